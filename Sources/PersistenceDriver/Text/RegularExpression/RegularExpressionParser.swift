@@ -1,0 +1,300 @@
+/// Reads a pattern in the dialect that ``RegularExpressionPattern`` describes.
+///
+/// Open groups are kept in an array and not on the call stack, and their number is limited, so that no pattern
+/// can make this reader, or those who walk the tree, run out of stack.
+struct RegularExpressionParser {
+  typealias Syntax = RegularExpressionSyntax
+
+  static let longestPattern = 200_000
+  static let deepestGroup = 200
+  static let greatestRepetition = 1000
+
+  struct Flags {
+    /// `i`
+    var ignoresCase: Bool
+    /// `s`
+    var dotMatchesNewline = false
+    /// `m`
+    var multiline = false
+  }
+
+  private struct Group {
+    var openedAt: Int
+    var flagsOutside: Flags
+    var choices: [Syntax] = []
+    var nodes: [Syntax] = []
+  }
+
+  let scalars: [Unicode.Scalar]
+  var index = 0
+  var flags: Flags
+  private var groups: [Group]
+  private var groupNames: Set<String> = []
+
+  /// Reads a whole pattern.
+  /// - Throws: ``TextPatternError`` with the place of the first construct that is wrong or not supported.
+  static func parse(_ pattern: String, caseInsensitive: Bool) throws -> Syntax {
+    guard pattern.utf8.count <= 4 * longestPattern, pattern.unicodeScalars.count <= longestPattern else {
+      throw TextPatternError(
+        reason: "pattern too large: more than \(longestPattern) characters", position: longestPattern)
+    }
+    var parser = RegularExpressionParser(
+      scalars: Array(pattern.unicodeScalars), flags: Flags(ignoresCase: caseInsensitive))
+    return try parser.parse()
+  }
+
+  private init(scalars: [Unicode.Scalar], flags: Flags) {
+    self.scalars = scalars
+    self.flags = flags
+    groups = [Group(openedAt: 0, flagsOutside: flags)]
+  }
+
+  var next: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
+
+  func error(_ reason: String, at position: Int) -> TextPatternError {
+    TextPatternError(reason: reason, position: position)
+  }
+
+  /// Whether `text` comes next; moves past it where it does.
+  mutating func take(_ text: String) -> Bool {
+    guard scalars[index...].starts(with: text.unicodeScalars) else { return false }
+    index += text.unicodeScalars.count
+    return true
+  }
+
+  /// The pattern's text from `start` to the current place.
+  func text(from start: Int) -> String {
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: scalars[start..<min(index, scalars.count)])
+    return String(text)
+  }
+
+  private mutating func parse() throws -> Syntax {
+    while let scalar = next {
+      let start = index
+      index += 1
+      switch scalar {
+      case "(": try openGroup(at: start)
+      case ")": try closeGroup(at: start)
+      case "|": endChoice()
+      case "*": try repeatLast(least: 0, most: nil, at: start)
+      case "+": try repeatLast(least: 1, most: nil, at: start)
+      case "?": try repeatLast(least: 0, most: 1, at: start)
+      case "{":
+        if let (least, most) = takeCounts() {
+          try checkCounts(least, most, at: start)
+          try repeatLast(least: least, most: most, at: start)
+        } else {
+          append(literal: scalar)
+        }
+      case "[": append(.scalar(try parseClass(openedAt: start)))
+      case ".": append(.scalar(flags.dotMatchesNewline ? .any : .notNewline))
+      case "^": append(.assertion(flags.multiline ? .lineStart : .textStart))
+      case "$": append(.assertion(flags.multiline ? .lineEnd : .textEnd))
+      case "\\": try parseEscape(at: start)
+      default: append(literal: scalar)
+      }
+    }
+    guard groups.count == 1 else {
+      throw error("the group '(' is not closed", at: groups[groups.count - 1].openedAt)
+    }
+    endChoice()
+    return Self.choice(groups[0].choices)
+  }
+
+  private static func choice(_ choices: [Syntax]) -> Syntax {
+    choices.count == 1 ? choices[0] : .choice(choices)
+  }
+
+  mutating func append(_ node: Syntax) { groups[groups.count - 1].nodes.append(node) }
+
+  mutating func append(literal scalar: Unicode.Scalar) { append(.scalar(folded(ScalarSet(scalar.value)))) }
+
+  /// The set as it is to be compared under the current flags.
+  func folded(_ set: ScalarSet) -> ScalarSet { flags.ignoresCase ? CaseFolding.closure(of: set) : set }
+
+  private mutating func parseEscape(at start: Int) throws {
+    switch next {
+    case "Q":
+      index += 1
+      while let scalar = next, !take("\\E") {
+        index += 1
+        append(literal: scalar)
+      }
+    case "A": takeAssertion(.textStart)
+    case "z": takeAssertion(.textEnd)
+    case "b": takeAssertion(.wordBoundary)
+    case "B": takeAssertion(.notWordBoundary)
+    default:
+      if let set = try takeClassEscape(at: start) {
+        append(.scalar(set))
+      } else {
+        append(literal: try takeScalarEscape(at: start))
+      }
+    }
+  }
+
+  private mutating func takeAssertion(_ assertion: Syntax.Assertion) {
+    index += 1
+    append(.assertion(assertion))
+  }
+}
+
+// MARK: Groups
+
+extension RegularExpressionParser {
+  private mutating func endChoice() {
+    let last = groups.count - 1
+    groups[last].choices.append(.joined(groups[last].nodes))
+    groups[last].nodes.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func closeGroup(at start: Int) throws {
+    guard groups.count > 1 else { throw error("')' closes no group", at: start) }
+    endChoice()
+    let group = groups.removeLast()
+    flags = group.flagsOutside
+    append(Self.choice(group.choices))
+  }
+
+  /// Reads what follows `(`: a group, a named group, flags alone, or a group with flags.
+  private mutating func openGroup(at start: Int) throws {
+    let outside = flags
+    if take("?") {
+      if take("P<") {
+        try takeGroupName(openedAt: start)
+      } else if next == "<", !isFollowed(by: "<="), !isFollowed(by: "<!") {
+        index += 1
+        try takeGroupName(openedAt: start)
+      } else if try takeFlags(openedAt: start) {
+        return
+      }
+    }
+    guard groups.count <= Self.deepestGroup else {
+      throw error("groups are nested more than \(Self.deepestGroup) deep", at: start)
+    }
+    groups.append(Group(openedAt: start, flagsOutside: outside))
+  }
+
+  private func isFollowed(by text: String) -> Bool { scalars[index...].starts(with: text.unicodeScalars) }
+
+  private mutating func takeGroupName(openedAt start: Int) throws {
+    let nameStart = index
+    while let scalar = next, scalar != ">" {
+      guard ScalarSet.word.contains(scalar.value) else {
+        throw error("a group's name holds only letters, digits and '_' of ASCII", at: index)
+      }
+      index += 1
+    }
+    let name = text(from: nameStart)
+    guard take(">"), !name.isEmpty else {
+      throw error("the group's name is missing or not closed by '>'", at: start)
+    }
+    guard groupNames.insert(name).inserted else {
+      throw error("the group name '\(name)' is used twice", at: nameStart)
+    }
+  }
+
+  /// Reads flags such as `i`, `s-m` and what ends them.
+  /// - Returns: Whether they stood alone, so that no group is open.
+  private mutating func takeFlags(openedAt start: Int) throws -> Bool {
+    var flags = flags
+    var value = true
+    var namesFlag = true
+    while let scalar = next {
+      index += 1
+      switch scalar {
+      case "i": flags.ignoresCase = value
+      case "s": flags.dotMatchesNewline = value
+      case "m": flags.multiline = value
+      case "U": break  // Which of several matches is preferred makes no difference to whether there is one.
+      case "-" where value:
+        value = false
+        namesFlag = false
+        continue
+      case ":" where namesFlag, ")" where namesFlag:
+        self.flags = flags
+        return scalar == ")"
+      default:
+        throw error(unsupportedGroup(scalar), at: start)
+      }
+      namesFlag = true
+    }
+    throw error("the group '(?' is not closed", at: start)
+  }
+
+  /// What a group that begins with `(?` and this scalar is called, where it is not supported.
+  private func unsupportedGroup(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "=": "look-ahead '(?=' is not supported"
+    case "!": "look-ahead '(?!' is not supported"
+    case "<": "look-behind '(?\(next == "!" ? "<!" : "<=")' is not supported"
+    case ">": "the atomic group '(?>' is not supported"
+    case "#": "the comment '(?#' is not supported"
+    case "|": "the branch reset '(?|' is not supported"
+    case "(": "the conditional '(?(' is not supported"
+    case "R", "&", "0"..."9": "recursion '(?\(scalar)' is not supported"
+    case "P" where next == "=": "the back-reference '(?P=' is not supported"
+    case "P" where next == ">": "recursion '(?P>' is not supported"
+    case "x": "the flag 'x' is not supported"
+    default: "'(?\(scalar)' is no group or flag of this dialect"
+    }
+  }
+}
+
+// MARK: Repetitions
+
+extension RegularExpressionParser {
+  private mutating func repeatLast(least: Int, most: Int?, at start: Int) throws {
+    let operation = text(from: start)
+    let last = groups.count - 1
+    guard let node = groups[last].nodes.popLast() else {
+      throw error("'\(operation)' has nothing to repeat", at: start)
+    }
+    let isLazy = take("?")  // Lazy or greedy, the answer is the same.
+    if next == "+", !isLazy {
+      throw error("the possessive repetition '\(operation)+' is not supported", at: start)
+    }
+    let following = index
+    if next == "*" || next == "+" || next == "?" || (take("{") && takeCounts() != nil) {
+      throw error(
+        "a repetition cannot be repeated; put '\(operation)' and what it repeats in a group", at: following)
+    }
+    index = following
+    groups[last].nodes.append(.repeated(node, least: least, most: most))
+  }
+
+  private func checkCounts(_ least: Int, _ most: Int?, at start: Int) throws {
+    guard max(least, most ?? 0) <= Self.greatestRepetition else {
+      throw error("'\(text(from: start))' repeats more than \(Self.greatestRepetition) times", at: start)
+    }
+    guard least <= most ?? .max else {
+      throw error("'\(text(from: start))' has its least count above its greatest", at: start)
+    }
+  }
+
+  /// Reads `n}`, `n,}` or `n,m}`; where something else comes, stays in place, since `{` then means itself.
+  private mutating func takeCounts() -> (least: Int, most: Int?)? {
+    let start = index
+    if let least = takeNumber() {
+      if take("}") { return (least, least) }
+      if take(",") {
+        if take("}") { return (least, nil) }
+        if let most = takeNumber(), take("}") { return (least, most) }
+      }
+    }
+    index = start
+    return nil
+  }
+
+  /// Reads decimal digits; a number beyond all limits stays beyond them.
+  private mutating func takeNumber() -> Int? {
+    let start = index
+    var number = 0
+    while let digit = next?.value, digit &- 0x30 < 10 {
+      number = min(number * 10 + Int(digit - 0x30), 1_000_000)
+      index += 1
+    }
+    return index > start ? number : nil
+  }
+}
