@@ -1,0 +1,48 @@
+/// What a context can do, as values that code can ask: the only excuses from the contract's rules.
+public struct Capabilities: Sendable, Hashable, Codable {
+  /// How exactly a context keeps dates.
+  public enum DatePrecision: String, Sendable, Hashable, Codable {
+    /// To the bit.
+    case exact
+    /// To the microsecond.
+    case microseconds
+    /// To the millisecond.
+    case milliseconds
+  }
+
+  /// Whether committed transactions survive the kill of the process.
+  public var isDurable: Bool
+  /// Whether several processes may open one store at once (contract C2).
+  public var isMultiProcess: Bool
+  /// Whether the store may only be read.
+  public var isReadOnly: Bool
+  /// Whether readers and writers wait for each other (contract W6).
+  public var readersBlockWriters: Bool
+  /// How exactly dates are kept.
+  public var datePrecision: DatePrecision
+  /// The longest key, in bytes of its text or encoding; nil where memory is the only limit.
+  public var largestKey: Int?
+  /// The longest value, in bytes; nil where memory is the only limit.
+  public var largestValue: Int?
+  /// Whether predicates are evaluated inside the engine.
+  public var evaluatesPredicates: Bool
+  /// Whether secondary indexes make queries faster, beyond guarding uniqueness.
+  public var hasSecondaryIndexes: Bool
+
+  /// Makes a statement of capabilities.
+  public init(
+    isDurable: Bool, isMultiProcess: Bool, isReadOnly: Bool = false, readersBlockWriters: Bool = false,
+    datePrecision: DatePrecision = .exact, largestKey: Int? = nil, largestValue: Int? = nil,
+    evaluatesPredicates: Bool, hasSecondaryIndexes: Bool
+  ) {
+    self.isDurable = isDurable
+    self.isMultiProcess = isMultiProcess
+    self.isReadOnly = isReadOnly
+    self.readersBlockWriters = readersBlockWriters
+    self.datePrecision = datePrecision
+    self.largestKey = largestKey
+    self.largestValue = largestValue
+    self.evaluatesPredicates = evaluatesPredicates
+    self.hasSecondaryIndexes = hasSecondaryIndexes
+  }
+}

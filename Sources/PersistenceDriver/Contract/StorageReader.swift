@@ -1,0 +1,40 @@
+/// The reading half of a driver: what a context, a snapshot and a transaction have in common.
+///
+/// A model that the catalog does not hold has no rows; that is not an error. A model that it holds under
+/// another schema is one (contract E4): implementations call
+/// ``ModelSchema/requireCompatible(with:location:)`` before they read.
+public protocol StorageReader: AnyObject {
+  /// The schemas of all models in the store, in the order of their names' bytes.
+  ///
+  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  func catalog() throws -> [ModelSchema]
+
+  /// Looks a record up by its primary key.
+  ///
+  /// - Parameters:
+  ///   - key: One value for each key field.
+  ///   - schema: The model.
+  ///   - body: Called once with the row, where there is one; the row is lent, not given.
+  /// - Returns: Whether there was one.
+  /// - Throws: ``PersistenceError``, and what the closure throws.
+  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool
+
+  /// How many rows a request has, its limit, offset and anchor included, without decoding rows.
+  ///
+  /// - Throws: ``PersistenceError``.
+  func count(_ request: FetchRequest) throws -> Int
+
+  /// The rows of a request, as the reader sees the store at this moment.
+  ///
+  /// In a context and a snapshot the rows stay as they are for as long as the result lives (contract R2); in a
+  /// transaction the result is valid until the next write or the end of the transaction, so callers read it at
+  /// once (R1a).
+  ///
+  /// - Throws: ``PersistenceError``.
+  func fetch(_ request: FetchRequest) throws -> any StorageResults
+
+  /// How a request would be answered.
+  ///
+  /// - Throws: ``PersistenceError``.
+  func plan(for request: FetchRequest) throws -> QueryPlan
+}

@@ -1,0 +1,51 @@
+/// A transaction under way: reads see its own writes, and everything is done or nothing (contract W3).
+///
+/// It belongs to the thread that runs the closure it was given to, and is of no use after that closure returns.
+/// A single call that throws leaves the transaction as if it had not been made (W4).
+public protocol StorageTransaction: StorageReader {
+  /// Enters a model into the catalog, with whatever tables and indexes it needs; does nothing where it is there.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the store holds
+  ///   it under another schema.
+  func define(_ schema: ModelSchema) throws
+
+  /// Adds a record; the model has been defined.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` where the key exists, and
+  ///   ``PersistenceError/Code/uniqueViolation``.
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws
+
+  /// Replaces the record of the same key; the model has been defined.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where there is none, and
+  ///   ``PersistenceError/Code/uniqueViolation``.
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws
+
+  /// Adds the record, or replaces the one of the same key; the model has been defined.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``.
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws
+
+  /// Deletes the record of a key.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: ``PersistenceError``.
+  func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool
+
+  /// Deletes the rows of a request, its order, limit, offset and anchor included.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: ``PersistenceError``.
+  func delete(_ request: FetchRequest) throws -> Int
+
+  /// Deletes all records of a model, and of no other.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: ``PersistenceError``.
+  func deleteAll(in schema: ModelSchema) throws -> Int
+
+  /// Runs a closure whose writes are undone where it throws, and which then throws on.
+  ///
+  /// - Throws: What the closure throws, and ``PersistenceError``.
+  func nested(_ body: () throws -> Void) throws
+}

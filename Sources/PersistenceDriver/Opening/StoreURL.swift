@@ -1,0 +1,95 @@
+import Foundation
+
+/// Where a store is and how it is opened, as one line of configuration: `scheme:path?option=value&…`.
+///
+/// The path is taken as it stands, with `%` escapes decoded: relative to the working directory, or absolute.
+/// `sqlite:movies.sqlite?synchronous=full`, `lmdb:/var/lib/movies`, `memory:`. Two slashes after the scheme are
+/// allowed, so `sqlite:///var/x` is the path `/var/x` and `sqlite://x` the path `x`.
+public struct StoreURL: Sendable, Hashable {
+  /// The scheme, in lower case: which engine.
+  public let scheme: String
+
+  /// The path, with escapes decoded; empty where there is none.
+  public let path: String
+
+  /// The options, by name.
+  public let options: [String: String]
+
+  /// Parses a URL.
+  ///
+  /// - Parameter text: The URL.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where there is no scheme, an
+  ///   escape is malformed, or an option has no value or stands twice.
+  public init(_ text: String) throws {
+    func invalid(_ reason: String) -> PersistenceError {
+      PersistenceError(
+        .invalidURL,
+        "“\(Self.redacted(text))” is no store URL: \(reason); one looks like sqlite:movies.sqlite")
+    }
+    guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+      throw invalid("it names no scheme")
+    }
+    let scheme = text[..<colon].lowercased()
+    guard scheme.utf8.allSatisfy(Self.isSchemeByte) else { throw invalid("its scheme is malformed") }
+    var rest = text[text.index(after: colon)...]
+    var query: Substring?
+    if let mark = rest.firstIndex(of: "?") {
+      query = rest[rest.index(after: mark)...]
+      rest = rest[..<mark]
+    }
+    if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
+    guard let path = rest.removingPercentEncoding else { throw invalid("an escape in its path is malformed") }
+    guard !path.utf8.contains(0) else { throw invalid("its path holds U+0000") }
+    var options: [String: String] = [:]
+    for pair in (query ?? "").split(separator: "&", omittingEmptySubsequences: true) {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, let name = parts[0].removingPercentEncoding, !name.isEmpty,
+        let value = parts[1].removingPercentEncoding
+      else { throw invalid("its option “\(pair.prefix { $0 != "=" })” is not of the form name=value") }
+      guard options.updateValue(value, forKey: name) == nil else {
+        throw invalid("its option “\(name)” stands twice")
+      }
+    }
+    self.scheme = scheme
+    self.path = path
+    self.options = options
+  }
+
+  /// The URL without what may be secret: user information and the values of options named like a password.
+  public static func redacted(_ text: String) -> String {
+    var text = text
+    if let slashes = text.range(of: "://") {
+      let rest = text[slashes.upperBound...]
+      let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+      if let at = rest[..<end].lastIndex(of: "@") {
+        text.replaceSubrange(slashes.upperBound..<at, with: "***")
+      }
+    }
+    guard let mark = text.firstIndex(of: "?") else { return text }
+    let pairs = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
+    let shown = pairs.map { pair -> String in
+      let name = pair.prefix { $0 != "=" }.lowercased()
+      let isSecret = ["password", "secret", "token", "key"].contains { name.contains($0) }
+      return isSecret ? "\(name)=***" : String(pair)
+    }
+    return text[...mark] + shown.joined(separator: "&")
+  }
+
+  private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+      UInt8(ascii: "-"), UInt8(ascii: "."):
+      true
+    default: false
+    }
+  }
+}
+
+extension StoreURL: CustomStringConvertible {
+  /// The URL, escapes made anew where they are needed and secrets hidden.
+  public var description: String {
+    let path = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    let query = options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+    return Self.redacted("\(scheme):\(path)\(query.isEmpty ? "" : "?" + query)")
+  }
+}

@@ -1,0 +1,34 @@
+extension FetchRequest {
+  /// The predicate with the anchor's condition added, for contexts that have no other way to seek; nil where
+  /// there is neither.
+  ///
+  /// The anchor `(a, b)` in the order `x, y` becomes `x after a || (x == a && y after b)`. Since logic is
+  /// two-valued, nil needs no special care beyond its place in the order (contract O3).
+  public var predicateWithAnchor: PredicateNode? {
+    guard let after else { return predicate }
+    let condition = Self.following(after.values, in: totalOrder)
+    return predicate.map { .conjunction($0, condition) } ?? condition
+  }
+
+  /// The condition that a row comes strictly after the one with these values, in an order.
+  static func following(_ values: [PersistentValue], in order: [SortOrder]) -> PredicateNode {
+    var alternatives: [PredicateNode] = []
+    var equals: [PredicateNode] = []
+    for (value, criterion) in zip(values, order) {
+      if let beyond = beyond(value, criterion) { alternatives.append(.all(equals + [beyond])) }
+      equals.append(.comparison(field: criterion.field, .equal, value))
+    }
+    return .any(alternatives)
+  }
+
+  private static func beyond(_ value: PersistentValue, _ criterion: SortOrder) -> PredicateNode? {
+    let field = criterion.field
+    switch (value.isNull, criterion.isDescending) {
+    case (true, false): return .comparison(field: field, .notEqual, .null)
+    case (true, true): return nil
+    case (false, false): return .comparison(field: field, .greater, value)
+    case (false, true):
+      return .any([.comparison(field: field, .less, value), .comparison(field: field, .equal, .null)])
+    }
+  }
+}

@@ -1,0 +1,76 @@
+extension PredicateNode {
+  /// The deepest nesting that a predicate may have; deeper ones are refused rather than overflow a stack.
+  static let depthLimit = 500
+
+  /// Checks every field and value against a schema and gives the predicate in the form that drivers see.
+  ///
+  /// Values are normalised as contract V4 says, and nil is taken out of `in` lists, where it finds nothing.
+  ///
+  /// - Parameter schema: The model.
+  /// - Returns: The checked predicate.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` or
+  ///   ``PersistenceError/Code/invalidRequest``.
+  public func validated(for schema: ModelSchema) throws -> PredicateNode {
+    try validated(for: schema, depth: 0)
+  }
+
+  private func validated(for schema: ModelSchema, depth: Int) throws -> PredicateNode {
+    guard depth < Self.depthLimit else {
+      throw PersistenceError.invalidRequest("the predicate is nested deeper than \(Self.depthLimit) levels")
+    }
+    switch self {
+    case .constant: return self
+    case .comparison(let name, let comparison, let value):
+      let field = try Self.field(name, in: schema, isOrdered: comparison.isOrdering)
+      return .comparison(field: name, comparison, try Self.checked(value, for: field, in: schema))
+    case .fieldComparison(let left, let comparison, let right):
+      let first = try Self.field(left, in: schema, isOrdered: comparison.isOrdering)
+      let second = try Self.field(right, in: schema, isOrdered: comparison.isOrdering)
+      guard first.kind.tag == second.kind.tag else {
+        throw PersistenceError.invalidRequest(
+          "“\(left)” (\(first.kind.rawValue)) cannot be compared with “\(right)” (\(second.kind.rawValue))")
+      }
+      return self
+    case .isIn(let name, let values):
+      let field = try Self.field(name, in: schema, isOrdered: false)
+      return .isIn(
+        field: name, try values.filter { !$0.isNull }.map { try Self.checked($0, for: field, in: schema) })
+    case .isBetween(let name, let lower, let upper):
+      let field = try Self.field(name, in: schema, isOrdered: true)
+      return .isBetween(
+        field: name, lower: try Self.checked(lower, for: field, in: schema),
+        upper: try Self.checked(upper, for: field, in: schema))
+    case .text(let name, let search, let needle, let isCaseInsensitive):
+      let field = try Self.field(name, in: schema, isOrdered: false)
+      guard field.kind.isText else {
+        throw PersistenceError.invalidRequest(
+          "“\(name)” of \(schema.name) is \(field.kind.rawValue), not text that can be searched")
+      }
+      _ = try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive)
+      return self
+    case .all(let nodes): return .all(try nodes.map { try $0.validated(for: schema, depth: depth + 1) })
+    case .any(let nodes): return .any(try nodes.map { try $0.validated(for: schema, depth: depth + 1) })
+    case .not(let node): return .not(try node.validated(for: schema, depth: depth + 1))
+    }
+  }
+
+  private static func field(_ name: String, in schema: ModelSchema, isOrdered: Bool) throws -> FieldSchema {
+    guard let field = schema.field(named: name) else { throw PersistenceError.unknownField(name, in: schema) }
+    guard !isOrdered || field.kind.isOrdered else {
+      throw PersistenceError.invalidRequest(
+        "“\(name)” of \(schema.name) is a document, which is equal or not but has no order")
+    }
+    return field
+  }
+
+  private static func checked(
+    _ value: PersistentValue, for field: FieldSchema, in schema: ModelSchema
+  ) throws -> PersistentValue {
+    guard value.isNull || value.tag == field.kind.tag else {
+      throw PersistenceError.invalidRequest(
+        "“\(field.name)” of \(schema.name) is \(field.kind.rawValue) and cannot be compared with \(value.tag)"
+      )
+    }
+    return value.normalized
+  }
+}

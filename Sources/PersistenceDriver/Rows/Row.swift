@@ -1,0 +1,67 @@
+/// One row, borrowed from the engine: its fields by position, in the order of the request's schema.
+///
+/// A row can be neither copied nor kept: what is to outlive the closure is read out of it, as typed values by
+/// ``PersistentValueConvertible``, as ``PersistentValue`` by ``value(at:)``, or whole by ``values()``.
+public struct Row: ~Copyable {
+  @usableFromInline let cells: UnsafePointer<RowCell>
+
+  /// How many fields the row has.
+  public let count: Int
+
+  /// Makes a row over cells that stay valid as long as the row is borrowed.
+  @inlinable
+  public init(cells: UnsafeBufferPointer<RowCell>) {
+    self.cells = cells.baseAddress ?? Row.none
+    self.count = cells.count
+  }
+
+  @usableFromInline
+  nonisolated(unsafe) static let none = UnsafePointer(  // never read: stands for the cells of an empty row
+    UnsafeMutablePointer<RowCell>.allocate(capacity: 1))
+
+  /// The borrowed cell of a field.
+  ///
+  /// - Parameter position: The field's position in the schema. A position outside the row is a programming
+  ///   error and stops the program.
+  @inlinable
+  public subscript(position: Int) -> RowCell {
+    precondition(position >= 0 && position < count, "a row has no field at that position")
+    return cells[position]
+  }
+
+  /// A copy of one field's value.
+  ///
+  /// - Parameter position: The field's position in the schema.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the stored bytes are no
+  ///   value.
+  public func value(at position: Int) throws -> PersistentValue {
+    try self[position].value()
+  }
+
+  /// A copy of all values.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where stored bytes are no value.
+  public func values() throws -> [PersistentValue] {
+    var values: [PersistentValue] = []
+    values.reserveCapacity(count)
+    for position in 0..<count { values.append(try self[position].value()) }
+    return values
+  }
+}
+
+extension Row {
+  /// The cell of a field that must hold the given tag.
+  @inlinable
+  func cell(at position: Int, tag: RowCell.Tag) throws -> RowCell {
+    let cell = self[position]
+    guard cell.tag == tag else { throw Row.unexpected(cell.tag, insteadOf: tag, at: position) }
+    return cell
+  }
+
+  @usableFromInline
+  static func unexpected(_ found: RowCell.Tag, insteadOf wanted: RowCell.Tag, at position: Int)
+    -> PersistenceError
+  {
+    PersistenceError.damaged("field number \(position) holds \(found) where \(wanted) was expected")
+  }
+}

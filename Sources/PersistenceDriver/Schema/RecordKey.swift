@@ -1,0 +1,59 @@
+/// The value of a primary key: one value for each key field, in the key's order.
+public struct RecordKey: Sendable, Hashable, Codable, Comparable {
+  /// The values of the key's fields.
+  public let values: [PersistentValue]
+
+  /// Makes a key of values.
+  @inlinable
+  public init(_ values: [PersistentValue]) { self.values = values }
+
+  /// Reads the key out of a row.
+  ///
+  /// - Parameters:
+  ///   - row: A row written with the schema.
+  ///   - schema: The schema that says where the key's fields are.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a stored value is none.
+  public init(of row: borrowing Row, in schema: ModelSchema) throws {
+    var values: [PersistentValue] = []
+    values.reserveCapacity(schema.keyPositions.count)
+    for position in schema.keyPositions { values.append(try row.value(at: position)) }
+    self.values = values
+  }
+
+  /// Whether one key sorts before another, field by field.
+  public static func < (left: RecordKey, right: RecordKey) -> Bool {
+    compare(left, right) < 0
+  }
+
+  /// Compares two keys, field by field: negative, zero or positive.
+  public static func compare(_ left: RecordKey, _ right: RecordKey) -> Int {
+    for (first, second) in zip(left.values, right.values) {
+      let order = PersistentValue.compare(first, second)
+      if order != 0 { return order }
+    }
+    return TotalOrder.compare(Int64(left.values.count), Int64(right.values.count))
+  }
+
+  /// Makes sure that the key has as many values as the schema's key, each of its field's kind.
+  ///
+  /// - Parameter schema: The schema of the model that the key is for.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest``.
+  public func validate(for schema: ModelSchema) throws {
+    guard values.count == schema.key.count else {
+      throw PersistenceError.invalidRequest(
+        "the key of \(schema.name) has \(schema.key.count) fields, \(values.count) values were given")
+    }
+    for (value, position) in zip(values, schema.keyPositions)
+    where value.tag != schema.fields[position].kind.tag {
+      throw PersistenceError.invalidRequest(
+        "the key field \(schema.fields[position]) of \(schema.name) cannot be \(value.tag)")
+    }
+  }
+}
+
+extension RecordKey: CustomStringConvertible {
+  /// The key's values as text, in parentheses where there are several.
+  public var description: String {
+    values.count == 1 ? "\(values[0])" : "(" + values.map { "\($0)" }.joined(separator: ", ") + ")"
+  }
+}
