@@ -17,7 +17,7 @@ public struct RowOrder: Sendable {
   ///   - order: Criteria over fields, such as ``FetchRequest/totalOrder``.
   ///   - schema: The schema whose positions rows have.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField``.
-  public init(_ order: [SortOrder], in schema: ModelSchema) throws {
+  public init(_ order: [FieldOrder], in schema: ModelSchema) throws {
     criteria = try order.map { criterion in
       guard let position = schema.position(of: criterion.field) else {
         throw PersistenceError.unknownField(criterion.field, in: schema)

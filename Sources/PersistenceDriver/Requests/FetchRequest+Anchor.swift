@@ -11,7 +11,7 @@ extension FetchRequest {
   }
 
   /// The condition that a row comes strictly after the one with these values, in an order.
-  static func following(_ values: [PersistentValue], in order: [SortOrder]) -> PredicateNode {
+  static func following(_ values: [PersistentValue], in order: [FieldOrder]) -> PredicateNode {
     var alternatives: [PredicateNode] = []
     var equals: [PredicateNode] = []
     for (value, criterion) in zip(values, order) {
@@ -21,7 +21,7 @@ extension FetchRequest {
     return .any(alternatives)
   }
 
-  private static func beyond(_ value: PersistentValue, _ criterion: SortOrder) -> PredicateNode? {
+  private static func beyond(_ value: PersistentValue, _ criterion: FieldOrder) -> PredicateNode? {
     let field = criterion.field
     switch (value.isNull, criterion.isDescending) {
     case (true, false): return .comparison(field: field, .notEqual, .null)

@@ -10,11 +10,11 @@ public struct FetchRequest: Sendable, Hashable {
   public let predicate: PredicateNode?
 
   /// The order that was asked for, without the ties.
-  public let order: [SortOrder]
+  public let order: [FieldOrder]
 
   /// The order with the ties broken: what was asked for, then the fields of the primary key that are not in
   /// it yet, in the direction of the last criterion (contract O2).
-  public let totalOrder: [SortOrder]
+  public let totalOrder: [FieldOrder]
 
   /// How many rows at most, after filter, order, anchor and offset; nil for all.
   public let limit: Int?
@@ -37,14 +37,14 @@ public struct FetchRequest: Sendable, Hashable {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` where a field does not
   ///   exist, and ``PersistenceError/Code/invalidRequest`` where anything else is wrong.
   public init(
-    _ schema: ModelSchema, where predicate: PredicateNode? = nil, order: [SortOrder] = [],
+    _ schema: ModelSchema, where predicate: PredicateNode? = nil, order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, after: PageAnchor? = nil
   ) throws {
     if let limit, limit < 0 { throw PersistenceError.invalidRequest("the limit \(limit) is negative") }
     guard offset >= 0 else { throw PersistenceError.invalidRequest("the offset \(offset) is negative") }
     self.schema = schema
     self.predicate = try predicate?.validated(for: schema)
-    var unique: [SortOrder] = []
+    var unique: [FieldOrder] = []
     var seen: Set<StoredName> = []
     for criterion in order {
       guard let field = schema.field(named: criterion.field) else {
@@ -61,7 +61,7 @@ public struct FetchRequest: Sendable, Hashable {
     let direction = unique.last?.isDescending ?? false
     totalOrder =
       unique
-      + schema.key.filter { !seen.contains(StoredName($0)) }.map { SortOrder($0, isDescending: direction) }
+      + schema.key.filter { !seen.contains(StoredName($0)) }.map { FieldOrder($0, isDescending: direction) }
     self.limit = limit
     self.offset = offset
     self.after = after

@@ -1,8 +1,9 @@
 /// A prepared search for one run of bytes inside another.
 ///
-/// Eight places are tried at once by the needle's first and last byte; each candidate is then compared. Where
-/// the candidates fail so often that this would cost more than a few steps per byte ("aab" in "aaaa…"), the rest
-/// is searched by the algorithm of Knuth, Morris and Pratt (1977). So the search is linear on every input.
+/// Eight places are tried at once by the needle's first and last byte; each candidate is then compared.
+/// Where the candidates fail so often that this would cost more than a few steps per byte ("aab" in
+/// "aaaa…"), the rest is searched by the algorithm of Knuth, Morris and Pratt (1977). So the search is
+/// linear on every input.
 struct ByteSearch: Sendable {
   let needle: [UInt8]
 
@@ -39,7 +40,8 @@ struct ByteSearch: Sendable {
           UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index &+ offsetOfLast, as: UInt64.self))
           ^ last
         let differing = heads | tails
-        // A high bit for each zero byte; above a zero byte there may be false ones, which the comparison refuses.
+        // A high bit for each zero byte; above a zero byte there may be false ones, which the comparison
+        // refuses.
         var candidates = (differing &- 0x0101_0101_0101_0101) & ~differing & 0x8080_8080_8080_8080
         while candidates != 0 {
           let place = index &+ candidates.trailingZeroBitCount >> 3

@@ -1,8 +1,9 @@
 extension CaseFolding {
   /// The Unicode version of the standard library's data, such as `17.0`: the newest age of any scalar.
   ///
-  /// Computed once, when first read, in some tens of milliseconds. An index that must be rebuilt when the mapping
-  /// changes compares ``mappingFingerprint``, since most Unicode versions leave most mappings as they were.
+  /// Computed once, when first read, in some tens of milliseconds. An index that must be rebuilt when the
+  /// mapping changes compares ``mappingFingerprint``, since most Unicode versions leave most mappings as
+  /// they were.
   public static let unicodeVersion: String = {
     var newest: Unicode.Version = (0, 0)
     for scalar in allScalars {
@@ -37,11 +38,17 @@ extension CaseFolding {
 
   /// One scalar's lower-case mapping where that is one scalar, ``expands`` where it is several.
   static func lowercased(scalar: UInt32) -> UInt32 {
-    scalar < lowMappings.count ? lowMappings[Int(scalar)] : readMapping(scalar)
+    if scalar < lowMappings.count { return lowMappings[Int(scalar)] }
+    return isInCaselessBlock(scalar) ? scalar : readMapping(scalar)
   }
 
   /// Latin, Greek, Cyrillic and Armenian, where most mapped text is.
-  private static let lowMappings: [UInt32] = (0..<0x590).map(readMapping)
+  static let lowMappings: [UInt32] = (0..<0x590).map(readMapping)
+
+  /// Whether a scalar is in the blocks of East Asian scripts, which have no case and need no look-up.
+  private static func isInCaselessBlock(_ scalar: UInt32) -> Bool {
+    scalar &- 0x2E80 < 0xA640 - 0x2E80 || scalar &- 0xAC00 < 0xD800 - 0xAC00
+  }
 
   private static func readMapping(_ value: UInt32) -> UInt32 {
     guard let scalar = Unicode.Scalar(value) else { return value }
@@ -60,7 +67,8 @@ extension CaseFolding {
     let lower: UInt32
   }
 
-  /// Every pair in the mapping, by ascending upper scalar; the mappings to several scalars are not among them.
+  /// Every pair in the mapping, by ascending upper scalar; the mappings to several scalars are not among
+  /// them.
   ///
   /// Only planes 0 and 1 are read: the others hold ideographs and private use, which have no case.
   static let pairs: [Pair] = (UInt32(0)..<0x20000).compactMap { upper in

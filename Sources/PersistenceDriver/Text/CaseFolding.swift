@@ -1,10 +1,10 @@
 /// The one case-insensitive comparison of text: each scalar's own Unicode lower-case mapping (contract V7).
 ///
-/// Every scalar is mapped for itself by `Unicode.Scalar.Properties.lowercaseMapping`: no locale, and no context
-/// such as the final sigma (Σ is always σ, so ς and σ differ). A mapping may be several scalars long (İ, U+0130,
-/// becomes i and U+0307); "ß" and "ss" stay different, since this is lower-casing and not full case folding.
-/// The mapping's data come with the standard library, so what depends on it for longer than a process, such as
-/// an index of folded text, records ``mappingFingerprint``.
+/// Every scalar is mapped for itself by `Unicode.Scalar.Properties.lowercaseMapping`: no locale, and no
+/// context such as the final sigma (Σ is always σ, so ς and σ differ). A mapping may be several scalars long
+/// (İ, U+0130, becomes i and U+0307); "ß" and "ss" stay different, since this is lower-casing and not full
+/// case folding. The mapping's data come with the standard library, so what depends on it for longer than a
+/// process, such as an index of folded text, records ``mappingFingerprint``.
 public enum CaseFolding {
   /// The most bytes that one scalar's mapping takes: Unicode maps to at most three scalars of four bytes.
   static let longestMapping = 12
@@ -67,34 +67,40 @@ public enum CaseFolding {
     into buffer: UnsafeMutableBufferPointer<UInt8>
   ) -> Int {
     guard let source = text.baseAddress, let target = buffer.baseAddress else { return 0 }
-    let end = text.count
-    let room = buffer.count - longestMapping
-    var index = position
-    var written = 0
-    while index < end, written <= room {
-      if index &+ 8 <= end {
-        let word = UnsafeRawPointer(source).loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        if word & 0x8080_8080_8080_8080 == 0 {
-          UnsafeMutableRawPointer(target).storeBytes(
-            of: lowercasedASCII(word), toByteOffset: written, as: UInt64.self)
-          index &+= 8
-          written &+= 8
+    return lowMappings.withUnsafeBufferPointer { lowMappings in
+      let end = text.count
+      let room = buffer.count - longestMapping
+      var index = position
+      var written = 0
+      while index < end, written <= room {
+        if index &+ 8 <= end {
+          let word = UnsafeRawPointer(source).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+          if word & 0x8080_8080_8080_8080 == 0 {
+            UnsafeMutableRawPointer(target).storeBytes(
+              of: lowercasedASCII(word), toByteOffset: written, as: UInt64.self)
+            index &+= 8
+            written &+= 8
+            continue
+          }
+        }
+        let byte = source[index]
+        if byte < 0x80 {
+          target[written] = lowercasedASCII(byte)
+          index &+= 1
+          written &+= 1
           continue
         }
-      }
-      let byte = source[index]
-      if byte < 0x80 {
-        target[written] = lowercasedASCII(byte)
-        index &+= 1
-        written &+= 1
-      } else {
         let (scalar, next) = ScalarCoding.decode(source, at: index, end: end)
-        written &+= writeMapping(of: scalar, to: target + written)
         index = next
+        if scalar < lowMappings.count, lowMappings[Int(scalar)] != expands {
+          written &+= ScalarCoding.encode(lowMappings[Int(scalar)], to: target + written)
+        } else {
+          written &+= writeMapping(of: scalar, to: target + written)
+        }
       }
+      position = index
+      return written
     }
-    position = index
-    return written
   }
 
   /// Writes the UTF-8 of one scalar's mapping, for which there must be ``longestMapping`` bytes of room.
@@ -129,6 +135,7 @@ public enum CaseFolding {
     text.contains { $0 >= 0x80 || $0 &- 0x41 < 26 }
   }
 
-  /// Room for the lower-cased form of a text: today's mappings grow it by at most a half (two bytes to three).
+  /// Room for the lower-cased form of a text: today's mappings grow it by at most a half (two bytes to
+  /// three).
   private static func roomNeeded(for count: Int) -> Int { count + count / 2 + longestMapping }
 }

@@ -4,16 +4,19 @@
 /// - `_` stands for exactly one scalar.
 /// - `\` takes the scalar after it literally, whichever that is: `\%`, `\_`, `\\`, and `\a` is `a`.
 ///   A pattern that ends in a lone `\` is an error.
-/// - Everything else stands for itself, and the pattern describes the whole text, line ends and U+0000 included.
+/// - Everything else stands for itself, and the pattern describes the whole text, line ends and U+0000
+///   included.
 ///
-/// Scalars are compared, not grapheme clusters: "e" + U+0301 needs two `_`. Without case, pattern and text are
-/// first replaced by their lower-cased scalars (``CaseFolding``), and `_` counts those: İ becomes two scalars,
-/// so `__` matches it and `_` does not.
+/// Scalars are compared, not grapheme clusters: "e" + U+0301 needs two `_`. Without case, pattern and text
+/// are first replaced by their lower-cased scalars (``CaseFolding``), and `_` counts those: İ becomes two
+/// scalars, so `__` matches it and `_` does not.
 ///
-/// Matching takes the leftmost place for each run between two `%`, which is enough, and never goes back. It is
-/// linear in the text; a run of `n` scalars with a `_` inside costs n/64 steps for each scalar of the text.
+/// Matching takes the leftmost place for each run between two `%`, which is enough, and never goes back. It
+/// is linear in the text; a run of `n` scalars with a `_` inside costs n/64 steps for each scalar of the
+/// text.
 package struct LikePattern: Sendable {
-  /// The bytes that every matching text begins with; empty for a pattern without case, whose texts share none.
+  /// The bytes that every matching text begins with; empty for a pattern without case, whose texts share
+  /// none.
   package let literalPrefix: [UInt8]
 
   /// Whether the pattern has neither `%` nor `_`, so that (with case) only ``literalPrefix`` itself matches.
@@ -45,7 +48,7 @@ package struct LikePattern: Sendable {
 
   /// Whether the whole text, given as UTF-8, has the pattern's form.
   package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    caseInsensitive ? CaseFolding.withLowercased(text, matchesPrepared) : matchesPrepared(text)
+    caseInsensitive ? CaseFolding.withLowercased(text) { matchesPrepared($0) } : matchesPrepared(text)
   }
 
   private func matchesPrepared(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

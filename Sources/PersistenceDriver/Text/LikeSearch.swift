@@ -63,7 +63,8 @@ struct WildcardSearch: Sendable {
   /// The bit of the run's last scalar, in the last word.
   private let lastBit: UInt64
 
-  /// Rows of `words` words: row 0 for scalars that the run does not name, then one for each that it names.
+  /// A row of `words` words for all scalars that the run does not name, then one for each that it names.
+  ///
   /// A bit is set where the scalar fits the run's place.
   private let rows: [UInt64]
 
@@ -101,7 +102,7 @@ struct WildcardSearch: Sendable {
     self.rows = rows
     lastBit = UInt64(1) << ((places.count - 1) % 64)
     asciiRows = (UInt32(0)..<0x80).map { rowOf[$0, default: 0] }
-    otherRows = rowOf
+    otherRows = rowOf.filter { $0.key >= 0x80 }
   }
 
   /// The index after the first place of the run that lies between `start` and `end`.
@@ -114,7 +115,12 @@ struct WildcardSearch: Sendable {
           var index = start
           while index < end {
             let (scalar, next) = ScalarCoding.decode(base, at: index, end: end)
-            let row = scalar < 0x80 ? asciiRows[Int(scalar)] : otherRows[scalar, default: 0]
+            var row = 0
+            if scalar < 0x80 {
+              row = asciiRows[Int(scalar)]
+            } else if !otherRows.isEmpty {
+              row = otherRows[scalar, default: 0]
+            }
             index = next
             var carry: UInt64 = 1
             for word in 0..<words {

@@ -3,8 +3,9 @@ package struct TextPatternError: Error, Equatable, Sendable, CustomStringConvert
   /// What is wrong, naming the construct in the author's own spelling, as a phrase without a full stop.
   package let reason: String
 
-  /// Where in the pattern, counted in Unicode scalars from 0. For a pattern that was stopped while it ran, the
-  /// place in the *text*, in bytes.
+  /// Where in the pattern, counted in Unicode scalars from 0.
+  ///
+  /// For a pattern that was stopped while it ran, the place in the *text*, in bytes.
   package let position: Int
 
   package init(reason: String, position: Int) {

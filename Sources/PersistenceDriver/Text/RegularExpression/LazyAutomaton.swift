@@ -1,9 +1,10 @@
-/// A program's deterministic automaton, built state by state as texts ask for it, and used by one call at a time.
+/// A program's deterministic automaton, built state by state as texts ask for it, and used by one call at a
+/// time.
 ///
-/// A state is the set of instructions that a match may stand at, and (where the program has conditions) the kind
-/// of the scalar before. Its row in the table gives the state after each class of scalars. So a text costs one
-/// table look-up for each scalar once its states are known, and at most one pass over the program for each scalar
-/// before that. When the table is full it is emptied and begun again.
+/// A state is the set of instructions that a match may stand at, and (where the program has conditions) the
+/// kind of the scalar before. Its row in the table gives the state after each class of scalars. So a text
+/// costs one table look-up for each scalar once its states are known, and at most one pass over the program
+/// for each scalar before that. When the table is full it is emptied and begun again.
 final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds it at a time, out of the pool
   /// Entries of the table that name no state.
   enum Outcome {
@@ -39,6 +40,7 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
   private var mark: UInt32 = 0
   private var stack: [Int] = []
   private var found: [UInt32] = []
+  private var foundMatch = false
   private var reached: [UInt32] = []
 
   init(_ program: RegularExpressionProgram) {
@@ -48,28 +50,42 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
   }
 
   /// Whether the program matches somewhere in the text.
-  /// - Throws: ``TextPatternError`` when the states passed through add up to more than `stepLimit` instructions.
+  /// - Throws: ``TextPatternError`` when the states passed through add up to more than `stepLimit`
+  ///   instructions.
   func matches(_ text: UnsafeBufferPointer<UInt8>, stepLimit: Int) throws -> Bool {
     if firstState == Outcome.unknown { firstState = makeFirstState() }
     var state = firstState
     var position = 0
     var steps = stepLimit
+    var emptiedAt = 0
     while true {
       var column = Self.endColumn
       if state >= 0, position < text.count {
         column = run(text, &position, &state, &steps)
       }
-      if steps < 0 {
-        throw TextPatternError(
-          reason: "the pattern was stopped after \(stepLimit) steps on one text", position: position)
-      }
+      if steps < 0 { throw Self.stopped(at: position, stepLimit) }
       if state == Outcome.matched { return true }
       if state == Outcome.refused { return false }
       let known = table[Int(state) + column]
-      let next = known == Outcome.unknown ? makeStep(from: Int(state), column: column) : known
-      if column == Self.endColumn { return next == Outcome.matched }
-      state = next
+      if column == Self.endColumn {
+        return (known == Outcome.unknown ? makeStep(from: Int(state), column) : known) == Outcome.matched
+      }
+      // A known step is followed by `run`, so this one is new.
+      let emptyingsBefore = emptyings
+      let stateCount = states.count
+      state = makeStep(from: Int(state), column)
+      if emptyings != emptyingsBefore {
+        if state >= 0, position - emptiedAt < 10 * stateCount {
+          return try simulate(from: states[Int(state) / stride], text, position, steps, stepLimit)
+        }
+        emptiedAt = position
+      }
     }
+  }
+
+  private static func stopped(at position: Int, _ stepLimit: Int) -> TextPatternError {
+    TextPatternError(
+      reason: "the pattern was stopped after \(stepLimit) steps on one text", position: position)
   }
 
   /// Follows known steps, up to one that is not known yet or leaves the automaton.
@@ -127,7 +143,7 @@ extension LazyAutomaton {
   }
 
   /// Works out one entry of the table, and writes it down unless that emptied the table.
-  private func makeStep(from row: Int, column: Int) -> Int32 {
+  private func makeStep(from row: Int, _ column: Int) -> Int32 {
     let source = states[row / stride]
     let number = column - Self.classColumn
     let isEnd = column == Self.endColumn
@@ -143,6 +159,15 @@ extension LazyAutomaton {
       table[row + column] = Outcome.refused
       return Outcome.refused
     }
+    take(number)
+    let emptyingsBefore = emptyings
+    let next = rowForFound(before: kindToRemember(number))
+    if emptyings == emptyingsBefore { table[row + column] = next }
+    return next
+  }
+
+  /// Makes `found` the instructions that `reached` leads to by taking a scalar of a class.
+  private func take(_ number: Int) {
     beginSet()
     for item in reached {
       if case .scalar(let set, let next) = program.instructions[Int(item)],
@@ -152,10 +177,36 @@ extension LazyAutomaton {
       }
     }
     if !program.isAnchoredAtStart { follow(program.start) }
-    let emptyingsBefore = emptyings
-    let next = rowForFound(before: kindToRemember(number))
-    if emptyings == emptyingsBefore { table[row + column] = next }
-    return next
+  }
+
+  /// Goes on without making states, for texts that hardly ever come back to one.
+  private func simulate(
+    from state: StateKey, _ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ stepsLeft: Int,
+    _ stepLimit: Int
+  ) throws -> Bool {
+    guard let base = text.baseAddress else { return false }
+    reached = state.items
+    var before = state.before
+    var steps = stepsLeft
+    var position = start
+    while position < text.count {
+      steps -= reached.count
+      if steps < 0 { throw Self.stopped(at: position, stepLimit) }
+      let (scalar, next) = ScalarCoding.decode(base, at: position, end: text.count)
+      position = next
+      let number = program.alphabet.classOf(scalar)
+      if program.usesAssertions,
+        !passAssertions(between: before, and: program.alphabet.kinds[number])
+      {
+        return true
+      }
+      take(number)
+      if foundMatch { return true }
+      if found.isEmpty { return false }
+      swap(&reached, &found)
+      before = kindToRemember(number)
+    }
+    return program.usesAssertions && !passAssertions(between: before, and: .none)
   }
 
   /// Adds to `reached` what can be reached through the conditions that hold at this place.
@@ -173,7 +224,7 @@ extension LazyAutomaton {
         found.removeAll(keepingCapacity: true)
         follow(next)
         reached += found
-        if found.contains(0) { return false }
+        if foundMatch { return false }
       }
       index += 1
     }
@@ -204,6 +255,7 @@ extension LazyAutomaton {
   }
 
   private func beginSet() {
+    foundMatch = false
     found.removeAll(keepingCapacity: true)
     mark &+= 1
     if mark == 0 {
@@ -222,7 +274,9 @@ extension LazyAutomaton {
       case .split(let one, let other):
         stack.append(other)
         stack.append(one)
-      case .scalar, .assertion, .match:
+      case .match:
+        foundMatch = true
+      case .scalar, .assertion:
         found.append(UInt32(truncatingIfNeeded: instruction))
       }
     }
@@ -243,9 +297,9 @@ extension LazyAutomaton {
 
   /// The row of the state that `found` describes, made where it is new.
   private func rowForFound(before: ScalarAlphabet.Kind) -> Int32 {
+    if foundMatch { return Outcome.matched }
     if found.isEmpty { return Outcome.refused }
     found.sort()
-    if found[0] == 0 { return Outcome.matched }
     let key = StateKey(items: found, before: before)
     if let row = rowOf[key] { return row }
     if isFull { removeAllStates() }

@@ -1,7 +1,7 @@
 /// Reads a pattern in the dialect that ``RegularExpressionPattern`` describes.
 ///
-/// Open groups are kept in an array and not on the call stack, and their number is limited, so that no pattern
-/// can make this reader, or those who walk the tree, run out of stack.
+/// Open groups are kept in an array and not on the call stack, and their number is limited, so that no
+/// pattern can make this reader, or those who walk the tree, run out of stack.
 struct RegularExpressionParser {
   typealias Syntax = RegularExpressionSyntax
 
@@ -10,11 +10,11 @@ struct RegularExpressionParser {
   static let greatestRepetition = 1000
 
   struct Flags {
-    /// `i`
+    /// The flag `i`.
     var ignoresCase: Bool
-    /// `s`
+    /// The flag `s`.
     var dotMatchesNewline = false
-    /// `m`
+    /// The flag `m`.
     var multiline = false
   }
 

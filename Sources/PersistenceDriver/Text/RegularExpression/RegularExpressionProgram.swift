@@ -1,4 +1,5 @@
-/// A regular expression as a nondeterministic automaton (Thompson, 1968), with the alphabet that it distinguishes.
+/// A regular expression as a nondeterministic automaton (Thompson, 1968), with the alphabet that it
+/// distinguishes.
 final class RegularExpressionProgram: Sendable {
   enum Instruction: Sendable {
     /// Go on to both.
@@ -39,7 +40,8 @@ final class RegularExpressionProgram: Sendable {
 }
 
 extension RegularExpressionProgram {
-  /// Writes the instructions from the end of the pattern to its beginning, so that each knows what follows it.
+  /// Writes the instructions from the end of the pattern to its beginning, so that each knows what follows
+  /// it.
   private struct Compiler {
     var instructions: [Instruction] = [.match]
     var sets: [ScalarSet] = []

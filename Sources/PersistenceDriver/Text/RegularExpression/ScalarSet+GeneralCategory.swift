@@ -11,7 +11,8 @@ extension ScalarSet {
 
   /// The ranges of each two-letter category, read once from the standard library.
   ///
-  /// Planes 4 to 13 are passed over, since nothing is assigned there, and the private planes 15 and 16 are known.
+  /// Planes 4 to 13 are passed over, since nothing is assigned there, and the private planes 15 and 16 are
+  /// known.
   private static let categories: [String: [Range]] = {
     var ranges: [String: [Range]] = ["Co": [Range(0xF0000, 0xFFFFD), Range(0x100000, 0x10FFFD)]]
     var open: (name: String?, first: UInt32) = (nil, 0)
