@@ -1,0 +1,74 @@
+public import PersistenceDriver
+
+extension PersistentRecord {
+  /// The records of a context, lazily.
+  public static func fetch(in context: any PersistentContext, options: FetchOptions<Self>?) throws
+    -> AnyCollection<Self>
+  {
+    AnyCollection(try results(in: context, options: options ?? FetchOptions()))
+  }
+
+  /// The records of a context as the collection under ``PersistentModel/fetch(in:options:)``, which is Sendable
+  /// and has throwing routes.
+  ///
+  /// - Parameters:
+  ///   - context: Where the records are kept.
+  ///   - options: Which of them, in what order.
+  /// - Returns: The results, whose first page has been read.
+  /// - Throws: ``PersistenceError``.
+  public static func results(
+    in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
+  ) throws -> PersistentResults<Self> {
+    let access = try StorageAccess(context, for: Self.self)
+    let request = try options.request()
+    let monitor = access.root.monitor
+    return try monitor.measure(request) {
+      try access.reader.plan(for: request)
+    } _: {
+      let rows = try access.reader.fetch(request)
+      switch access {
+      case .store:
+        return try PersistentResults(
+          rows, request: request, monitor: monitor, location: access.root.location, place: options.place)
+      case .transaction:
+        return try PersistentResults(
+          reading: rows, request: request, monitor: monitor, location: access.root.location)
+      }
+    }
+  }
+
+  /// How many records a context holds, without decoding them.
+  public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
+    let access = try StorageAccess(context, for: Self.self)
+    let request = try (options ?? FetchOptions()).request()
+    return try access.root.monitor.measure(request) {
+      try access.reader.plan(for: request)
+    } _: {
+      try access.reader.count(request)
+    }
+  }
+
+  /// The record of a primary key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - context: Where the records are kept.
+  /// - Returns: The record; nil where there is none.
+  /// - Throws: ``PersistenceError``.
+  public static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
+    let access = try StorageAccess(context, for: Self.self)
+    return try read(RecordKey(key.keyValues), from: access.reader, location: access.root.location)
+  }
+
+  /// Reads the record of a key, naming it in whatever goes wrong.
+  static func read(_ key: RecordKey, from reader: any StorageReader, location: String) throws -> Self? {
+    let schema = try Self.schema.model
+    var record: Self?
+    do {
+      _ = try reader.find(key, in: schema) { record = try Self(from: $0) }
+    } catch let error as PersistenceError {
+      throw error.at(model: schema.name, key: key, location: location)
+    }
+    return record
+  }
+}

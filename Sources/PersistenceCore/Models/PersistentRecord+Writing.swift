@@ -1,0 +1,141 @@
+public import PersistenceDriver
+
+extension PersistentRecord {
+  /// Adds records, or replaces those of the same keys, all or none of them.
+  public static func save(_ models: [Self], in context: any PersistentContext) throws {
+    try put(models, in: context) { try $0.save($1, in: $2) }
+  }
+
+  /// Adds records, all or none of them.
+  ///
+  /// - Parameters:
+  ///   - models: What is added.
+  ///   - context: Where the records are kept.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` where a key exists, and
+  ///   ``PersistenceError/Code/uniqueViolation``.
+  public static func insert(_ models: [Self], in context: any PersistentContext) throws {
+    try put(models, in: context) { try $0.insert($1, in: $2) }
+  }
+
+  /// Replaces records, all or none of them.
+  ///
+  /// - Parameters:
+  ///   - models: What replaces the records of the same keys.
+  ///   - context: Where the records are kept.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where a key does not exist, and
+  ///   ``PersistenceError/Code/uniqueViolation``.
+  public static func update(_ models: [Self], in context: any PersistentContext) throws {
+    try put(models, in: context) { try $0.update($1, in: $2) }
+  }
+
+  /// Reads the stored record, changes it and saves it, in one transaction (contract W2).
+  public static func write(
+    _ model: Self, in context: any PersistentContext, _ change: (inout Self) throws -> Void
+  ) throws -> Self {
+    try write(model.primaryKey, in: context, change)
+  }
+
+  /// Reads the record of a key, changes it and saves it, in one transaction (contract W2).
+  ///
+  /// - Parameters:
+  ///   - key: The primary key, which the change must leave as it is.
+  ///   - context: Where the records are kept.
+  ///   - change: Changes the stored record; where it throws, nothing is changed.
+  /// - Returns: The record as it is stored afterwards.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where there is no such record,
+  ///   and what the closure throws.
+  public static func write(
+    _ key: PrimaryKey, in context: any PersistentContext, _ change: (inout Self) throws -> Void
+  ) throws -> Self {
+    let access = try StorageAccess(context, for: Self.self)
+    let schema = try Self.schema.model
+    let key = RecordKey(key.keyValues)
+    var changed: Self?
+    try access.writeOnce { transaction in
+      try transaction.define(schema)
+      guard var record = try read(key, from: transaction, location: access.root.location) else {
+        throw PersistenceError.notFound(key, in: schema)
+      }
+      try change(&record)
+      guard record.recordKey == key else {
+        throw PersistenceError.invalidRequest(
+          "write cannot change the primary key of a \(schema.name); delete the record and insert another")
+      }
+      let row = RowBuffer(count: schema.fields.count)
+      try record.encode(into: row)
+      try row.withRow { try transaction.update($0, in: schema) }
+      changed = record
+    }
+    guard let changed else { throw PersistenceError.notFound(key, in: schema) }
+    return changed
+  }
+
+  /// Deletes the record of the model's key.
+  public static func delete(_ model: Self, in context: any PersistentContext) throws -> Bool {
+    try delete(model.primaryKey, in: context)
+  }
+
+  /// Deletes the record of a key.
+  ///
+  /// - Parameters:
+  ///   - key: The primary key.
+  ///   - context: Where the records are kept.
+  /// - Returns: Whether there was one.
+  /// - Throws: ``PersistenceError``.
+  public static func delete(_ key: PrimaryKey, in context: any PersistentContext) throws -> Bool {
+    let access = try StorageAccess(context, for: Self.self)
+    let schema = try Self.schema.model
+    var deleted = false
+    try access.writeOnce { deleted = try $0.delete(RecordKey(key.keyValues), in: schema) }
+    return deleted
+  }
+
+  /// Deletes the records that a fetch of the same options would yield.
+  ///
+  /// - Parameters:
+  ///   - context: Where the records are kept.
+  ///   - options: Which records, limit and offset included.
+  /// - Returns: How many there were.
+  /// - Throws: ``PersistenceError``.
+  public static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
+    let access = try StorageAccess(context, for: Self.self)
+    let request = try options.request()
+    var deleted = 0
+    try access.writeOnce { deleted = try $0.delete(request) }
+    return deleted
+  }
+
+  /// Deletes all records of this model, and of no other.
+  public static func deleteAll(in context: any PersistentContext) throws {
+    let access = try StorageAccess(context, for: Self.self)
+    let schema = try Self.schema.model
+    try access.writeOnce { _ = try $0.deleteAll(in: schema) }
+  }
+
+  private static func put(
+    _ models: [Self], in context: any PersistentContext,
+    _ write: (any StorageTransaction, borrowing Row, ModelSchema) throws -> Void
+  ) throws {
+    let access = try StorageAccess(context, for: Self.self)
+    guard !models.isEmpty else { return }
+    let schema = try Self.schema.model
+    let row = RowBuffer(count: schema.fields.count)
+    func putAll(_ transaction: any StorageTransaction) throws {
+      try transaction.define(schema)
+      for model in models {
+        row.reset()
+        try model.encode(into: row)
+        do {
+          try row.withRow { try write(transaction, $0, schema) }
+        } catch let error as PersistenceError {
+          throw error.at(model: schema.name, key: model.recordKey, location: access.root.location)
+        }
+      }
+    }
+    if models.count == 1 {
+      try access.writeOnce(putAll)
+    } else {
+      try access.writeTogether(putAll)
+    }
+  }
+}

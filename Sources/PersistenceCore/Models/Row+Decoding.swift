@@ -1,0 +1,49 @@
+public import PersistenceDriver
+
+extension Row {
+  /// Reads a property of a kind that stores know.
+  ///
+  /// - Parameter position: The field's position in the schema.
+  /// - Returns: The value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
+  ///   value.
+  @inlinable
+  public func decode<Value: PersistentValueConvertible>(at position: Int) throws -> Value {
+    try Value.read(from: self, at: position)
+  }
+
+  /// Reads a property of any other `Codable` type, or an optional of one, from its JSON document.
+  ///
+  /// - Parameter position: The field's position in the schema.
+  /// - Returns: The value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no
+  ///   document, or one of another shape.
+  @_disfavoredOverload
+  public func decode<Value: Codable>(at position: Int) throws -> Value {
+    try DocumentCoding.decode(Value.self, from: self[position], at: position)
+  }
+}
+
+extension RowBuffer {
+  /// Writes a property of a kind that stores know.
+  ///
+  /// - Parameters:
+  ///   - value: The property's value.
+  ///   - position: The field's position in the schema.
+  @inlinable
+  public func encode<Value: PersistentValueConvertible>(_ value: Value, at position: Int) {
+    value.write(to: self, at: position)
+  }
+
+  /// Writes a property of any other `Codable` type, or an optional of one, as a JSON document or nil.
+  ///
+  /// - Parameters:
+  ///   - value: The property's value.
+  ///   - position: The field's position in the schema.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed``.
+  @_disfavoredOverload
+  public func encode<Value: Codable>(_ value: Value, at position: Int) throws {
+    guard let document = try DocumentCoding.encode(value) else { return setCell(.null, at: position) }
+    setDocument(document, at: position)
+  }
+}

@@ -1,0 +1,93 @@
+public import PersistenceDriver
+
+/// A condition on models, made with operators and functions over key paths of stored properties.
+///
+/// ```swift
+/// let predicate: PersistentPredicate<Movie> =
+///   \.rating == .pg13 && \.budget >= 10_000_000 && !.hasPrefix(\.title, "The ")
+/// ```
+///
+/// It is a plain value: it can be stored, sent, coded and printed, and a context's author walks its ``node``.
+/// Logic is two-valued: nil equals nil, every ordering with nil is false, and `!p` is true exactly where `p` is
+/// false (contract V6).
+public struct PersistentPredicate<Model: PersistentModel>: Sendable {
+  /// The condition as contexts see it.
+  public let node: PredicateNode
+
+  /// What kept a value in the condition from being encoded; thrown when the predicate is used.
+  let failure: PersistenceError?
+
+  /// Makes a predicate of a condition over stored names.
+  public init(node: PredicateNode) {
+    self.node = node
+    failure = nil
+  }
+
+  init(node: PredicateNode, failure: PersistenceError?) {
+    self.node = node
+    self.failure = failure
+  }
+
+  /// The condition, once it is sure that all its values could be encoded.
+  func checkedNode() throws -> PredicateNode {
+    if let failure { throw failure }
+    return node
+  }
+}
+
+extension PersistentPredicate: Hashable {
+  /// Whether two predicates are the same condition.
+  public static func == (left: PersistentPredicate, right: PersistentPredicate) -> Bool {
+    left.node == right.node && (left.failure == nil) == (right.failure == nil)
+  }
+
+  /// Feeds the condition into a hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(node) }
+}
+
+extension PersistentPredicate: Codable {
+  /// Decodes a condition.
+  public init(from decoder: any Decoder) throws {
+    self.init(node: try PredicateNode(from: decoder))
+  }
+
+  /// Encodes the condition.
+  public func encode(to encoder: any Encoder) throws {
+    try checkedNode().encode(to: encoder)
+  }
+}
+
+extension PersistentPredicate: CustomStringConvertible {
+  /// The condition as text, with its values.
+  public var description: String { node.description }
+}
+
+extension PersistentPredicate {
+  /// Both conditions.
+  public static func && (left: PersistentPredicate, right: PersistentPredicate) -> PersistentPredicate {
+    PersistentPredicate(node: .conjunction(left.node, right.node), failure: left.failure ?? right.failure)
+  }
+
+  /// Either condition.
+  public static func || (left: PersistentPredicate, right: PersistentPredicate) -> PersistentPredicate {
+    PersistentPredicate(node: .disjunction(left.node, right.node), failure: left.failure ?? right.failure)
+  }
+
+  /// The condition is false.
+  public static prefix func ! (predicate: PersistentPredicate) -> PersistentPredicate {
+    PersistentPredicate(node: .not(predicate.node), failure: predicate.failure)
+  }
+
+  /// Every model.
+  public static var all: PersistentPredicate { PersistentPredicate(node: .constant(true)) }
+
+  /// No model.
+  public static var none: PersistentPredicate { PersistentPredicate(node: .constant(false)) }
+}
+
+extension PersistentFields {
+  /// The stored name of a key path, or a text that is no field's name, so that using it throws `unknownField`.
+  static func name(of keyPath: AnyKeyPath) -> String {
+    fieldName(for: keyPath) ?? "\(keyPath)"
+  }
+}

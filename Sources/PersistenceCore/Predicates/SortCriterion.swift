@@ -1,0 +1,31 @@
+public import PersistenceDriver
+
+/// The direction of a sort criterion.
+public enum SortDirection: String, Sendable, Hashable, Codable {
+  /// Smaller values first, nil before all of them.
+  case ascending
+  /// Greater values first, nil after all of them.
+  case descending
+}
+
+/// One criterion of a sort order: a stored property and a direction.
+public struct SortCriterion<Model: PersistentModel>: Sendable, Hashable, Codable {
+  /// The criterion as contexts see it.
+  public let fieldOrder: FieldOrder
+
+  /// Makes a criterion of a stored name.
+  public init(fieldOrder: FieldOrder) { self.fieldOrder = fieldOrder }
+}
+
+extension SortCriterion where Model: PersistentFields {
+  /// Makes a criterion.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property.
+  ///   - order: The direction; ascending by default.
+  public init<Value: PersistentValueConvertible>(
+    _ property: SendableKeyPath<Model, Value>, order: SortDirection = .ascending
+  ) {
+    fieldOrder = FieldOrder(Model.name(of: property), isDescending: order == .descending)
+  }
+}

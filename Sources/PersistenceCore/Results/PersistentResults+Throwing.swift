@@ -1,0 +1,56 @@
+import PersistenceDriver
+
+extension PersistentResults {
+  /// Calls a closure for each model, in order, and throws where reading fails.
+  ///
+  /// - Parameter body: Called for each model.
+  /// - Throws: ``PersistenceError`` naming the record that could not be read, and what the closure throws.
+  public func forEach(_ body: (Model) throws -> Void) throws {
+    try withCursor { cursor in
+      while let model = try cursor.next() { try body(model) }
+    }
+  }
+
+  /// Lends a cursor, whose steps throw where reading fails.
+  ///
+  /// - Parameter body: Is given the cursor, at the first model.
+  /// - Returns: What the closure returns.
+  /// - Throws: What the closure throws.
+  public func withCursor<Result>(_ body: (inout ResultCursor<Model>) throws -> Result) throws -> Result {
+    var cursor = ResultCursor(storage)
+    return try body(&cursor)
+  }
+
+  /// How many models there are, throwing where they cannot be counted.
+  ///
+  /// - Returns: Their number.
+  /// - Throws: ``PersistenceError``.
+  public func checkedCount() throws -> Int { try storage.count() }
+}
+
+/// A walk over a result whose steps throw where reading fails.
+public struct ResultCursor<Model: PersistentRecord>: ~Copyable {
+  private let storage: ResultStorage<Model>
+  private var page: [Model] = []
+  private var offset = 0
+  private var position = 0
+  private var isDone = false
+
+  init(_ storage: ResultStorage<Model>) { self.storage = storage }
+
+  /// The next model; nil at the end.
+  ///
+  /// - Throws: ``PersistenceError`` naming the record that could not be read. The next call tries again.
+  public mutating func next() throws -> Model? {
+    if offset == page.count {
+      guard !isDone else { return nil }
+      page = try storage.models(from: position)
+      offset = 0
+      position += page.count
+      isDone = page.isEmpty
+      if isDone { return nil }
+    }
+    defer { offset += 1 }
+    return page[offset]
+  }
+}
