@@ -55,7 +55,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     }
   }
 
-  private final class Storage: @unchecked Sendable {  // immutable; key paths of stored properties capture nothing
+  private final class Storage: @unchecked Sendable {  // immutable; its key paths capture nothing
     let schema: Result<ModelSchema, PersistenceError>
     let names: [AnyKeyPath: String]
 

@@ -1,6 +1,8 @@
 public import PersistenceDriver
 
-/// A query under construction: which records, in what order, which page. Nothing is read until it is asked.
+/// A query under construction: which records, in what order, which page.
+///
+/// Nothing is read until it is asked.
 ///
 /// ```swift
 /// let page = try repository.filter(Movie.self, where: \.rating == .pg13)

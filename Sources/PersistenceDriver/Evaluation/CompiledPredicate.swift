@@ -36,6 +36,7 @@ public struct CompiledPredicate: Sendable {
   /// Whether a row fits.
   ///
   /// - Parameter row: A row of the schema, with at least the cells at ``positions`` filled.
+  /// - Returns: Whether it fits.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/patternTooSlow`` where a regular
   ///   expression took more steps than it may.
   public func matches(_ row: borrowing Row) throws -> Bool {

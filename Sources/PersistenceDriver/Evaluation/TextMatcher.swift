@@ -40,6 +40,7 @@ public struct TextMatcher: Sendable {
   /// Whether UTF-8 text fits.
   ///
   /// - Parameter text: Valid UTF-8; it may hold U+0000.
+  /// - Returns: Whether it fits.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/patternTooSlow`` where a regular
   ///   expression took more steps than it may.
   /// - Complexity: Linear in the text; for `matches`, in text times pattern.

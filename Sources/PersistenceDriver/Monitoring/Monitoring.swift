@@ -14,8 +14,9 @@ public struct Monitoring: Sendable {
   /// store from reusing space.
   public var longHeldResult: Duration
 
-  /// Called when reading a page fails in the middle of a plain `for` over a result, which then ends. Where it
-  /// is nil, the program is stopped with the error's message (contract R4); the throwing routes of a result
+  /// Called when reading a page fails in the middle of a plain `for` over a result, which then ends.
+  ///
+  /// Where it is nil, the program is stopped with the error's message (contract R4); the throwing routes of a result
   /// throw instead, in either case.
   public var readFailureHandler: (@Sendable (PersistenceError) -> Void)?
 

@@ -1,4 +1,4 @@
-/// A search in the text of a field (contract V7). Every one is false where the field is nil.
+/// A search in the text of a field (contract V7); every one is false where the field is nil.
 public enum TextOperator: String, Sendable, Hashable, Codable, CaseIterable {
   /// The text holds the needle, literally.
   case contains

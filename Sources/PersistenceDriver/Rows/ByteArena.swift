@@ -28,7 +28,7 @@ struct ByteArena {
     used = 0
   }
 
-  /// Forgets all copies. The largest chunk is kept, unless it grew beyond what ordinary rows need.
+  /// Forgets all copies; the largest chunk is kept, unless it grew beyond what ordinary rows need.
   @inlinable
   mutating func reset() {
     used = 0

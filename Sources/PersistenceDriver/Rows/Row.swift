@@ -32,6 +32,7 @@ public struct Row: ~Copyable {
   /// A copy of one field's value.
   ///
   /// - Parameter position: The field's position in the schema.
+  /// - Returns: The value.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the stored bytes are no
   ///   value.
   public func value(at position: Int) throws -> PersistentValue {

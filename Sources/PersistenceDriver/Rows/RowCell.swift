@@ -5,7 +5,7 @@ public import Foundation
 /// Text, bytes, decimals and documents are pointed at, not copied: a cell is valid only while the closure that
 /// received its ``Row`` runs. Decimals are their canonical text, documents their canonical JSON.
 public struct RowCell: BitwiseCopyable {
-  /// What a cell holds. The raw values order the kinds among each other, nil first.
+  /// What a cell holds; the raw values order the kinds among each other, nil first.
   public enum Tag: UInt8, Sendable, Hashable, BitwiseCopyable {
     /// Nothing.
     case null

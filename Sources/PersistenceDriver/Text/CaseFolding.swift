@@ -43,13 +43,11 @@ public enum CaseFolding {
     return bytes
   }
 
-  /// Lends the lower-cased text to `body`: the text itself where there is nothing to map, memory on the stack
-  /// where it is short.
+  /// Lends the lower-cased text to `body`, in memory on the stack where it is short.
   static func withLowercased<Result>(
     _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
-    guard mayChange(text) else { return body(text) }
-    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: roomNeeded(for: text.count)) { buffer in
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: roomNeeded(for: text.count)) { buffer in
       var position = 0
       let written = fold(text, from: &position, into: buffer)
       if position == text.count { return body(UnsafeBufferPointer(rebasing: buffer[..<written])) }
@@ -128,11 +126,6 @@ public enum CaseFolding {
     let fromA = word &+ 0x3F3F_3F3F_3F3F_3F3F
     let aboveZ = word &+ 0x2525_2525_2525_2525
     return word | ((fromA ^ aboveZ) & 0x8080_8080_8080_8080) >> 2
-  }
-
-  /// Whether the text holds a byte that lower-casing may change.
-  private static func mayChange(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    text.contains { $0 >= 0x80 || $0 &- 0x41 < 26 }
   }
 
   /// Room for the lower-cased form of a text: today's mappings grow it by at most a half (two bytes to

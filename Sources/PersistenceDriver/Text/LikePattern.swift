@@ -23,38 +23,57 @@ package struct LikePattern: Sendable {
   package let isLiteral: Bool
 
   private let caseInsensitive: Bool
-
-  /// What stands before the first `%`, or the whole pattern where there is none.
-  private let head: LikeRun
-
-  /// What stands between one `%` and the next.
-  private let middle: [LikeSearch]
-
-  /// What stands after the last `%`; nil where there is none.
-  private let tail: LikeRun?
+  private let form: LikeForm
 
   /// Prepares a pattern.
   /// - Throws: ``TextPatternError`` for a lone `\` at the end, and for a run of more than
   ///   ``LikeSearch/longestWildcardRun`` scalars with a `_` inside.
   package init(_ pattern: String, caseInsensitive: Bool = false) throws {
     self.caseInsensitive = caseInsensitive
-    var runs = try LikeRun.parse(pattern, caseInsensitive: caseInsensitive)
-    head = runs.removeFirst()
-    tail = runs.popLast()
-    middle = try runs.compactMap { $0.isEmpty ? nil : try LikeSearch($0) }
-    isLiteral = tail == nil && !head.hasWildcard
-    literalPrefix = caseInsensitive ? [] : head.leadingBytes
+    form = try LikeForm(LikeRun.parse(pattern, caseInsensitive: caseInsensitive))
+    isLiteral = form.isClosed && !form.head.hasWildcard
+    literalPrefix = caseInsensitive ? [] : form.head.leadingBytes
   }
 
   /// Whether the whole text, given as UTF-8, has the pattern's form.
   package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    caseInsensitive ? CaseFolding.withLowercased(text) { matchesPrepared($0) } : matchesPrepared(text)
+    caseInsensitive ? CaseFolding.withLowercased(text) { form.matches($0) } : form.matches(text)
+  }
+}
+
+/// What a `like` pattern asks of a text; an object, so that matching copies no part of it.
+private final class LikeForm: Sendable {
+  /// What stands before the first `%`, or the whole pattern where there is none.
+  let head: LikeRun
+
+  /// Whether there is no `%`.
+  let isClosed: Bool
+
+  /// What stands between one `%` and the next.
+  private let middle: [LikeSearch]
+
+  /// What stands after the last `%`.
+  private let tail: LikeRun
+
+  init(_ runs: [LikeRun]) throws {
+    head = runs.first ?? LikeRun()
+    isClosed = runs.count < 2
+    tail = runs.dropFirst().last ?? LikeRun()
+    middle = try runs.dropFirst().dropLast().filter { !$0.isEmpty }.map(LikeSearch.init)
   }
 
-  private func matchesPrepared(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard var position = head.end(in: text, from: 0) else { return false }
-    guard let tail else { return position == text.count }
-    guard let end = tail.start(in: text, before: text.count, notBefore: position) else { return false }
+  func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var position = 0
+    if !head.isEmpty {
+      guard let end = head.end(in: text, from: 0) else { return false }
+      position = end
+    }
+    if isClosed { return position == text.count }
+    var end = text.count
+    if !tail.isEmpty {
+      guard let start = tail.start(in: text, before: end, notBefore: position) else { return false }
+      end = start
+    }
     for search in middle {
       guard let next = search.end(in: text, from: position, to: end) else { return false }
       position = next

@@ -1,5 +1,5 @@
 /// A search for the first place of a ``LikeRun``, as it is needed between two `%`.
-struct LikeSearch: Sendable {
+final class LikeSearch: Sendable {
   /// The longest run with a `_` between its literals that may be searched for, in scalars.
   static let longestWildcardRun = 4096
 

@@ -61,7 +61,7 @@ extension PersistentValue {
 }
 
 extension PersistentValue: Hashable {
-  /// Whether two values are equal by contract V3 to V4a. Values of different kinds are never equal.
+  /// Whether two values are equal by contract V3 to V4a; values of different kinds never are.
   public static func == (left: PersistentValue, right: PersistentValue) -> Bool {
     left.tag == right.tag && compare(left, right) == 0
   }
@@ -86,7 +86,7 @@ extension PersistentValue: Hashable {
 
 extension PersistentValue: Comparable {
   /// Whether one value sorts before another: nil first, then by the order of their kind (contract O3, V3 to
-  /// V4a). Values of different kinds sort by kind.
+  /// V4a), and values of different kinds by kind.
   public static func < (left: PersistentValue, right: PersistentValue) -> Bool {
     compare(left, right) < 0
   }

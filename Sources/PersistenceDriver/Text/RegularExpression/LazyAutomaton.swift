@@ -35,18 +35,12 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
   private var emptyings = 0
   private var firstState = Outcome.unknown
 
-  // What a step works with; kept to save their memory.
-  private var marks: [UInt32]
-  private var mark: UInt32 = 0
-  private var stack: [Int] = []
-  private var found: [UInt32] = []
-  private var foundMatch = false
-  private var reached: [UInt32] = []
+  private var steps: ProgramSteps
 
   init(_ program: RegularExpressionProgram) {
     self.program = program
     stride = program.alphabet.classCount + Self.classColumn
-    marks = [UInt32](repeating: 0, count: program.instructions.count)
+    steps = ProgramSteps(program)
   }
 
   /// Whether the program matches somewhere in the text.
@@ -56,14 +50,14 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
     if firstState == Outcome.unknown { firstState = makeFirstState() }
     var state = firstState
     var position = 0
-    var steps = stepLimit
+    var left = stepLimit
     var emptiedAt = 0
     while true {
       var column = Self.endColumn
       if state >= 0, position < text.count {
-        column = run(text, &position, &state, &steps)
+        column = run(text, &position, &state, &left)
       }
-      if steps < 0 { throw Self.stopped(at: position, stepLimit) }
+      if left < 0 { throw Self.stopped(at: position, stepLimit) }
       if state == Outcome.matched { return true }
       if state == Outcome.refused { return false }
       let known = table[Int(state) + column]
@@ -76,7 +70,7 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
       state = makeStep(from: Int(state), column)
       if emptyings != emptyingsBefore {
         if state >= 0, position - emptiedAt < 10 * stateCount {
-          return try simulate(from: states[Int(state) / stride], text, position, steps, stepLimit)
+          return try simulate(from: states[Int(state) / stride], text, position, left, stepLimit)
         }
         emptiedAt = position
       }
@@ -91,7 +85,7 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
   /// Follows known steps, up to one that is not known yet or leaves the automaton.
   /// - Returns: The column of the step that is not known; the end's where the text is at its end.
   private func run(
-    _ text: UnsafeBufferPointer<UInt8>, _ position: inout Int, _ state: inout Int32, _ steps: inout Int
+    _ text: UnsafeBufferPointer<UInt8>, _ position: inout Int, _ state: inout Int32, _ stepsLeft: inout Int
   ) -> Int {
     table.withUnsafeBufferPointer { table in
       program.alphabet.lowClasses.withUnsafeBufferPointer { lowClasses in
@@ -99,11 +93,11 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
         let end = text.count
         var index = position
         var row = state
-        var left = steps
+        var left = stepsLeft
         defer {
           position = index
           state = row
-          steps = left
+          stepsLeft = left
         }
         while index < end {
           left &-= Int(table[Int(row)])
@@ -137,46 +131,28 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
 
 extension LazyAutomaton {
   private func makeFirstState() -> Int32 {
-    beginSet()
-    follow(program.start)
+    steps.begin()
     return rowForFound(before: program.usesAssertions ? .none : .other)
   }
 
   /// Works out one entry of the table, and writes it down unless that emptied the table.
   private func makeStep(from row: Int, _ column: Int) -> Int32 {
     let source = states[row / stride]
-    let number = column - Self.classColumn
     let isEnd = column == Self.endColumn
-    reached = source.items
-    if program.usesAssertions {
-      let after: ScalarAlphabet.Kind = isEnd ? .none : program.alphabet.kinds[number]
-      guard passAssertions(between: source.before, and: after) else {
-        table[row + column] = Outcome.matched
-        return Outcome.matched
-      }
+    let number = column - Self.classColumn
+    let after: ScalarAlphabet.Kind = isEnd ? .none : program.alphabet.kinds[number]
+    steps.reached = source.items
+    let isMatch = steps.passAssertions(between: source.before, and: after)
+    if isMatch || isEnd {
+      let outcome = isMatch ? Outcome.matched : Outcome.refused
+      table[row + column] = outcome
+      return outcome
     }
-    if isEnd {
-      table[row + column] = Outcome.refused
-      return Outcome.refused
-    }
-    take(number)
+    steps.take(number)
     let emptyingsBefore = emptyings
-    let next = rowForFound(before: kindToRemember(number))
+    let next = rowForFound(before: program.kindToRemember(number))
     if emptyings == emptyingsBefore { table[row + column] = next }
     return next
-  }
-
-  /// Makes `found` the instructions that `reached` leads to by taking a scalar of a class.
-  private func take(_ number: Int) {
-    beginSet()
-    for item in reached {
-      if case .scalar(let set, let next) = program.instructions[Int(item)],
-        program.alphabet.isMember(number, of: set)
-      {
-        follow(next)
-      }
-    }
-    if !program.isAnchoredAtStart { follow(program.start) }
   }
 
   /// Goes on without making states, for texts that hardly ever come back to one.
@@ -185,101 +161,24 @@ extension LazyAutomaton {
     _ stepLimit: Int
   ) throws -> Bool {
     guard let base = text.baseAddress else { return false }
-    reached = state.items
+    steps.reached = state.items
     var before = state.before
-    var steps = stepsLeft
+    var left = stepsLeft
     var position = start
     while position < text.count {
-      steps -= reached.count
-      if steps < 0 { throw Self.stopped(at: position, stepLimit) }
+      left -= steps.reached.count
+      if left < 0 { throw Self.stopped(at: position, stepLimit) }
       let (scalar, next) = ScalarCoding.decode(base, at: position, end: text.count)
       position = next
       let number = program.alphabet.classOf(scalar)
-      if program.usesAssertions,
-        !passAssertions(between: before, and: program.alphabet.kinds[number])
-      {
-        return true
-      }
-      take(number)
-      if foundMatch { return true }
-      if found.isEmpty { return false }
-      swap(&reached, &found)
-      before = kindToRemember(number)
+      if steps.passAssertions(between: before, and: program.alphabet.kinds[number]) { return true }
+      steps.take(number)
+      if steps.foundMatch { return true }
+      if steps.found.isEmpty { return false }
+      steps.continueFromFound()
+      before = program.kindToRemember(number)
     }
-    return program.usesAssertions && !passAssertions(between: before, and: .none)
-  }
-
-  /// Adds to `reached` what can be reached through the conditions that hold at this place.
-  /// - Returns: False where that includes the match.
-  private func passAssertions(
-    between before: ScalarAlphabet.Kind, and after: ScalarAlphabet.Kind
-  ) -> Bool {
-    beginSet()
-    for item in reached { marks[Int(item)] = mark }
-    var index = 0
-    while index < reached.count {
-      if case .assertion(let assertion, let next) = program.instructions[Int(reached[index])],
-        holds(assertion, between: before, and: after)
-      {
-        found.removeAll(keepingCapacity: true)
-        follow(next)
-        reached += found
-        if foundMatch { return false }
-      }
-      index += 1
-    }
-    return true
-  }
-
-  private func holds(
-    _ assertion: RegularExpressionSyntax.Assertion, between before: ScalarAlphabet.Kind,
-    and after: ScalarAlphabet.Kind
-  ) -> Bool {
-    switch assertion {
-    case .textStart: before == .none
-    case .textEnd: after == .none
-    case .lineStart: before == .none || before == .newline
-    case .lineEnd: after == .none || after == .newline
-    case .wordBoundary: (before == .word) != (after == .word)
-    case .notWordBoundary: (before == .word) == (after == .word)
-    }
-  }
-
-  /// The kind of a scalar, as far as the program's conditions ask for it; fewer kinds make fewer states.
-  private func kindToRemember(_ number: Int) -> ScalarAlphabet.Kind {
-    switch program.alphabet.kinds[number] {
-    case .newline where program.usesLines: .newline
-    case .word where program.usesWords: .word
-    default: .other
-    }
-  }
-
-  private func beginSet() {
-    foundMatch = false
-    found.removeAll(keepingCapacity: true)
-    mark &+= 1
-    if mark == 0 {
-      for index in marks.indices { marks[index] = 0 }
-      mark = 1
-    }
-  }
-
-  /// Adds to `found` what an instruction leads to without taking a scalar, up to conditions.
-  private func follow(_ instruction: Int) {
-    stack.append(instruction)
-    while let instruction = stack.popLast() {
-      guard marks[instruction] != mark else { continue }
-      marks[instruction] = mark
-      switch program.instructions[instruction] {
-      case .split(let one, let other):
-        stack.append(other)
-        stack.append(one)
-      case .match:
-        foundMatch = true
-      case .scalar, .assertion:
-        found.append(UInt32(truncatingIfNeeded: instruction))
-      }
-    }
+    return steps.passAssertions(between: before, and: .none)
   }
 
   private var isFull: Bool {
@@ -297,18 +196,17 @@ extension LazyAutomaton {
 
   /// The row of the state that `found` describes, made where it is new.
   private func rowForFound(before: ScalarAlphabet.Kind) -> Int32 {
-    if foundMatch { return Outcome.matched }
-    if found.isEmpty { return Outcome.refused }
-    found.sort()
-    let key = StateKey(items: found, before: before)
+    if steps.foundMatch { return Outcome.matched }
+    if steps.found.isEmpty { return Outcome.refused }
+    let key = StateKey(items: steps.found.sorted(), before: before)
     if let row = rowOf[key] { return row }
     if isFull { removeAllStates() }
     let row = Int32(truncatingIfNeeded: table.count)
-    table.append(Int32(truncatingIfNeeded: found.count))
+    table.append(Int32(truncatingIfNeeded: key.items.count))
     table.append(contentsOf: repeatElement(Outcome.unknown, count: stride - 1))
     states.append(key)
     rowOf[key] = row
-    itemCount += found.count
+    itemCount += key.items.count
     return row
   }
 }

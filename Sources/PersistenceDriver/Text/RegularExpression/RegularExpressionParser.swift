@@ -29,7 +29,6 @@ struct RegularExpressionParser {
   var index = 0
   var flags: Flags
   private var groups: [Group]
-  private var groupNames: Set<String> = []
 
   /// Reads a whole pattern.
   /// - Throws: ``TextPatternError`` with the place of the first construct that is wrong or not supported.
@@ -67,6 +66,18 @@ struct RegularExpressionParser {
     var text = String.UnicodeScalarView()
     text.append(contentsOf: scalars[start..<min(index, scalars.count)])
     return String(text)
+  }
+
+  /// The same text as it may stand in a message: without control characters, and not too long.
+  func quoted(from start: Int) -> String {
+    let longest = 40
+    let part = scalars[start..<min(index, scalars.count)]
+    return part.prefix(longest).map(Self.quoted).joined() + (part.count > longest ? "…" : "")
+  }
+
+  static func quoted(_ scalar: Unicode.Scalar) -> String {
+    scalar.value < 0x20 || 0x7F..<0xA0 ~= scalar.value
+      ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
   }
 
   private mutating func parse() throws -> Syntax {
@@ -190,9 +201,6 @@ extension RegularExpressionParser {
     guard take(">"), !name.isEmpty else {
       throw error("the group's name is missing or not closed by '>'", at: start)
     }
-    guard groupNames.insert(name).inserted else {
-      throw error("the group name '\(name)' is used twice", at: nameStart)
-    }
   }
 
   /// Reads flags such as `i`, `s-m` and what ends them.
@@ -237,7 +245,7 @@ extension RegularExpressionParser {
     case "P" where next == "=": "the back-reference '(?P=' is not supported"
     case "P" where next == ">": "recursion '(?P>' is not supported"
     case "x": "the flag 'x' is not supported"
-    default: "'(?\(scalar)' is no group or flag of this dialect"
+    default: "'(?\(Self.quoted(scalar))' is no group or flag of this dialect"
     }
   }
 }
@@ -246,7 +254,7 @@ extension RegularExpressionParser {
 
 extension RegularExpressionParser {
   private mutating func repeatLast(least: Int, most: Int?, at start: Int) throws {
-    let operation = text(from: start)
+    let operation = quoted(from: start)
     let last = groups.count - 1
     guard let node = groups[last].nodes.popLast() else {
       throw error("'\(operation)' has nothing to repeat", at: start)
@@ -266,10 +274,10 @@ extension RegularExpressionParser {
 
   private func checkCounts(_ least: Int, _ most: Int?, at start: Int) throws {
     guard max(least, most ?? 0) <= Self.greatestRepetition else {
-      throw error("'\(text(from: start))' repeats more than \(Self.greatestRepetition) times", at: start)
+      throw error("'\(quoted(from: start))' repeats more than \(Self.greatestRepetition) times", at: start)
     }
     guard least <= most ?? .max else {
-      throw error("'\(text(from: start))' has its least count above its greatest", at: start)
+      throw error("'\(quoted(from: start))' has its least count above its greatest", at: start)
     }
   }
 

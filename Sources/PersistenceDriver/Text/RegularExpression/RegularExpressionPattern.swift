@@ -27,7 +27,7 @@ import Synchronization
 /// scalars.
 package struct RegularExpressionPattern: Sendable {
   /// The steps that one text may take unless said otherwise: a few seconds at the worst.
-  package static let defaultStepLimit = 500_000_000
+  package static let defaultStepLimit = 200_000_000
 
   private let stepLimit: Int
   private let pool: AutomatonPool
