@@ -17,8 +17,7 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   public var isOrdering: Bool { self != .equal && self != .notEqual }
 
   /// Decides the comparison of two values, given nil-ness and the sign of their total order.
-  @inlinable
-  func holds(leftIsNull: Bool, rightIsNull: Bool, order: @autoclosure () -> Int) -> Bool {
+  package func holds(leftIsNull: Bool, rightIsNull: Bool, order: @autoclosure () -> Int) -> Bool {
     if leftIsNull || rightIsNull {
       switch self {
       case .equal: return leftIsNull && rightIsNull

@@ -1,0 +1,132 @@
+import Foundation
+import PersistenceDriver
+
+/// Translates the expressions of a Foundation predicate into a ``PredicateNode``.
+struct PredicateTranslation {
+  private let fieldName: (AnyKeyPath) -> String
+  private var variables: [PredicateExpressions.VariableID: PredicateTerm]
+
+  init(root: PredicateExpressions.VariableID, fieldName: @escaping (AnyKeyPath) -> String) {
+    self.fieldName = fieldName
+    variables = [root: .model]
+  }
+
+  /// What an expression stands for.
+  func term(_ expression: any PredicateExpression) throws -> PredicateTerm {
+    guard let expression = expression as? any TranslatableExpression else { throw unsupported(expression) }
+    return try expression.term(in: self)
+  }
+
+  /// An expression as a condition.
+  func condition(_ expression: any PredicateExpression) throws -> PredicateNode {
+    guard let node = try term(expression).node else { throw unsupported(expression) }
+    return node
+  }
+
+  /// An expression as a stored property.
+  func field(_ expression: any PredicateExpression) throws -> String {
+    guard case .field(let field) = try term(expression) else { throw unsupported(expression) }
+    return field
+  }
+
+  func variable(_ id: PredicateExpressions.VariableID) -> PredicateTerm? { variables[id] }
+
+  func name(of keyPath: AnyKeyPath) -> String { fieldName(keyPath) }
+
+  /// The translation inside a closure whose parameter stands for a term.
+  func binding(_ id: PredicateExpressions.VariableID, to term: PredicateTerm) -> PredicateTranslation {
+    var inner = self
+    inner.variables[id] = term
+    return inner
+  }
+
+  func unsupported(_ expression: Any) -> PersistenceError {
+    PersistenceError(
+      .unsupported,
+      "no store evaluates the expression \(expression) of a #Predicate; write the condition with the operators "
+        + "of PersistentPredicate, or filter the results")
+  }
+
+  /// A comparison of two terms.
+  func comparison(
+    _ left: any PredicateExpression, _ comparison: PersistenceDriver.ComparisonOperator,
+    _ right: any PredicateExpression
+  ) throws -> PredicateNode {
+    guard let node = try Self.compare(try term(left), comparison, try term(right)) else {
+      throw unsupported("\(left) \(comparison.rawValue) \(right)")
+    }
+    return node
+  }
+
+  private static func compare(
+    _ left: PredicateTerm, _ comparison: PersistenceDriver.ComparisonOperator, _ right: PredicateTerm
+  ) throws -> PredicateNode? {
+    switch (left, right) {
+    case (.field(let first), .field(let second)):
+      return .fieldComparison(left: first, comparison, right: second)
+    case (.field(let field), .constant(let constant)):
+      return .comparison(field: field, comparison, try storedValue(of: constant))
+    case (.coalesced(let field, let other), .constant(let constant)):
+      let value = try storedValue(of: constant)
+      let holds = comparison.holds(other, value)
+      return .any([
+        .all([
+          .comparison(field: field, .notEqual, .null), .comparison(field: field, comparison, value),
+        ]),
+        .all([.comparison(field: field, .equal, .null), .constant(holds)]),
+      ])
+    case (.optionalCondition(let field, let node), .constant(let constant)):
+      return optional(field, node, comparison, constant)
+    case (.condition(let node), .constant(let constant)):
+      guard let truth = constant as? Bool, !comparison.isOrdering else { return nil }
+      return truth == (comparison == .equal) ? node : .not(node)
+    case (.constant(let first), .constant(let second)):
+      return .constant(comparison.holds(try storedValue(of: first), try storedValue(of: second)))
+    case (.constant, _):
+      return try compare(right, comparison.mirrored, left)
+    default: return nil
+    }
+  }
+
+  /// A condition that is nil where a property is, compared with true, false or nil.
+  private static func optional(
+    _ field: String, _ node: PredicateNode, _ comparison: PersistenceDriver.ComparisonOperator,
+    _ constant: Any
+  ) -> PredicateNode? {
+    guard !comparison.isOrdering, let value = PredicateTerm.value(of: constant) else { return nil }
+    let isNil = PredicateNode.comparison(field: field, .equal, .null)
+    let equals: PredicateNode
+    switch value {
+    case .null: equals = isNil
+    case .bool(let truth): equals = .all([.not(isNil), truth ? node : .not(node)])
+    default: return nil
+    }
+    return comparison == .equal ? equals : .not(equals)
+  }
+
+  private static func storedValue(of constant: Any) throws -> PersistentValue {
+    if let value = PredicateTerm.value(of: constant) { return value }
+    guard let document = constant as? any Encodable else {
+      throw PersistenceError(.unsupported, "a value of type \(type(of: constant)) cannot be stored")
+    }
+    return try DocumentCoding.encode(document).map(PersistentValue.document) ?? .null
+  }
+}
+
+extension PersistenceDriver.ComparisonOperator {
+  /// The comparison with its sides exchanged.
+  fileprivate var mirrored: Self {
+    switch self {
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    case .equal, .notEqual: self
+    }
+  }
+
+  /// Decides the comparison of two values of one kind.
+  fileprivate func holds(_ left: PersistentValue, _ right: PersistentValue) -> Bool {
+    holds(leftIsNull: left.isNull, rightIsNull: right.isNull, order: PersistentValue.compare(left, right))
+  }
+}
