@@ -25,6 +25,9 @@ public final class WriterGate: Sendable {
   /// Whether the calling thread is inside the gate.
   public var isEnteredByThisThread: Bool { state.withLock { $0.owner == ThreadIdentity.current } }
 
+  /// How many writers are waiting.
+  package var waitingWriters: Int { state.withLock(\.waiters.count) }
+
   /// Waits until the calling thread is the one writer.
   ///
   /// Every successful call is followed by one of ``leave()``, on the same thread.

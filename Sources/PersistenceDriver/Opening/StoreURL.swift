@@ -12,6 +12,9 @@ public struct StoreURL: Sendable, Hashable {
   /// The path, with escapes decoded; empty where there is none.
   public let path: String
 
+  /// Whether two slashes follow the scheme, so that user information may stand before the path.
+  private let hasSlashes: Bool
+
   /// The options, by name.
   public let options: [String: String]
 
@@ -37,7 +40,8 @@ public struct StoreURL: Sendable, Hashable {
       query = rest[rest.index(after: mark)...]
       rest = rest[..<mark]
     }
-    if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
+    hasSlashes = rest.hasPrefix("//")
+    if hasSlashes { rest = rest.dropFirst(2) }
     guard let path = rest.removingPercentEncoding else { throw invalid("an escape in its path is malformed") }
     guard !path.utf8.contains(0) else { throw invalid("its path holds U+0000") }
     var options: [String: String] = [:]
@@ -90,6 +94,6 @@ extension StoreURL: CustomStringConvertible {
   public var description: String {
     let path = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     let query = options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
-    return Self.redacted("\(scheme):\(path)\(query.isEmpty ? "" : "?" + query)")
+    return Self.redacted("\(scheme):\(hasSlashes ? "//" : "")\(path)\(query.isEmpty ? "" : "?" + query)")
   }
 }
