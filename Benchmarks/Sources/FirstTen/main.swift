@@ -1,0 +1,134 @@
+// The first ten of many, each in a process of its own: how long from opening the store to holding ten movies, and
+// how much memory more than a process that does nothing.
+//
+//   swift run -c release FirstTen [FOLDER]         makes the stores (once) and prints the table
+
+import Foundation
+import PersistenceCore
+import PersistenceLMDB
+import PersistenceSQLite
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+let engines: [StorageEngine] = [.sqlite, .lmdb]
+let arguments = CommandLine.arguments
+let quiet = Monitoring(logger: .init(label: "benchmark") { _ in SilentLog() })
+
+/// What a child process measured.
+struct Measurement: Codable {
+  var milliseconds: Double
+  var peakKilobytes: Int
+  var rows: Int
+}
+
+func peakMemory() -> Int {
+  var usage = rusage()
+  #if canImport(Glibc)
+    getrusage(RUSAGE_SELF, &usage)
+    return usage.ru_maxrss
+  #else
+    getrusage(RUSAGE_SELF, &usage)
+    return usage.ru_maxrss / 1024
+  #endif
+}
+
+func report(_ measurement: Measurement) throws {
+  print(String(decoding: try JSONEncoder().encode(measurement), as: UTF8.self))
+}
+
+func read(_ url: String, sorted: Bool) throws -> Measurement {
+  let clock = ContinuousClock()
+  var rows = 0
+  let duration = try clock.measure {
+    let repository: any PersistentRepository = try Repository(opening: url, engines: engines, monitoring: quiet)
+    var query = repository.filter(Movie.self)
+    if sorted { query = query.sorted(by: \.title) }
+    let movies: AnyCollection<Movie> = AnyCollection(try query.result())
+    for movie in movies.prefix(10) where !movie.title.isEmpty { rows += 1 }
+  }
+  let milliseconds = Double(duration.components.attoseconds) / 1e15 + Double(duration.components.seconds) * 1000
+  return Measurement(milliseconds: milliseconds, peakKilobytes: peakMemory(), rows: rows)
+}
+
+/// Asks the system to forget what it has cached of a store's files, so that the next read is cold.
+func chill(_ path: String) {
+  #if canImport(Glibc)
+    var files = [path]
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] { files.append("\(path)/\(name)") }
+    for file in files {
+      let descriptor = open(file, O_RDONLY)
+      guard descriptor >= 0 else { continue }
+      fsync(descriptor)
+      posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+      close(descriptor)
+    }
+  #endif
+}
+
+func prepare(_ url: String, rows: Int) throws {
+  let repository = try Repository(opening: url, engines: engines, monitoring: quiet)
+  if try repository.count(Movie.self) == rows { return }
+  try repository.deleteAll(Movie.self)
+  FileHandle.standardError.write(Data("making \(url) with \(rows) movies…\n".utf8))
+  for start in stride(from: 0, to: rows, by: 50_000) {
+    try repository.save(contentsOf: (start..<min(rows, start + 50_000)).map(Movie.init(number:)))
+  }
+  try repository.close()
+}
+
+func child(_ words: [String]) throws -> Measurement {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: arguments[0])
+  process.arguments = words
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  try process.run()
+  let data = pipe.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  return try JSONDecoder().decode(Measurement.self, from: data)
+}
+
+func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+func table(folder: String) throws {
+  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  print("First ten movies, opening included; a process each, files evicted from the cache; median of 7.")
+  print("store                     order    cold ms   warm ms   MB over an empty process")
+  var isGood = true
+  for rows in [10_000, 1_000_000] {
+    for scheme in ["sqlite", "lmdb"] {
+      let path = "\(folder)/movies-\(rows).\(scheme)"
+      try prepare("\(scheme):\(path)", rows: rows)
+      for order in ["key", "title"] {
+        var cold: [Double] = []
+        var warm: [Double] = []
+        var memory: [Double] = []
+        for _ in 0..<7 {
+          chill(path)
+          let base = try child(["empty"])
+          let first = try child(["read", "\(scheme):\(path)", order])
+          let second = try child(["read", "\(scheme):\(path)", order])
+          guard first.rows == 10, second.rows == 10 else { throw PersistenceError(.damaged, "not ten movies") }
+          cold.append(first.milliseconds)
+          warm.append(second.milliseconds)
+          memory.append(Double(second.peakKilobytes - base.peakKilobytes) / 1024)
+        }
+        if median(cold) > 5 || median(memory) > 20 { isGood = false }
+        let name = "\(scheme), \(rows) rows".padding(toLength: 26, withPad: " ", startingAt: 0)
+        print(
+          name + order.padding(toLength: 7, withPad: " ", startingAt: 0)
+            + String(format: "%9.2f %9.2f %9.1f", median(cold), median(warm), median(memory)))
+      }
+    }
+  }
+  print(isGood ? "Within 5 ms and 20 MB." : "NOT within 5 ms and 20 MB.")
+  if !isGood { exit(1) }
+}
+
+switch arguments.dropFirst().first {
+case "empty": try report(Measurement(milliseconds: 0, peakKilobytes: peakMemory(), rows: 0))
+case "read": try report(try read(arguments[2], sorted: arguments[3] == "title"))
+case let folder: try table(folder: folder ?? FileManager.default.temporaryDirectory.path + "/persistence-first-ten")
+}
