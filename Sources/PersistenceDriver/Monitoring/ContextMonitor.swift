@@ -26,7 +26,7 @@ public final class ContextMonitor: Sendable {
 
   /// Reports that the store was opened.
   public func opened(_ details: @autoclosure () -> String) {
-    logger.info("opened", metadata: ["details": .string(details())])
+    logger.debug("opened", metadata: ["details": .string(details())])
   }
 
   /// Reports that work which a killed process left behind was finished or undone.
