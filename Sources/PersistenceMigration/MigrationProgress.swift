@@ -1,0 +1,29 @@
+/// How far long work has come, told after each batch.
+public struct MigrationProgress: Sendable, Hashable {
+  /// What is being done.
+  public enum Phase: String, Sendable, Hashable, Codable {
+    /// Records are written to the destination.
+    case copying
+    /// Records are read back from the destination.
+    case verifying
+    /// Records of two stores are compared.
+    case comparing
+  }
+
+  /// What is being done.
+  public var phase: Phase
+  /// The model that it is done to.
+  public var model: String
+  /// How many of the model's records are done.
+  public var done: Int
+  /// How many records the model has.
+  public var total: Int
+
+  /// Makes a statement of progress.
+  public init(phase: Phase, model: String, done: Int, total: Int) {
+    self.phase = phase
+    self.model = model
+    self.done = done
+    self.total = total
+  }
+}

@@ -1,0 +1,134 @@
+import PersistenceDriver
+
+/// The comparison of one model that two stores have.
+struct ModelComparison {
+  private let leftSchema: ModelSchema
+  private let rightSchema: ModelSchema
+  private let leftReader: any StorageReader
+  private let rightReader: any StorageReader
+  private let differenceLimit: Int
+
+  /// The names of the fields that both have; nil where all of them are.
+  private let shared: Set<StoredName>?
+
+  init(
+    _ leftSchema: ModelSchema, in leftReader: any StorageReader, _ rightSchema: ModelSchema,
+    in rightReader: any StorageReader, differenceLimit: Int
+  ) {
+    (self.leftSchema, self.rightSchema) = (leftSchema, rightSchema)
+    (self.leftReader, self.rightReader) = (leftReader, rightReader)
+    self.differenceLimit = differenceLimit
+    let leftNames = Set(leftSchema.fields.map { StoredName($0.name) })
+    let rightNames = Set(rightSchema.fields.map { StoredName($0.name) })
+    shared = leftNames == rightNames ? nil : leftNames.intersection(rightNames)
+  }
+
+  /// Whether both primary keys are the same fields of the same kinds, so that records meet in one order.
+  private var hasOneKey: Bool {
+    leftSchema.key.map(StoredName.init) == rightSchema.key.map(StoredName.init)
+      && leftSchema.keyPositions.map { leftSchema.fields[$0].kind }
+        == rightSchema.keyPositions.map { rightSchema.fields[$0].kind }
+  }
+
+  func run(_ progress: (MigrationProgress) throws -> Void) throws -> ComparisonReport.Model {
+    var model = ComparisonReport.Model(name: leftSchema.name, presence: .both)
+    model.schemaDifferences = leftSchema.differences(from: rightSchema).map(Self.inComparison)
+    model.isComparedByKey = hasOneKey
+    if hasOneKey {
+      try compareByKey(&model, progress)
+    } else {
+      model.left = try content(leftSchema, leftReader, progress)
+      model.right = try content(rightSchema, rightReader, progress)
+    }
+    return model
+  }
+
+  /// A line of ``ModelSchema/differences(from:)`` in words that fit two stores.
+  private static func inComparison(_ line: String) -> String {
+    line.replacing("not in the store", with: "not in the right store")
+      .replacing("in the store, not declared", with: "in the right store only")
+      .replacing("declared as", with: "left").replacing("stored as", with: "right")
+      .replacing("declared, ", with: "in the left store, ").replacing("not declared", with: "not in the left store")
+  }
+
+  private func content(
+    _ schema: ModelSchema, _ reader: any StorageReader, _ progress: (MigrationProgress) throws -> Void
+  ) throws -> ComparisonReport.Side {
+    let total = try reader.count(try FetchRequest(schema))
+    let content = try StoreContent.read(schema, from: reader, total: total, phase: .comparing, progress)
+    return ComparisonReport.Side(count: content.count, digest: content.digest)
+  }
+
+  private func compareByKey(
+    _ model: inout ComparisonReport.Model, _ progress: (MigrationProgress) throws -> Void
+  ) throws {
+    var left = try RecordStream(leftSchema, in: leftReader, shared: shared)
+    var right = try RecordStream(rightSchema, in: rightReader, shared: shared)
+    let total = try leftReader.count(try FetchRequest(leftSchema))
+    var reported = 0
+    while true {
+      let (first, second) = (try left.current(), try right.current())
+      switch (first, second) {
+      case (nil, nil):
+        model.left = ComparisonReport.Side(count: left.content.count, digest: left.content.digest)
+        model.right = ComparisonReport.Side(count: right.content.count, digest: right.content.digest)
+        try progress(
+          MigrationProgress(phase: .comparing, model: leftSchema.name, done: total, total: total))
+        return
+      case (let first?, let second?):
+        let order = RecordKey.compare(first.key, second.key)
+        if order <= 0 { left.advance() }
+        if order >= 0 { right.advance() }
+        if order == 0, first.shared == second.shared {
+          model.unchanged += 1
+        } else if order == 0 {
+          try note(.changed, first.key, in: &model)
+        } else {
+          try note(order < 0 ? .onlyLeft : .onlyRight, order < 0 ? first.key : second.key, in: &model)
+        }
+      case (let first?, nil):
+        left.advance()
+        try note(.onlyLeft, first.key, in: &model)
+      case (nil, let second?):
+        right.advance()
+        try note(.onlyRight, second.key, in: &model)
+      }
+      if left.content.count != reported {
+        reported = left.content.count
+        try progress(
+          MigrationProgress(phase: .comparing, model: leftSchema.name, done: reported, total: total))
+      }
+    }
+  }
+
+  private func note(
+    _ kind: RecordDifference.Kind, _ key: RecordKey, in model: inout ComparisonReport.Model
+  ) throws {
+    switch kind {
+    case .onlyLeft: model.onlyLeft += 1
+    case .onlyRight: model.onlyRight += 1
+    case .changed: model.changed += 1
+    }
+    guard model.differences.count < differenceLimit else { return }
+    let fields = kind == .changed ? try changedFields(key) : []
+    model.differences.append(RecordDifference(kind: kind, key: key, fields: fields))
+  }
+
+  private func changedFields(_ key: RecordKey) throws -> [RecordDifference.Field] {
+    var fields: [RecordDifference.Field] = []
+    _ = try leftReader.find(key, in: leftSchema) { leftRow in
+      let copy = RowBuffer(count: leftRow.count)
+      for position in 0..<leftRow.count { copy.setCopy(of: leftRow[position], at: position) }
+      _ = try rightReader.find(key, in: rightSchema) { rightRow in
+        for (position, field) in leftSchema.fields.enumerated() {
+          guard let other = rightSchema.position(of: field.name) else { continue }
+          let cells = copy.withRow { ($0[position], rightRow[other]) }
+          guard cells.0.tag != cells.1.tag || RowCell.compare(cells.0, cells.1) != 0 else { continue }
+          let shown = try CellDifference.texts(cells.0, cells.1)
+          fields.append(RecordDifference.Field(name: field.name, left: shown.left, right: shown.right))
+        }
+      }
+    }
+    return fields
+  }
+}

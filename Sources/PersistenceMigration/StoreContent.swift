@@ -1,0 +1,31 @@
+import PersistenceDriver
+
+/// How many records of a model a store holds, and their digest.
+struct StoreContent {
+  var count = 0
+  var digest = ContentDigest()
+
+  /// Reads all records of a model once, a page at a time.
+  static func read(
+    _ schema: ModelSchema, from reader: any StorageReader, total: Int, phase: MigrationProgress.Phase,
+    _ progress: (MigrationProgress) throws -> Void
+  ) throws -> StoreContent {
+    let results = try reader.fetch(try FetchRequest(schema))
+    var digester = RecordDigester(schema)
+    var content = StoreContent()
+    var page = PageSize()
+    while true {
+      var bytes = 0
+      let limit = page.rows
+      let read = try results.read(from: content.count, limit: limit) { row in
+        content.digest.add(digester.digest(of: row))
+        bytes += row.approximateSize
+      }
+      content.count += read
+      page.note(rows: read, bytes: bytes)
+      try progress(
+        MigrationProgress(phase: phase, model: schema.name, done: content.count, total: total))
+      if read < limit { return content }
+    }
+  }
+}
