@@ -1,0 +1,173 @@
+/// Reads JSON text by RFC 8259, strictly: no comments, no trailing commas, no duplicate names, valid UTF-8 only.
+///
+/// A byte-order mark at the beginning is passed over.
+package struct JSONParser {
+  /// The deepest nesting that is read; deeper texts are refused rather than overflow the stack.
+  static let depthLimit = 512
+
+  let bytes: UnsafeBufferPointer<UInt8>
+  var position = 0
+
+  /// Makes a parser over UTF-8 text, which must stay valid while it is used.
+  package init(_ bytes: UnsafeRawBufferPointer) {
+    self.bytes = bytes.bindMemory(to: UInt8.self)
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+  }
+
+  /// Reads a text that holds one value and nothing else.
+  ///
+  /// - Throws: ``JSONSyntaxError``.
+  package static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) -> JSONValue {
+    var parser = JSONParser(bytes)
+    let value = try parser.parseValue()
+    guard parser.isAtEnd else { throw parser.failure("something follows the value") }
+    return value
+  }
+
+  /// Reads a text that holds one value and nothing else.
+  package static func parse(_ text: String) throws(JSONSyntaxError) -> JSONValue {
+    var text = text
+    let result = text.withUTF8 { bytes in
+      Result { () throws(JSONSyntaxError) in try parse(UnsafeRawBufferPointer(bytes)) }
+    }
+    return try result.get()
+  }
+
+  /// Whether nothing but white space is left.
+  package var isAtEnd: Bool {
+    mutating get {
+      skipSpace()
+      return position == bytes.count
+    }
+  }
+
+  /// Reads the next value, leaving what follows it.
+  package mutating func parseValue() throws(JSONSyntaxError) -> JSONValue { try parseValue(depth: 0) }
+
+  /// The place that the parser has reached.
+  package var place: (line: Int, column: Int) { place(at: position) }
+
+  func place(at position: Int) -> (line: Int, column: Int) {
+    var line = 1
+    var start = 0
+    for index in 0..<min(position, bytes.count) where bytes[index] == UInt8(ascii: "\n") {
+      line += 1
+      start = index + 1
+    }
+    return (line, position - start + 1)
+  }
+
+  func failure(_ reason: String, at position: Int? = nil) -> JSONSyntaxError {
+    let place = place(at: position ?? self.position)
+    return JSONSyntaxError(reason: reason, line: place.line, column: place.column)
+  }
+
+  mutating func skipSpace() {
+    while position < bytes.count {
+      switch bytes[position] {
+      case 0x20, 0x0A, 0x0D, 0x09: position += 1
+      default: return
+      }
+    }
+  }
+
+  /// Passes over one byte, where it is the next after white space.
+  mutating func skip(_ byte: Unicode.Scalar) -> Bool {
+    skipSpace()
+    guard position < bytes.count, bytes[position] == UInt8(ascii: byte) else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func parseValue(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+    skipSpace()
+    guard position < bytes.count else { throw failure("the text ends where a value was expected") }
+    switch bytes[position] {
+    case UInt8(ascii: "{"): return try parseObject(depth: depth + 1)
+    case UInt8(ascii: "["): return try parseArray(depth: depth + 1)
+    case UInt8(ascii: "\""): return .string(try parseString())
+    case UInt8(ascii: "t"): return try parseWord("true", .bool(true))
+    case UInt8(ascii: "f"): return try parseWord("false", .bool(false))
+    case UInt8(ascii: "n"): return try parseWord("null", .null)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try parseNumber())
+    default: throw failure("a value cannot begin like this")
+    }
+  }
+
+  private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(JSONSyntaxError)
+    -> JSONValue
+  {
+    let end = position + word.utf8CodeUnitCount
+    guard end <= bytes.count else { throw failure("“\(word)” was expected") }
+    for index in 0..<word.utf8CodeUnitCount where bytes[position + index] != word.utf8Start[index] {
+      throw failure("“\(word)” was expected")
+    }
+    position = end
+    return value
+  }
+
+  private mutating func parseArray(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+    guard depth <= Self.depthLimit else { throw failure("nested deeper than \(Self.depthLimit) levels") }
+    position += 1
+    var elements: [JSONValue] = []
+    if skip("]") { return .array(elements) }
+    while true {
+      elements.append(try parseValue(depth: depth))
+      if skip("]") { return .array(elements) }
+      guard skip(",") else { throw failure("“,” or “]” was expected") }
+    }
+  }
+
+  private mutating func parseObject(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+    guard depth <= Self.depthLimit else { throw failure("nested deeper than \(Self.depthLimit) levels") }
+    position += 1
+    var members: [JSONMember] = []
+    var names: Set<StoredName> = []
+    if skip("}") { return .object(members) }
+    while true {
+      skipSpace()
+      let start = position
+      guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+        throw failure("a member's name in double quotes was expected")
+      }
+      let name = try parseString()
+      guard names.insert(StoredName(name)).inserted else {
+        throw failure("the member “\(name)” stands twice", at: start)
+      }
+      guard skip(":") else { throw failure("“:” was expected") }
+      members.append(JSONMember(name, try parseValue(depth: depth)))
+      if skip("}") { return .object(members) }
+      guard skip(",") else { throw failure("“,” or “}” was expected") }
+    }
+  }
+
+  private mutating func parseNumber() throws(JSONSyntaxError) -> String {
+    let start = position
+    func digit(_ position: Int) -> Bool {
+      position < bytes.count && bytes[position] >= UInt8(ascii: "0") && bytes[position] <= UInt8(ascii: "9")
+    }
+    if bytes[position] == UInt8(ascii: "-") { position += 1 }
+    guard digit(position) else { throw failure("a digit was expected") }
+    if bytes[position] == UInt8(ascii: "0") {
+      position += 1
+      if digit(position) { throw failure("a number cannot begin with 0") }
+    } else {
+      while digit(position) { position += 1 }
+    }
+    if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
+      position += 1
+      guard digit(position) else { throw failure("a digit was expected after the point") }
+      while digit(position) { position += 1 }
+    }
+    if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+      position += 1
+      if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-")
+      {
+        position += 1
+      }
+      guard digit(position) else { throw failure("a digit was expected in the exponent") }
+      while digit(position) { position += 1 }
+    }
+    return String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+}

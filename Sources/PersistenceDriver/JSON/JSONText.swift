@@ -1,0 +1,104 @@
+package import Foundation
+
+/// Writes JSON text: canonical, for documents, and pretty, for people.
+package enum JSONText {
+  /// The canonical text of JSON: members sorted by the bytes of their names, no white space, as few escapes as
+  /// there may be, numbers as they were written.
+  ///
+  /// - Throws: ``JSONSyntaxError``.
+  package static func canonical(_ data: Data) throws -> String {
+    canonical(try data.withUnsafeBytes { try JSONParser.parse($0) })
+  }
+
+  /// The canonical text of a value.
+  package static func canonical(_ value: JSONValue) -> String {
+    var writer = Writer(isPretty: false)
+    writer.write(value)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// The text of a value for people: two spaces a level, a member or element a line, members sorted by the bytes
+  /// of their names, and a line feed at the end.
+  package static func pretty(_ value: JSONValue) -> [UInt8] {
+    var writer = Writer(isPretty: true)
+    writer.write(value)
+    writer.bytes.append(UInt8(ascii: "\n"))
+    return writer.bytes
+  }
+
+  /// The shortest text that reads back as the same double; nil for NaN and the infinities, which JSON lacks.
+  package static func number(_ number: Double) -> String? {
+    guard number.isFinite else { return nil }
+    let text = "\(number)"
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+
+  private struct Writer {
+    let isPretty: Bool
+    var bytes: [UInt8] = []
+    private var level = 0
+
+    init(isPretty: Bool) { self.isPretty = isPretty }
+
+    mutating func write(_ value: JSONValue) {
+      switch value {
+      case .null: bytes.append(contentsOf: "null".utf8)
+      case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
+      case .number(let text): bytes.append(contentsOf: text.utf8)
+      case .string(let text): write(text)
+      case .array(let elements): write(elements, "[", "]") { $0.write($1) }
+      case .object(let members):
+        let sorted = members.sorted { StoredName($0.name) < StoredName($1.name) }
+        write(sorted, "{", "}") { writer, member in
+          writer.write(member.name)
+          writer.bytes.append(contentsOf: (writer.isPretty ? ": " : ":").utf8)
+          writer.write(member.value)
+        }
+      }
+    }
+
+    private mutating func write<Element>(
+      _ elements: [Element], _ open: Unicode.Scalar, _ close: Unicode.Scalar,
+      _ body: (inout Writer, Element) -> Void
+    ) {
+      bytes.append(UInt8(ascii: open))
+      level += 1
+      for (index, element) in elements.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        breakLine()
+        body(&self, element)
+      }
+      level -= 1
+      if !elements.isEmpty { breakLine() }
+      bytes.append(UInt8(ascii: close))
+    }
+
+    private mutating func breakLine() {
+      guard isPretty else { return }
+      bytes.append(UInt8(ascii: "\n"))
+      for _ in 0..<level { bytes.append(contentsOf: "  ".utf8) }
+    }
+
+    private mutating func write(_ text: String) {
+      bytes.append(UInt8(ascii: "\""))
+      for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+          bytes.append(UInt8(ascii: "\\"))
+          bytes.append(byte)
+        case 0x08: bytes.append(contentsOf: "\\b".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
+        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+        case 0x0C: bytes.append(contentsOf: "\\f".utf8)
+        case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+        case 0..<0x20:
+          bytes.append(contentsOf: "\\u00".utf8)
+          bytes.append(contentsOf: (byte < 0x10 ? "0" : "").utf8)
+          bytes.append(contentsOf: String(byte, radix: 16).utf8)
+        default: bytes.append(byte)
+        }
+      }
+      bytes.append(UInt8(ascii: "\""))
+    }
+  }
+}
