@@ -1,7 +1,7 @@
 public import PersistenceDriver
 
 extension PersistentPredicate where Model: PersistentFields {
-  /// The property equals one of the values; nil among them finds nothing (contract V6).
+  /// The property equals one of the values; nil among them finds nil (contract V6).
   ///
   /// - Parameters:
   ///   - property: A stored property.

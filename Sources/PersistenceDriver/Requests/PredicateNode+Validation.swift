@@ -4,7 +4,8 @@ extension PredicateNode {
 
   /// Checks every field and value against a schema and gives the predicate in the form that drivers see.
   ///
-  /// Values are normalised as contract V4 says, and nil is taken out of `in` lists, where it finds nothing.
+  /// Values are normalised as contract V4 says. A nil in an `in` list, which finds nil (V6), becomes a comparison
+  /// beside the list, so that no list that drivers see holds one.
   ///
   /// - Parameter schema: The model.
   /// - Returns: The checked predicate.
@@ -33,8 +34,9 @@ extension PredicateNode {
       return self
     case .isIn(let name, let values):
       let field = try Self.field(name, in: schema, isOrdered: false)
-      return .isIn(
-        field: name, try values.filter { !$0.isNull }.map { try Self.checked($0, for: field, in: schema) })
+      let present = try values.filter { !$0.isNull }.map { try Self.checked($0, for: field, in: schema) }
+      let list = PredicateNode.isIn(field: name, present)
+      return present.count == values.count ? list : .any([list, .comparison(field: name, .equal, .null)])
     case .isBetween(let name, let lower, let upper):
       let field = try Self.field(name, in: schema, isOrdered: true)
       return .isBetween(

@@ -9,7 +9,7 @@ public indirect enum PredicateNode: Sendable, Hashable, Codable {
   case comparison(field: String, ComparisonOperator, PersistentValue)
   /// A field compared with another field of the same kind.
   case fieldComparison(left: String, ComparisonOperator, right: String)
-  /// The field equals one of the values; nil among the values finds nothing.
+  /// The field equals one of the values; nil among the values finds nil. In a checked request none is nil.
   case isIn(field: String, [PersistentValue])
   /// The field lies between two bounds, both included; false where the field or a bound is nil.
   case isBetween(field: String, lower: PersistentValue, upper: PersistentValue)
