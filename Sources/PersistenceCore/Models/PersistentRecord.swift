@@ -18,8 +18,8 @@ public import PersistenceDriver
 ///     title = try row.decode(at: 1)
 ///   }
 ///   func encode(into row: RowBuffer) throws {
-///     try row.encode(id, at: 0)
-///     try row.encode(title, at: 1)
+///     row.encode(id, at: 0)
+///     row.encode(title, at: 1)
 ///   }
 /// }
 /// ```

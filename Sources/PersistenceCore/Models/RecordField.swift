@@ -7,6 +7,9 @@ public struct RecordField<Model>: Sendable {
 
   let keyPath: SendablePartialKeyPath<Model>
 
+  /// Why no store could keep the field; thrown when the schema is first used.
+  var refusal: String?
+
   /// A property of a kind that stores know: a number, text, date and so on, or an optional of one.
   ///
   /// - Parameters:

@@ -73,6 +73,9 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
         return stored
       }
       do {
+        if let refusal = fields.lazy.compactMap(\.refusal).first {
+          throw PersistenceError.invalidSchema(name, refusal)
+        }
         schema = .success(
           try ModelSchema(
             name: name, fields: fields.map(\.schema), key: try key.map(stored),
