@@ -1,0 +1,93 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// The primary key of a model.
+extension ModelReader {
+  /// Finds the properties of the key: those marked, or the one named `id`.
+  func readKey(of model: StructDeclSyntax, _ members: ModelMembers) -> [ModelProperty] {
+    var key = members.properties.filter { $0.markers[.id] != nil }
+    if key.isEmpty { key = members.properties.filter { $0.name == "id" } }
+    if key.isEmpty { reportNoKey(of: model, members) }
+    for property in key { check(property) }
+    checkName(of: key, members)
+    if key.count == 1, let only = key.first { checkRedundancy(of: only) }
+    return key
+  }
+
+  private func reportNoKey(of model: StructDeclSyntax, _ members: ModelMembers) {
+    if model.hasMarkedUnstoredKey { return }  // has been said
+    if let taken = members.unstored.first(where: { $0.name == "id" }) {
+      report(taken.isStatic ? .staticKey("id") : .computedKey("id"), at: taken.node)
+      return
+    }
+    report(.noKey(model.name.plainText), at: model.name, fixIts: keys(for: model, members))
+  }
+
+  /// What could become the key: a property of a type that keys may have, or a new one.
+  private func keys(for model: StructDeclSyntax, _ members: ModelMembers) -> [FixIt] {
+    var fixIts: [FixIt] = []
+    for member in model.memberBlock.members {
+      guard let variable = member.decl.as(VariableDeclSyntax.self), variable.bindings.count == 1,
+        let property = members.properties.first(where: { $0.binding.id == variable.bindings.first?.id }),
+        let spelling = property.spelling, spelling.optionalDepth == 0,
+        ["Int", "Int64", "String", "UUID"].contains(spelling.name)
+      else { continue }
+      let marked = variable.adding(.id)
+      fixIts.append(FixIt(message: Repair("make '\(property.name)' the key"), changes: marked.changes))
+    }
+    let members = model.memberBlock.members
+    var added = MemberBlockItemSyntax(decl: DeclSyntax("var id: UUID"))
+    added.leadingTrivia = members.first?.leadingTrivia ?? .newline
+    let extended = MemberBlockItemListSyntax([added] + Array(members))
+    fixIts.append(.replace(members, with: extended, "add a key"))
+    return fixIts
+  }
+
+  private func check(_ property: ModelProperty) {
+    guard let spelling = property.spelling, spelling.refusal == nil else { return }  // has been said
+    let annotation = property.binding.typeAnnotation?.type
+    if spelling.optionalDepth > 0 {
+      let fixIt = annotation.map {
+        FixIt.replace($0, with: $0.rewritten(spelling.text), "remove the optional")
+      }
+      report(.optionalKey(property.name), at: property.typeNode, fixIts: [fixIt].compactMap(\.self))
+    }
+    if let reason = spelling.keyRefusal {
+      let fixIt = annotation.flatMap { type in
+        spelling.keyReplacement.map { FixIt.replace(type, with: type.rewritten($0), "make it \($0)") }
+      }
+      report(.keyType(property.name, reason), at: property.typeNode, fixIts: [fixIt].compactMap(\.self))
+    }
+  }
+
+  /// The generated property may not meet one of the same name, unless that one is the whole key.
+  private func checkName(of key: [ModelProperty], _ members: ModelMembers) {
+    let isWholeKey = key.count == 1 && key.first?.name == "primaryKey"
+    for property in members.properties where property.name == "primaryKey" && !isWholeKey {
+      report(.reservedName("primaryKey"), at: property.binding.pattern)
+    }
+    for property in members.unstored where property.name == "primaryKey" && !property.isStatic {
+      report(.reservedName("primaryKey"), at: property.node)
+    }
+  }
+
+  private func checkRedundancy(of key: ModelProperty) {
+    guard let variable = key.binding.parent?.parent?.as(VariableDeclSyntax.self) else { return }
+    for marker in [Marker.indexed, .unique] {
+      guard let attribute = key.markers[marker] else { continue }
+      report(
+        .redundantKeyIndex(marker, key.name), at: attribute, fixIts: [variable.removing(attribute)])
+    }
+  }
+}
+
+extension StructDeclSyntax {
+  /// Whether a computed or static property is marked as the key.
+  fileprivate var hasMarkedUnstoredKey: Bool {
+    memberBlock.members.contains { member in
+      guard let variable = member.decl.as(VariableDeclSyntax.self) else { return false }
+      return variable.attributes.contains { $0.as(AttributeSyntax.self)?.marker == .id }
+    }
+  }
+}

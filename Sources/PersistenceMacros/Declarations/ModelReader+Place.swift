@@ -1,0 +1,62 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// Where a model is declared, and what follows from that.
+extension ModelReader {
+  /// Says so where no generated extension could see the model.
+  func checkPlace(of model: StructDeclSyntax) {
+    let name = model.name.plainText
+    if context.lexicalContext.contains(where: \.isCode) { report(.localModel(name), at: model.name) }
+    let outer = context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self) }
+    if !outer.isEmpty, let modifier = model.modifiers.first(where: { $0.name.text == "private" }) {
+      let visible = modifier.with(\.name, modifier.name.with(\.tokenKind, .keyword(.fileprivate)))
+      report(
+        .privateNestedModel(name), at: modifier,
+        fixIts: [.replace(modifier, with: visible, "make it fileprivate")])
+    } else if outer.dropLast().contains(where: { type in
+      type.modifiers.contains { $0.name.text == "private" }
+    }) {
+      report(.privateNestedModel(name), at: model.name)
+    }
+    if model.inheritanceClause?.inheritedTypes.contains(where: { $0.type.is(SuppressedTypeSyntax.self) })
+      == true
+    {
+      report(.noncopyableModel(name), at: model.name)
+    }
+  }
+
+  /// The access level that the members of the extension need.
+  func access(of model: StructDeclSyntax) -> String? {
+    let modifiers: DeclModifierListSyntax
+    if model.modifiers.contains(where: { Self.levels.contains($0.name.text) }) {
+      modifiers = model.modifiers
+    } else if let outer = context.lexicalContext.first?.as(ExtensionDeclSyntax.self) {
+      modifiers = outer.modifiers  // what a public extension holds is public
+    } else {
+      return nil
+    }
+    return modifiers.map(\.name.text).first { $0 == "public" || $0 == "package" }
+  }
+
+  /// Whether the model has generic parameters, or stands where it may have some of a type around it.
+  func isGeneric(_ model: StructDeclSyntax) -> Bool {
+    model.genericParameterClause != nil || isInExtension
+      || context.lexicalContext.contains {
+        $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+      }
+  }
+
+  /// Whether the model is nested in a type that is being extended, which may be generic without showing it.
+  var isInExtension: Bool { context.lexicalContext.contains { $0.is(ExtensionDeclSyntax.self) } }
+
+  private static let levels: Set = ["public", "package", "internal", "fileprivate", "private"]
+}
+
+extension Syntax {
+  /// Whether this is code rather than a type: what is declared inside is local.
+  fileprivate var isCode: Bool {
+    asProtocol((any DeclGroupSyntax).self) == nil && !`is`(VariableDeclSyntax.self)
+      && !`is`(PatternBindingSyntax.self)
+  }
+}

@@ -1,0 +1,94 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// The stored properties of a model, one at a time.
+extension ModelReader {
+  /// Reads a stored property and says what is wrong with it.
+  func readStored(
+    _ identifier: TokenSyntax, _ written: TypeSyntax?, _ markers: [Marker: AttributeSyntax],
+    _ binding: PatternBindingSyntax, of variable: VariableDeclSyntax
+  ) -> ModelProperty {
+    let name = identifier.plainText
+    let type = written ?? binding.initializer.flatMap { InferredType.of($0.value) }
+    let property = ModelProperty(
+      identifier: identifier.trimmed, storedName: storedName(of: name, markers[.field]), type: type,
+      markers: markers, binding: binding)
+    let transient = variable.adding(.transient)
+    if let modifier = variable.modifiers.first(where: { $0.name.text == "lazy" }) {
+      report(.lazyProperty(name), at: modifier, fixIts: [transient])
+    } else if let modifier = variable.modifiers.first(where: { ["weak", "unowned"].contains($0.name.text) }) {
+      report(.reference(name, modifier.name.text), at: modifier, fixIts: [transient])
+    } else if let attribute = variable.foreignAttribute {
+      report(.wrapper(name, "@" + attribute.baseName), at: attribute, fixIts: [transient])
+    } else if variable.bindingSpecifier.tokenKind == .keyword(.let), binding.initializer != nil {
+      let keyword = variable.bindingSpecifier
+      let changeable = FixIt.replace(
+        keyword, with: keyword.with(\.tokenKind, .keyword(.var)), "make it a variable")
+      report(.constant(name), at: keyword, fixIts: [changeable, transient])
+    } else {
+      checkType(of: property, variable)
+    }
+    return property
+  }
+
+  private func storedName(of name: String, _ attribute: AttributeSyntax?) -> StoredNameLiteral {
+    guard let attribute, let argument = attribute.expressions.first?.expression else {
+      return StoredNameLiteral(name)
+    }
+    guard let literal = StoredNameLiteral(argument) else {
+      report(.fieldNameNotLiteral, at: argument)
+      return StoredNameLiteral(name)
+    }
+    if literal.value.isEmpty { report(.emptyFieldName, at: argument) }
+    return literal
+  }
+
+  private func checkType(of property: ModelProperty, _ variable: VariableDeclSyntax) {
+    let name = property.name
+    guard let spelling = property.spelling else {
+      report(.needsType(name), at: property.binding.pattern, fixIts: [annotation(of: property)])
+      return
+    }
+    switch spelling.refusal {
+    case nil: return
+    case .unsigned(let type, let signed):
+      let core = spelling.core.trimmedDescription
+      let fixIt = property.binding.typeAnnotation.map { annotation in
+        let text = annotation.type.trimmedDescription.replacing(core, with: signed)
+        return FixIt.replace(
+          annotation.type, with: annotation.type.rewritten(text), "make it \(signed)")
+      }
+      report(.unsigned(name, type), at: property.typeNode, fixIts: [fixIt].compactMap(\.self))
+    case .nestedOptional:
+      let fixIt = property.binding.typeAnnotation.map { annotation in
+        FixIt.replace(
+          annotation.type, with: annotation.type.rewritten(spelling.text + "?"), "make it one optional")
+      }
+      report(.nestedOptional(name), at: property.typeNode, fixIts: [fixIt].compactMap(\.self))
+    case .other(let reason):
+      let hasValue = property.binding.initializer != nil || variable.isImplicitlyNil(property.binding)
+      report(
+        .unstorable(name, reason), at: property.typeNode,
+        fixIts: hasValue ? [variable.adding(.transient)] : [])
+    }
+  }
+
+  private func annotation(of property: ModelProperty) -> FixIt {
+    let binding = property.binding
+    let guess = binding.initializer.flatMap { InferredType.guess($0.value) } ?? "<#Type#>"
+    let annotation = TypeAnnotationSyntax(
+      colon: .colonToken(trailingTrivia: .space),
+      type: IdentifierTypeSyntax(name: .identifier(guess), trailingTrivia: binding.pattern.trailingTrivia))
+    let annotated = binding.with(\.pattern.trailingTrivia, []).with(\.typeAnnotation, annotation)
+    return .replace(binding, with: annotated, "add a type annotation")
+  }
+}
+
+extension TypeSyntax {
+  /// Another type in the same place.
+  func rewritten(_ text: String) -> TypeSyntax {
+    TypeSyntax(
+      IdentifierTypeSyntax(
+        leadingTrivia: leadingTrivia, name: .identifier(text), trailingTrivia: trailingTrivia))
+  }
+}

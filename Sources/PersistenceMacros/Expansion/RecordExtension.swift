@@ -1,0 +1,142 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// The extension that makes a model a record: what a person would write, no more.
+///
+/// Types are written with their module, so that an app may have a `Row` of its own. Fields stand at positions in
+/// the order of the properties.
+struct RecordExtension {
+  private let model: ModelDeclaration
+  private let type: TypeSyntax
+  private let conforms: Bool
+
+  /// Prepares the extension.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - type: The type as an extension names it.
+  ///   - conforms: Whether the extension is to state the conformance, since the declaration does not.
+  init(_ model: ModelDeclaration, of type: TypeSyntax, conforms: Bool) {
+    self.model = model
+    self.type = type.trimmed
+    self.conforms = conforms
+  }
+
+  /// Writes the extension.
+  func syntax() throws -> ExtensionDeclSyntax {
+    let conformance = conforms ? ": \(Self.core)PersistentRecord" : ""
+    return try ExtensionDeclSyntax("nonisolated extension \(type)\(raw: conformance)") {
+      schema
+      if !model.contexts.isEmpty { supportedContexts }
+      primaryKeyType
+      if !isWholeKey { primaryKey }
+      initializer
+      encoder
+    }
+  }
+
+  /// The module that the generated code names.
+  static let core = "PersistenceCore."
+
+  /// The access level and a space, or nothing.
+  private var access: String { model.access.map { $0 + " " } ?? "" }
+
+  /// Whether the model has a property that is named as the record's key, and is it.
+  private var isWholeKey: Bool { model.key.count == 1 && model.key.first?.name == "primaryKey" }
+
+  private var schema: DeclSyntax {
+    let fields = model.properties.map { "    .field(\($0.storedName.expression), \\.\($0.identifier.text))," }
+    let key = model.key.map { "\\.\($0.identifier.text)" }.joined(separator: ", ")
+    let indexes = model.indexes.map { index in
+      let paths = index.properties.map { "\\.\($0)" }.joined(separator: ", ")
+      return "    \(Self.core)RecordIndex(\(paths)\(index.isUnique ? ", isUnique: true" : "")),"
+    }
+    var lines = ["  \(model.storedName),", "  fields: ["]
+    lines += fields
+    lines += ["  ],", "  key: [\(key)]\(indexes.isEmpty ? "" : ",")"]
+    if !indexes.isEmpty { lines += ["  indexes: ["] + indexes + ["  ]"] }
+    let made = "\(Self.core)RecordSchema<Self>(\n" + lines.joined(separator: "\n") + "\n)"
+    guard model.isGeneric else { return "\(raw: access)static let schema = \(raw: made)" }
+    return """
+      \(raw: access)static var schema: \(raw: Self.core)RecordSchema<Self> {
+        \(raw: Self.core)RecordSchema.shared(for: Self.self) {
+          \(raw: made.indentedLines(by: 4))
+        }
+      }
+      """
+  }
+
+  private var supportedContexts: DeclSyntax {
+    let contexts = model.contexts.map(\.description).joined(separator: ", ")
+    return """
+      \(raw: access)static var supportedContexts: \(raw: Self.core)SupportedContexts {
+        .only(\(raw: contexts))
+      }
+      """
+  }
+
+  private var primaryKeyType: DeclSyntax {
+    guard model.key.count > 1 else {
+      return "\(raw: access)typealias PrimaryKey = \(model.key.first?.type ?? "Never")"
+    }
+    let parts = model.key.compactMap { part in
+      part.type.map { (name: part.identifier.text, label: part.label, type: $0.trimmedDescription) }
+    }
+    let properties = parts.map { "  \(access)var \($0.name): \($0.type)" }
+    let parameters = parts.map { "\($0.label): \($0.type)" }.joined(separator: ", ")
+    let assignments = parts.map { "    self.\($0.name) = \($0.name)" }
+    let values = parts.map { "self.\($0.name).keyValues" }.joined(separator: " + ")
+    return """
+      \(raw: access)struct PrimaryKey: \(raw: Self.core)PersistentKey {
+      \(raw: properties.joined(separator: "\n"))
+        \(raw: access)init(\(raw: parameters)) {
+      \(raw: assignments.joined(separator: "\n"))
+        }
+        \(raw: access)var keyValues: [\(raw: Self.core)PersistentValue] {
+          \(raw: values)
+        }
+      }
+      """
+  }
+
+  private var primaryKey: DeclSyntax {
+    let values = model.key.map { "self.\($0.identifier.text)" }
+    let labelled = zip(model.key, values).map { "\($0.label): \($1)" }
+    let value = values.count == 1 ? values[0] : "PrimaryKey(" + labelled.joined(separator: ", ") + ")"
+    return """
+      \(raw: access)var primaryKey: PrimaryKey {
+        \(raw: value)
+      }
+      """
+  }
+
+  private var initializer: DeclSyntax {
+    let lines = model.properties.enumerated().map { position, property in
+      "  self.\(property.identifier.text) = try row.decode(at: \(position))"
+    }
+    return """
+      \(raw: access)init(from row: borrowing \(raw: Self.core)Row) throws {
+      \(raw: lines.joined(separator: "\n"))
+      }
+      """
+  }
+
+  private var encoder: DeclSyntax {
+    let lines = model.properties.enumerated().map { position, property in
+      "  try row.store(self.\(property.identifier.text), at: \(position))"
+    }
+    return """
+      \(raw: access)func encode(into row: \(raw: Self.core)RowBuffer) throws {
+      \(raw: lines.joined(separator: "\n"))
+      }
+      """
+  }
+}
+
+extension String {
+  /// The text with its lines, but for the first, moved to the right.
+  fileprivate func indentedLines(by width: Int) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false)
+      .joined(separator: "\n" + String(repeating: " ", count: width))
+  }
+}

@@ -1,0 +1,14 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@Field`: gives a property a stored name, for `@Persistent` to read.
+enum FieldMacro: PeerMacro {
+  /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    MarkerPlace.check(.field, node, on: declaration, in: context)
+    return []
+  }
+}

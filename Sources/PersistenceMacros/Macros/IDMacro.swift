@@ -1,0 +1,14 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@ID`: marks a property of the primary key, for `@Persistent` to read.
+enum IDMacro: PeerMacro {
+  /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    MarkerPlace.check(.id, node, on: declaration, in: context)
+    return []
+  }
+}

@@ -1,0 +1,15 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `#Index`: declares an index over several properties, for `@Persistent` to read.
+enum IndexMacro: DeclarationMacro {
+  /// Writes nothing, and says where the declaration stands where no `@Persistent` reads it.
+  static func expansion(
+    of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    if !MarkerPlace.isInModel(context) {
+      context.diagnose(DeclarationMistake.outsideModel("#Index").at(node))
+    }
+    return []
+  }
+}

@@ -1,0 +1,14 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@Indexed`: marks a property with an index, for `@Persistent` to read.
+enum IndexedMacro: PeerMacro {
+  /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    MarkerPlace.check(.indexed, node, on: declaration, in: context)
+    return []
+  }
+}

@@ -1,0 +1,18 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@Persistent`: writes the extension that makes a struct a `PersistentRecord`.
+///
+/// It reads the declaration, says what is wrong with it, and writes nothing unless all of it is right.
+enum PersistentMacro: ExtensionMacro {
+  /// Writes the extension.
+  static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    let reader = ModelReader(attribute: node, context: context)
+    guard let model = reader.read(declaration) else { return [] }
+    return [try RecordExtension(model, of: TypeSyntax(type), conforms: !protocols.isEmpty).syntax()]
+  }
+}

@@ -1,0 +1,59 @@
+extension DeclarationMistake {
+  static func needsType(_ property: String) -> Self {
+    Self(
+      "needsType",
+      "what '\(property)' is stored as cannot be seen without its type; add a type annotation")
+  }
+
+  static func constant(_ property: String) -> Self {
+    Self(
+      "constant",
+      "'\(property)' is a constant with a value: what is stored could not be read back; make it a variable, or "
+        + "mark it @Transient")
+  }
+
+  static func unsigned(_ property: String, _ type: String) -> Self {
+    Self(
+      "unsigned",
+      "'\(property)' cannot be stored: the values of \(type) do not fit in the 64 signed bits that stores have"
+    )
+  }
+
+  static func nestedOptional(_ property: String) -> Self {
+    Self(
+      "nestedOptional",
+      "'\(property)' cannot be stored: of an optional inside an optional, a stored nil could be either")
+  }
+
+  static func unstorable(_ property: String, _ reason: String) -> Self {
+    Self("unstorable", "'\(property)' cannot be stored: \(reason), or mark the property @Transient")
+  }
+
+  static func lazyProperty(_ property: String) -> Self {
+    Self(
+      "lazyProperty",
+      "'\(property)' is lazy, so reading it for a store would change it; mark it @Transient, or compute it")
+  }
+
+  static func reference(_ property: String, _ modifier: String) -> Self {
+    Self(
+      "reference", "'\(property)' is a \(modifier) reference, which no store can keep; mark it @Transient")
+  }
+
+  static func wrapper(_ property: String, _ attribute: String) -> Self {
+    Self(
+      "wrapper",
+      "\(attribute) puts another type behind '\(property)', which is not seen here; store a plain property, or "
+        + "mark it @Transient")
+  }
+
+  static let tuplePattern = Self(
+    "tuplePattern", "properties declared as a tuple cannot be stored; declare each on its own")
+
+  static func transientWithoutValue(_ property: String) -> Self {
+    Self(
+      "transientWithoutValue",
+      "@Transient '\(property)' is not in the store, so a fetched model needs a value for it; give it one here"
+    )
+  }
+}
