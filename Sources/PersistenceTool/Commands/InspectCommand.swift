@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import PersistenceDriver
+
+/// Says what a store holds.
+struct InspectCommand: ToolCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect", abstract: "Say what a store holds: models, fields, keys, indexes, counts, size.")
+
+  @Argument(help: "The store's URL.")
+  var url: String
+
+  @Option(help: "How it is printed: table or json.")
+  var format: ResultFormat = .table
+
+  @OptionGroup var common: CommonOptions
+
+  func run(in session: ToolSession) throws -> ToolFailure.Exit {
+    let stores = ToolStores(session, isVerbose: common.verbose)
+    let size = StoreSize.bytes(of: try stores.check(url))
+    return try stores.with(stores.openForReading(url)) { store in
+      let snapshot = try store.snapshot()
+      let models = try snapshot.catalog().map { schema in
+        (schema: schema, count: try snapshot.count(try FetchRequest(schema)))
+      }
+      switch format {
+      case .table: try printTable(store, size, models, session)
+      case .json: try printJSON(store, size, models, session)
+      }
+      return .success
+    }
+  }
+
+  private func printTable(
+    _ store: any StorageContext, _ size: Int?, _ models: [(schema: ModelSchema, count: Int)],
+    _ session: ToolSession
+  ) throws {
+    let output = session.output
+    try output.line("store    \(TerminalText.safe(store.location))")
+    if let size { try output.line("size     \(StoreSize.text(size))") }
+    try output.line("can      \(Self.abilities(store.capabilities).joined(separator: ", "))")
+    try output.line("models   \(models.count)")
+    for (schema, count) in models {
+      try output.line()
+      try output.line("\(TerminalText.safe(schema.name)): \(count) record\(count == 1 ? "" : "s")")
+      var table = TextTable(
+        [.init(title: "field"), .init(title: "kind"), .init(title: "")], output: output)
+      for (position, field) in schema.fields.enumerated() {
+        let kind = field.kind.rawValue + (field.isOptional ? "?" : "")
+        try table.add([field.name, kind, schema.keyPositions.contains(position) ? "key" : ""])
+      }
+      try table.finish()
+      if schema.key.count > 1 {
+        try output.line("key (\(TerminalText.safe(schema.key.joined(separator: ", "))))")
+      }
+      for index in schema.indexes {
+        try output.line("\(index.isUnique ? "" : "index ")\(TerminalText.safe("\(index)"))")
+      }
+    }
+  }
+
+  private static func abilities(_ capabilities: Capabilities) -> [String] {
+    var words = [capabilities.isReadOnly ? "read only" : "read and write"]
+    words.append(capabilities.isDurable ? "durable" : "not durable")
+    if capabilities.isMultiProcess { words.append("several processes") }
+    if capabilities.evaluatesPredicates { words.append("own predicates") }
+    if capabilities.hasSecondaryIndexes { words.append("indexes") }
+    words.append("dates \(capabilities.datePrecision.rawValue)")
+    if let largest = capabilities.largestKey { words.append("keys up to \(largest) bytes") }
+    if let largest = capabilities.largestValue { words.append("values up to \(StoreSize.text(largest))") }
+    return words
+  }
+
+  private struct Summary: Encodable {
+    struct Model: Encodable {
+      var schema: ModelSchema
+      var count: Int
+    }
+    var location: String
+    var size: Int?
+    var capabilities: Capabilities
+    var models: [Model]
+  }
+
+  private func printJSON(
+    _ store: any StorageContext, _ size: Int?, _ models: [(schema: ModelSchema, count: Int)],
+    _ session: ToolSession
+  ) throws {
+    let summary = Summary(
+      location: store.location, size: size, capabilities: store.capabilities,
+      models: models.map { Summary.Model(schema: $0.schema, count: $0.count) })
+    try session.output.line(EncodedText.json(summary))
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import PersistenceDriver
+
+/// Runs the tool from its arguments to its exit code.
+package enum ToolRunner {
+  /// Runs a command.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments, without the program's name.
+  ///   - session: What the command works with.
+  /// - Returns: The code to exit with.
+  package static func run(_ arguments: [String], in session: ToolSession) -> Int32 {
+    let exit: ToolFailure.Exit
+    do {
+      exit = try parse(arguments, session)
+      try session.output.flush()
+    } catch {
+      return report(failure(error), session)
+    }
+    return exit.rawValue
+  }
+
+  private static func parse(_ arguments: [String], _ session: ToolSession) throws -> ToolFailure.Exit {
+    do {
+      var command = try PersistenceCommand.parseAsRoot(arguments)
+      guard let tool = command as? any ToolCommand else {
+        // The root without a subcommand, and help: the parser knows what to print.
+        try command.run()
+        return .success
+      }
+      return try tool.run(in: session)
+    } catch let failure as ToolFailure {
+      throw failure
+    } catch let error as PersistenceError {
+      throw error
+    } catch where PersistenceCommand.exitCode(for: error) == .success {
+      try session.output.line(PersistenceCommand.fullMessage(for: error))
+      return .success
+    } catch where isParsing(error) {
+      throw ToolFailure.usage(PersistenceCommand.fullMessage(for: error))
+    }
+  }
+
+  /// Whether an error comes from reading the command line.
+  private static func isParsing(_ error: any Error) -> Bool {
+    PersistenceCommand.exitCode(for: error) == .validationFailure
+  }
+
+  private static func failure(_ error: any Error) -> ToolFailure {
+    switch error {
+    case let failure as ToolFailure: return failure
+    case let error as PersistenceError:
+      let usage: [PersistenceError.Code] = [.invalidURL, .unknownField, .invalidRequest, .invalidSchema]
+      return ToolFailure(
+        exit: usage.contains(error.code) ? .usage : .inputOutput, message: error.description)
+    default: return .inputOutput("\(error)")
+    }
+  }
+
+  private static func report(_ failure: ToolFailure, _ session: ToolSession) -> Int32 {
+    // Where even this cannot be written, the exit code still says it.
+    try? session.output.flush()
+    let isMarked = failure.message.hasPrefix("Error: ") || failure.exit == .interrupted
+    try? session.say((isMarked ? "" : "Error: ") + failure.message)
+    return failure.exit.rawValue
+  }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import Logging
+
+/// Writes what contexts log to standard error, a line each.
+struct MessageLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var logLevel: Logger.Level = .warning
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
+    let details = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+    let line = TerminalText.safe("\(event.level): \(event.message)\(details.isEmpty ? "" : " [\(details)]")")
+    FileHandle.standardError.write(Data((line + "\n").utf8))
+  }
+}

@@ -1,0 +1,130 @@
+/// Reads CSV as RFC 4180 describes it, record by record, exactly.
+///
+/// A field without quotation marks may be told from an empty one in them: the first is no value, the second the
+/// empty text. Lines end with CRLF or LF. Quotation marks inside a field that does not begin with one stand for
+/// themselves.
+struct DelimitedReader {
+  /// One field of a record.
+  struct Field: Equatable {
+    /// The text between the separators, its quotation marks taken away.
+    let text: String
+    /// Whether it stood in quotation marks.
+    let isQuoted: Bool
+  }
+
+  /// One record.
+  struct Record {
+    /// The line that it begins on, from 1.
+    let line: Int
+    /// The fields; or what is wrong with them.
+    let fields: Result<[Field], RecordRejection>
+  }
+
+  /// A quotation mark that is never closed: where the record ends cannot be known.
+  struct OpenQuotation: Error, Equatable {
+    /// The line that it stands on.
+    let line: Int
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+  private static let lineFeed: UInt8 = 0x0A
+  private static let carriageReturn: UInt8 = 0x0D
+
+  private let bytes: UnsafeRawBufferPointer
+  private let separator: UInt8
+  private var position: Int
+  private var line = 1
+
+  /// Begins to read.
+  ///
+  /// - Parameters:
+  ///   - bytes: UTF-8 text, which must stay valid while the reader is used.
+  ///   - separator: What stands between fields.
+  init(_ bytes: UnsafeRawBufferPointer, separator: UInt8 = UInt8(ascii: ",")) {
+    self.bytes = bytes
+    self.separator = separator
+    position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+  }
+
+  /// The next record; nil at the end.
+  mutating func next() throws(OpenQuotation) -> Record? {
+    guard position < bytes.count else { return nil }
+    let start = line
+    var fields: [Field] = []
+    var rejection: RecordRejection?
+    while true {
+      do {
+        fields.append(try field())
+      } catch {
+        switch error {
+        case .open(let line): throw OpenQuotation(line: line)
+        case .malformed(let reason):
+          rejection = rejection ?? RecordRejection(reason: "field \(fields.count + 1): \(reason)")
+          fields.append(Field(text: "", isQuoted: false))
+          skipField()
+        }
+      }
+      guard position < bytes.count, bytes[position] == separator else { break }
+      position += 1
+    }
+    skipLineEnd()
+    return Record(line: start, fields: rejection.map { .failure($0) } ?? .success(fields))
+  }
+
+  private enum FieldError: Error {
+    case open(line: Int)
+    case malformed(String)
+  }
+
+  private func isLineEnd(_ position: Int) -> Bool {
+    guard position < bytes.count else { return true }
+    if bytes[position] == Self.lineFeed { return true }
+    return bytes[position] == Self.carriageReturn
+      && (position + 1 == bytes.count || bytes[position + 1] == Self.lineFeed)
+  }
+
+  private mutating func skipLineEnd() {
+    guard position < bytes.count else { return }
+    if bytes[position] == Self.carriageReturn { position += 1 }
+    if position < bytes.count, bytes[position] == Self.lineFeed { position += 1 }
+    line += 1
+  }
+
+  private mutating func skipField() {
+    while position < bytes.count, bytes[position] != separator, !isLineEnd(position) { position += 1 }
+  }
+
+  private mutating func field() throws(FieldError) -> Field {
+    guard position < bytes.count, bytes[position] == Self.quote else {
+      let start = position
+      skipField()
+      return Field(text: try text(bytes[start..<position]), isQuoted: false)
+    }
+    let openingLine = line
+    position += 1
+    var content: [UInt8] = []
+    while true {
+      guard position < bytes.count else { throw .open(line: openingLine) }
+      let byte = bytes[position]
+      position += 1
+      if byte == Self.quote {
+        guard position < bytes.count, bytes[position] == Self.quote else { break }
+        position += 1
+      } else if byte == Self.lineFeed {
+        line += 1
+      }
+      content.append(byte)
+    }
+    guard position == bytes.count || bytes[position] == separator || isLineEnd(position) else {
+      throw .malformed("something follows the closing quotation mark")
+    }
+    return Field(text: try text(content), isQuoted: true)
+  }
+
+  private func text(_ content: some Sequence<UInt8>) throws(FieldError) -> String {
+    guard let text = String(validating: content, as: UTF8.self) else {
+      throw .malformed("it is not valid UTF-8")
+    }
+    return text
+  }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+
+/// What a file of records is.
+enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
+  case json, ndjson, csv, tsv
+}
+
+/// Opens files of records.
+enum ImportFile {
+  /// Opens a file.
+  ///
+  /// The file is mapped, not read, so its size does not matter.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - format: What it is; by its extension and its first bytes where it is nil.
+  /// - Throws: ``ToolFailure``.
+  static func open(_ path: String, as format: ImportFormat?) throws -> any RecordSource {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+      throw ToolFailure.inputOutput("there is no file \(path)")
+    }
+    let data: Data
+    do {
+      data = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
+    } catch {
+      throw ToolFailure.inputOutput("\(path) cannot be read: \(error.localizedDescription)")
+    }
+    if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) {
+      throw ToolFailure.inputOutput("\(path) is UTF-16; only UTF-8 is read")
+    }
+    switch try format ?? guess(path, data) {
+    case .json: return isLines(data) ? JSONLineSource(data) : JSONRecordSource(data, file: path)
+    case .ndjson: return JSONLineSource(data)
+    case .csv: return DelimitedRecordSource(data, file: path, separator: UInt8(ascii: ","))
+    case .tsv: return DelimitedRecordSource(data, file: path, separator: UInt8(ascii: "\t"))
+    }
+  }
+
+  private static func guess(_ path: String, _ data: Data) throws -> ImportFormat {
+    switch URL(fileURLWithPath: path).pathExtension.lowercased() {
+    case "json": return .json
+    case "ndjson", "jsonl": return .ndjson
+    case "csv": return .csv
+    case "tsv": return .tsv
+    default: break
+    }
+    switch firstByte(data) {
+    case UInt8(ascii: "["), UInt8(ascii: "{"): return .json
+    default:
+      throw ToolFailure.usage("say what \(path) is: --format json, ndjson, csv or tsv")
+    }
+  }
+
+  /// Whether a JSON file has its records on lines, rather than in an array or over several lines each.
+  private static func isLines(_ data: Data) -> Bool {
+    firstByte(data) != UInt8(ascii: "[") && JSONLineSource.fits(data)
+  }
+
+  private static func firstByte(_ data: Data) -> UInt8? {
+    data.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+  }
+}

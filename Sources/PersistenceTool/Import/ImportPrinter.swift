@@ -1,0 +1,45 @@
+/// Prints what an import found and did.
+struct ImportPrinter {
+  private let report: ImportReport
+  private let session: ToolSession
+
+  init(_ report: ImportReport, _ session: ToolSession) {
+    self.report = report
+    self.session = session
+  }
+
+  func print(_ format: ResultFormat) throws {
+    switch format {
+    case .json: try session.output.line(EncodedText.json(report))
+    case .table: try printTable()
+    }
+    for rejected in report.rejects {
+      let key = rejected.key.map { " (key \($0))" } ?? ""
+      try session.messages.line(TerminalText.safe("rejected: \(rejected.place)\(key): \(rejected.reason)"))
+    }
+    let hidden = report.rejected - report.rejects.count
+    if hidden > 0 { try session.messages.line("… and \(hidden) more; --rejects FILE lists all of them") }
+    try session.messages.flush()
+  }
+
+  private func printTable() throws {
+    let output = session.output
+    var table = TextTable(
+      [
+        .init(title: "field"), .init(title: "kind"), .init(title: "null", isRight: true), .init(title: "found"),
+        .init(title: "converted"),
+      ], cellLimit: output.isTerminal ? 60 : nil, output: output)
+    for field in report.fields {
+      let isGenerated = report.isKeyGenerated && report.key == [field.name]
+      let conversions = field.conversions.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+      try table.add([
+        field.name, field.kind, field.nulls == 0 ? "" : "\(field.nulls)",
+        isGenerated ? "generated: 1, 2, 3 …" : field.found ?? "", conversions.joined(separator: ", "),
+      ])
+    }
+    try table.finish()
+    try output.line(
+      "\(report.read) records read, \(report.imported) stored as \(TerminalText.safe(report.model)), "
+        + "\(report.rejected) rejected")
+  }
+}

@@ -1,0 +1,146 @@
+import PersistenceDriver
+
+/// Stores the records of a file.
+final class Importer {
+  /// How many rejected records are kept for the report; all are counted and handed on.
+  static let rejectLimit = 50
+
+  private let plan: ImportPlan
+  private let source: any RecordSource
+  private let session: ToolSession
+  private let batchSize: Int
+  private let onReject: (ImportReport.Reject) throws -> Void
+  private let readings: [FieldReading]
+  private let row: RowBuffer
+  private var nextKey: Int64 = 1
+
+  /// What has been found and done so far.
+  private(set) var report: ImportReport
+
+  /// Prepares an import.
+  ///
+  /// - Parameters:
+  ///   - plan: What will be stored.
+  ///   - source: The file.
+  ///   - batchSize: How many records are stored in one transaction.
+  ///   - session: What the command works with.
+  ///   - onReject: Told of every record that is left out.
+  init(
+    _ plan: ImportPlan, from source: any RecordSource, batchSize: Int, session: ToolSession,
+    onReject: @escaping (ImportReport.Reject) throws -> Void
+  ) {
+    self.plan = plan
+    self.source = source
+    self.session = session
+    self.batchSize = batchSize
+    self.onReject = onReject
+    readings = plan.schema.fields.map { FieldReading(field: $0) }
+    row = RowBuffer(count: plan.schema.fields.count)
+    report = ImportReport(
+      model: plan.schema.name, key: plan.schema.key, isKeyGenerated: plan.generatedPosition != nil,
+      fields: plan.schema.fields.map { field in
+        ImportReport.Field(
+          name: field.name, kind: field.kind.rawValue + (field.isOptional ? "?" : ""), nulls: 0,
+          found: plan.inferences[StoredName(field.name)]?.findings)
+      })
+  }
+
+  /// A record read out of the file, ready to be stored.
+  private struct Pending {
+    let place: String
+    let values: [PersistentValue]
+  }
+
+  /// Stores the records, a batch in each transaction, in the order of the file.
+  func run(into store: any StorageContext) throws {
+    try store.transaction { try $0.define(plan.schema) }
+    if let position = plan.generatedPosition { try continueKeys(store, plan.schema.fields[position].name) }
+    let progress = ProgressDisplay(session)
+    var batch: [Pending] = []
+    try source.forEach { record in
+      report.read += 1
+      if let pending = try read(record) { batch.append(pending) }
+      if batch.count == batchSize {
+        try write(batch, to: store)
+        batch.removeAll(keepingCapacity: true)
+        try session.checkInterrupt()
+        try progress.update("importing \(plan.schema.name)", done: report.read, total: plan.recordCount)
+      }
+    }
+    try session.checkInterrupt()
+    try write(batch, to: store)
+    try progress.finish()
+  }
+
+  private func continueKeys(_ store: any StorageContext, _ name: String) throws {
+    let request = try FetchRequest(
+      plan.schema, order: [FieldOrder(name, isDescending: true)], limit: 1)
+    var last: Int64 = 0
+    _ = try store.fetch(request).read(from: 0, limit: 1) { row in
+      last = row[plan.schema.keyPositions[0]].integerValue
+    }
+    let (next, overflow) = max(0, last).addingReportingOverflow(1)
+    guard !overflow else { throw ToolFailure.usage("the greatest key is in use, so none can be generated") }
+    nextKey = next
+  }
+
+  private func read(_ record: SourceRecord) throws -> Pending? {
+    do {
+      let fields = try record.fields.get()
+      var values = [PersistentValue?](repeating: nil, count: readings.count)
+      var conversions: [(Int, String)] = []
+      for field in fields {
+        guard let position = plan.schema.position(of: field.name) else {
+          throw RecordRejection(reason: "\(plan.schema.name) has no field “\(field.name)”")
+        }
+        guard position != plan.generatedPosition else {
+          throw RecordRejection(reason: "“\(field.name)” is the key that is to be generated")
+        }
+        let outcome = try readings[position].read(field.value)
+        values[position] = outcome.value
+        if let conversion = outcome.conversion { conversions.append((position, conversion)) }
+      }
+      if let position = plan.generatedPosition { values[position] = .integer(nextKey) }
+      for (position, value) in values.enumerated() where value == nil && !readings[position].field.isOptional {
+        throw RecordRejection(reason: "“\(readings[position].field.name)” is missing")
+      }
+      nextKey += plan.generatedPosition == nil ? 0 : 1
+      for (position, conversion) in conversions { report.fields[position].conversions[conversion, default: 0] += 1 }
+      for (position, value) in values.enumerated() where value?.isNull ?? true { report.fields[position].nulls += 1 }
+      return Pending(place: record.place, values: values.map { $0 ?? .null })
+    } catch let rejection as RecordRejection {
+      try reject(ImportReport.Reject(place: record.place, key: nil, reason: rejection.reason))
+      return nil
+    }
+  }
+
+  private func write(_ batch: [Pending], to store: any StorageContext) throws {
+    guard !batch.isEmpty else { return }
+    var rejects: [ImportReport.Reject] = []
+    try store.transaction { transaction in
+      rejects = []
+      for record in batch {
+        row.set(record.values)
+        do {
+          try row.withRow { try transaction.insert($0, in: plan.schema) }
+        } catch let error as PersistenceError where Self.isAboutRecord(error) {
+          let key = plan.schema.keyPositions.map { "\(record.values[$0])" }.joined(separator: ", ")
+          rejects.append(ImportReport.Reject(place: record.place, key: key, reason: error.message))
+        }
+      }
+    }
+    report.imported += batch.count - rejects.count
+    for rejected in rejects { try reject(rejected) }
+  }
+
+  /// Whether an error is the fault of one record, so that the others can be kept.
+  private static func isAboutRecord(_ error: PersistenceError) -> Bool {
+    [.duplicateKey, .uniqueViolation, .valueTooLarge, .encodingFailed, .unsupported].contains(error.code)
+  }
+
+  private func reject(_ rejected: ImportReport.Reject) throws {
+    report.rejected += 1
+    if report.rejects.count < Self.rejectLimit { report.rejects.append(rejected) }
+    try onReject(rejected)
+  }
+}

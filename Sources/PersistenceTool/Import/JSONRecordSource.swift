@@ -1,0 +1,38 @@
+import Foundation
+import PersistenceDriver
+
+/// The records of a file that holds a JSON array of objects, or JSON values one after another.
+struct JSONRecordSource: RecordSource {
+  private let data: Data
+  private let file: String
+
+  init(_ data: Data, file: String) {
+    self.data = data
+    self.file = file
+  }
+
+  func forEach(_ body: (SourceRecord) throws -> Void) throws {
+    try data.withUnsafeBytes { bytes in
+      var elements = JSONElements(bytes)
+      while true {
+        let element: JSONValue?
+        do {
+          element = try elements.next()
+        } catch {
+          throw ToolFailure.inputOutput("\(file), \(error); nothing more was read")
+        }
+        guard let element else { return }
+        try body(
+          SourceRecord(
+            place: "element \(elements.count)", number: elements.count, fields: Self.fields(of: element)))
+      }
+    }
+  }
+
+  static func fields(of value: JSONValue) -> Result<[SourceField], RecordRejection> {
+    guard case .object(let members) = value else {
+      return .failure(RecordRejection(reason: "it is \(value.kind), not an object"))
+    }
+    return .success(members.map { SourceField(name: $0.name, value: .json($0.value)) })
+  }
+}

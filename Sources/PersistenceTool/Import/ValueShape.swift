@@ -1,0 +1,66 @@
+import Foundation
+import PersistenceDriver
+
+/// What a value in a file looks like, before it is decided what its field is.
+enum ValueShape: Int, CaseIterable, Hashable {
+  case null, bool, integer, largeInteger, fraction, specialNumber, numberText, uuid, date, text, document
+
+  /// What such values are called, in the plural.
+  var plural: String {
+    switch self {
+    case .null: "nulls"
+    case .bool: "truth values"
+    case .integer: "integers"
+    case .largeInteger: "integers over 64 bits"
+    case .fraction: "fractions"
+    case .specialNumber: "NaN or infinities"
+    case .numberText: "numbers as text"
+    case .uuid: "UUIDs"
+    case .date: "dates"
+    case .text: "texts"
+    case .document: "objects or arrays"
+    }
+  }
+
+  /// What a value looks like.
+  init(_ value: SourceValue) {
+    switch value {
+    case .json(.null): self = .null
+    case .json(.bool): self = .bool
+    case .json(.number(let text)): self = Self.number(text) ?? .fraction
+    case .json(.string(let text)): self = Self.text(text)
+    case .json(.array), .json(.object): self = .document
+    case .cell("true"), .cell("false"): self = .bool
+    case .cell(let text): self = Self.number(text) ?? Self.text(text)
+    }
+  }
+
+  /// The shape of a number in JSON's spelling; nil for other texts.
+  private static func number(_ text: String) -> ValueShape? {
+    guard isNumber(text), let number = ExactNumber(text) else { return nil }
+    guard !text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) else {
+      return .fraction
+    }
+    return number.int64 == nil ? .largeInteger : .integer
+  }
+
+  /// Whether a text is spelled as JSON spells numbers: `007` and `+1` are not, they are texts.
+  private static func isNumber(_ text: String) -> Bool {
+    guard let first = text.utf8.first, first == UInt8(ascii: "-") || isDigit(first) else { return false }
+    guard case .number = try? JSONParser.parse(text) else { return false }
+    return text.utf8.last.map(isDigit) ?? false
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  private static func text(_ text: String) -> ValueShape {
+    if SpecialNumber.value(text) != nil { return .specialNumber }
+    if text.utf8.count == 36, UUID(uuidString: text)?.uuidString == text { return .uuid }
+    if text.utf8.last == UInt8(ascii: "Z"), let seconds = MomentText.seconds(text),
+      MomentText.text(seconds) == text
+    {
+      return .date
+    }
+    return isNumber(text) ? .numberText : .text
+  }
+}

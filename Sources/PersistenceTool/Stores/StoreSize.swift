@@ -1,0 +1,38 @@
+import Foundation
+import PersistenceDriver
+
+/// How much of the disk a store takes.
+enum StoreSize {
+  /// The bytes that the store's files take on the disk: holes in sparse files do not count. Nil where there are
+  /// no files.
+  static func bytes(of url: StoreURL) -> Int? {
+    guard !url.path.isEmpty else { return nil }
+    let paths = [url.path] + ["-wal", "-shm", "-journal", "-lock"].map { url.path + $0 }
+    let sizes = paths.compactMap(bytes(at:))
+    return sizes.isEmpty ? nil : sizes.reduce(0, +)
+  }
+
+  private static func bytes(at path: String) -> Int? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    var total = Int(status.st_blocks) * 512
+    guard status.st_mode & S_IFMT == S_IFDIR else { return total }
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+      total += bytes(at: path + "/" + name) ?? 0
+    }
+    return total
+  }
+
+  /// A number of bytes in words.
+  static func text(_ bytes: Int) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+    var amount = Double(bytes)
+    var unit = 0
+    while amount >= 1024, unit < units.count - 1 {
+      amount /= 1024
+      unit += 1
+    }
+    let shown = unit == 0 || amount >= 100 ? "\(Int(amount.rounded()))" : "\((amount * 10).rounded() / 10)"
+    return "\(shown) \(units[unit])"
+  }
+}

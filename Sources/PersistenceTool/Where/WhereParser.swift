@@ -1,0 +1,254 @@
+import PersistenceDriver
+
+/// Reads a condition in the language of `--where`, which is SQL's, for one model.
+///
+/// ```
+/// condition  = both { "or" both }
+/// both       = single { "and" single }
+/// single     = "not" single | "(" condition ")" | test
+/// test       = field ( operator ( value | field ) | [ "not" ] "in" "(" [ value { "," value } ] ")"
+///            | [ "not" ] "between" value "and" value | [ "not" ] "like" text | "is" [ "not" ] "null" )
+///            | value operator field | function "(" field "," text ")" | field | "true" | "false"
+/// operator   = "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">="
+/// function   = "contains" | "starts" | "ends" | "matches"
+/// value      = number | text | "true" | "false" | bytes
+/// ```
+///
+/// Values take the kind of the field that they are compared with. Logic is two-valued (contract V6): a
+/// comparison with a field that is null is false, and `not` makes it true.
+struct WhereParser {
+  /// Deeper nesting is refused.
+  static let depthLimit = 100
+
+  private static let operators: [String: ComparisonOperator] = [
+    "=": .equal, "==": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual,
+    ">": .greater, ">=": .greaterOrEqual,
+  ]
+  private static let functions: [String: TextOperator] = [
+    "contains": .contains, "starts": .hasPrefix, "ends": .hasSuffix, "matches": .matches,
+  ]
+  private static let reserved: Set<String> = [
+    "and", "or", "not", "in", "between", "like", "is", "null", "true", "false",
+  ]
+
+  let schema: ModelSchema
+  private let tokens: [WhereToken]
+  private var index = 0
+  private var depth = 0
+
+  /// Reads a condition.
+  ///
+  /// - Parameters:
+  ///   - text: The condition.
+  ///   - schema: The model whose fields it names.
+  /// - Returns: The predicate that drivers take.
+  /// - Throws: ``WhereError``.
+  static func predicate(_ text: String, for schema: ModelSchema) throws -> PredicateNode {
+    var parser = WhereParser(schema: schema, tokens: try WhereLexer.tokens(of: text))
+    let node = try parser.condition()
+    guard parser.current.kind == .end else {
+      throw parser.error("the condition should end here, or go on with and, or")
+    }
+    return node
+  }
+
+  private init(schema: ModelSchema, tokens: [WhereToken]) {
+    self.schema = schema
+    self.tokens = tokens
+  }
+
+  private var current: WhereToken { tokens[index] }
+
+  private func error(_ message: String, at token: WhereToken? = nil) -> WhereError {
+    WhereError(message: message, position: (token ?? current).position)
+  }
+
+  private mutating func take() -> WhereToken {
+    let token = tokens[index]
+    if token.kind != .end { index += 1 }
+    return token
+  }
+
+  private mutating func takeKeyword(_ keyword: String) -> Bool {
+    guard current.isKeyword(keyword) else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func takeSymbol(_ symbol: String) -> Bool {
+    guard current.isSymbol(symbol) else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func expectSymbol(_ symbol: String, _ reason: String) throws {
+    guard takeSymbol(symbol) else { throw error("“\(symbol)” is missing \(reason)") }
+  }
+
+  private mutating func condition() throws -> PredicateNode {
+    var alternatives = [try both()]
+    while takeKeyword("or") { alternatives.append(try both()) }
+    return alternatives.count == 1 ? alternatives[0] : .any(alternatives)
+  }
+
+  private mutating func both() throws -> PredicateNode {
+    var parts = [try single()]
+    while takeKeyword("and") { parts.append(try single()) }
+    return parts.count == 1 ? parts[0] : .all(parts)
+  }
+
+  private mutating func single() throws -> PredicateNode {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.depthLimit else {
+      throw error("the condition is nested deeper than \(Self.depthLimit) levels")
+    }
+    if takeKeyword("not") { return .not(try single()) }
+    if takeSymbol("(") {
+      let node = try condition()
+      try expectSymbol(")", "to close a bracket")
+      return node
+    }
+    return try test()
+  }
+
+  private mutating func test() throws -> PredicateNode {
+    let start = current
+    if case .word(let word) = start.kind, tokens[index + 1].isSymbol("("),
+      !Self.reserved.contains(word.lowercased())
+    {
+      return try function(word)
+    }
+    if let value = try literalIfAny() {
+      guard let comparison = takeOperator() else {
+        if case .truth(let truth) = value.kind { return .constant(truth) }
+        throw error("a comparison such as = or < is missing after the value")
+      }
+      let field = try self.field()
+      return try FieldCondition(field).comparison(comparison.mirrored, value)
+    }
+    return try test(of: try field())
+  }
+
+  private mutating func function(_ word: String) throws -> PredicateNode {
+    let token = take()
+    guard let search = Self.functions[word.lowercased()] else {
+      throw error("there is no function “\(word)”; there are contains, starts, ends, matches", at: token)
+    }
+    index += 1
+    let field = try self.field()
+    try expectSymbol(",", "between the field and the text")
+    let needle = current
+    guard case .text(let text) = take().kind else {
+      throw error("a text in single quotes is missing", at: needle)
+    }
+    try expectSymbol(")", "to close \(word)(")
+    return try FieldCondition(field).search(search, text, at: needle.position)
+  }
+
+  private mutating func test(of field: WhereField) throws -> PredicateNode {
+    if let comparison = takeOperator() {
+      if let value = try literalIfAny() { return try FieldCondition(field).comparison(comparison, value) }
+      if current.isKeyword("null") { throw error("nothing is = null or < null; write is null, is not null") }
+      return try FieldCondition(field).comparison(comparison, with: try self.field())
+    }
+    let isNegated = takeKeyword("not")
+    if takeKeyword("in") { return Self.negated(isNegated, try membership(field)) }
+    if takeKeyword("between") {
+      let lower = try literal()
+      guard takeKeyword("and") else { throw error("“and” is missing between the two bounds") }
+      return Self.negated(isNegated, try FieldCondition(field).between(lower, try literal()))
+    }
+    if takeKeyword("like") {
+      let pattern = current
+      guard case .text(let text) = take().kind else {
+        throw error("a pattern in single quotes is missing", at: pattern)
+      }
+      return Self.negated(isNegated, try FieldCondition(field).search(.like, text, at: pattern.position))
+    }
+    guard !isNegated else { throw error("in, between or like is missing after not") }
+    if takeKeyword("is") {
+      let isNot = takeKeyword("not")
+      guard takeKeyword("null") else { throw error("null is missing after is") }
+      return .comparison(field: field.schema.name, isNot ? .notEqual : .equal, .null)
+    }
+    guard field.schema.kind == .bool else {
+      throw error("a comparison such as =, <, in, between, like or is null is missing after the field")
+    }
+    return .comparison(field: field.schema.name, .equal, .bool(true))
+  }
+
+  private mutating func membership(_ field: WhereField) throws -> PredicateNode {
+    try expectSymbol("(", "after in")
+    var values: [WhereLiteral] = []
+    if !takeSymbol(")") {
+      repeat { values.append(try literal()) } while takeSymbol(",")
+      try expectSymbol(")", "to close the list, or a comma before the next value")
+    }
+    return try FieldCondition(field).membership(values)
+  }
+
+  private mutating func takeOperator() -> ComparisonOperator? {
+    guard case .symbol(let symbol) = current.kind, let comparison = Self.operators[symbol] else { return nil }
+    index += 1
+    return comparison
+  }
+
+  private mutating func literal() throws -> WhereLiteral {
+    if let value = try literalIfAny() { return value }
+    if current.isKeyword("null") { throw error("null is no value here; write is null, is not null") }
+    throw error("a value is missing: a number, a text in single quotes, true, false or x'…'")
+  }
+
+  private mutating func literalIfAny() throws -> WhereLiteral? {
+    let token = current
+    let kind: WhereLiteral.Kind
+    switch token.kind {
+    case .number(let text): kind = .number(text)
+    case .text(let text): kind = .text(text)
+    case .bytes(let bytes): kind = .bytes(bytes)
+    case .word(let word) where word.lowercased() == "true": kind = .truth(true)
+    case .word(let word) where word.lowercased() == "false": kind = .truth(false)
+    default: return nil
+    }
+    index += 1
+    return WhereLiteral(kind: kind, position: token.position)
+  }
+
+  private mutating func field() throws -> WhereField {
+    let token = current
+    let name: String
+    switch token.kind {
+    case .name(let text): name = text
+    case .word(let word):
+      guard !Self.reserved.contains(word.lowercased()) else {
+        throw error("a field or a value is missing before “\(word)”; a field of that name stands in \"…\"")
+      }
+      name = word
+    case .end: throw error("the condition is not finished: a field or a value is missing")
+    default: throw error("a field is missing here")
+    }
+    guard let field = schema.field(named: name) else {
+      throw error(FieldNames.unknown(name, in: schema), at: token)
+    }
+    index += 1
+    return WhereField(schema: field, position: token.position)
+  }
+
+  private static func negated(_ isNegated: Bool, _ node: PredicateNode) -> PredicateNode {
+    isNegated ? .not(node) : node
+  }
+}
+
+extension ComparisonOperator {
+  /// The comparison that says the same with its sides exchanged.
+  fileprivate var mirrored: ComparisonOperator {
+    switch self {
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    case .equal, .notEqual: self
+    }
+  }
+}
