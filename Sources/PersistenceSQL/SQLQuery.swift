@@ -1,0 +1,117 @@
+package import PersistenceDriver
+
+/// A statement to run: its shape, and what is bound to its parameters in their order.
+package struct SQLStatement: Sendable {
+  /// What decides the text.
+  package let shape: SQLShape
+  /// What is bound.
+  package let bindings: [SQLBinding]
+
+  package init(_ shape: SQLShape, _ bindings: [SQLBinding]) {
+    self.shape = shape
+    self.bindings = bindings
+  }
+}
+
+/// A request, lowered once, from which the statements that answer it are made.
+package struct SQLQuery: Sendable {
+  /// The request's condition.
+  package let predicate: LoweredPredicate
+
+  /// The request's total order, by position.
+  package let order: RowOrder
+
+  private let model: UInt32
+  private let schema: ModelSchema
+  private let orderWords: [UInt64]
+
+  /// Lowers a request.
+  ///
+  /// - Parameters:
+  ///   - request: What was asked for.
+  ///   - includingAnchor: Whether the request's anchor becomes a part of the condition; otherwise it is the
+  ///     place that a caller begins after.
+  ///   - model: The number of the model's table.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where the condition is
+  ///   beyond what can be evaluated.
+  package init(_ request: FetchRequest, includingAnchor: Bool, model: UInt32) throws {
+    schema = request.schema
+    self.model = model
+    predicate = try LoweredPredicate(
+      includingAnchor ? request.predicateWithAnchor : request.predicate, in: request.schema)
+    order = try RowOrder(request.totalOrder, in: request.schema)
+    orderWords = order.criteria.map { UInt64($0.position) << 1 | ($0.isDescending ? 1 : 0) }
+  }
+
+  /// A statement that yields rows, sort keys or locators in order.
+  ///
+  /// - Parameters:
+  ///   - kind: Which of these.
+  ///   - place: The place after which they begin.
+  ///   - limit: How many at most; nil for all.
+  ///   - offset: How many are passed over.
+  package func select(
+    _ kind: SQLShape.Kind, after place: LoweredPredicate? = nil, limit: Int?, offset: Int = 0
+  ) -> SQLStatement {
+    var bindings = predicate.bindings
+    if let place { bindings += place.bindings }
+    bindings.append(.count(limit.map(Int64.init) ?? -1))
+    if offset > 0 { bindings.append(.count(Int64(offset))) }
+    let shape = SQLShape(
+      kind, model: model, hasOffset: offset > 0, order: orderWords, predicate: predicate, place: place)
+    return SQLStatement(shape, bindings)
+  }
+
+  /// A statement that counts rows, no further than a limit where one is given.
+  package func count(upTo limit: Int?) -> SQLStatement {
+    let shape = SQLShape(
+      limit == nil ? .count : .countUpTo, model: model, hasOffset: false, order: [], predicate: predicate,
+      place: nil)
+    return SQLStatement(shape, predicate.bindings + (limit.map { [.count(Int64($0))] } ?? []))
+  }
+
+  /// A statement that deletes all rows of the condition.
+  package func delete() -> SQLStatement {
+    let shape = SQLShape(
+      .delete, model: model, hasOffset: false, order: [], predicate: predicate, place: nil)
+    return SQLStatement(shape, predicate.bindings)
+  }
+
+  /// The conditions, one after the other, under which the rows after a place are found in order by one seek
+  /// each: those that differ from the place in the last criterion only come first.
+  ///
+  /// A single condition with alternatives would be answered by a scan: SQLite seeks by the first column of a
+  /// row value only.
+  ///
+  /// - Parameter values: The values of a row's order, one for each criterion.
+  package func steps(after values: [PersistentValue]) -> [LoweredPredicate] {
+    var steps: [LoweredPredicate] = []
+    for last in order.criteria.indices.reversed() where last < values.count {
+      var words: [PredicateWord] = []
+      var bindings: [SQLBinding] = []
+      for (criterion, value) in zip(order.criteria[..<last], values) {
+        words.append(PredicateWord(value.isNull ? .isNull : .equal, criterion.position))
+        if !value.isNull { bindings.append(.value(value)) }
+      }
+      let (criterion, value) = (order.criteria[last], values[last])
+      let position = criterion.position
+      switch (value.isNull, criterion.isDescending) {
+      case (true, false):
+        steps.append(
+          LoweredPredicate(
+            all: words + [PredicateWord(.isNotNull, position)], bindings: bindings, in: schema))
+      case (true, true): break
+      case (false, let isDescending):
+        steps.append(
+          LoweredPredicate(
+            all: words + [PredicateWord(isDescending ? .less : .greater, position)],
+            bindings: bindings + [.value(value)], in: schema))
+        if isDescending, schema.fields[position].isOptional {
+          steps.append(
+            LoweredPredicate(all: words + [PredicateWord(.isNull, position)], bindings: bindings, in: schema))
+        }
+      }
+    }
+    return steps
+  }
+}

@@ -1,0 +1,87 @@
+/// Makes SQL text of shapes: for one table, in one dialect.
+///
+/// It opens nothing and knows no values. A shape decides its text, so the text is made once for each shape.
+package struct SQLQueryTranslator {
+  let dialect: any SQLDialect
+  let table: SQLTable
+  var parameters = 0
+
+  package init(_ dialect: any SQLDialect, table: SQLTable) {
+    self.dialect = dialect
+    self.table = table
+  }
+
+  /// The text of a statement.
+  package static func text(of shape: SQLShape, on table: SQLTable, _ dialect: any SQLDialect) -> String {
+    var translator = SQLQueryTranslator(dialect, table: table)
+    return translator.text(of: shape)
+  }
+
+  private mutating func text(of shape: SQLShape) -> String {
+    switch shape.kind {
+    case .rows: return select(list(table.columns.indices), shape)
+    case .orderKeys: return select(list(shape.order.map(\.position)), shape)
+    case .locators: return select(locator, shape)
+    case .count: return "SELECT count(*) FROM \(name)" + condition(shape)
+    case .countUpTo:
+      return "SELECT count(*) FROM (SELECT 1 FROM \(name)\(condition(shape)) LIMIT \(parameter()))"
+    case .delete: return "DELETE FROM \(name)" + condition(shape)
+    case .deleteChosen:
+      let chosen = select(locator, shape)
+      return "DELETE FROM \(name) WHERE \(table.rowNumber == nil ? "(\(locator))" : locator) IN (\(chosen))"
+    case .find: return "SELECT \(list(table.columns.indices)) FROM \(name)" + byKey()
+    case .rowAtLocator:
+      guard table.rowNumber != nil else {
+        return "SELECT \(list(table.columns.indices)) FROM \(name)" + byKey()
+      }
+      return "SELECT \(list(table.columns.indices)) FROM \(name) WHERE \(locator) = \(parameter())"
+    case .insert: return insert()
+    case .update: return update()
+    case .save: return save()
+    case .deleteKey: return "DELETE FROM \(name)" + byKey()
+    case .deleteAll: return "DELETE FROM \(name)"
+    case .holder: return holder(ofIndex: shape.argument)
+    }
+  }
+
+  var name: String { dialect.identifier(table.name) }
+
+  func column(_ position: Int) -> String { dialect.identifier(table.columns[position].name) }
+
+  func list(_ positions: some Sequence<Int>) -> String { positions.map(column).joined(separator: ", ") }
+
+  /// What a row is found again by.
+  private var locator: String { table.rowNumber ?? list(table.key) }
+
+  mutating func parameter() -> String {
+    parameters += 1
+    return dialect.parameter(parameters)
+  }
+
+  private mutating func select(_ what: String, _ shape: SQLShape) -> String {
+    var text = "SELECT \(what) FROM \(name)" + condition(shape) + order(shape)
+    text += " LIMIT \(parameter())"
+    if shape.hasOffset { text += " OFFSET \(parameter())" }
+    return text
+  }
+
+  private func order(_ shape: SQLShape) -> String {
+    let criteria = shape.order.map { criterion in
+      let column = table.columns[criterion.position]
+      return dialect.criterion(
+        dialect.orderKey(dialect.compared(column), of: column.kind), isDescending: criterion.isDescending)
+    }
+    return criteria.isEmpty ? "" : " ORDER BY " + criteria.joined(separator: ", ")
+  }
+
+  private mutating func condition(_ shape: SQLShape) -> String {
+    var parts: [String] = []
+    for words in [shape.predicate, shape.place] where !words.isEmpty {
+      if words.count == 1, words[0].operation == .yes { continue }
+      var index = 0
+      parts.append(condition(words, &index, isInGroup: false))
+    }
+    guard !parts.isEmpty else { return "" }
+    return " WHERE " + (parts.count == 1 ? parts[0] : parts.map { "(\($0))" }.joined(separator: " AND "))
+  }
+}

@@ -1,0 +1,84 @@
+/// All that decides a statement's text: equal shapes have equal texts, whatever is bound to them.
+package struct SQLShape: Hashable, Sendable {
+  /// What a statement does.
+  package enum Kind: UInt8, Sendable, CaseIterable {
+    /// Rows of a request, in order.
+    case rows
+    /// The fields of a request's order only.
+    case orderKeys
+    /// The row numbers of a request's rows, or their keys where rows have no numbers.
+    case locators
+    /// How many rows a condition has.
+    case count
+    /// How many rows a condition has, counting no further than a limit.
+    case countUpTo
+    /// Deletes the rows of a condition.
+    case delete
+    /// Deletes the rows of a request with an order and a page.
+    case deleteChosen
+    /// One row by its key.
+    case find
+    /// One row by its number.
+    case rowAtLocator
+    /// Writes of one row; parameter `n` is the field at position `n − 1`.
+    case insert, update, save
+    /// Deletes one row by its key.
+    case deleteKey
+    /// Deletes all rows.
+    case deleteAll
+    /// The key of the row that has certain values in an index.
+    case holder
+  }
+
+  /// The words: a head, then the order, the condition and the place after which rows are wanted.
+  package let words: [UInt64]
+
+  /// The shape of a statement on a model that asks for nothing but its kind.
+  ///
+  /// - Parameters:
+  ///   - kind: What it does.
+  ///   - model: The number of the model's table, as the engine counts them.
+  ///   - index: The position of the index that it is about.
+  package init(_ kind: Kind, model: UInt32, index: Int = 0) {
+    words = [Self.head(kind, model, UInt64(UInt16(truncatingIfNeeded: index)))]
+  }
+
+  init(
+    _ kind: Kind, model: UInt32, hasOffset: Bool, order: [UInt64], predicate: LoweredPredicate,
+    place: LoweredPredicate?
+  ) {
+    var words: [UInt64] = []
+    words.reserveCapacity(3 + order.count + predicate.words.count + (place?.words.count ?? 0))
+    words.append(Self.head(kind, model, hasOffset ? 1 : 0))
+    words.append(UInt64(order.count) << 32 | UInt64(predicate.words.count))
+    words.append(contentsOf: order)
+    for word in predicate.words { words.append(word.rawValue) }
+    if let place { for word in place.words { words.append(word.rawValue) } }
+    self.words = words
+  }
+
+  private static func head(_ kind: Kind, _ model: UInt32, _ argument: UInt64) -> UInt64 {
+    UInt64(kind.rawValue) | argument << 8 | UInt64(model) << 32
+  }
+
+  package var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: words[0])) ?? .count }
+  package var model: UInt32 { UInt32(truncatingIfNeeded: words[0] >> 32) }
+  var argument: Int { Int(UInt16(truncatingIfNeeded: words[0] >> 8)) }
+  var hasOffset: Bool { argument == 1 }
+
+  private var orderCount: Int { words.count > 1 ? Int(words[1] >> 32) : 0 }
+  private var predicateCount: Int { words.count > 1 ? Int(UInt32(truncatingIfNeeded: words[1])) : 0 }
+
+  var order: [(position: Int, isDescending: Bool)] {
+    words.dropFirst(2).prefix(orderCount).map { (Int($0 >> 1), $0 & 1 == 1) }
+  }
+
+  var predicate: [PredicateWord] {
+    words.dropFirst(2 + orderCount).prefix(predicateCount).map(PredicateWord.init(rawValue:))
+  }
+
+  /// The condition that rows come after a place; empty where there is none.
+  var place: [PredicateWord] {
+    words.dropFirst(2 + orderCount + predicateCount).map(PredicateWord.init(rawValue:))
+  }
+}

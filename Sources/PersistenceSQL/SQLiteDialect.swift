@@ -1,0 +1,53 @@
+package import PersistenceDriver
+
+/// SQLite's language, with the functions that the engine's connections register.
+package struct SQLiteDialect: SQLDialect {
+  /// The function `persistence_found(search, text)`.
+  package static let searchFunction = "persistence_found"
+  /// The function `persistence_holds(condition, value, …)`.
+  package static let conditionFunction = "persistence_holds"
+  /// The function `persistence_decimal(text)`: bytes in the order of numbers.
+  package static let decimalFunction = "persistence_decimal"
+  /// The table-valued function `persistence_list(list)`, with one column, `value`.
+  package static let listFunction = "persistence_list"
+
+  package init() {}
+
+  package func parameter(_ number: Int) -> String { "?\(number)" }
+
+  package func identifier(_ name: String) -> String {
+    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  }
+
+  package func compared(_ column: SQLColumn) -> String {
+    switch column.comparison {
+    case .plain: identifier(column.name)
+    case .byBytes: identifier(column.name) + " COLLATE BINARY"
+    case .withoutAffinity: "+" + identifier(column.name) + " COLLATE BINARY"
+    }
+  }
+
+  package func orderKey(_ expression: String, of kind: FieldKind) -> String {
+    kind == .decimal ? "\(Self.decimalFunction)(\(expression))" : expression
+  }
+
+  package func areDistinct(_ left: String, _ right: String) -> String { "\(left) IS NOT \(right)" }
+
+  package func areSame(_ left: String, _ right: String) -> String { "\(left) IS \(right)" }
+
+  package func isMember(_ column: String, of parameter: String, isNegated: Bool) -> String {
+    "\(column) \(isNegated ? "NOT " : "")IN (SELECT value FROM \(Self.listFunction)(\(parameter)))"
+  }
+
+  package func isFound(_ parameter: String, in column: String) -> String {
+    "\(Self.searchFunction)(\(parameter), \(column))"
+  }
+
+  package func holds(_ parameter: String, for columns: [String]) -> String {
+    "\(Self.conditionFunction)(\(([parameter] + columns).joined(separator: ", ")))"
+  }
+
+  package func criterion(_ expression: String, isDescending: Bool) -> String {
+    isDescending ? expression + " DESC" : expression
+  }
+}

@@ -1,0 +1,16 @@
+import PersistenceDriver
+
+extension Capabilities {
+  /// What a SQLite store can do.
+  ///
+  /// - Parameters:
+  ///   - isReadOnly: Whether it may only be read.
+  ///   - journal: The journal that the file has.
+  ///   - largestValue: SQLite's limit, in bytes, of a text or blob, and of a whole record.
+  static func sqlite(isReadOnly: Bool, journal: SQLiteConfiguration.Journal, largestValue: Int) -> Self {
+    Capabilities(
+      isDurable: true, isMultiProcess: true, isReadOnly: isReadOnly,
+      readersBlockWriters: journal == .delete, datePrecision: .exact, largestKey: largestValue,
+      largestValue: largestValue, evaluatesPredicates: true, hasSecondaryIndexes: true)
+  }
+}

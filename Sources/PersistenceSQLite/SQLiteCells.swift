@@ -1,0 +1,122 @@
+import CSQLite
+import Foundation
+import PersistenceDriver
+
+/// NaN as SQLite keeps it: the blob `x'4E614E'`, which reads `NaN`.
+enum SQLiteNaN {
+  static let count = 3
+  nonisolated(unsafe) static let bytes: UnsafePointer<UInt8> = {  // written once, never freed
+    let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 4)
+    bytes.update(from: [0x4E, 0x61, 0x4E, 0], count: 4)
+    return UnsafePointer(bytes)
+  }()
+
+  static func isNaN(_ bytes: UnsafeRawPointer?, _ count: Int32) -> Bool {
+    guard count == 3, let bytes else { return false }
+    return memcmp(bytes, self.bytes, 3) == 0
+  }
+}
+
+/// Where a cell is read from: a column of a row, or an argument of a function.
+protocol SQLiteCellSource {
+  var type: Int32 { get }
+  var integer: Int64 { get }
+  var double: Double { get }
+  /// The bytes of a text, which has an address even where it is empty.
+  var text: UnsafeRawBufferPointer { get }
+  var blob: UnsafeRawBufferPointer { get }
+}
+
+/// A column of the row that a statement stands on.
+struct SQLiteColumnSource: SQLiteCellSource {
+  let statement: OpaquePointer
+  let column: Int32
+
+  @inline(__always) var type: Int32 { sqlite3_column_type(statement, column) }
+  @inline(__always) var integer: Int64 { sqlite3_column_int64(statement, column) }
+  @inline(__always) var double: Double { sqlite3_column_double(statement, column) }
+  @inline(__always) var text: UnsafeRawBufferPointer {
+    let start = UnsafeRawPointer(sqlite3_column_text(statement, column))
+    return UnsafeRawBufferPointer(
+      start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column)))
+  }
+  @inline(__always) var blob: UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(statement, column)
+    return UnsafeRawBufferPointer(
+      start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column)))
+  }
+}
+
+/// An argument of a function that SQLite calls.
+struct SQLiteValueSource: SQLiteCellSource {
+  let value: OpaquePointer?
+
+  var type: Int32 { sqlite3_value_type(value) }
+  var integer: Int64 { sqlite3_value_int64(value) }
+  var double: Double { sqlite3_value_double(value) }
+  var text: UnsafeRawBufferPointer {
+    let start = UnsafeRawPointer(sqlite3_value_text(value))
+    return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+  }
+  var blob: UnsafeRawBufferPointer {
+    let start = sqlite3_value_blob(value)
+    return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+  }
+}
+
+/// How the cells of one field are read, and what they may hold.
+struct SQLiteCellReader: Sendable, Hashable {
+  let tag: RowCell.Tag
+  let isOptional: Bool
+
+  init(_ field: FieldSchema) {
+    tag = field.kind.tag
+    isOptional = field.isOptional
+  }
+
+  /// The cell, pointing into SQLite's memory; nil where what is stored is not of the field's kind.
+  @inline(__always)
+  func cell(_ source: some SQLiteCellSource) -> RowCell? {
+    let type = source.type
+    if type == SQLITE_NULL { return isOptional ? .null : nil }
+    switch tag {
+    case .null: return nil
+    case .integer: return type == SQLITE_INTEGER ? .integer(source.integer) : nil
+    case .text: return type == SQLITE_TEXT ? .text(source.text) : nil
+    case .double: return number(source, type).map(RowCell.double)
+    case .date: return number(source, type).map(RowCell.date)
+    case .bool:
+      guard type == SQLITE_INTEGER else { return nil }
+      let integer = source.integer
+      return integer == 0 || integer == 1 ? .bool(integer == 1) : nil
+    case .bytes:
+      guard type == SQLITE_BLOB else { return nil }
+      let blob = source.blob
+      return .bytes(blob.baseAddress == nil ? SQLiteCellReader.empty : blob)
+    case .uuid:
+      guard type == SQLITE_BLOB else { return nil }
+      let blob = source.blob
+      guard blob.count == 16 else { return nil }
+      return .uuid(UUID(uuid: blob.loadUnaligned(as: uuid_t.self)))
+    case .decimal: return type == SQLITE_TEXT ? .decimal(source.text) : nil
+    case .document: return type == SQLITE_TEXT ? .document(source.text) : nil
+    }
+  }
+
+  @inline(__always)
+  private func number(_ source: some SQLiteCellSource, _ type: Int32) -> Double? {
+    if type == SQLITE_FLOAT { return source.double }
+    if type == SQLITE_INTEGER {
+      // Other programs write whole numbers so; one that a double cannot hold is not rounded silently.
+      let number = Double(source.integer)
+      return Int64(exactly: number) == source.integer ? number : nil
+    }
+    guard type == SQLITE_BLOB else { return nil }
+    let blob = source.blob
+    return SQLiteNaN.isNaN(blob.baseAddress, Int32(clamping: blob.count)) ? .nan : nil
+  }
+
+  private static var empty: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: SQLiteNaN.bytes, count: 0)
+  }
+}

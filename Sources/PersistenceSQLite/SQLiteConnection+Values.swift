@@ -1,0 +1,44 @@
+import CSQLite
+import PersistenceDriver
+
+/// Statements whose text is not made of a shape: the catalog's and the user's own.
+extension SQLiteConnection {
+  /// Runs a statement and reads all that it yields: whole numbers, numbers, texts, bytes and nil, as SQLite
+  /// holds them.
+  func rows(_ sql: String, _ bindings: [PersistentValue] = []) throws -> [[PersistentValue]] {
+    try withText(sql, bindings, "run a statement") { statement in
+      let count = sqlite3_column_count(statement.handle)
+      var rows: [[PersistentValue]] = []
+      while try statement.step() {
+        rows.append(
+          (0..<count).map { Self.value(SQLiteColumnSource(statement: statement.handle, column: $0)) })
+      }
+      return rows
+    }
+  }
+
+  /// Lends a statement of a text that holds exactly one.
+  func withText<Result>(
+    _ sql: String, _ bindings: [PersistentValue], _ action: String, _ body: (SQLiteStatement) throws -> Result
+  ) throws -> Result {
+    let statement = SQLiteStatement(
+      try prepare(sql, persistent: false, action), on: self, model: nil, shape: nil)
+    guard Int(sqlite3_bind_parameter_count(statement.handle)) == bindings.count else {
+      throw PersistenceError.invalidRequest(
+        "the statement has \(sqlite3_bind_parameter_count(statement.handle)) parameters, \(bindings.count) "
+          + "values were given")
+    }
+    for (index, value) in bindings.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+    return try body(statement)
+  }
+
+  private static func value(_ source: SQLiteColumnSource) -> PersistentValue {
+    switch source.type {
+    case SQLITE_INTEGER: .integer(source.integer)
+    case SQLITE_FLOAT: .double(source.double)
+    case SQLITE_TEXT: .text(String(decoding: source.text, as: UTF8.self))
+    case SQLITE_BLOB: .bytes([UInt8](source.blob))
+    default: .null
+    }
+  }
+}

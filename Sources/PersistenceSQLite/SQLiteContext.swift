@@ -1,0 +1,167 @@
+import CSQLite
+import Foundation
+public import PersistenceDriver
+import PersistenceSQL
+import Synchronization
+
+/// A context that keeps models in one SQLite file: an ordinary table for each, which any SQLite tool reads.
+///
+/// One connection writes, a pool of others reads, each seeing a state of the store that no writer disturbs. A
+/// file that another program made opens too: its tables are models by what they declare.
+///
+/// ```swift
+/// let context = try SQLiteContext(path: "movies.sqlite")
+/// ```
+public final class SQLiteContext: StorageContext, SQLiteReader {
+  /// The file's absolute path.
+  public var location: String { store.location }
+
+  /// Durable, for several processes, with predicates, orders and pages answered by SQLite.
+  public let capabilities: Capabilities
+
+  /// What watches over the context.
+  public let monitor: ContextMonitor
+
+  package var counters: SQLiteCounters { store.counters }
+
+  let store: SQLiteStore
+  let pool: SQLitePool
+  private let pins: SQLitePins
+  let gate: WriterGate
+  private let writer: Mutex<SQLiteConnection?>
+
+  /// Opens a store, making the file where it does not exist.
+  ///
+  /// - Parameters:
+  ///   - path: The file, absolute or relative to the working directory.
+  ///   - configuration: How it is opened.
+  /// - Throws: ``PersistenceError``: `missingStore` where its folder does not exist, or the file where it is not
+  ///   to be made; `notAStore` where it is another kind of file; `damaged`; `readOnly` where it cannot be
+  ///   written to and was not opened for reading only; `accessDenied`; `storeFull`; `busy`; `unsupported` where
+  ///   its text is encoded in UTF-16.
+  public init(path: String, configuration: SQLiteConfiguration = SQLiteConfiguration()) throws {
+    let opening = try SQLiteOpening(path: path, configuration: configuration)
+    store = opening.store
+    pool = SQLitePool(store)
+    pins = SQLitePins(pool, sharedLimit: configuration.poolSize)
+    gate = SQLiteGates.gate(for: store.path)
+    capabilities = .sqlite(
+      isReadOnly: configuration.isReadOnly, journal: opening.journal, largestValue: opening.largestValue)
+    monitor = ContextMonitor(configuration.monitoring, location: store.location)
+    if configuration.isReadOnly {
+      writer = Mutex(nil)
+      pool.giveBack(opening.connection)
+    } else {
+      writer = Mutex(opening.connection)
+    }
+    monitor.opened(opening.details)
+    if let recovered = opening.recovered { monitor.recovered(recovered) }
+  }
+
+  func withReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+    try pool.withConnection { connection in
+      try connection.withReadTransaction { try body(connection) }
+    }
+  }
+
+  /// Looks a record up by its key: one statement, prepared once.
+  public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
+    -> Bool
+  {
+    try key.validate(for: schema)
+    let connection = try pool.take()
+    defer { pool.giveBack(connection) }
+    if let found = try findAtOnce(key, in: schema, connection, body) { return found }
+    return try connection.withReadTransaction {
+      guard let model = try connection.model(for: schema) else { return false }
+      return try connection.withStatement(model.find, of: model) { statement in
+        try statement.bind(key)
+        guard try statement.step() else { return false }
+        try statement.withRow(body)
+        return true
+      }
+    }
+  }
+
+  /// Looks up without a transaction of its own; nil where the catalog may have changed.
+  ///
+  /// SQLite prepares a statement anew when the schema has changed since, and counts that: so the catalog is
+  /// checked by the very read that needs it.
+  private func findAtOnce(
+    _ key: RecordKey, in schema: ModelSchema, _ connection: SQLiteConnection,
+    _ body: (borrowing Row) throws -> Void
+  ) throws -> Bool? {
+    guard let model = connection.models[schema.identity]?.model,
+      let statement = connection.cachedStatement(model.find)
+    else { return nil }
+    defer { statement.finish() }
+    try statement.bind(key)
+    let code = sqlite3_step(statement.handle)
+    if statement.wasPreparedAnew { return nil }
+    switch code {
+    case SQLITE_ROW:
+      try statement.withRow(body)
+      return true
+    case SQLITE_DONE: return false
+    // Said with the catalog's help, if it happens again.
+    default: return nil
+    }
+  }
+
+  /// The rows of a request, over a snapshot that lives as long as they do.
+  public func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    try SQLiteResults(request, in: SQLiteSnapshot(try pins.pin()))
+  }
+
+  /// Pins the newest state; snapshots of one state share connections.
+  public func snapshot() throws -> any StorageSnapshot {
+    SQLiteSnapshot(try pins.pin())
+  }
+
+  /// Runs a closure as one transaction, which has the store to itself for writing.
+  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    try write { connection, deadline in
+      try connection.beginWriting(until: deadline)
+      let transaction = SQLiteTransaction(on: connection)
+      do {
+        try body(transaction)
+        try transaction.end()
+      } catch {
+        transaction.abandon()
+        connection.rollBack()
+        throw error
+      }
+      try connection.commit(until: deadline)
+    }
+    monitor.reportLongHeldResults()
+  }
+
+  /// Lends the writing connection, in order of arrival.
+  func write<Result>(_ body: (SQLiteConnection, ContinuousClock.Instant) throws -> Result) throws -> Result {
+    guard !configuration.isReadOnly else { throw PersistenceError.readOnly(location) }
+    let deadline = ContinuousClock.now + configuration.busyTimeout
+    return try gate.withEntry(timeout: configuration.busyTimeout, location: location) {
+      // Outside the lock, inside the gate: nobody else writes, and `close` waits at the gate.
+      guard let connection = writer.withLock({ $0 }) else {
+        throw PersistenceError.closed("the store at \(location)")
+      }
+      return try body(connection, deadline)
+    }
+  }
+
+  private var configuration: SQLiteConfiguration { store.configuration }
+
+  /// Closes the store. Results that are alive stay readable; the last of them to be released closes the file.
+  public func close() throws {
+    let timeout = configuration.busyTimeout
+    let connection = try gate.withEntry(timeout: timeout, location: location) {
+      writer.withLock { writer in
+        defer { writer = nil }
+        return writer
+      }
+    }
+    pins.close()
+    pool.close()
+    withExtendedLifetime(connection) {}
+  }
+}

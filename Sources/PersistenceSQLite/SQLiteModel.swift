@@ -1,0 +1,34 @@
+import PersistenceDriver
+import PersistenceSQL
+
+/// A declaration of a model, fitted to the table that holds it.
+final class SQLiteModel: Sendable {
+  /// The declared schema; kept, so that its identity is not given to another.
+  let schema: ModelSchema
+
+  /// The table, with its columns in the order of the declared fields.
+  let table: SQLTable
+
+  /// How the cells of each declared field are read.
+  let cells: [SQLiteCellReader]
+
+  /// The number that stands for this declaration in shapes.
+  let number: UInt32
+
+  /// The shapes of statements that are the same for every record.
+  let find, insert, update, save, deleteKey, deleteAll, rowAtLocator: SQLShape
+
+  init(_ schema: ModelSchema, in table: SQLTable, number: UInt32) {
+    self.schema = schema
+    self.table = table
+    self.number = number
+    cells = schema.fields.map(SQLiteCellReader.init)
+    find = SQLShape(.find, model: number)
+    insert = SQLShape(.insert, model: number)
+    update = SQLShape(.update, model: number)
+    save = SQLShape(.save, model: number)
+    deleteKey = SQLShape(.deleteKey, model: number)
+    deleteAll = SQLShape(.deleteAll, model: number)
+    rowAtLocator = SQLShape(.rowAtLocator, model: number)
+  }
+}

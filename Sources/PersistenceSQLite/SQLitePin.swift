@@ -1,0 +1,104 @@
+import Foundation
+import PersistenceDriver
+import Synchronization
+
+/// A connection that holds one state of the store, shared by the snapshots of that state.
+final class SQLitePin: @unchecked Sendable {  // the connection is used under the lock only
+  private let pool: SQLitePool
+  private let connection: SQLiteConnection
+  private let lock = NSRecursiveLock()
+
+  /// How many snapshots use it.
+  let users = Atomic<Int>(0)
+
+  /// Takes over a connection on which a read transaction is under way.
+  init(_ connection: SQLiteConnection, of pool: SQLitePool) {
+    self.connection = connection
+    self.pool = pool
+  }
+
+  deinit { pool.giveBack(connection) }
+
+  /// Lends the connection to one thread at a time; the same thread may ask again inside.
+  func withConnection<Result>(_ body: (SQLiteConnection) throws -> Result) rethrows -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return try body(connection)
+  }
+}
+
+/// Pins the newest state for snapshots, by connections that as many of them share as can.
+///
+/// SQLite here cannot name a version. Another connection that never writes, the sentinel, can tell whether the
+/// store has changed between two moments (`PRAGMA data_version`): where it has not, snapshots taken at both see
+/// the same and can share a connection.
+final class SQLitePins: Sendable {
+  private let pool: SQLitePool
+  private let sharedLimit: Int
+  private let state = Mutex(State())
+
+  private struct State {
+    var sentinel: SQLiteConnection?
+    /// The version of the pins below, as the sentinel counts.
+    var version: Int64 = -1
+    var pins: [Weak] = []
+    var isClosed = false
+  }
+
+  private struct Weak {
+    weak var pin: SQLitePin?
+  }
+
+  /// - Parameter sharedLimit: How many connections pin one state; beyond that they are shared.
+  init(_ pool: SQLitePool, sharedLimit: Int) {
+    self.pool = pool
+    self.sharedLimit = max(1, sharedLimit)
+  }
+
+  /// A pin of the state at some moment between the call and its return.
+  func pin() throws -> SQLitePin {
+    // Kept alive until after the lock: giving the last reference up releases a connection.
+    var known: [SQLitePin] = []
+    defer { withExtendedLifetime(known) {} }
+    return try state.withLock { state in
+      guard !state.isClosed else { throw PersistenceError.closed("the store") }
+      let sentinel = try state.sentinel ?? pool.open()
+      state.sentinel = sentinel
+      Self.turn(&state, to: try sentinel.number(.dataVersion))
+      known = state.pins.compactMap(\.pin)
+      state.pins = known.map { Weak(pin: $0) }
+      if known.count >= sharedLimit,
+        let least = known.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
+      {
+        return least
+      }
+      let connection = try pool.take()
+      do {
+        try connection.beginReading()
+      } catch {
+        pool.giveBack(connection)
+        throw error
+      }
+      let pin = SQLitePin(connection, of: pool)
+      // Where a commit came between, nobody knows which side the pin is on: it is not shared.
+      if try sentinel.number(.dataVersion) == state.version { state.pins.append(Weak(pin: pin)) }
+      return pin
+    }
+  }
+
+  private static func turn(_ state: inout State, to version: Int64) {
+    guard version != state.version else { return }
+    state.version = version
+    state.pins.removeAll()
+  }
+
+  /// Closes the sentinel; pins that are alive stay.
+  func close() {
+    let sentinel = state.withLock { state in
+      state.isClosed = true
+      defer { state.sentinel = nil }
+      return state.sentinel
+    }
+    withExtendedLifetime(sentinel) {}
+  }
+}

@@ -1,0 +1,224 @@
+import CSQLite
+import PersistenceDriver
+import PersistenceSQL
+
+/// The rows of a request, read a page at a time by statements that are not kept open in between.
+///
+/// Where an index or the key yields the order, a page goes on after the last row of the one before, by seeks.
+/// Where SQLite has to sort, it sorts once, and the rows' numbers are kept (8 bytes a row).
+final class SQLiteResults: StorageResults, @unchecked Sendable {  // state is used under the reader's lock only
+  private let request: FetchRequest
+  private let source: any SQLiteReader
+  /// The model and the lowered request; nil where the store does not hold the model.
+  private let query: (model: SQLiteModel, ordered: SQLQuery)?
+  private let orderPositions: [Int]
+
+  private var total: Int?
+  private var places = SQLitePlaces()
+  private var locators = SQLiteLocators()
+  private var isSorted: Bool?
+
+  /// How far ahead of the nearest known place rows are read and passed over, instead of their keys only.
+  private static let passedOver = 1_024
+
+  /// How many rows' numbers a first sort keeps, so that SQLite keeps no more either.
+  private static let firstSort = 512
+
+  init(_ request: FetchRequest, in source: any SQLiteReader) throws {
+    self.request = request
+    self.source = source
+    query = try source.withReader { connection in
+      try connection.model(for: request.schema).map { model in
+        (model, try SQLQuery(request, includingAnchor: false, model: model.number))
+      }
+    }
+    orderPositions = query?.ordered.order.criteria.map(\.position) ?? []
+    if query == nil || request.limit == 0 { total = 0 }
+  }
+
+  func count() throws -> Int {
+    if let total { return total }
+    return try source.withReader { connection in
+      guard let query else { return 0 }
+      let count = try connection.count(request, of: query.model)
+      total = count
+      return count
+    }
+  }
+
+  func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
+    guard offset >= 0, limit > 0, let query, request.limit != 0 else { return 0 }
+    let wanted = min(limit, (request.limit ?? Int.max) - offset)
+    guard wanted > 0 else { return 0 }
+    return try source.withReader { connection in
+      if let total, offset >= total { return 0 }
+      if try sorts(connection, query) {
+        return try readSorted(connection, query.model, from: offset, wanted, body)
+      }
+      return try readInOrder(connection, from: offset, wanted, body)
+        ?? readSorted(
+          connection, query.model, from: offset, wanted, body)
+    }
+  }
+
+  /// Whether SQLite has to sort.
+  private func sorts(_ connection: SQLiteConnection, _ query: (model: SQLiteModel, ordered: SQLQuery)) throws
+    -> Bool
+  {
+    if let isSorted { return isSorted }
+    let statement = query.ordered.select(.rows, limit: 0)
+    let sorts = try connection.withStatement(statement.shape, of: query.model) { try $0.planSorts() }
+    isSorted = sorts
+    return sorts
+  }
+}
+
+/// In order by an index or the key.
+extension SQLiteResults {
+  /// Reads rows by seeking; nil where it turns out that SQLite would have to sort for it.
+  private func readInOrder(
+    _ connection: SQLiteConnection, from offset: Int, _ wanted: Int, _ body: (borrowing Row) throws -> Void
+  ) throws -> Int? {
+    let (first, overflow) = request.offset.addingReportingOverflow(offset)
+    guard !overflow else { return 0 }
+    var place = places.nearest(notAfter: first)
+    if first - place.number > Self.passedOver {
+      guard try walk(connection, from: place, to: first) else { return nil }
+      place = places.nearest(notAfter: first)
+    }
+    var skipped = first - place.number
+    if total != nil, skipped > Self.passedOver { return 0 }
+    var count = 0
+    var last: [PersistentValue]?
+    let end = first &+ wanted < first ? Int.max : first + wanted
+    let (rows, isFull) = try run(.rows, connection, after: place, limit: end - place.number) { statement in
+      if skipped > 0 {
+        skipped -= 1
+        return
+      }
+      count += 1
+      let number = first + count
+      try statement.withRow { row in
+        try body(row)
+        if number == end || number % SQLitePlaces.distance == 0 {
+          let values = try orderPositions.map { try row.value(at: $0) }
+          if number == end { last = values } else { places.note(number, values) }
+        }
+      }
+    }
+    guard rows != nil else { return nil }
+    if let last { places.noteRecent(end, last) }
+    if !isFull, count < wanted { noteEnd(at: first + count, wasReached: skipped == 0) }
+    return count
+  }
+
+  /// Notes where the rows end, once a page has come up short.
+  private func noteEnd(at number: Int, wasReached: Bool) {
+    guard wasReached, total == nil else { return }
+    total = max(0, number - request.offset)
+  }
+
+  /// Walks over the order's fields only, noting places, up to a row; false where SQLite would have to sort.
+  private func walk(_ connection: SQLiteConnection, from place: SQLitePlaces.Place, to number: Int) throws
+    -> Bool
+  {
+    var position = place.number
+    let (rows, _) = try run(.orderKeys, connection, after: place, limit: number - place.number) { statement in
+      position += 1
+      if position % SQLitePlaces.distance == 0 {
+        places.note(position, try statement.values(orderPositions))
+      }
+    }
+    if rows != nil, position < number { noteEnd(at: position, wasReached: true) }
+    return rows != nil
+  }
+
+  /// Runs the statements that yield the rows after a place, one after the other, until there are enough.
+  ///
+  /// - Returns: How many rows there were, nil where a statement would have to sort, and whether the limit was
+  ///   reached.
+  private func run(
+    _ kind: SQLShape.Kind, _ connection: SQLiteConnection, after place: SQLitePlaces.Place, limit: Int,
+    _ body: (SQLiteStatement) throws -> Void
+  ) throws -> (rows: Int?, isFull: Bool) {
+    guard let query else { return (0, false) }
+    let values = place.values ?? request.after?.values
+    let steps: [LoweredPredicate?] = values.map { query.ordered.steps(after: $0) } ?? [nil]
+    var left = limit
+    for step in steps {
+      let statement = query.ordered.select(kind, after: step, limit: left == Int.max ? nil : left)
+      let isSorting = try connection.withStatement(statement.shape, of: query.model) { prepared in
+        if try prepared.planSorts() { return true }
+        try prepared.bind(statement.bindings)
+        while left > 0, try prepared.step() {
+          left -= 1
+          try body(prepared)
+        }
+        return false
+      }
+      if isSorting {
+        // Nothing has been handed out only if this was the first step; a later one is answered by its sort.
+        guard left < limit else {
+          isSorted = true
+          return (nil, false)
+        }
+        try runSorting(statement, connection, query.model, &left, body)
+      }
+      if left == 0 { return (limit, true) }
+    }
+    return (limit - left, false)
+  }
+
+  private func runSorting(
+    _ statement: SQLStatement, _ connection: SQLiteConnection, _ model: SQLiteModel, _ left: inout Int,
+    _ body: (SQLiteStatement) throws -> Void
+  ) throws {
+    try connection.withStatement(statement.shape, of: model) { prepared in
+      try prepared.bind(statement.bindings)
+      while left > 0, try prepared.step() {
+        left -= 1
+        try body(prepared)
+      }
+    }
+  }
+}
+
+/// In an order that SQLite has to sort for.
+extension SQLiteResults {
+  private func readSorted(
+    _ connection: SQLiteConnection, _ model: SQLiteModel, from offset: Int, _ wanted: Int,
+    _ body: (borrowing Row) throws -> Void
+  ) throws -> Int {
+    let query = try SQLQuery(request, includingAnchor: true, model: model.number)
+    if offset == 0, wanted == (request.limit ?? Int.max) {
+      // All of it at once: the rows themselves go through the sort, and nothing is kept.
+      return try readAll(query, connection, model, body)
+    }
+    let (end, overflow) = offset.addingReportingOverflow(wanted)
+    if !locators.isComplete, overflow || end > locators.count {
+      let isFirst = !overflow && end <= Self.firstSort
+      try locators.load(
+        query, connection, model, offset: request.offset,
+        limit: isFirst ? min(Self.firstSort, request.limit ?? Int.max) : request.limit, isAll: !isFirst)
+    }
+    if locators.isComplete { total = locators.count }
+    return try locators.read(connection, model, from: offset, wanted, body)
+  }
+
+  private func readAll(
+    _ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel,
+    _ body: (borrowing Row) throws -> Void
+  ) throws -> Int {
+    let statement = query.select(.rows, limit: request.limit, offset: request.offset)
+    return try connection.withStatement(statement.shape, of: model) { prepared in
+      try prepared.bind(statement.bindings)
+      var count = 0
+      while try prepared.step() {
+        try prepared.withRow(body)
+        count += 1
+      }
+      total = count
+      return count
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import CSQLite
+import Foundation
+import PersistenceDriver
+import PersistenceSQL
+
+/// One prepared statement of a connection, with the row that it fills.
+final class SQLiteStatement {
+  let handle: OpaquePointer
+  let model: SQLiteModel?
+  let shape: SQLShape?
+
+  /// Whether somebody is stepping through it.
+  var isInUse = false
+
+  /// Whether its plan sorts in memory; nil before somebody asked.
+  var sorts: Bool?
+
+  private unowned let connection: SQLiteConnection
+  private var holdsObjects = false
+  private var ownRow: RowBuffer?
+
+  init(_ handle: OpaquePointer, on connection: SQLiteConnection, model: SQLiteModel?, shape: SQLShape?) {
+    self.handle = handle
+    self.connection = connection
+    self.model = model
+    self.shape = shape
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  /// Moves to the next row; false where there is none. After that it is not called again before ``reset()``.
+  func step() throws -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let code: throw connection.error(code, action)
+    }
+  }
+
+  /// Runs a statement that yields no rows.
+  func run() throws {
+    while try step() {}
+  }
+
+  /// Goes back to the beginning, keeping what is bound.
+  func reset() { sqlite3_reset(handle) }
+
+  /// Gives the statement back.
+  func finish() {
+    sqlite3_reset(handle)
+    if holdsObjects {
+      sqlite3_clear_bindings(handle)
+      holdsObjects = false
+    }
+    isInUse = false
+  }
+
+  /// Whether SQLite had to prepare it anew because the schema has changed; asking forgets it.
+  var wasPreparedAnew: Bool { sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 1) > 0 }
+
+  private var action: String {
+    let name = model?.schema.name ?? "the store"
+    return switch shape?.kind {
+    case .insert, .update, .save: "write a \(name)"
+    case .delete, .deleteAll, .deleteChosen, .deleteKey: "delete from \(name)"
+    default: "read from \(name)"
+    }
+  }
+
+  /// Whether the plan needs a sort: then the rows do not come in order from an index or the key.
+  func planSorts() throws -> Bool {
+    if let sorts { return sorts }
+    guard let sql = sqlite3_sql(handle) else { return false }
+    let sorts = try connection.explain(String(cString: sql)).contains { $0.hasPrefix("USE TEMP B-TREE") }
+    self.sorts = sorts
+    if let shape { connection.store.note(sorts: sorts, shape) }
+    return sorts
+  }
+
+  /// Binds what a request asks for.
+  func bind(_ bindings: [SQLBinding]) throws {
+    var index: Int32 = 1
+    for binding in bindings {
+      switch binding {
+      case .value(let value): try bind(value, at: index)
+      case .count(let count): try check(sqlite3_bind_int64(handle, index, count))
+      case .list(let values): try bind(SQLiteList(values), SQLiteList.pointerType, at: index)
+      case .search(let matcher): try bind(SQLiteSearch(matcher), SQLiteSearch.pointerType, at: index)
+      case .condition(let condition, let positions):
+        let bound = SQLiteCondition(
+          condition, positions: positions, fields: model?.schema.fields ?? [])
+        try bind(bound, SQLiteCondition.pointerType, at: index)
+      }
+      index += 1
+    }
+  }
+
+  private func bind(_ object: AnyObject, _ type: UnsafePointer<CChar>, at index: Int32) throws {
+    holdsObjects = true
+    try check(
+      sqlite3_bind_pointer(handle, index, Unmanaged.passRetained(object).toOpaque(), type) { pointer in
+        if let pointer { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
+      })
+  }
+
+  /// Binds a value as its column holds it; its bytes are copied.
+  func bind(_ value: PersistentValue, at index: Int32) throws {
+    switch value {
+    case .null: try check(sqlite3_bind_null(handle, index))
+    case .bool(let value): try check(sqlite3_bind_int64(handle, index, value ? 1 : 0))
+    case .integer(let value): try check(sqlite3_bind_int64(handle, index, value))
+    case .double(let value), .date(let value): try bind(TotalOrder.normalized(value), at: index)
+    case .text(let value), .document(let value): try bind(value, at: index)
+    case .decimal(let value): try bind(value.canonicalText, at: index)
+    case .bytes(let value):
+      try value.withUnsafeBytes { try bind(blob: $0, at: index, persistence_sqlite3_transient()) }
+    case .uuid(let value):
+      try withUnsafeBytes(of: value.uuid) {
+        try bind(blob: $0, at: index, persistence_sqlite3_transient())
+      }
+    }
+  }
+
+  /// Binds a cell as its column holds it; its bytes are pointed at, and must stay until the step is done.
+  @inline(__always)
+  func bind(cell: RowCell, at index: Int32) throws {
+    switch cell.tag {
+    case .null: try check(sqlite3_bind_null(handle, index))
+    case .bool, .integer: try check(sqlite3_bind_int64(handle, index, cell.integerValue))
+    case .double, .date: try bind(cell.doubleValue, at: index)
+    case .text, .document, .decimal: try bind(text: cell.borrowedBytes, at: index, nil)
+    case .bytes: try bind(blob: cell.borrowedBytes, at: index, nil)
+    case .uuid:
+      try withUnsafeBytes(of: cell.uuidValue.uuid) {
+        try bind(blob: $0, at: index, persistence_sqlite3_transient())
+      }
+    }
+  }
+
+  private func bind(_ number: Double, at index: Int32) throws {
+    guard number.isNaN else { return try check(sqlite3_bind_double(handle, index, number)) }
+    // SQLite has no NaN: it would be NULL. The blob sorts after every number and equals itself.
+    try check(sqlite3_bind_blob64(handle, index, SQLiteNaN.bytes, UInt64(SQLiteNaN.count), nil))
+  }
+
+  private func bind(_ text: String, at index: Int32) throws {
+    var text = text
+    try text.withUTF8 {
+      try bind(text: UnsafeRawBufferPointer($0), at: index, persistence_sqlite3_transient())
+    }
+  }
+
+  private func bind(
+    text: UnsafeRawBufferPointer, at index: Int32, _ destructor: sqlite3_destructor_type?
+  ) throws {
+    // A nil address would be NULL.
+    let start = text.baseAddress ?? UnsafeRawPointer(SQLiteNaN.bytes)
+    try check(
+      sqlite3_bind_text64(
+        handle, index, start.assumingMemoryBound(to: CChar.self), UInt64(text.count), destructor,
+        UInt8(SQLITE_UTF8)))
+  }
+
+  private func bind(
+    blob: UnsafeRawBufferPointer, at index: Int32, _ destructor: sqlite3_destructor_type?
+  ) throws {
+    let start = blob.baseAddress ?? UnsafeRawPointer(SQLiteNaN.bytes)
+    try check(sqlite3_bind_blob64(handle, index, start, UInt64(blob.count), destructor))
+  }
+
+  @inline(__always)
+  private func check(_ code: Int32) throws {
+    if code != SQLITE_OK { throw connection.error(code, "bind a value") }
+  }
+
+  /// Lends the row that the statement stands on, its cells pointing into SQLite's memory.
+  func withRow<Result>(_ body: (borrowing Row) throws -> Result) throws -> Result {
+    guard let model else { throw PersistenceError.invalidRequest("the statement yields no record") }
+    let row: RowBuffer
+    if let ownRow {
+      row = ownRow
+    } else {
+      row = RowBuffer(count: model.cells.count)
+      ownRow = row
+    }
+    try fill(row, model)
+    return try row.withRow(body)
+  }
+
+  @inline(__always)
+  private func fill(_ row: RowBuffer, _ model: SQLiteModel) throws {
+    for position in 0..<model.cells.count {
+      let source = SQLiteColumnSource(statement: handle, column: Int32(truncatingIfNeeded: position))
+      guard let cell = model.cells[position].cell(source) else {
+        throw misfit(at: position, of: model)
+      }
+      row.setCell(cell, at: position)
+    }
+  }
+
+  private func misfit(at position: Int, of model: SQLiteModel) -> PersistenceError {
+    let found = sqlite3_column_type(handle, Int32(position))
+    let names = [SQLITE_INTEGER: "an integer", SQLITE_FLOAT: "a real number", SQLITE_TEXT: "a text"]
+    let name = found == SQLITE_NULL ? "NULL" : names[found] ?? "a blob"
+    let field = model.schema.fields[position]
+    var values: [PersistentValue] = []
+    for key in model.schema.keyPositions {
+      let source = SQLiteColumnSource(statement: handle, column: Int32(key))
+      if let value = try? model.cells[key].cell(source)?.value() { values.append(value) }
+    }
+    return PersistenceError(
+      .damaged,
+      "the column “\(model.table.columns[position].name)” of the table “\(model.table.name)” holds \(name) "
+        + "where \(field) was expected; nothing was changed: correct the cell, or restore it from a copy",
+      model: model.schema.name, field: field.name,
+      key: values.count == model.schema.keyPositions.count ? RecordKey(values) : nil,
+      location: connection.store.location)
+  }
+
+  /// The values of columns whose kinds are known, such as a key or the values of an order.
+  func values(_ positions: [Int]) throws -> [PersistentValue] {
+    guard let model else { return [] }
+    var values: [PersistentValue] = []
+    values.reserveCapacity(positions.count)
+    for (column, position) in positions.enumerated() {
+      let source = SQLiteColumnSource(statement: handle, column: Int32(column))
+      guard let cell = model.cells[position].cell(source) else {
+        throw PersistenceError(
+          .damaged,
+          "the column “\(model.table.columns[position].name)” of the table “\(model.table.name)” holds a value "
+            + "that is no \(model.schema.fields[position])", model: model.schema.name,
+          field: model.schema.fields[position].name, location: connection.store.location)
+      }
+      values.append(try cell.value())
+    }
+    return values
+  }
+
+  /// The whole number in a column.
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+}

@@ -1,0 +1,74 @@
+import PersistenceDriver
+import PersistenceSQL
+package import Synchronization
+
+/// What all connections of one context share: where the store is, how it was opened, and what has been worked
+/// out about it.
+final class SQLiteStore: Sendable {
+  /// The file's absolute path.
+  let path: String
+  let configuration: SQLiteConfiguration
+  let counters = SQLiteCounters()
+
+  private let texts = Mutex<[SQLShape: StatementText]>([:])
+  private let tables = Mutex<[StoredName: SQLiteTable]>([:])
+  private let nextModel = Atomic<UInt32>(1)
+
+  init(path: String, configuration: SQLiteConfiguration) {
+    self.path = path
+    self.configuration = configuration
+  }
+
+  var location: String { path }
+
+  /// A statement's text, and whether its plan sorts, once somebody has asked.
+  struct StatementText {
+    let sql: String
+    var sorts: Bool?
+  }
+
+  /// How many texts are kept; shapes beyond that are rare, and all are forgotten then.
+  private static let textLimit = 2_000
+
+  /// The text of a shape, made the first time.
+  func text(of shape: SQLShape, on table: SQLTable) -> StatementText {
+    if let known = texts.withLock({ $0[shape] }) { return known }
+    counters.textsBuilt.add(1, ordering: .relaxed)
+    let text = StatementText(
+      sql: SQLQueryTranslator.text(of: shape, on: table, SQLiteDialect()), sorts: nil)
+    texts.withLock { texts in
+      if texts.count >= Self.textLimit { texts.removeAll() }
+      texts[shape] = text
+    }
+    return text
+  }
+
+  /// Notes whether the plan of a shape sorts.
+  func note(sorts: Bool, _ shape: SQLShape) {
+    texts.withLock { $0[shape]?.sorts = sorts }
+  }
+
+  /// The table of a definition: the same object for as long as the definition is the same, so that what was
+  /// worked out about it stays.
+  func table(
+    _ name: StoredName, definedBy definition: String, _ make: () throws -> SQLiteTable
+  ) rethrows -> SQLiteTable {
+    if let known = tables.withLock({ $0[name] }), known.definition == definition { return known }
+    let table = try make()
+    tables.withLock { $0[name] = table }
+    return table
+  }
+
+  /// A number for a declaration of a model, as it stands in shapes.
+  func nextModelNumber() -> UInt32 { nextModel.add(1, ordering: .relaxed).oldValue }
+}
+
+/// What is counted, for tests and benchmarks.
+package final class SQLiteCounters: Sendable {
+  /// How many statements SQLite has prepared.
+  package let prepares = Atomic<Int>(0)
+  /// How many SQL texts have been built.
+  package let textsBuilt = Atomic<Int>(0)
+  /// How many connections have been opened.
+  package let connectionsOpened = Atomic<Int>(0)
+}

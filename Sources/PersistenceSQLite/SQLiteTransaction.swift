@@ -1,0 +1,200 @@
+import CSQLite
+import PersistenceDriver
+import PersistenceSQL
+
+/// A transaction under way on the writing connection.
+final class SQLiteTransaction: StorageTransaction, SQLiteReader {
+  let connection: SQLiteConnection
+  private var isOpen = true
+
+  /// Why SQLite undid the whole transaction by itself, as it may where a disk is full.
+  private var failure: PersistenceError?
+
+  init(on connection: SQLiteConnection) { self.connection = connection }
+
+  /// Ends the transaction before it is committed.
+  ///
+  /// - Throws: What made SQLite undo it, where the closure kept that to itself: it is not committed then.
+  func end() throws {
+    try requireOpen()
+    isOpen = false
+  }
+
+  /// Ends the transaction before it is rolled back.
+  func abandon() { isOpen = false }
+
+  private func requireOpen() throws {
+    guard isOpen else { throw PersistenceError.closed("the transaction") }
+    if let failure { throw failure }
+  }
+
+  func withReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+    try requireOpen()
+    do {
+      return try body(connection)
+    } catch let error as PersistenceError {
+      if connection.isOutsideTransaction { failure = error }
+      throw error
+    }
+  }
+
+  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
+    try find(key, in: schema, reading: body)
+  }
+
+  func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    try SQLiteResults(request, in: self)
+  }
+
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema) {
+      $0.insert
+    } refused: { model, row, error in
+      try requireNoRecord(ofKeyOf: row, model)
+      throw try violation(of: row, model) ?? error
+    }
+  }
+
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema) {
+      $0.update
+    } refused: { model, row, error in
+      throw try violation(of: row, model) ?? error
+    }
+    guard connection.changes > 0 else {
+      throw PersistenceError.notFound(try RecordKey(of: row, in: schema), in: schema)
+    }
+  }
+
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema) {
+      $0.save
+    } refused: { model, row, error in
+      throw try violation(of: row, model) ?? error
+    }
+  }
+
+  /// Runs one of the statements that write a row. Where a rule of the table refuses it, SQLite has undone that
+  /// statement and nothing else.
+  private func write(
+    _ row: borrowing Row, in schema: ModelSchema, _ shape: (SQLiteModel) -> SQLShape,
+    refused: (SQLiteModel, borrowing Row, PersistenceError) throws -> Void
+  ) throws {
+    try requireOpen()
+    guard let model = try connection.model(for: schema) else {
+      throw PersistenceError(
+        .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
+    }
+    do {
+      try connection.withStatement(shape(model), of: model) { statement in
+        for position in 0..<model.cells.count {
+          let cell = row[position]
+          guard cell.tag == model.cells[position].tag || (cell.isNull && model.cells[position].isOptional)
+          else { throw Self.misfit(cell, at: position, in: schema) }
+          try statement.bind(cell: cell, at: Int32(truncatingIfNeeded: position + 1))
+        }
+        try statement.run()
+      }
+    } catch let error as PersistenceError {
+      if connection.isOutsideTransaction { failure = error }
+      guard let engine = error.engineError, Int32(truncatingIfNeeded: engine.code) & 0xFF == SQLITE_CONSTRAINT
+      else { throw error.at(model: schema.name) }
+      try refused(model, row, error.at(model: schema.name))
+    }
+  }
+
+  private static func misfit(_ cell: RowCell, at position: Int, in schema: ModelSchema) -> PersistenceError {
+    PersistenceError(
+      .invalidRequest, "the field \(schema.fields[position]) of \(schema.name) cannot hold \(cell.tag)",
+      model: schema.name, field: schema.fields[position].name)
+  }
+
+  private func requireNoRecord(ofKeyOf row: borrowing Row, _ model: SQLiteModel) throws {
+    let key = try RecordKey(of: row, in: model.schema)
+    let exists = try connection.withStatement(model.find, of: model) { statement in
+      try statement.bind(key)
+      return try statement.step()
+    }
+    if exists { throw PersistenceError.duplicateKey(key, in: model.schema) }
+  }
+
+  /// Which unique index refused a row, found by looking for the other holder of its values.
+  private func violation(of row: borrowing Row, _ model: SQLiteModel) throws -> PersistenceError? {
+    let key = try RecordKey(of: row, in: model.schema)
+    for (number, index) in model.schema.indexes.enumerated() where index.isUnique {
+      let values = try model.table.indexes[number].map { try row.value(at: $0) }
+      guard !values.contains(where: \.isNull) else { continue }
+      let shape = SQLShape(.holder, model: model.number, index: number)
+      let holder = try connection.withStatement(shape, of: model) { statement -> RecordKey? in
+        for (place, value) in values.enumerated() { try statement.bind(value, at: Int32(place + 1)) }
+        return try statement.step() ? RecordKey(try statement.values(model.table.key)) : nil
+      }
+      if let holder, holder != key {
+        return PersistenceError.uniqueViolation(values, of: index, in: model.schema, key: key)
+      }
+    }
+    return nil
+  }
+
+  func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
+    try key.validate(for: schema)
+    return try change(schema) { model in
+      try connection.withStatement(model.deleteKey, of: model) { statement in
+        try statement.bind(key)
+        try statement.run()
+      }
+    } > 0
+  }
+
+  func delete(_ request: FetchRequest) throws -> Int {
+    guard request.limit != 0 else { return 0 }
+    return try change(request.schema) { model in
+      let query = try SQLQuery(request, includingAnchor: true, model: model.number)
+      let isWhole = request.limit == nil && request.offset == 0
+      let statement =
+        isWhole
+        ? query.delete() : query.select(.deleteChosen, limit: request.limit, offset: request.offset)
+      try connection.withStatement(statement.shape, of: model) { prepared in
+        try prepared.bind(statement.bindings)
+        try prepared.run()
+      }
+    }
+  }
+
+  func deleteAll(in schema: ModelSchema) throws -> Int {
+    try change(schema) { model in
+      try connection.withStatement(model.deleteAll, of: model) { try $0.run() }
+    }
+  }
+
+  /// Runs a statement that deletes, and says how many rows it did.
+  private func change(_ schema: ModelSchema, _ body: (SQLiteModel) throws -> Void) throws -> Int {
+    try withReader { _ in
+      guard let model = try connection.model(for: schema) else { return 0 }
+      try body(model)
+      return connection.changes
+    }
+  }
+
+  func nested(_ body: () throws -> Void) throws {
+    try requireOpen()
+    try connection.run(.savepoint)
+    do {
+      try body()
+      try requireOpen()
+    } catch {
+      try undoNested(error)
+      throw error
+    }
+    try connection.run(.release)
+  }
+
+  /// Undoes what was done since the savepoint; the catalog may have been among it.
+  private func undoNested(_ error: any Error) throws {
+    guard !connection.isOutsideTransaction else { return }
+    try connection.run(.rollbackToSavepoint)
+    try connection.run(.release)
+    connection.forgetCatalog()
+    try connection.refreshCatalog()
+  }
+}

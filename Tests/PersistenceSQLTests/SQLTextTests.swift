@@ -1,0 +1,212 @@
+import Foundation
+import PersistenceDriver
+import PersistenceSQL
+import Testing
+
+/// The text and the bindings that requests become, written out.
+@Suite struct SQLTextTests {
+  let schema: ModelSchema
+  let table: SQLTable
+
+  init() throws {
+    schema = try ModelSchema(
+      name: "Movie",
+      fields: [
+        FieldSchema("id", .int64), FieldSchema("title", .string),
+        FieldSchema("genre", .string, isOptional: true),
+        FieldSchema("price", .decimal, isOptional: true), FieldSchema("gross", .int64, isOptional: true),
+        FieldSchema("odd \"name\"", .int64),
+      ], key: ["id"], indexes: [IndexSchema(["title"], isUnique: true)])
+    table = SQLTable(
+      name: "Movie", columns: schema.fields.map { SQLColumn($0.name, $0.kind, isOptional: $0.isOptional) },
+      key: [0], indexes: [[1]], rowNumber: "rowid")
+  }
+
+  private func text(_ statement: SQLStatement) -> String {
+    SQLQueryTranslator.text(of: statement.shape, on: table, SQLiteDialect()) + " ← "
+      + statement.bindings.map { "\($0)" }.joined(separator: " | ")
+  }
+
+  private func condition(_ predicate: PredicateNode) throws -> String {
+    let request = try FetchRequest(schema, where: predicate)
+    let query = try SQLQuery(request, includingAnchor: true, model: 1)
+    return text(query.count(upTo: nil)).replacing("SELECT count(*) FROM \"Movie\"", with: "")
+      .replacing(" WHERE ", with: "")
+  }
+
+  @Test(
+    "V6 comparisons and their negations are said without UNKNOWN",
+    arguments: [
+      (PredicateNode.comparison(field: "genre", .equal, .text("x")), "\"genre\" = ?1 ← 'x'"),
+      (.comparison(field: "genre", .equal, .null), "\"genre\" IS NULL ← "),
+      (.comparison(field: "genre", .notEqual, .text("x")), "\"genre\" IS NOT ?1 ← 'x'"),
+      (.comparison(field: "title", .notEqual, .text("x")), "\"title\" <> ?1 ← 'x'"),
+      (
+        .not(.comparison(field: "gross", .greater, .integer(5))), "(\"gross\" <= ?1 OR \"gross\" IS NULL) ← 5"
+      ),
+      (.not(.comparison(field: "id", .greater, .integer(5))), "\"id\" <= ?1 ← 5"),
+      (.comparison(field: "gross", .less, .null), "0 ← "),
+      (.not(.comparison(field: "gross", .less, .null)), " ← "),
+      (
+        .isIn(field: "gross", [.integer(1), .null]),
+        "\"gross\" IN (SELECT value FROM persistence_list(?1)) OR \"gross\" IS NULL ← [1]"
+      ),
+      (
+        .not(.isIn(field: "gross", [.integer(1)])),
+        "(\"gross\" NOT IN (SELECT value FROM persistence_list(?1)) OR \"gross\" IS NULL) ← [1]"
+      ),
+      (.isIn(field: "gross", []), "0 ← "),
+      (
+        .not(.isBetween(field: "gross", lower: .integer(1), upper: .integer(2))),
+        "(\"gross\" NOT BETWEEN ?1 AND ?2 OR \"gross\" IS NULL) ← 1 | 2"
+      ),
+      (.fieldComparison(left: "gross", .equal, right: "id"), "\"gross\" IS \"id\" ← "),
+      (
+        .not(.fieldComparison(left: "gross", .less, right: "id")),
+        "(\"gross\" >= \"id\" OR \"gross\" IS NULL) ← "
+      ),
+      (
+        .comparison(field: "price", .less, .decimal(2)),
+        "persistence_decimal(\"price\") < persistence_decimal(?1) ← decimal('2')"
+      ),
+      (.comparison(field: "price", .equal, .decimal(2)), "\"price\" = ?1 ← decimal('2')"),
+      (.comparison(field: "odd \"name\"", .equal, .integer(1)), "\"odd \"\"name\"\"\" = ?1 ← 1"),
+    ])
+  func comparisons(_ predicate: PredicateNode, _ expected: String) throws {
+    #expect(try condition(predicate) == expected)
+  }
+
+  @Test("V7 a prefix is a range that an index serves, other searches are a function")
+  func searches() throws {
+    let prefix = PredicateNode.text(field: "title", .hasPrefix, "a%", isCaseInsensitive: false)
+    #expect(try condition(prefix) == "\"title\" >= ?1 AND \"title\" < ?2 ← 'a%' | 'a&'")
+    let surrogates = PredicateNode.text(field: "title", .hasPrefix, "\u{D7FF}", isCaseInsensitive: false)
+    #expect(try condition(surrogates) == "\"title\" >= ?1 AND \"title\" < ?2 ← '\u{D7FF}' | '\u{E000}'")
+    let last = PredicateNode.text(field: "title", .hasPrefix, "a\u{10FFFF}", isCaseInsensitive: false)
+    #expect(try condition(last) == "\"title\" >= ?1 AND \"title\" < ?2 ← 'a\u{10FFFF}' | 'b'")
+    let contains = PredicateNode.text(field: "genre", .contains, "x", isCaseInsensitive: false)
+    #expect(try condition(.not(contains)) == "NOT persistence_found(?1, \"genre\") ← search")
+  }
+
+  @Test("groups are flattened, constants folded, negations pushed down")
+  func groups() throws {
+    let a = PredicateNode.comparison(field: "id", .equal, .integer(1))
+    let b = PredicateNode.comparison(field: "gross", .less, .integer(2))
+    #expect(
+      try condition(.not(.any([a, .not(.all([b, .constant(true)]))])))
+        == "\"id\" <> ?1 AND \"gross\" < ?2 ← 1 | 2")
+    #expect(
+      try condition(.all([a, .all([b, .any([a, b])])]))
+        == "\"id\" = ?1 AND \"gross\" < ?2 AND (\"id\" = ?3 OR \"gross\" < ?4) ← 1 | 2 | 1 | 2")
+    #expect(try condition(.any([a, .constant(true)])) == " ← ")
+    #expect(try condition(.all([a, .any([])])) == "0 ← ")
+    #expect(try condition(.any([.all([a]), .constant(false)])) == "\"id\" = ?1 ← 1")
+  }
+
+  @Test("the statements of a request: rows, keys, numbers, counts, deletions")
+  func requests() throws {
+    let request = try FetchRequest(
+      schema, where: .comparison(field: "gross", .greater, .integer(1)),
+      order: [FieldOrder("title", isDescending: true)], limit: 10)
+    let query = try SQLQuery(request, includingAnchor: true, model: 1)
+    let columns = #""id", "title", "genre", "price", "gross", "odd ""name""""#
+    #expect(
+      text(query.select(.rows, limit: 10)) == "SELECT \(columns) FROM \"Movie\" WHERE \"gross\" > ?1 "
+        + "ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2 ← 1 | 10")
+    #expect(
+      text(query.select(.orderKeys, limit: nil, offset: 2)) == "SELECT \"title\", \"id\" FROM \"Movie\" "
+        + "WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2 OFFSET ?3 ← 1 | -1 | 2")
+    #expect(
+      text(query.select(.deleteChosen, limit: 10)) == "DELETE FROM \"Movie\" WHERE rowid IN (SELECT rowid "
+        + "FROM \"Movie\" WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2) ← 1 | 10")
+    #expect(
+      text(query.count(upTo: 3))
+        == "SELECT count(*) FROM (SELECT 1 FROM \"Movie\" WHERE \"gross\" > ?1 LIMIT ?2) ← 1 | 3")
+    #expect(text(query.delete()) == "DELETE FROM \"Movie\" WHERE \"gross\" > ?1 ← 1")
+  }
+
+  @Test("O2 O3 the rows after a place are found by one seek after the other")
+  func steps() throws {
+    let request = try FetchRequest(
+      schema, order: [FieldOrder("genre"), FieldOrder("gross", isDescending: true)])
+    let query = try SQLQuery(request, includingAnchor: false, model: 1)
+    func steps(_ values: [PersistentValue]) -> [String] {
+      query.steps(after: values).map { step in
+        text(query.select(.locators, after: step, limit: 1))
+          .replacing("SELECT rowid FROM \"Movie\" WHERE ", with: "")
+          .replacing(" ORDER BY \"genre\", \"gross\" DESC, \"id\" DESC", with: "")
+      }
+    }
+    #expect(
+      steps([.text("x"), .integer(5), .integer(9)]) == [
+        "\"genre\" = ?1 AND \"gross\" = ?2 AND \"id\" < ?3 LIMIT ?4 ← 'x' | 5 | 9 | 1",
+        "\"genre\" = ?1 AND \"gross\" < ?2 LIMIT ?3 ← 'x' | 5 | 1",
+        "\"genre\" = ?1 AND \"gross\" IS NULL LIMIT ?2 ← 'x' | 1",
+        "\"genre\" > ?1 LIMIT ?2 ← 'x' | 1",
+      ])
+    #expect(
+      steps([.null, .null, .integer(9)]) == [
+        "\"genre\" IS NULL AND \"gross\" IS NULL AND \"id\" < ?1 LIMIT ?2 ← 9 | 1",
+        "\"genre\" IS NOT NULL LIMIT ?1 ← 1",
+      ])
+  }
+
+  @Test("the statements of one record number their parameters by the fields' positions")
+  func records() {
+    func text(_ kind: SQLShape.Kind) -> String {
+      SQLQueryTranslator.text(of: SQLShape(kind, model: 1), on: table, SQLiteDialect())
+    }
+    let columns = #""id", "title", "genre", "price", "gross", "odd ""name""""#
+    #expect(text(.find) == "SELECT \(columns) FROM \"Movie\" WHERE \"id\" = ?1")
+    #expect(text(.insert) == "INSERT INTO \"Movie\" (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+    #expect(
+      text(.update) == "UPDATE \"Movie\" SET \"title\" = ?2, \"genre\" = ?3, \"price\" = ?4, \"gross\" = ?5, "
+        + "\"odd \"\"name\"\"\" = ?6 WHERE \"id\" = ?1")
+    #expect(
+      text(.save).hasSuffix(
+        " ON CONFLICT (\"id\") DO UPDATE SET \"title\" = excluded.\"title\", \"genre\" = excluded.\"genre\", "
+          + "\"price\" = excluded.\"price\", \"gross\" = excluded.\"gross\", "
+          + "\"odd \"\"name\"\"\" = excluded.\"odd \"\"name\"\"\""))
+    #expect(text(.deleteKey) == "DELETE FROM \"Movie\" WHERE \"id\" = ?1")
+    #expect(text(.holder) == "SELECT \"id\" FROM \"Movie\" WHERE \"title\" = ?1 LIMIT 1")
+  }
+
+  @Test("requests that differ in values only have one shape; others do not")
+  func shapes() throws {
+    func shape(_ predicate: PredicateNode, _ order: [FieldOrder] = []) throws -> SQLShape {
+      let request = try FetchRequest(schema, where: predicate, order: order)
+      return try SQLQuery(request, includingAnchor: true, model: 1).select(.rows, limit: 10).shape
+    }
+    let one = PredicateNode.comparison(field: "gross", .less, .integer(1))
+    let two = PredicateNode.comparison(field: "gross", .less, .integer(2))
+    #expect(try shape(one) == shape(two))
+    #expect(
+      try shape(.isIn(field: "gross", [.integer(1)]))
+        == shape(.isIn(field: "gross", (0..<500).map { .integer($0) })))
+    #expect(try shape(one) != shape(.comparison(field: "id", .less, .integer(1))))
+    #expect(try shape(one) != shape(.not(one)))
+    #expect(try shape(one) != shape(one, [FieldOrder("title")]))
+    #expect(try shape(one, [FieldOrder("title")]) != shape(one, [FieldOrder("title", isDescending: true)]))
+  }
+
+  @Test("what is too long or too deep for SQL is left to the evaluator, and refused where that cannot help")
+  func beyondSQL() throws {
+    let leaf = PredicateNode.comparison(field: "gross", .less, .integer(1))
+    var deep = leaf
+    for level in 0..<60 { deep = level % 2 == 0 ? .any([leaf, deep]) : .all([leaf, deep]) }
+    #expect(try condition(deep).contains("persistence_holds(?13, \"gross\")"))
+    let long = PredicateNode.any((0..<10_000).map { .comparison(field: "id", .equal, .integer(Int64($0))) })
+    #expect(try condition(long) == "persistence_holds(?1, \"id\") ← condition over [0]")
+    let fields = [FieldSchema("id", .int64)] + (0..<200).map { FieldSchema("f\($0)", .int64) }
+    let wide = try ModelSchema(name: "Wide", fields: fields, key: ["id"])
+    var nested = PredicateNode.constant(true)
+    for number in 0..<200 {
+      let leaf = PredicateNode.comparison(field: "f\(number)", .less, .integer(1))
+      nested = number % 2 == 0 ? .any([leaf, nested]) : .all([leaf, nested])
+    }
+    let request = try FetchRequest(wide, where: nested)
+    #expect {
+      try SQLQuery(request, includingAnchor: true, model: 1)
+    } throws: { ($0 as? PersistenceError)?.code == .invalidRequest }
+  }
+}
