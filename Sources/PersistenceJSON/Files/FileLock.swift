@@ -1,0 +1,58 @@
+import PersistenceDriver
+
+#if os(Linux)
+  import CFileSystem
+#endif
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Locks on bytes of a file that belong to the open file: other openings respect them, in this process too, and
+/// the kernel drops them when the process dies.
+extension File {
+  enum LockKind { case shared, exclusive, none }
+
+  /// Takes or drops a lock on a byte; says whether it could be had at once.
+  func lock(_ kind: LockKind, byte: UInt64) throws -> Bool {
+    var request = Self.request(kind, start: byte, length: 1)
+    if fcntl(descriptor, Self.setCommand, &request) == 0 { return true }
+    if errno == EAGAIN || errno == EACCES { return false }
+    throw SystemFailure("lock the file", path)
+  }
+
+  /// The byte of some lock of another opening below a bound; nil where there is none.
+  func lockedByte(below bound: UInt64) throws -> UInt64? {
+    guard bound > 0 else { return nil }
+    var request = Self.request(.exclusive, start: 0, length: bound)
+    guard fcntl(descriptor, Self.getCommand, &request) == 0 else {
+      throw SystemFailure("look at the locks of", path)
+    }
+    return request.l_type == Int16(F_UNLCK) ? nil : UInt64(request.l_start)
+  }
+
+  private static func request(_ kind: LockKind, start: UInt64, length: UInt64) -> flock {
+    var request = flock()
+    switch kind {
+    case .shared: request.l_type = Int16(F_RDLCK)
+    case .exclusive: request.l_type = Int16(F_WRLCK)
+    case .none: request.l_type = Int16(F_UNLCK)
+    }
+    request.l_whence = Int16(SEEK_SET)
+    request.l_start = off_t(start)
+    request.l_len = off_t(length)
+    return request
+  }
+
+  #if canImport(Darwin)
+    private static let setCommand = F_OFD_SETLK
+    private static let getCommand = F_OFD_GETLK
+  #else
+    private static let setCommand = Int32(C_F_OFD_SETLK)
+    private static let getCommand = Int32(C_F_OFD_GETLK)
+  #endif
+}

@@ -1,0 +1,9 @@
+import PersistenceDriver
+
+extension JSONDirectoryContext {
+  static func capabilities(_ configuration: JSONDirectoryConfiguration) -> Capabilities {
+    Capabilities(
+      isDurable: true, isMultiProcess: true, isReadOnly: configuration.isReadOnly, evaluatesPredicates: false,
+      hasSecondaryIndexes: false)
+  }
+}

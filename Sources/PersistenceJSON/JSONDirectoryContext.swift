@@ -1,0 +1,136 @@
+import Synchronization
+
+public import PersistenceDriver
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A directory of JSON files as a context: one folder a model, one file a record, made for people to read, compare
+/// and edit.
+///
+/// Transactions are journalled and survive a kill at any moment; snapshots hold while files are replaced, also by
+/// other processes. What a person edits is seen by the next fetch; a file that is damaged by hand is named, with
+/// line and column, when it is met, and is left as it is.
+public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
+  /// The folder, as it was given.
+  public let location: String
+
+  /// What watches over the context.
+  public let monitor: ContextMonitor
+
+  /// Durable, for several processes; unique values are guarded, other indexes do not make queries faster.
+  public let capabilities: Capabilities
+
+  private let configuration: JSONDirectoryConfiguration
+  private let gate = WriterGate()
+  private let lock: WriterLock?
+  private let state: Mutex<StoreFolder?>
+  private let unique = Mutex(UniqueBox())
+
+  private struct UniqueBox: @unchecked Sendable {  // used by the one writer inside the gate
+    let cache = UniqueCache()
+  }
+
+  /// Opens a JSON directory, and finishes what a killed writer left.
+  ///
+  /// - Parameters:
+  ///   - path: The store's folder; its parent must exist.
+  ///   - configuration: How it is opened.
+  /// - Throws: ``PersistenceError`` with code `missingStore` where there is none and none was to be made,
+  ///   `notAStore` where the folder holds something else, `accessDenied`, `readOnly`, `storeFull` or
+  ///   `inputOutput` as the system answers.
+  public init(path: String, configuration: JSONDirectoryConfiguration = JSONDirectoryConfiguration()) throws {
+    location = path
+    self.configuration = configuration
+    capabilities = Self.capabilities(configuration)
+    let monitor = ContextMonitor(configuration.monitoring, location: path)
+    self.monitor = monitor
+    let (store, lock) = try mappingErrors(location: path) {
+      let store = try StoreFolder(
+        path: path, mayCreate: configuration.createsStore, isReadOnly: configuration.isReadOnly)
+      let file = configuration.isReadOnly ? nil : try store.control.open(WriterLock.name, O_RDWR | O_CREAT)
+      return (store, file.map(WriterLock.init))
+    }
+    self.lock = lock
+    state = Mutex(store)
+    try recoverAtOnce(store)
+    let version = try mappingErrors(location: path) { try store.sequence.committed }
+    monitor.opened("a JSON directory of version \(version)")
+  }
+
+  func reading() throws -> (source: any RecordSource, catalog: Catalog) {
+    let store = try openStore()
+    try recoverAtOnce(store)
+    let view = try VersionView(store)
+    return (view, try Catalog(view))
+  }
+
+  /// Pins the newest version.
+  public func snapshot() throws -> any StorageSnapshot {
+    try mappingErrors(location: location) {
+      let store = try openStore()
+      try recoverAtOnce(store)
+      return try JSONDirectorySnapshot(store, location: location)
+    }
+  }
+
+  /// Runs a closure as one transaction, and commits its files through the journal.
+  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    let store = try openStore()
+    guard let lock else { throw PersistenceError.readOnly(location) }
+    let start = ContinuousClock.now
+    try gate.withEntry(timeout: configuration.busyTimeout, location: location) {
+      let rest = max(.zero, configuration.busyTimeout - (ContinuousClock.now - start))
+      try mappingErrors(location: location) {
+        try lock.withLock(timeout: rest, location: location) {
+          try run(store, body)
+        }
+      }
+    }
+    monitor.reportLongHeldResults()
+  }
+
+  /// Closes the store; results that are alive keep what they need.
+  public func close() throws {
+    state.withLock { $0 = nil }
+  }
+
+  private func run(_ store: StoreFolder, _ body: (any StorageTransaction) throws -> Void) throws {
+    let journal = journal(store)
+    if try journal.recover() { monitor.recovered("finished or undid a transaction of a killed writer") }
+    let cache = unique.withLock { $0 }.cache
+    let transaction = try JSONDirectoryTransaction(store, location: location, unique: cache)
+    defer { transaction.end() }
+    try body(transaction)
+    let entries = transaction.entries
+    if !entries.isEmpty { try journal.commit(entries) }
+  }
+
+  /// Finishes what a killed writer left, unless a living one is at work, whose version readers need not wait for.
+  private func recoverAtOnce(_ store: StoreFolder) throws {
+    guard let lock else { return }
+    try mappingErrors(location: location) {
+      let journal = journal(store)
+      guard try journal.mayNeedRecovery else { return }
+      _ = try lock.withLockAtOnce {
+        if try journal.recover() { monitor.recovered("finished or undid a transaction of a killed writer") }
+      }
+    }
+  }
+
+  private func journal(_ store: StoreFolder) -> Journal {
+    Journal(store: store, isSynchronized: configuration.synchronization == .full, step: configuration.step)
+  }
+
+  private func openStore() throws -> StoreFolder {
+    guard let store = state.withLock({ $0 }) else {
+      throw PersistenceError.closed("the JSON directory \(location)")
+    }
+    return store
+  }
+}

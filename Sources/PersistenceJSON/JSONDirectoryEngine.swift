@@ -1,0 +1,28 @@
+public import PersistenceDriver
+
+extension StorageEngine {
+  /// Directories of JSON files, by the scheme `json:`, as in `json:movies?synchronous=off`.
+  public static let json = StorageEngine(
+    scheme: "json",
+    options: [
+      StoreOption(
+        "synchronous", .choice(JSONDirectoryConfiguration.Synchronization.allCases.map(\.rawValue)),
+        "full: commits survive the loss of power; off: the kill of the process only"),
+      StoreOption("busy", .duration, "how long a writer waits for another"),
+      StoreOption("readonly", .flag, "whether the store may only be read"),
+      StoreOption("create", .flag, "whether a store is made where there is none"),
+    ]
+  ) { url, options, monitoring in
+    guard !url.path.isEmpty else {
+      throw PersistenceError(
+        .invalidURL, "a JSON directory needs a path, as in json:movies", location: "\(url)")
+    }
+    return try JSONDirectoryContext(
+      path: url.path,
+      configuration: JSONDirectoryConfiguration(
+        synchronization: options["synchronous"].flatMap(JSONDirectoryConfiguration.Synchronization.init)
+          ?? .full,
+        busyTimeout: options.duration("busy") ?? .seconds(5), isReadOnly: options.flag("readonly") ?? false,
+        createsStore: options.flag("create") ?? true, monitoring: monitoring))
+  }
+}

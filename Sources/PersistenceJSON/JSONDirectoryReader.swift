@@ -1,0 +1,69 @@
+import PersistenceDriver
+
+/// What the context, its snapshots and its transactions share: reading the records of a source.
+protocol JSONDirectoryReader: StorageReader {
+  /// The store, for messages.
+  var location: String { get }
+
+  /// The files and the catalog to read.
+  func reading() throws -> (source: any RecordSource, catalog: Catalog)
+}
+
+extension JSONDirectoryReader {
+  /// The schemas of all models, sorted by name.
+  public func catalog() throws -> [ModelSchema] {
+    try mappingErrors(location: location) { try reading().catalog.schemas }
+  }
+
+  /// Looks a record up: one file is opened.
+  public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
+    -> Bool
+  {
+    try key.validate(for: schema)
+    let row = RowBuffer(count: schema.fields.count)
+    let isFound = try mappingErrors(location: location) {
+      let (source, catalog) = try reading()
+      guard let folder = try catalog.folder(of: schema, location: location) else { return false }
+      return try RecordFiles(schema, in: folder, of: source, location: location).find(key, into: row)
+    }
+    if isFound { try row.withRow(body) }
+    return isFound
+  }
+
+  /// How many rows a request has: without a predicate the files are counted, with one they are read.
+  public func count(_ request: FetchRequest) throws -> Int {
+    try mappingErrors(location: location) {
+      let (source, catalog) = try reading()
+      guard let folder = try catalog.folder(of: request.schema, location: location) else { return 0 }
+      if request.predicate == nil, request.after == nil {
+        let all = try RecordFiles(request.schema, in: folder, of: source, location: location).names().count
+        return min(max(0, all - request.offset), request.limit ?? Int.max)
+      }
+      return try results(request, source, catalog).count()
+    }
+  }
+
+  /// The rows of a request: the names of its files are read now, the files when their page is.
+  public func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    try mappingErrors(location: location) {
+      let (source, catalog) = try reading()
+      return try results(request, source, catalog)
+    }
+  }
+
+  /// A scan of the files in key order, or one whose sort keys are sorted in memory.
+  public func plan(for request: FetchRequest) throws -> QueryPlan {
+    QueryPlan(
+      access: .scan, residual: request.predicateWithAnchor?.shape,
+      ordering: JSONDirectoryResults.isKeyOrder(request) ? .byAccess : .sorted)
+  }
+
+  private func results(_ request: FetchRequest, _ source: any RecordSource, _ catalog: Catalog) throws
+    -> JSONDirectoryResults
+  {
+    let files = try catalog.folder(of: request.schema, location: location).map {
+      RecordFiles(request.schema, in: $0, of: source, location: location)
+    }
+    return try JSONDirectoryResults(request, files, location: location)
+  }
+}

@@ -1,0 +1,16 @@
+import PersistenceDriver
+
+/// A JSON directory as it was at one moment: a pinned version and its catalog.
+final class JSONDirectorySnapshot: StorageSnapshot, JSONDirectoryReader {
+  let location: String
+  private let view: VersionView
+  private let catalogOfView: Catalog
+
+  init(_ store: StoreFolder, location: String) throws {
+    self.location = location
+    view = try VersionView(store)
+    catalogOfView = try Catalog(view)
+  }
+
+  func reading() throws -> (source: any RecordSource, catalog: Catalog) { (view, catalogOfView) }
+}

@@ -1,0 +1,201 @@
+import PersistenceDriver
+
+/// A transaction on a JSON directory: the files that it changes are kept in memory until it commits.
+///
+/// The writer's lock is held, so the folders change by nobody's hand but a person's.
+final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
+  let location: String
+  private let store: StoreFolder
+  private var pending = PendingFiles()
+  private var models: Catalog
+  private let unique: UniqueCache
+  private var checked: Set<StoredName> = []
+  private var isOpen = true
+
+  init(_ store: StoreFolder, location: String, unique: UniqueCache) throws {
+    self.store = store
+    self.location = location
+    self.unique = unique
+    models = Catalog()
+    models = try Catalog(self)
+  }
+
+  /// Ends the transaction; further calls throw.
+  func end() { isOpen = false }
+
+  /// What the transaction is to commit.
+  var entries: [Journal.Entry] {
+    pending.files.map { Journal.Entry(folder: $0.key.folder, file: $0.key.file, text: $0.value.text) }
+  }
+
+  func reading() throws -> (source: any RecordSource, catalog: Catalog) {
+    try requireOpen()
+    return (self, models)
+  }
+
+  func define(_ schema: ModelSchema) throws {
+    try requireOpen()
+    guard try models.define(schema, location: location) else { return }
+    let name = PendingFiles.Name(folder: StoreFolder.controlName, file: StoreFolder.catalogName)
+    pending.set(name, PendingFiles.Pending(text: try models.text(), unique: []))
+  }
+
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try put(row, in: schema) { key, exists in
+      if exists { throw PersistenceError.duplicateKey(key, in: schema) }
+    }
+  }
+
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try put(row, in: schema) { key, exists in
+      if !exists { throw PersistenceError.notFound(key, in: schema) }
+    }
+  }
+
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try put(row, in: schema) { _, _ in }
+  }
+
+  func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
+    try requireOpen()
+    try key.validate(for: schema)
+    return try mappingErrors(location: location) {
+      guard let folder = try models.folder(of: schema, location: location) else { return false }
+      let name = PendingFiles.Name(folder: folder, file: FileName.file(for: key))
+      guard try exists(name) else { return false }
+      pending.set(name, PendingFiles.Pending(text: nil, unique: []))
+      return true
+    }
+  }
+
+  func delete(_ request: FetchRequest) throws -> Int {
+    let results = try fetch(request)
+    var keys: [RecordKey] = []
+    _ = try results.read(from: 0, limit: Int.max) { keys.append(try RecordKey(of: $0, in: request.schema)) }
+    for key in keys { _ = try delete(key, in: request.schema) }
+    return keys.count
+  }
+
+  func deleteAll(in schema: ModelSchema) throws -> Int {
+    try requireOpen()
+    return try mappingErrors(location: location) {
+      guard let folder = try models.folder(of: schema, location: location) else { return 0 }
+      let files = RecordFiles(schema, in: folder, of: self, location: location)
+      let names = try files.names()
+      for name in names {
+        pending.set(
+          PendingFiles.Name(folder: files.folder, file: name), PendingFiles.Pending(text: nil, unique: []))
+      }
+      return names.count
+    }
+  }
+
+  func nested(_ body: () throws -> Void) throws {
+    try requireOpen()
+    let mark = pending.mark
+    let before = models
+    do {
+      try body()
+    } catch {
+      pending.undo(to: mark)
+      models = before
+      throw error
+    }
+  }
+
+  private func put(
+    _ row: borrowing Row, in schema: ModelSchema, _ check: (RecordKey, Bool) throws -> Void
+  ) throws {
+    try requireOpen()
+    let key = try RecordKey(of: row, in: schema)
+    let text = try RecordText.text(of: row, in: schema)
+    let values = try UniqueValues.values(of: row, in: schema)
+    try mappingErrors(location: location) {
+      guard let folder = try models.folder(of: schema, location: location) else {
+        throw PersistenceError(
+          .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
+      }
+      let name = PendingFiles.Name(folder: folder, file: FileName.file(for: key))
+      try check(key, try exists(name))
+      try checkUnique(values, name, key, schema)
+      pending.set(name, PendingFiles.Pending(text: text, unique: values))
+    }
+  }
+
+  private func exists(_ name: PendingFiles.Name) throws -> Bool {
+    if let change = pending.files[name] { return change.text != nil }
+    return try store.folder(name.folder)?.status(of: name.file) != nil
+  }
+
+  private func checkUnique(
+    _ values: [[PersistentValue]?], _ name: PendingFiles.Name, _ key: RecordKey, _ schema: ModelSchema
+  ) throws {
+    guard values.contains(where: { $0 != nil }) else { return }
+    let model = StoredName(schema.name)
+    if checked.insert(model).inserted {
+      do {
+        // The files as they are: what the transaction itself wrote is looked up beside them.
+        let committed = RecordFiles(schema, in: name.folder, of: CommittedFiles(store), location: location)
+        try unique.refresh(model, schema, committed, try store.folder(name.folder))
+      } catch {
+        checked.remove(model)
+        throw error
+      }
+    }
+    for (number, (index, _)) in UniqueValues.indexes(of: schema).enumerated() {
+      guard let values = values[number] else { continue }
+      let isTaken =
+        pending.holder(of: values, index: number, in: name.folder).map { $0 != name.file } == true
+        || unique.holders(model, of: values, index: number).contains { file in
+          file != name.file && pending.files[PendingFiles.Name(folder: name.folder, file: file)] == nil
+        }
+      if isTaken { throw PersistenceError.uniqueViolation(values, of: index, in: schema, key: key) }
+    }
+  }
+
+  private func requireOpen() throws {
+    guard isOpen else { throw PersistenceError.closed("the transaction") }
+  }
+}
+
+extension JSONDirectoryTransaction: RecordSource {
+  func names(in folder: String) throws -> [String] {
+    var names = Set(try store.folder(folder)?.names() ?? [])
+    for (file, exists) in pending.names(in: folder) {
+      if exists { names.insert(file) } else { names.remove(file) }
+    }
+    return Array(names)
+  }
+
+  func read(_ file: String, in folder: String) throws -> [UInt8]? {
+    if let change = pending.files[PendingFiles.Name(folder: folder, file: file)] { return change.text }
+    return try store.folder(folder)?.read(file)
+  }
+
+  func readListed(_ file: String, in folder: String) throws -> [UInt8] {
+    guard let text = try read(file, in: folder) else {
+      throw PersistenceError(
+        .changedOutside, "the file \(folder)/\(file) was removed by hand during a transaction")
+    }
+    return text
+  }
+}
+
+/// The files of a store as they are, for the one who holds the writer's lock.
+private final class CommittedFiles: RecordSource {
+  private let store: StoreFolder
+
+  init(_ store: StoreFolder) { self.store = store }
+
+  func names(in folder: String) throws -> [String] { try store.folder(folder)?.names() ?? [] }
+
+  func read(_ file: String, in folder: String) throws -> [UInt8]? { try store.folder(folder)?.read(file) }
+
+  func readListed(_ file: String, in folder: String) throws -> [UInt8] {
+    guard let text = try read(file, in: folder) else {
+      throw PersistenceError(
+        .changedOutside, "the file \(folder)/\(file) was removed by hand during a transaction")
+    }
+    return text
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import PersistenceDriver
+
+/// The schemas of a store's models, as the file `catalog.json` holds them.
+struct Catalog: Sendable {
+  private static let format = "persistence-json"
+  private static let version = 1
+
+  /// One model: its schema, and the folder of its records.
+  struct Model: Codable, Sendable {
+    var schema: ModelSchema
+    var folder: String
+  }
+
+  private var models: [StoredName: Model] = [:]
+
+  private struct Content: Codable {
+    var format: String
+    var version: Int
+    var models: [Model]
+  }
+
+  init() {}
+
+  /// Reads the catalog of a source; empty where nothing has been written yet.
+  init(_ source: some RecordSource) throws {
+    guard let text = try source.read(StoreFolder.catalogName, in: StoreFolder.controlName) else { return }
+    let content: Content
+    do {
+      content = try JSONDecoder().decode(Content.self, from: Data(text))
+    } catch {
+      throw PersistenceError.damaged("the store's \(StoreFolder.catalogName) is damaged: \(error)")
+    }
+    guard content.format == Self.format, content.version == Self.version else {
+      throw PersistenceError(
+        .notAStore,
+        "the store's format is \(content.format) \(content.version), this library reads \(Self.format) "
+          + "\(Self.version); use a newer version of it")
+    }
+    for model in content.models {
+      guard FileName.isFolder(model.folder) else {
+        throw PersistenceError.damaged(
+          "the store's \(StoreFolder.catalogName) names a folder outside the store")
+      }
+      models[StoredName(model.schema.name)] = model
+    }
+  }
+
+  /// The schemas, sorted by name.
+  var schemas: [ModelSchema] { models.sorted { $0.key < $1.key }.map(\.value.schema) }
+
+  /// The folder of a declared model's records; nil where the store does not hold the model.
+  ///
+  /// - Throws: ``PersistenceError`` with code `schemaMismatch` where the store holds another declaration.
+  func folder(of schema: ModelSchema, location: String) throws -> String? {
+    guard let stored = models[StoredName(schema.name)] else { return nil }
+    try schema.requireCompatible(with: stored.schema, location: location)
+    return stored.folder
+  }
+
+  /// Enters a model; says whether it was new.
+  mutating func define(_ schema: ModelSchema, location: String) throws -> Bool {
+    guard try folder(of: schema, location: location) == nil else { return false }
+    let folder = FileName.folder(for: schema.name, besides: models.values.map(\.folder))
+    models[StoredName(schema.name)] = Model(schema: schema, folder: folder)
+    return true
+  }
+
+  /// The catalog's text.
+  func text() throws -> [UInt8] {
+    do {
+      let data = try JSONEncoder().encode(
+        Content(
+          format: Self.format, version: Self.version, models: models.sorted { $0.key < $1.key }.map(\.value)))
+      return JSONText.pretty(try data.withUnsafeBytes { try JSONParser.parse($0) })
+    } catch {
+      throw PersistenceError(.encodingFailed, "the catalog could not be encoded: \(error)")
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import Crypto
+import Foundation
+import PersistenceDriver
+
+/// How keys and model names become names of files that no file system misunderstands (contract E6).
+///
+/// `[a-z0-9_-]` stand for themselves; every other byte, upper-case letters too, is `%` and two hexadecimal digits.
+/// So no two names differ only by case, none holds a separator, none begins with a dot. The parts of a composite
+/// key are joined by `+`. The empty text is `%`. A name that Windows reserves has its first letter escaped. A name
+/// that would be longer than 200 bytes is its first bytes, `~`, and the SHA-256 of the whole; then the key is
+/// known from the file's content only.
+enum FileName {
+  static let suffix = ".json"
+  private static let limit = 200
+  private static let reserved: Set<String> = Set(
+    ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] })
+
+  /// The name of a record's file.
+  static func file(for key: RecordKey) -> String {
+    shortened(key.values.map(escaped).joined(separator: "+")) + suffix
+  }
+
+  /// The name of a new model's folder: the model's own, as it is written, where every file system takes it and no
+  /// other folder differs from it only by case; otherwise escaped.
+  static func folder(for model: String, besides others: [String]) -> String {
+    let taken = Set(others.map { $0.lowercased() })
+    let keepsName =
+      !model.isEmpty && model.utf8.count <= limit && !reserved.contains(model.lowercased())
+      && model.utf8.allSatisfy { isPlain($0, orUpperCase: true) }
+    if keepsName, !taken.contains(model.lowercased()) { return model }
+    let name = shortened(escaped(.text(model)))
+    guard taken.contains(name), let first = name.utf8.first else { return name }
+    return "%" + String(first, radix: 16) + name.dropFirst()
+  }
+
+  /// Whether a name that a catalog gives is that of a folder inside the store.
+  static func isFolder(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.utf8.allSatisfy {
+        isPlain($0, orUpperCase: true) || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "~")
+      }
+  }
+
+  private static func isPlain(_ byte: UInt8, orUpperCase: Bool = false) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"),
+      UInt8(ascii: "-"):
+      true
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): orUpperCase
+    default: false
+    }
+  }
+
+  /// The key that a file's name stands for: nil where it was shortened.
+  ///
+  /// - Throws: ``PersistenceError`` with code `damaged` where the name is that of no record.
+  static func key(of file: String, in schema: ModelSchema) throws -> RecordKey? {
+    guard file.hasSuffix(suffix) else { throw foreign(file) }
+    let stem = file.dropLast(suffix.count)
+    if stem.utf8.contains(UInt8(ascii: "~")) { return nil }
+    let parts = stem.split(separator: "+", omittingEmptySubsequences: false)
+    guard parts.count == schema.keyPositions.count else { throw foreign(file) }
+    var values: [PersistentValue] = []
+    for (part, position) in zip(parts, schema.keyPositions) {
+      guard let text = unescaped(part), let value = value(text, schema.fields[position].kind) else {
+        throw foreign(file)
+      }
+      values.append(value)
+    }
+    return RecordKey(values)
+  }
+
+  private static func foreign(_ file: String) -> PersistenceError {
+    PersistenceError.damaged("the file name “\(file)” is not the name of a record's key")
+  }
+
+  private static func value(_ text: String, _ kind: FieldKind) -> PersistentValue? {
+    switch kind {
+    case .int64: Int64(text).flatMap { "\($0)" == text ? .integer($0) : nil }
+    case .uuid: UUID(uuidString: text).map(PersistentValue.uuid)
+    default: .text(text)
+    }
+  }
+
+  private static func escaped(_ value: PersistentValue) -> String {
+    let text: String
+    switch value {
+    case .integer(let number): text = "\(number)"
+    case .uuid(let uuid): text = uuid.uuidString.lowercased()
+    case .text(let string): text = string
+    default: text = "\(value)"
+    }
+    if text.isEmpty { return "%" }
+    var result = ""
+    let isReserved = reserved.contains(text)
+    for (index, byte) in text.utf8.enumerated() {
+      if isPlain(byte), index > 0 || !isReserved {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        result += byte < 16 ? "%0" : "%"
+        result += String(byte, radix: 16)
+      }
+    }
+    return result
+  }
+
+  private static func unescaped(_ part: Substring) -> String? {
+    if part == "%" { return "" }
+    var bytes: [UInt8] = []
+    var rest = Array(part.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      else {
+        return nil
+      }
+      bytes.append(value)
+      rest.removeFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func shortened(_ name: String) -> String {
+    guard name.utf8.count > limit else { return name }
+    let digest = SHA256.hash(data: Data(name.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+      .joined()
+    return String(decoding: name.utf8.prefix(limit - 65), as: UTF8.self) + "~" + digest
+  }
+}

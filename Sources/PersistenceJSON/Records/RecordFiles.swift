@@ -1,0 +1,98 @@
+import PersistenceDriver
+
+/// The files of one model's records, as a source has them.
+struct RecordFiles {
+  let source: any RecordSource
+  let schema: ModelSchema
+  let folder: String
+  let location: String
+
+  init(_ schema: ModelSchema, in folder: String, of source: any RecordSource, location: String) {
+    self.source = source
+    self.schema = schema
+    self.folder = folder
+    self.location = location
+  }
+
+  /// One record's file and its key.
+  struct Entry: Sendable {
+    let key: RecordKey
+    let file: String
+  }
+
+  /// The names of the records' files, in no order.
+  ///
+  /// Files of other programs (hidden ones, and what does not end
+  /// in `.json`) are passed over.
+  func names() throws -> [String] {
+    try source.names(in: folder).filter { $0.hasSuffix(FileName.suffix) && !$0.hasPrefix(".") }
+  }
+
+  /// All records' files with their keys, sorted by key.
+  ///
+  /// Only shortened names cost reading the file.
+  func entries() throws -> [Entry] {
+    let row = RowBuffer(count: schema.fields.count)
+    var entries: [Entry] = []
+    for name in try names() {
+      try naming(name) {
+        if let key = try FileName.key(of: name, in: schema) {
+          guard FileName.file(for: key) == name else {
+            throw PersistenceError.damaged(
+              "the file name does not fit its key; it would be \(FileName.file(for: key))")
+          }
+          entries.append(Entry(key: key, file: name))
+        } else {
+          try RecordText.fill(row, from: try source.readListed(name, in: folder), in: schema)
+          let key = try row.withRow { try RecordKey(of: $0, in: schema) }
+          try check(key, name)
+          entries.append(Entry(key: key, file: name))
+        }
+      }
+    }
+    entries.sort { $0.key < $1.key }
+    return entries
+  }
+
+  /// Fills a row from a listed file.
+  func read(_ entry: Entry, into row: RowBuffer) throws {
+    try naming(entry.file, entry.key) {
+      try fill(row, from: try source.readListed(entry.file, in: folder), entry.key, entry.file)
+    }
+  }
+
+  /// Fills a row from the file of a key; says whether there is one.
+  func find(_ key: RecordKey, into row: RowBuffer) throws -> Bool {
+    let file = FileName.file(for: key)
+    return try naming(file, key) {
+      guard let text = try source.read(file, in: folder) else { return false }
+      try fill(row, from: text, key, file)
+      return true
+    }
+  }
+
+  private func fill(_ row: RowBuffer, from text: [UInt8], _ key: RecordKey, _ file: String) throws {
+    try RecordText.fill(row, from: text, in: schema)
+    let stored = try row.withRow { try RecordKey(of: $0, in: schema) }
+    if stored != key { try check(stored, file) }
+  }
+
+  private func check(_ key: RecordKey, _ file: String) throws {
+    let wanted = FileName.file(for: key)
+    guard wanted == file else {
+      throw PersistenceError.damaged("the file holds the record of the key \(key), whose file is \(wanted)")
+    }
+  }
+
+  /// Names the file in whatever goes wrong with it.
+  private func naming<Result>(_ file: String, _ key: RecordKey? = nil, _ body: () throws -> Result) throws
+    -> Result
+  {
+    do {
+      return try body()
+    } catch var error as PersistenceError {
+      if !error.message.contains(file) { error.message = "\(folder)/\(file): \(error.message)" }
+      throw error.at(model: schema.name, key: key, location: location)
+    }
+  }
+}

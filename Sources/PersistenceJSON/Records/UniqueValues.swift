@@ -1,0 +1,82 @@
+import PersistenceDriver
+
+/// The values of a model's unique indexes, by the file that holds them: a cache that is checked against every
+/// file's size, time and inode before it is believed, so that edits by hand are seen.
+///
+/// - Complexity: Checking looks at every file of the model, and reads those that changed.
+struct UniqueValues {
+  private struct Known {
+    var status: FileStatus
+    var values: [[PersistentValue]?]
+  }
+
+  private let schema: ModelSchema
+  private var known: [String: Known] = [:]
+  private var holders: [[[PersistentValue]: Set<String>]]
+
+  init(_ schema: ModelSchema) {
+    self.schema = schema
+    holders = Array(repeating: [:], count: Self.indexes(of: schema).count)
+  }
+
+  /// The unique indexes of a schema, with the positions of their fields.
+  static func indexes(of schema: ModelSchema) -> [(index: IndexSchema, positions: [Int])] {
+    schema.indexes.filter(\.isUnique).map { index in
+      (index, index.fields.compactMap { schema.position(of: $0) })
+    }
+  }
+
+  /// The indexed values of a row; nil for an index in which one of them is nil (contract W4).
+  static func values(of row: borrowing Row, in schema: ModelSchema) throws -> [[PersistentValue]?] {
+    var all: [[PersistentValue]?] = []
+    for (_, positions) in indexes(of: schema) {
+      var values: [PersistentValue] = []
+      for position in positions where !row[position].isNull { values.append(try row.value(at: position)) }
+      all.append(values.count == positions.count ? values : nil)
+    }
+    return all
+  }
+
+  /// Brings the cache up to date with the files.
+  mutating func refresh(_ files: RecordFiles, _ folder: Folder?) throws {
+    let names = try folder == nil ? [] : files.names()
+    let row = RowBuffer(count: schema.fields.count)
+    var current: Set<String> = []
+    for name in names {
+      guard let status = try folder?.status(of: name) else { continue }
+      current.insert(name)
+      if known[name]?.status == status { continue }
+      let text = try files.source.readListed(name, in: files.folder)
+      forget(name)
+      do {
+        try RecordText.fill(row, from: text, in: schema)
+      } catch let error as PersistenceError {
+        throw error.at(model: schema.name)
+      }
+      remember(name, Known(status: status, values: try row.withRow { try Self.values(of: $0, in: schema) }))
+    }
+    for name in known.keys where !current.contains(name) { forget(name) }
+  }
+
+  /// Whether the cache was made with this declaration of the model, whose fields may stand in another order.
+  func fits(_ schema: ModelSchema) -> Bool { self.schema == schema }
+
+  /// The files that hold values of an index.
+  func holders(of values: [PersistentValue], index: Int) -> Set<String> { holders[index][values] ?? [] }
+
+  private mutating func remember(_ file: String, _ entry: Known) {
+    known[file] = entry
+    for (index, values) in entry.values.enumerated() {
+      if let values { holders[index][values, default: []].insert(file) }
+    }
+  }
+
+  private mutating func forget(_ file: String) {
+    guard let entry = known.removeValue(forKey: file) else { return }
+    for (index, values) in entry.values.enumerated() {
+      guard let values else { continue }
+      holders[index][values]?.remove(file)
+      if holders[index][values]?.isEmpty == true { holders[index][values] = nil }
+    }
+  }
+}

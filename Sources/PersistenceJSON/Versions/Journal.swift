@@ -1,0 +1,211 @@
+import PersistenceDriver
+
+/// How a transaction's files become the store's, all or none, and how a version that was cut short is finished.
+///
+/// The steps of a commit, in order; a kill between any two leaves the version before or this one:
+/// 1. the new files are staged, and each old file that they replace is given a second name in `history/v/`;
+/// 2. the manifest is written to `history/v/`, and everything is synchronised;
+/// 3. the manifest is moved into `journal/`, which is synchronised: **from here on the version is committed**;
+/// 4. `sequence` says that version v begins to show;
+/// 5. each staged file is moved into place;
+/// 6. the models' folders are synchronised, `sequence` says that v is whole, the journal's entry is removed;
+/// 7. history that no pinned version needs is removed.
+///
+/// Finishing a version that was cut short repeats steps 4 to 6, which do nothing to a file that is in place.
+/// Nothing after step 3 takes room for data, so a full disk is met before the commit, not after it.
+struct Journal {
+  static let stageName = "stage"
+  static let journalName = "journal"
+  static let historyName = "history"
+  static let manifestName = "manifest.json"
+
+  /// One file of a transaction: its new text, or nil where it goes.
+  struct Entry {
+    var folder: String
+    var file: String
+    var text: [UInt8]?
+  }
+
+  let store: StoreFolder
+  let isSynchronized: Bool
+  /// Called before each step, by tests that stop there.
+  let step: @Sendable (String) throws -> Void
+
+  private func folder(_ name: String) throws -> Folder {
+    guard let folder = try store.control.folder(name) else {
+      throw PersistenceError(
+        .notAStore, "the folder \(name) of the store is missing; open the store anew",
+        location: store.location)
+    }
+    return folder
+  }
+
+  /// Commits entries as the next version.
+  ///
+  /// The writer's lock is held, and nothing is left to recover.
+  func commit(_ entries: [Entry]) throws {
+    let version = try store.sequence.committed + 1
+    let manifest: Manifest
+    do {
+      manifest = try stage(entries, as: version)
+      try step("journal")
+      let journal = try folder(Self.journalName)
+      _ = try folder(Self.stageName).move(Self.manifestName, to: journal, as: "\(version).json")
+      if isSynchronized { try journal.synchronize() }
+    } catch {
+      // Nothing is committed: what was staged goes, so that a full disk has its room again.
+      if !(error is StoppedForTest) { try? abandon(version) }
+      throw error
+    }
+    do {
+      try finish(version, manifest)
+    } catch let failure as SystemFailure {
+      var error = failure.error
+      error.message =
+        "the transaction is committed, but its files could not all be put into place: \(error.message); the next "
+        + "writer, or opening the store, finishes it"
+      throw error
+    }
+  }
+
+  /// Steps 1 and 2.
+  private func stage(_ entries: [Entry], as version: UInt64) throws -> Manifest {
+    let stage = try folder(Self.stageName)
+    let isSmall = entries.count <= 4
+    try step("stage")
+    let history = try folder(Self.historyName).makeFolder("\(version)")
+    var manifest = Manifest(changes: [])
+    for (number, entry) in entries.enumerated() {
+      let existed = try store.makeFolder(entry.folder).keep(entry.file, in: history, as: "\(number)")
+      manifest.changes.append(
+        Manifest.Change(folder: entry.folder, file: entry.file, existed: existed, exists: entry.text != nil))
+      if let text = entry.text {
+        try stage.write(text, to: "\(number)", synchronized: isSynchronized && isSmall)
+      }
+    }
+    try step("manifest")
+    let text = manifest.text
+    try history.write(text, to: Self.manifestName, synchronized: isSynchronized && isSmall)
+    try stage.write(text, to: Self.manifestName, synchronized: isSynchronized && isSmall)
+    guard isSynchronized else { return manifest }
+    try step("synchronise stage")
+    if isSmall {
+      try history.synchronize()
+      try folder(Self.historyName).synchronize()
+      try stage.synchronize()
+    } else {
+      try stage.synchronizeFileSystem()
+    }
+    return manifest
+  }
+
+  /// Steps 4 to 7 for a committed version.
+  private func finish(_ version: UInt64, _ manifest: Manifest) throws {
+    try step("begin")
+    try store.sequence.begin(version)
+    let stage = try folder(Self.stageName)
+    for (number, change) in manifest.changes.enumerated() {
+      try step("apply \(number)")
+      let target = try store.makeFolder(change.folder)
+      if change.exists {
+        // Where the staged file is gone, it is in place already.
+        _ = try stage.move("\(number)", to: target, as: change.file)
+      } else {
+        try target.remove(change.file)
+      }
+    }
+    if isSynchronized {
+      try step("synchronise folders")
+      for name in Set(manifest.changes.map(\.folder)) { try store.folder(name)?.synchronize() }
+    }
+    try step("publish")
+    try store.sequence.publish(version)
+    try step("forget")
+    try folder(Self.journalName).remove("\(version).json")
+    try step("prune")
+    // History that could not be removed is removed by a later writer.
+    try? prune()
+  }
+
+  /// Whether a writer died, or one is at work: known without a lock.
+  var mayNeedRecovery: Bool {
+    get throws {
+      let numbers = try store.sequence.read()
+      return try numbers.applying != numbers.committed || !folder(Self.journalName).names().isEmpty
+    }
+  }
+
+  /// Finishes or undoes what a killed writer left.
+  ///
+  /// The writer's lock is held.
+  ///
+  /// - Returns: Whether there was anything.
+  func recover() throws -> Bool {
+    let journal = try folder(Self.journalName)
+    let versions = try journal.names().compactMap { UInt64($0.dropLast(5)) }.sorted()
+    let numbers = try store.sequence.read()
+    let history = try folder(Self.historyName)
+    let newest = try history.names().compactMap { UInt64($0) }.max() ?? 0
+    let hasStage = try !folder(Self.stageName).names().isEmpty
+    guard !versions.isEmpty || numbers.applying != numbers.committed || newest > numbers.committed || hasStage
+    else {
+      return false
+    }
+    // Only the newest entry can be unfinished: a later version is begun when the one before is in place.
+    for version in versions {
+      let name = "\(version).json"
+      guard version == versions.last, let text = try journal.read(name) else {
+        try journal.remove(name)
+        continue
+      }
+      if try history.folder("\(version)") == nil {
+        // Its history was pruned, so it was whole; only the removal of the entry did not last.
+        try store.sequence.begin(max(version, numbers.applying))
+        try store.sequence.publish(max(version, numbers.committed))
+        try journal.remove(name)
+        continue
+      }
+      try finish(version, Manifest(text: text, path: journal.path(of: name)))
+    }
+    let committed = try store.sequence.committed
+    for version in try history.names().compactMap({ UInt64($0) }) where version > committed {
+      try remove(history, version)
+    }
+    try store.sequence.begin(committed)
+    try clearStage()
+    return true
+  }
+
+  private func abandon(_ version: UInt64) throws {
+    try clearStage()
+    // Before the journal has the entry, nobody looks at the version's history.
+    try folder(Self.journalName).remove("\(version).json")
+    try remove(folder(Self.historyName), version)
+  }
+
+  private func clearStage() throws {
+    let stage = try folder(Self.stageName)
+    for name in try stage.names() { try stage.remove(name) }
+  }
+
+  /// Removes what no pinned version needs: version *v*'s history serves readers of versions below *v*.
+  private func prune() throws {
+    let history = try folder(Self.historyName)
+    let oldest = try store.pins.oldest(below: store.sequence.committed)
+    for version in try history.names().compactMap({ UInt64($0) }) where version <= oldest {
+      try remove(history, version)
+    }
+  }
+
+  private func remove(_ history: Folder, _ version: UInt64) throws {
+    guard let folder = try history.folder("\(version)") else { return }
+    for name in try folder.names() { try folder.remove(name) }
+    try history.removeFolder("\(version)")
+  }
+}
+
+/// Thrown by tests in place of a kill: nothing is cleaned up on the way out.
+struct StoppedForTest: Error {
+  /// The step that was not taken.
+  var step: String
+}

@@ -1,0 +1,69 @@
+import PersistenceDriver
+
+/// What a transaction has written and not committed: the newest text of each file, with a way back.
+struct PendingFiles {
+  /// A file of a model's folder.
+  struct Name: Hashable {
+    var folder: String
+    var file: String
+  }
+
+  /// What a file is to become.
+  struct Pending {
+    /// The new text; nil where the file goes.
+    var text: [UInt8]?
+    /// The values in the model's unique indexes.
+    var unique: [[PersistentValue]?]
+  }
+
+  private struct UniqueKey: Hashable {
+    var folder: String
+    var index: Int
+    var values: [PersistentValue]
+  }
+
+  private(set) var files: [Name: Pending] = [:]
+  private var holders: [UniqueKey: String] = [:]
+  private var log: [(name: Name, before: Pending?)] = []
+
+  /// The files that the transaction changed in a folder.
+  func names(in folder: String) -> [String: Bool] {
+    var names: [String: Bool] = [:]
+    for (name, pending) in files where name.folder == folder { names[name.file] = pending.text != nil }
+    return names
+  }
+
+  /// The file that the transaction gave values of a unique index.
+  func holder(of values: [PersistentValue], index: Int, in folder: String) -> String? {
+    holders[UniqueKey(folder: folder, index: index, values: values)]
+  }
+
+  /// Changes a file.
+  mutating func set(_ name: Name, _ pending: Pending) {
+    log.append((name, files[name]))
+    replace(name, pending)
+  }
+
+  /// A place to go back to.
+  var mark: Int { log.count }
+
+  /// Undoes everything since a mark.
+  mutating func undo(to mark: Int) {
+    while log.count > mark {
+      let change = log.removeLast()
+      replace(change.name, change.before)
+    }
+  }
+
+  private mutating func replace(_ name: Name, _ pending: Pending?) {
+    for (index, values) in (files[name]?.unique ?? []).enumerated() {
+      guard let values else { continue }
+      let key = UniqueKey(folder: name.folder, index: index, values: values)
+      if holders[key] == name.file { holders[key] = nil }
+    }
+    files[name] = pending
+    for (index, values) in (pending?.unique ?? []).enumerated() {
+      if let values { holders[UniqueKey(folder: name.folder, index: index, values: values)] = name.file }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import PersistenceDriver
+import Synchronization
+
+/// The folders and files of a store.
+///
+/// ```
+/// movies/
+///   movie/                      one folder a model, one file a record
+///     42.json
+///   .persistence/
+///     catalog.json              the models' schemas
+///     lock                      held by the one writer
+///     sequence                  the versions, see VersionSequence
+///     pins                      the versions being read, see VersionPins
+///     stage/                    new files of the transaction being committed
+///     journal/7.json            a version that is committed; gone once it is in place
+///     history/7/                its manifest, and what its files were before, by number
+/// ```
+final class StoreFolder: Sendable {
+  static let controlName = ".persistence"
+  static let catalogName = "catalog.json"
+
+  let root: Folder
+  let control: Folder
+  let isReadOnly: Bool
+  let sequence: VersionSequence
+  let pins: VersionPins
+  private let folders = Mutex<[String: Folder]>([:])
+
+  var location: String { root.path }
+
+  /// Opens a store, or makes one.
+  init(path: String, mayCreate: Bool, isReadOnly: Bool) throws {
+    self.isReadOnly = isReadOnly
+    root = try Self.openRoot(path, mayCreate: mayCreate && !isReadOnly)
+    if let control = try root.folder(Self.controlName) {
+      self.control = control
+    } else {
+      let names = try root.names()
+      guard names.isEmpty else {
+        throw PersistenceError(
+          .notAStore,
+          "the folder holds files but no \(Self.controlName): it is not a store of this package; choose an empty "
+            + "folder, and import the files", location: path)
+      }
+      guard mayCreate, !isReadOnly else {
+        throw PersistenceError(
+          .missingStore, "the folder is empty: there is no store in it, and none was to be made",
+          location: path)
+      }
+      control = try root.makeFolder(Self.controlName)
+    }
+    let flags = isReadOnly ? O_RDONLY : O_RDWR | O_CREAT
+    guard let numbers = try control.open(VersionSequence.name, flags),
+      let mine = try control.open(VersionPins.name, flags),
+      let all = try control.open(VersionPins.name, O_RDWR)
+        ?? control.open(VersionPins.name, O_RDONLY)
+    else {
+      throw PersistenceError(
+        .notAStore, "the folder's \(Self.controlName) is incomplete: it is not a whole store", location: path)
+    }
+    sequence = VersionSequence(numbers)
+    pins = VersionPins(mine: mine, all: all)
+    guard !isReadOnly else { return }
+    for name in [Journal.stageName, Journal.journalName, Journal.historyName] {
+      _ = try control.makeFolder(name)
+    }
+    // The parents' entries survive the loss of power before anything in them is acknowledged.
+    try control.synchronize()
+    try root.synchronize()
+  }
+
+  private static func openRoot(_ path: String, mayCreate: Bool) throws -> Folder {
+    do {
+      return try Folder(path: path)
+    } catch let failure as SystemFailure where failure.number == ENOENT && mayCreate {
+      if mkdir(path, 0o777) != 0, errno != EEXIST { throw SystemFailure("make the folder", path) }
+      let parent = (path as NSString).deletingLastPathComponent
+      try? Folder(path: parent.isEmpty ? "." : parent).synchronize()
+      return try Folder(path: path)
+    }
+  }
+
+  /// A folder below the store's; nil where there is none.
+  func folder(_ name: String) throws -> Folder? {
+    if name == Self.controlName { return control }
+    if let known = folders.withLock({ $0[name] }), try !known.isRemoved { return known }
+    guard let folder = try root.folder(name) else { return nil }
+    folders.withLock { $0[name] = folder }
+    return folder
+  }
+
+  /// A folder below the store's, made where there is none.
+  func makeFolder(_ name: String) throws -> Folder {
+    if let folder = try folder(name) { return folder }
+    let folder = try root.makeFolder(name)
+    try root.synchronize()
+    folders.withLock { $0[name] = folder }
+    return folder
+  }
+}

@@ -1,0 +1,109 @@
+import PersistenceDriver
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The store's files as they were in one version, which stays pinned for as long as the view lives.
+///
+/// A file is opened first and history is asked afterwards: what was replaced before it was opened is in the
+/// history by then, and what is replaced later does not change the file that is open.
+final class VersionView: RecordSource, Sendable {
+  let store: StoreFolder
+  let version: UInt64
+  private let moment: FileTime
+  private let changed: Mutex<Changed>
+
+  /// What the versions after this one changed, each file by the first of them that did.
+  private struct Changed {
+    var version: UInt64
+    var files: [String: [String: Before]] = [:]
+  }
+
+  /// What a file was before a version changed it.
+  private struct Before {
+    var version: UInt64
+    var number: Int
+    var existed: Bool
+  }
+
+  /// Pins the newest whole version.
+  init(_ store: StoreFolder) throws {
+    self.store = store
+    while true {
+      let newest = try store.sequence.committed
+      try store.pins.pin(newest)
+      // Unchanged, so whoever removes old history from now on sees the pin.
+      if try store.sequence.committed == newest {
+        version = newest
+        break
+      }
+      store.pins.release(newest)
+    }
+    moment = .now
+    changed = Mutex(Changed(version: version))
+  }
+
+  deinit { store.pins.release(version) }
+
+  func names(in folder: String) throws -> [String] {
+    var names = Set(try store.folder(folder)?.names() ?? [])
+    for (file, before) in try changes(in: folder) {
+      if before.existed { names.insert(file) } else { names.remove(file) }
+    }
+    return Array(names)
+  }
+
+  func read(_ file: String, in folder: String) throws -> [UInt8]? {
+    let open = try store.folder(folder)?.open(file, O_RDONLY)
+    let bytes = try open?.read()
+    let status = try open?.status()
+    if let before = try changes(in: folder)[file] {
+      guard before.existed else { return nil }
+      return try history(before.version)?.read("\(before.number)")
+    }
+    if let status, status.isModified(after: moment) { throw Self.changedOutside(file, in: folder) }
+    return bytes
+  }
+
+  /// A file that the view has seen must still be there.
+  func readListed(_ file: String, in folder: String) throws -> [UInt8] {
+    guard let bytes = try read(file, in: folder) else { throw Self.changedOutside(file, in: folder) }
+    return bytes
+  }
+
+  private func changes(in folder: String) throws -> [String: Before] {
+    let newest = try store.sequence.applying
+    return try changed.withLock { changed in
+      while changed.version < newest {
+        let next = changed.version + 1
+        guard let folder = try history(next), let text = try folder.read(Journal.manifestName) else {
+          throw PersistenceError.damaged("the history of version \(next) is missing from the store")
+        }
+        let manifest = try Manifest(text: text, path: folder.path(of: Journal.manifestName))
+        for (number, change) in manifest.changes.enumerated()
+        where changed.files[change.folder]?[change.file] == nil {
+          changed.files[change.folder, default: [:]][change.file] = Before(
+            version: next, number: number, existed: change.existed)
+        }
+        changed.version = next
+      }
+      return changed.files[folder] ?? [:]
+    }
+  }
+
+  private func history(_ version: UInt64) throws -> Folder? {
+    try store.control.folder(Journal.historyName)?.folder("\(version)")
+  }
+
+  private static func changedOutside(_ file: String, in folder: String) -> PersistenceError {
+    PersistenceError(
+      .changedOutside,
+      "the file \(folder)/\(file) was changed by hand while a result that shows it was alive; fetch anew")
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import PersistenceDriver
+import Testing
+
+@testable import PersistenceJSON
+
+/// The names and texts of a JSON directory's files.
+struct RecordTextTests {
+  static let schema = Result {
+    try ModelSchema(
+      name: "Thing",
+      fields: [
+        FieldSchema("id", .int64), FieldSchema("name", .string, isOptional: true), FieldSchema("f", .float),
+        FieldSchema("d", .double), FieldSchema("when", .date), FieldSchema("bytes", .data),
+        FieldSchema("money", .decimal), FieldSchema("doc", .document, isOptional: true),
+        FieldSchema("u", .uuid),
+        FieldSchema("b", .bool), FieldSchema("small", .int8),
+      ], key: ["id"])
+  }
+
+  static func row(_ changes: [Int: PersistentValue] = [:]) -> [PersistentValue] {
+    var values: [PersistentValue] = [
+      .integer(9_007_199_254_740_993), .text("é\0"), .double(Double(Float(0.1))), .double(0.1), .date(0),
+      .bytes([0, 255]), .decimal(Decimal(string: "12345678901234567890.12345") ?? 0),
+      .document("{\"a\":[1]}"),
+      .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))), .bool(true), .integer(-128),
+    ]
+    for (position, value) in changes { values[position] = value }
+    return values
+  }
+
+  private func roundTrip(_ values: [PersistentValue]) throws -> [PersistentValue] {
+    let schema = try Self.schema.get()
+    let row = RowBuffer(count: schema.fields.count)
+    row.set(values)
+    let text = try row.withRow { try RecordText.text(of: $0, in: schema) }
+    try RecordText.fill(row, from: text, in: schema)
+    return try row.withRow { try $0.values() }
+  }
+
+  @Test("V2 V5 a record's text reads back as the same values")
+  func roundTrips() throws {
+    let cases: [[Int: PersistentValue]] = [
+      [:], [0: .integer(.min)], [0: .integer(.max)], [1: .null], [1: .text("")], [3: .double(.nan)],
+      [3: .double(-.infinity)], [3: .double(5)], [3: .double(1e300)], [2: .double(.infinity)],
+      [5: .bytes([])],
+      [6: .decimal(.nan)], [7: .null], [7: .document("null")], [7: .document("{\"$json\":1}")],
+      [7: .document("[]")], [7: .document("\"x\"")], [4: .date(.nan)], [4: .date(.infinity)],
+      [4: .date(-0.25)],
+    ]
+    for changes in cases {
+      let values = Self.row(changes)
+      #expect(try roundTrip(values) == values, "\(changes)")
+    }
+  }
+
+  @Test("V2 dates are text for people, and exact to the bit")
+  func dates() throws {
+    let known: [(Double, String)] = [
+      (0, "2001-01-01T00:00:00Z"), (0.5, "2001-01-01T00:00:00.5Z"), (-0.25, "2000-12-31T23:59:59.75Z"),
+      (-978_307_200, "1970-01-01T00:00:00Z"), (252_423_993_599, "9999-12-31T23:59:59Z"),
+      (-63_113_904_000, "0001-01-01T00:00:00Z"), (1e300, "@1e+300"), (1e-7, "@1e-07"), (.nan, "@nan"),
+      (-.infinity, "@-inf"), (300_931_200, "2010-07-16T00:00:00Z"), (-86_400.125, "2000-12-30T23:59:59.875Z"),
+    ]
+    for (seconds, text) in known {
+      #expect(DateText.text(seconds) == text)
+      let back = try #require(DateText.seconds(text))
+      #expect(back.bitPattern == seconds.bitPattern || (back.isNaN && seconds.isNaN))
+    }
+    var bits: UInt64 = 7
+    for number in 0..<20_000 {
+      bits = bits &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      // Any double at all, and doubles of the size of today's dates.
+      let seconds =
+        number % 2 == 0 ? Double(bitPattern: bits) : Double(Int64(bits >> 8)) / 50_000_000 - 700_000_000
+      guard seconds.isFinite else { continue }
+      let back = try #require(DateText.seconds(DateText.text(seconds)), "\(seconds)")
+      #expect(back.bitPattern == (seconds == 0 ? 0 : seconds.bitPattern))
+    }
+    for text in [
+      "", "2010", "2010-13-01T00:00:00Z", "2010-02-30T00:00:00Z", "2010-01-01T24:00:00Z", "@x", "@0x1p3",
+      "2010-01-01T00:00:00", "2010-01-01T00:00:00.Z",
+    ] {
+      #expect(DateText.seconds(text) == nil, "\(text)")
+    }
+  }
+
+  @Test(
+    "E5 a text that is no record is refused with its place",
+    arguments: [
+      ("[]", "line 1, column 1"), ("{\n  \"id\": \"x\"\n}", "line 2, column 3"),
+      ("{\n  \"id\": 1,\n", "line 3"),
+      ("{ \"id\": 1, \"other\": 2 }", "“other”"), ("{ \"id\": 1 }", "missing"),
+      ("{ \"id\": 1, \"small\": 128 }", "“small”"), ("{ \"id\": null }", "“id”"),
+    ])
+  func refusals(text: String, hint: String) throws {
+    let schema = try Self.schema.get()
+    let row = RowBuffer(count: schema.fields.count)
+    let error = try #require(throws: PersistenceError.self) {
+      try RecordText.fill(row, from: Array(text.utf8), in: schema)
+    }
+    #expect(error.code == .damaged)
+    #expect(error.message.contains(hint), "\(error)")
+  }
+
+  @Test("E6 hostile keys are names of files inside the folder, each its own")
+  func fileNames() throws {
+    let schema = try ModelSchema(name: "K", fields: [FieldSchema("id", .string)], key: ["id"])
+    let keys = [
+      "../../x", "a/b", "CON", "con", "", ".", "..", "a", "A", "%", "%41", "a+b", "é", "e\u{301}", "\0", " ",
+      "~",
+      String(repeating: "x", count: 300), String(repeating: "x", count: 301),
+      String(repeating: "X", count: 1_000),
+      ".json", "a.json", "nul", "COM1", "com1",
+    ]
+    var seen: Set<String> = []
+    for key in keys {
+      let name = FileName.file(for: RecordKey([.text(key)]))
+      #expect(seen.insert(name.lowercased()).inserted, "\(key) \(name)")
+      #expect(name.utf8.count <= 255)
+      #expect(!name.hasPrefix(".") && !name.contains("/"))
+      let back = try FileName.key(of: name, in: schema)
+      #expect(back == nil || back == RecordKey([.text(key)]))
+      #expect((back == nil) == name.contains("~"))
+    }
+    #expect(throws: PersistenceError.self) { try FileName.key(of: "a%zz.json", in: schema) }
+  }
+
+  @Test("E6 models that differ only by case have folders that differ by more")
+  func folders() {
+    var folders: [String] = []
+    for model in ["Movie", "movie", "MOVIE", "../x", "", "con", ".persistence", "sqlite_x", "a b"] {
+      let folder = FileName.folder(for: model, besides: folders)
+      #expect(!folders.map { $0.lowercased() }.contains(folder.lowercased()), "\(model)")
+      #expect(FileName.isFolder(folder))
+      folders.append(folder)
+    }
+    #expect(folders.first == "Movie")
+  }
+}
