@@ -22,11 +22,12 @@
 /// `encode(into:)`. The memberwise initialiser survives. A public struct gets public members, and its file
 /// imports this module publicly. What is wrong with a declaration is said at the declaration.
 ///
-/// A generic model is stored once for each type that it is used with, under a name that tells them apart, unless
-/// a name is given.
+/// A model is stored under its type's name, that of a nested type with the types around it, as in
+/// `Library.Book`. A generic model is a model of its own for each type that it is used with, as in `Box<Int>`;
+/// types are told apart by their last name there, so give a name where two would be alike.
 ///
 /// - Parameters:
-///   - name: The model's name in stores; the type's own name by default.
+///   - name: The model's name in stores; the type's name by default.
 ///   - contexts: The contexts that may hold the model, as in `contexts: MemoryContext.self`; any by default. Every
 ///     other throws `incompatibleContext`.
 @attached(

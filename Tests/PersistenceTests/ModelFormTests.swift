@@ -32,7 +32,7 @@ struct ModelFormTests {
     let book = Library.Book(id: BookID(rawValue: .max), title: "t")
     try repository.save(book)
     #expect(try repository.find(Library.Book.self, id: BookID(rawValue: .max)) == book)
-    #expect(try Library.Book.schema.model.name == "library/books")
+    #expect(try Library.Book.schema.model.name == "Library.Book")
     #expect(try Library.Book.schema.model.fields.map(\.name) == ["id", "Der Titel"])
     #expect(try repository.filter(Library.Book.self, where: \.title == "t").count() == 1)
     #expect(try repository.filter(Library.Book.self, where: \.id == BookID(rawValue: 1)).count() == 0)
@@ -51,6 +51,15 @@ struct ModelFormTests {
     #expect(try repository.filter(Counter<Int>.self, where: \.value > 2).first()?.id == "counter")
     #expect(try Counter<Int>.schema.model.indexes.map(\.fields) == [["value"], ["value", "id"]])
     #expect(try Counter<Double>.schema.model.fields[1].kind == .double)
+  }
+
+  @Test("models inside of a generic type are told apart by its parameter")
+  func nestedInGeneric() throws {
+    try repository.save(Shelf<Int>.Item(id: 1))
+    #expect(try repository.count(Shelf<String>.Item.self) == 0)
+    #expect(try Shelf<Int>.Item.schema.model.name == "Shelf<Int>.Item")
+    #expect(try Shelf<Int>.Label.schema.model.name == "Shelf<Int>.Label")
+    #expect(try Grid.Cell.schema.model.name == "Grid.Cell")
   }
 
   @Test("models beside types that are named like the package's own, and in extensions")
@@ -72,5 +81,14 @@ struct ModelFormTests {
       try Restricted.fetch(in: OtherContext(), options: nil)
     }
     #expect(other.code == .incompatibleContext)
+  }
+
+  @Test("V1 an unsigned integer under another name is refused by the first use")
+  func hiddenUnsigned() throws {
+    let error = try #require(throws: PersistenceError.self) {
+      try repository.save(HiddenUnsigned(id: 1, wide: 2))
+    }
+    #expect(error.code == .invalidSchema)
+    #expect(error.message.contains("do not fit in 64 signed bits"))
   }
 }

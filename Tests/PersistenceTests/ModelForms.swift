@@ -48,7 +48,7 @@ public struct BookID: RawRepresentable, PersistentKey, PersistentValueConvertibl
 /// A type around a model.
 public enum Library {
   /// A nested model with a key of its own type.
-  @Persistent("library/books")
+  @Persistent
   public struct Book: Hashable {
     /// The number.
     public var id: BookID
@@ -81,6 +81,22 @@ struct Grid: Hashable {
   var row = Row(cells: [])
   var rows: [Row] = []
   var buffer: RecordSchema?
+}
+
+/// A generic type around a model that does not mention the type's parameter.
+enum Shelf<Kind> {
+  @Persistent
+  struct Item: Hashable {
+    var id: Int
+  }
+}
+
+extension Shelf {
+  /// A model that is nested by an extension of a generic type.
+  @Persistent
+  struct Label: Hashable {
+    var id: Int
+  }
 }
 
 extension Grid {

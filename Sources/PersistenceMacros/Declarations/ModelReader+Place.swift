@@ -1,5 +1,6 @@
 import SwiftDiagnostics
 import SwiftSyntax
+import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Where a model is declared, and what follows from that.
@@ -50,13 +51,31 @@ extension ModelReader {
   /// Whether the model is nested in a type that is being extended, which may be generic without showing it.
   var isInExtension: Bool { context.lexicalContext.contains { $0.is(ExtensionDeclSyntax.self) } }
 
+  /// The model's name with those of the types around it, as in `Library.Book`: how stores know it by default.
+  ///
+  /// A generic type's part is described when the program runs, since its uses with two types are two models.
+  func typePath(of model: StructDeclSyntax) -> ExprSyntax {
+    var parts = context.lexicalContext.reversed().compactMap(Self.pathPart)
+    parts.append(model.genericParameterClause == nil ? model.name.plainText : #"\(Self.self)"#)
+    return "\"\(raw: parts.joined(separator: "."))\""
+  }
+
+  private static func pathPart(of node: Syntax) -> String? {
+    if let outer = node.as(ExtensionDeclSyntax.self) {
+      let type = outer.extendedType.trimmed
+      let base = type.as(MemberTypeSyntax.self).map { "\($0.baseType.trimmed)." } ?? ""
+      return base + #"\(\#(type).self)"#
+    }
+    guard let outer = node.asProtocol((any NamedDeclSyntax).self),
+      let generic = node.asProtocol((any WithGenericParametersSyntax).self)
+    else { return nil }
+    return generic.genericParameterClause == nil ? outer.name.plainText : #"\(\#(outer.name.text).self)"#
+  }
+
   private static let levels: Set = ["public", "package", "internal", "fileprivate", "private"]
 }
 
 extension Syntax {
   /// Whether this is code rather than a type: what is declared inside is local.
-  fileprivate var isCode: Bool {
-    asProtocol((any DeclGroupSyntax).self) == nil && !`is`(VariableDeclSyntax.self)
-      && !`is`(PatternBindingSyntax.self)
-  }
+  fileprivate var isCode: Bool { asProtocol((any DeclGroupSyntax).self) == nil }
 }

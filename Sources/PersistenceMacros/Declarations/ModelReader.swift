@@ -1,6 +1,5 @@
 import SwiftDiagnostics
 import SwiftSyntax
-import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Reads the declaration of a model and says everything that is wrong with it.
@@ -69,11 +68,7 @@ final class ModelReader {
   private func readStoredName(of model: StructDeclSyntax) -> ExprSyntax {
     guard let argument = attribute.expressions.first, argument.label == nil,
       !argument.expression.is(NilLiteralExprSyntax.self)
-    else {
-      // Two uses of a generic type are two models, so their names differ.
-      return isGeneric(model) && !isInExtension
-        ? "String(describing: Self.self)" : StoredNameLiteral(model.name.plainText).expression
-    }
+    else { return typePath(of: model) }
     guard let name = StoredNameLiteral(argument.expression) else {
       report(.modelNameNotLiteral, at: argument.expression)
       return argument.expression

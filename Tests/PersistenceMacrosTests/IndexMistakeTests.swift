@@ -1,0 +1,90 @@
+import SwiftDiagnostics
+import Testing
+
+@Suite("Issue 2: wrong indexes are diagnosed where they are declared")
+struct IndexMistakeTests {
+  private func model(_ member: String) -> String {
+    """
+    @Persistent
+    struct A {
+      var id: Int
+      var a: Int
+      var tags: [String]?
+      @Transient var b = 1
+      var c: Int { a }
+      \(member)
+    }
+    """
+  }
+
+  @Test("an index over nothing")
+  func empty() {
+    expect(model("#Index<A>(→[])"), isMistaken: "an index needs at least one property")
+  }
+
+  @Test("an index over what is not stored", arguments: ["b", "c", "missing"])
+  func unknown(name: String) {
+    expect(
+      model("#Index<A>([\\.a, →\\.\(name)])"),
+      isMistaken: "'\(name)' is no stored property of 'A', so no index can be over it")
+  }
+
+  @Test("an index over one property twice")
+  func repeatedProperty() {
+    expect(model("#Index<A>([\\.a, →\\.a])"), isMistaken: "'a' is in this index already")
+  }
+
+  @Test("an index over what is inside of a property")
+  func inside() {
+    expect(
+      model("#Index<A>([→\\.a.bitWidth])"),
+      isMistaken:
+        "an index is over whole stored properties, not over what is inside of one: '\\.a.bitWidth'")
+  }
+
+  @Test("an index of another model")
+  func root() {
+    expect(
+      model("#Index<→B>([\\.a])"),
+      isMistaken: "an index inside of 'A' is over properties of 'A', not of 'B'")
+    expect(
+      model("#Index([\\→B.a])"), isMistaken: "an index inside of 'A' is over properties of 'A', not of 'B'")
+    expectNoMistake(model("#Index<Outer.A>([\\A.a, \\Self.id])"))
+  }
+
+  @Test("an index over a document", arguments: ["[String]", "[String: Int]?", "Set<Int>", "Array<String>"])
+  func documents(type: String) {
+    let plain = type.replacing("?", with: "")
+    let message = "'x' is stored as a document, since it is a '\(plain)'; documents have no order to index"
+    expect(model("→@Indexed var x: \(type)"), isMistaken: message)
+    expect(model("→@Unique var x: \(type)"), isMistaken: message)
+    expect(model("var x: \(type); #Index<A>([\\.a, →\\.x])"), isMistaken: message)
+  }
+
+  @Test("an index that cannot be read")
+  func notLiteral() {
+    let message =
+      "the properties of an index are read when the macro runs: write them as an array of key paths, such as [\\.a, \\.b]"
+    expect(model("#Index<A>(→paths)"), isMistaken: message)
+    expect(model("#Index<A>([→path])"), isMistaken: message)
+    expect(
+      model("#Index<A>([\\.a], unique: →flag)"),
+      isMistaken: "whether an index is unique is read when the macro runs: write true or false")
+  }
+
+  @Test("an index twice")
+  func repeated() {
+    expect(
+      model("#Index<A>([\\.a, \\.id])\n  →#Index<A>([\\.a, \\.id], unique: true)"),
+      isMistaken: "an index over the same properties is declared already", severity: .warning)
+    expectNoMistake(model("#Index<A>([\\.a, \\.id])\n  #Index<A>([\\.id, \\.a])"))
+  }
+
+  @Test("an index outside of a model")
+  func outside() {
+    #expect(
+      mistakes(in: "struct B { var a: Int; #Index<B>([\\.a]) }") == [
+        "#Index says nothing here: it belongs directly inside of a @Persistent struct"
+      ])
+  }
+}

@@ -1,0 +1,145 @@
+import Testing
+
+@Suite("V1 properties that cannot be stored are diagnosed at the declaration")
+struct PropertyMistakeTests {
+  private func model(_ member: String) -> String {
+    """
+    @Persistent
+    struct A {
+      var id: Int
+      \(member)
+    }
+    """
+  }
+
+  @Test(
+    "UInt and UInt64 are refused, with the reason",
+    arguments: [
+      ("UInt64", "Int64", "UInt64"), ("UInt", "Int", "UInt"), ("UInt64?", "Int64?", "UInt64"),
+      ("Optional<UInt>", "Optional<Int>", "UInt"), ("Swift.UInt64", "Int64", "UInt64"),
+    ])
+  func unsigned(type: String, signed: String, name: String) {
+    expect(
+      model("var size: →\(type)"),
+      isMistaken:
+        "'size' cannot be stored: the values of \(name) do not fit in the 64 signed bits that stores have",
+      fixIts: ["make it \(signed.replacing("?", with: "").replacing("Optional<Int>", with: "Int"))"],
+      fixed: model("var size: \(signed)"))
+  }
+
+  @Test("an unsigned integer that only its value shows")
+  func inferredUnsigned() {
+    expect(
+      model("var →size = UInt64(1)"),
+      isMistaken:
+        "'size' cannot be stored: the values of UInt64 do not fit in the 64 signed bits that stores have")
+  }
+
+  @Test(
+    "types that are no data",
+    arguments: [
+      ("() -> Void", "a function is no data"), ("(@Sendable () -> Void)?", "a function is no data"),
+      ("(Int, Int)", "a tuple is not Codable; declare a Codable struct with these members"),
+      ("Any", "'Any' does not say which type to read back; use a concrete type"),
+      ("any Codable", "'any Codable' does not say which type to read back; use a concrete type"),
+      ("(any Codable)?", "'any Codable' does not say which type to read back; use a concrete type"),
+      ("some Codable", "'some Codable' does not say which type to read back; use a concrete type"),
+      ("A & B", "'A & B' does not say which type to read back; use a concrete type"),
+      ("Int.Type", "a type is no data"), ("Substring", "'Substring' is not Codable; use String"),
+      ("Unicode.Scalar", "'Unicode.Scalar' is not Codable; use String"),
+      ("Void", "'Void' has no values to store"),
+      (
+        "Character",
+        "Swift's Character is not Codable; use String, or write a type of your own with its module's name"
+      ),
+      ("UInt128", "an UInt128 does not fit in 64 bits"), ("KeyPath<A, Int>", "a key path is no data"),
+    ])
+  func noData(type: String, reason: String) {
+    expect(
+      model("var x: →\(type)"),
+      isMistaken: "'x' cannot be stored: \(reason), or mark the property @Transient",
+      fixIts: type.hasSuffix("?") ? ["mark it @Transient"] : [],
+      fixed: type.hasSuffix("?") ? model("@Transient var x: \(type)") : nil)
+  }
+
+  @Test("an optional inside of an optional")
+  func nestedOptional() {
+    for type in ["Int??", "Optional<Int?>", "Optional<Optional<Int>>"] {
+      expect(
+        model("var x: →\(type)"),
+        isMistaken:
+          "'x' cannot be stored: of an optional inside an optional, a stored nil could be either",
+        fixIts: ["make it one optional"], fixed: model("var x: Int?"))
+    }
+  }
+
+  @Test("a type that is not to be seen")
+  func needsType() {
+    let message = "what 'x' is stored as cannot be seen without its type; add a type annotation"
+    expect(
+      model("var →x = Rating.pg"), isMistaken: message, fixIts: ["add a type annotation"],
+      fixed: model("var x: Rating = Rating.pg"))
+    expect(
+      model("var →x = makeX()"), isMistaken: message, fixIts: ["add a type annotation"],
+      fixed: model("var x: <#Type#> = makeX()"))
+  }
+
+  @Test("a constant that could not be read back")
+  func constant() {
+    let message =
+      "'x' is a constant with a value: what is stored could not be read back; make it a variable, or mark it @Transient"
+    expect(
+      model("→let x = 1"), isMistaken: message, fixIts: ["make it a variable", "mark it @Transient"],
+      fixed: model("var x = 1"))
+    expect(
+      "@Persistent struct A { →let id = UUID() }",
+      isMistaken: message.replacing("'x'", with: "'id'"),
+      fixIts: ["make it a variable", "mark it @Transient"],
+      fixed: "@Persistent struct A { var id = UUID() }")
+  }
+
+  @Test("lazy, weak and wrapped properties")
+  func storedElsewhere() {
+    expect(
+      model("→lazy var x = 1"),
+      isMistaken: "'x' is lazy, so reading it for a store would change it; mark it @Transient, or compute it",
+      fixIts: ["mark it @Transient"], fixed: model("@Transient lazy var x = 1"))
+    expect(
+      model("→weak var x: Node?"),
+      isMistaken: "'x' is a weak reference, which no store can keep; mark it @Transient",
+      fixIts: ["mark it @Transient"], fixed: model("@Transient weak var x: Node?"))
+    expect(
+      model("→@Clamped(0...1) var x: Double = 0"),
+      isMistaken:
+        "@Clamped puts another type behind 'x', which is not seen here; store a plain property, or mark it @Transient",
+      fixIts: ["mark it @Transient"], fixed: model("@Transient @Clamped(0...1) var x: Double = 0"))
+  }
+
+  @Test("properties declared as a tuple")
+  func tuples() {
+    expect(
+      model("var →(a, b) = (1, 2)"),
+      isMistaken: "properties declared as a tuple cannot be stored; declare each on its own")
+  }
+
+  @Test("@Transient without a value", arguments: ["var x: Int", "var x: Optional<Int>", "let x: Int?"])
+  func transient(member: String) {
+    expect(
+      model("@Transient \(member.replacing("x", with: "→x"))"),
+      isMistaken:
+        "@Transient 'x' is not in the store, so a fetched model needs a value for it; give it one here",
+      fixIts: ["give it a value"], fixed: model("@Transient \(member) = <#value#>"))
+  }
+
+  @Test("every mistake of a declaration is said in one build")
+  func several() {
+    let source = """
+      @Persistent struct A {
+        var id: Int?
+        var a: UInt64
+        let b = 1
+      }
+      """
+    #expect(mistakes(in: source).count == 3)
+  }
+}
