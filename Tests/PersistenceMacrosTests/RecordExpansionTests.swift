@@ -170,6 +170,8 @@ struct RecordExpansionTests {
     #expect(published.contains("public static var schema"))
     let hidden = expansion(of: "public extension Outer { @Persistent internal struct A { var id: Int } }")
     #expect(!hidden.contains("public static"))
+    let inside = expansion(of: "private enum Outer { @Persistent struct A { var id: Int } }")
+    #expect(inside.contains("fileprivate static let schema"))
     #expect(!expansion(of: "@Persistent fileprivate struct A { var id: Int }").contains("fileprivate static"))
   }
 

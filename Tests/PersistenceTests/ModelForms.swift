@@ -123,9 +123,28 @@ private struct Hidden: Hashable {
   var text: String
 }
 
-/// Saves and finds a model that only this file sees.
+private enum HiddenLibrary {
+  @Persistent
+  struct Book: Hashable {
+    @ID var shelf: Int
+    @ID var `inout`: String
+    private var pages = 0
+
+    init(shelf: Int, name: String, pages: Int) {
+      self.shelf = shelf
+      self.inout = name
+      self.pages = pages
+    }
+  }
+}
+
+/// Saves and finds models that only this file sees.
 func hiddenRoundTrip(in repository: any PersistentRepository) throws -> Bool {
   let hidden = Hidden(id: 1, text: "x")
+  let book = HiddenLibrary.Book(shelf: 1, name: "x", pages: 9)
   try repository.save(hidden)
+  try repository.save(book)
+  let key = HiddenLibrary.Book.PrimaryKey(shelf: 1, `inout`: "x")
   return try repository.find(Hidden.self, id: 1) == hidden
+    && repository.find(HiddenLibrary.Book.self, id: key) == book
 }

@@ -5,7 +5,7 @@ struct ModelDeclaration {
   /// The name by which stores know the model, as an expression.
   let storedName: ExprSyntax
 
-  /// The access level of what is generated: `public`, `package`, or none.
+  /// The access level of what is generated: `public`, `package`, `fileprivate`, or none for internal.
   let access: String?
 
   /// Whether the type has, or may have, generic parameters of its own or of a type around it, which rules out

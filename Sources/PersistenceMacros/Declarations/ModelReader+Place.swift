@@ -27,17 +27,21 @@ extension ModelReader {
     }
   }
 
-  /// The access level that the members of the extension need.
+  /// The access level that the members of the extension need; nil for internal.
   func access(of model: StructDeclSyntax) -> String? {
-    let modifiers: DeclModifierListSyntax
-    if model.modifiers.contains(where: { Self.levels.contains($0.name.text) }) {
-      modifiers = model.modifiers
-    } else if let outer = context.lexicalContext.first?.as(ExtensionDeclSyntax.self) {
-      modifiers = outer.modifiers  // what a public extension holds is public
-    } else {
-      return nil
+    let hidden: Set = ["private", "fileprivate"]
+    let own = model.modifiers.map(\.name.text)
+    let outer = context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self) }
+    if hidden.isDisjoint(with: own),
+      outer.contains(where: { !hidden.isDisjoint(with: $0.modifiers.map(\.name.text)) })
+    {
+      return "fileprivate"  // the model is no more visible than the type around it
     }
-    return modifiers.map(\.name.text).first { $0 == "public" || $0 == "package" }
+    var levels = own.filter(Self.levels.contains)
+    if levels.isEmpty, let extended = context.lexicalContext.first?.as(ExtensionDeclSyntax.self) {
+      levels = extended.modifiers.map(\.name.text)  // what a public extension holds is public
+    }
+    return levels.first { $0 == "public" || $0 == "package" }
   }
 
   /// Whether the model has generic parameters, or stands where it may have some of a type around it.
