@@ -1,0 +1,63 @@
+package import Foundation
+package import PersistenceCore
+
+/// One store: where it is, and how it is opened, once or several times.
+///
+/// In memory, every opening is a store of its own.
+package struct StoreUnderTest: Sendable {
+  /// The context that the store is of.
+  package let context: ContextUnderTest
+
+  /// The folder that holds the store and nothing else.
+  package let folder: URL
+
+  /// Names a store in a folder.
+  package init(_ context: ContextUnderTest, folder: URL) {
+    self.context = context
+    self.folder = folder
+  }
+
+  /// The store's path: a file or a folder, as the engine likes.
+  package var path: String { folder.appendingPathComponent("store").path }
+
+  /// The store's URL.
+  ///
+  /// - Parameter options: Options of the URL.
+  package func url(_ options: [String: String] = [:]) -> String { context.url(path: path, options: options) }
+
+  /// Opens the store.
+  ///
+  /// - Parameters:
+  ///   - options: Options of the URL.
+  ///   - monitoring: What is watched.
+  package func open(_ options: [String: String] = [:], monitoring: Monitoring = Monitoring()) throws
+    -> Repository
+  {
+    try Repository(opening: url(options), engines: ContextUnderTest.engines, monitoring: monitoring)
+  }
+
+  /// Every file of the store with its bytes, by path: to see that nothing was written.
+  package func contents() throws -> [String: Data] {
+    var contents: [String: Data] = [:]
+    guard let walk = FileManager.default.enumerator(atPath: folder.path) else { return contents }
+    for case let name as String in walk {
+      let url = folder.appendingPathComponent(name)
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else { continue }
+      contents[name] = isFolder.boolValue ? Data() : try Data(contentsOf: url)
+    }
+    return contents
+  }
+}
+
+extension PersistentRepository {
+  /// The context behind the repository as the contract that drivers keep.
+  package var storage: any StorageContext {
+    get throws {
+      guard let storage = context as? any StorageContext else {
+        throw PersistenceError.unsupported("be used as a driver", by: "\(type(of: context))")
+      }
+      return storage
+    }
+  }
+}

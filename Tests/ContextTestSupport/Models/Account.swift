@@ -1,0 +1,38 @@
+package import PersistenceCore
+
+/// A record that money is moved between: what a lost update or a torn snapshot shows in.
+package struct Account: PersistentRecord, Hashable {
+  package var id: Int
+  package var balance: Int
+  package var transfers = 0
+  package var note = ""
+
+  /// Makes an account.
+  package init(_ id: Int, balance: Int) {
+    self.id = id
+    self.balance = balance
+  }
+
+  package static let schema = RecordSchema<Account>(
+    "Account",
+    fields: [
+      .field("id", \.id), .field("balance", \.balance), .field("transfers", \.transfers),
+      .field("note", \.note),
+    ], key: [\.id], indexes: [RecordIndex(\.balance)])
+
+  package var primaryKey: Int { id }
+
+  package init(from row: borrowing Row) throws {
+    id = try row.decode(at: 0)
+    balance = try row.decode(at: 1)
+    transfers = try row.decode(at: 2)
+    note = try row.decode(at: 3)
+  }
+
+  package func encode(into row: RowBuffer) throws {
+    row.encode(id, at: 0)
+    row.encode(balance, at: 1)
+    row.encode(transfers, at: 2)
+    row.encode(note, at: 3)
+  }
+}

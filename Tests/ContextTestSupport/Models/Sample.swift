@@ -1,0 +1,73 @@
+package import PersistenceCore
+
+/// A record with fields of one kind: for comparisons and orders of that kind.
+package struct Sample<Value: OracleValue & ExactText>: PersistentRecord {
+  package var id: Int
+  /// A value.
+  package var value: Value
+  /// Another one, to compare it with.
+  package var other: Value
+  /// A value or nil.
+  package var maybe: Value?
+  /// Another one, to compare it with.
+  package var perhaps: Value?
+
+  /// Makes a record.
+  package init(id: Int, value: Value, other: Value, maybe: Value?, perhaps: Value?) {
+    self.id = id
+    self.value = value
+    self.other = other
+    self.maybe = maybe
+    self.perhaps = perhaps
+  }
+
+  package static var schema: RecordSchema<Sample> {
+    .shared(for: Sample.self) {
+      RecordSchema(
+        "Sample of \(Value.self)",
+        fields: [
+          .field("id", \.id), .field("value", \.value), .field("other", \.other), .field("maybe", \.maybe),
+          .field("perhaps", \.perhaps),
+        ], key: [\.id], indexes: [RecordIndex(\.value), RecordIndex(\.maybe, \.other)])
+    }
+  }
+
+  package var primaryKey: Int { id }
+
+  package init(from row: borrowing Row) throws {
+    id = try row.decode(at: 0)
+    value = try row.decode(at: 1)
+    other = try row.decode(at: 2)
+    maybe = try row.decode(at: 3)
+    perhaps = try row.decode(at: 4)
+  }
+
+  package func encode(into row: RowBuffer) throws {
+    row.encode(id, at: 0)
+    row.encode(value, at: 1)
+    row.encode(other, at: 2)
+    row.encode(maybe, at: 3)
+    row.encode(perhaps, at: 4)
+  }
+}
+
+extension Sample: ExactText {
+  /// Every field to the bit.
+  package var exactText: String {
+    "\(id): \(value.exactText), \(other.exactText), \(maybe.exactText), \(perhaps.exactText)"
+  }
+}
+
+extension Sample where Value: Sampled {
+  /// Records of all samples, each beside random others, a third of the optional ones nil.
+  package static func all(seed: UInt64) -> [Sample] {
+    var random = SeededGenerator(seed: seed)
+    let values = Value.samples
+    return (values + values).shuffled(using: &random).enumerated().map { id, value in
+      Sample(
+        id: id, value: value, other: random.oneIn(3) ? value : random.pick(values),
+        maybe: random.oneIn(3) ? nil : random.pick(values),
+        perhaps: random.oneIn(3) ? nil : random.pick(values))
+    }
+  }
+}

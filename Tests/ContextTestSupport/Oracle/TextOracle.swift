@@ -1,0 +1,49 @@
+/// Text searches as V7 words them, by the simplest code that can be right.
+package enum TextOracle {
+  /// The scalars of a text, each in its own lower-case mapping where case does not count.
+  package static func scalars(_ text: String, caseInsensitive: Bool) -> [Unicode.Scalar] {
+    text.unicodeScalars.flatMap { scalar in
+      caseInsensitive ? Array(scalar.properties.lowercaseMapping.unicodeScalars) : [scalar]
+    }
+  }
+
+  /// Whether the text holds the needle.
+  package static func contains(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
+    let (text, needle) = (
+      scalars(text, caseInsensitive: caseInsensitive), scalars(needle, caseInsensitive: caseInsensitive)
+    )
+    guard text.count >= needle.count else { return false }
+    return (0...(text.count - needle.count)).contains { Array(text[$0..<($0 + needle.count)]) == needle }
+  }
+
+  /// Whether the text begins with the needle.
+  package static func hasPrefix(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
+    scalars(text, caseInsensitive: caseInsensitive).starts(
+      with: scalars(needle, caseInsensitive: caseInsensitive))
+  }
+
+  /// Whether the text ends with the needle.
+  package static func hasSuffix(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
+    scalars(text, caseInsensitive: caseInsensitive).reversed()
+      .starts(with: scalars(needle, caseInsensitive: caseInsensitive).reversed())
+  }
+
+  /// Whether the whole text fits a pattern of `%`, `_` and `\`.
+  package static func like(_ text: String, _ pattern: String) -> Bool {
+    like(ArraySlice(text.unicodeScalars), ArraySlice(pattern.unicodeScalars))
+  }
+
+  private static func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool
+  {
+    guard let first = pattern.first else { return text.isEmpty }
+    switch first {
+    case "%":
+      return like(text, pattern.dropFirst()) || (!text.isEmpty && like(text.dropFirst(), pattern))
+    case "_": return !text.isEmpty && like(text.dropFirst(), pattern.dropFirst())
+    case "\\":
+      let rest = pattern.dropFirst()
+      return text.first == rest.first && like(text.dropFirst(), rest.dropFirst())
+    default: return text.first == first && like(text.dropFirst(), pattern.dropFirst())
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package import PersistenceCore
+import Synchronization
+
+/// A context around another one that counts the rows which are read, and fails where it is told to.
+///
+/// A wrapper through the real seam: every call goes to the context that it wraps.
+package final class ObservedContext: StorageContext {
+  private let wrapped: any StorageContext
+  private let state = Mutex(State())
+
+  private struct State {
+    var rowsRead = 0
+    var failure: (afterRows: Int, error: PersistenceError)?
+  }
+
+  package let monitor: ContextMonitor
+
+  /// Wraps a context.
+  ///
+  /// - Parameters:
+  ///   - wrapped: The context.
+  ///   - monitoring: What is watched.
+  package init(_ wrapped: any StorageContext, monitoring: Monitoring = Monitoring()) {
+    self.wrapped = wrapped
+    monitor = ContextMonitor(monitoring, location: wrapped.location)
+  }
+
+  /// How many rows of results have been read.
+  package var rowsRead: Int { state.withLock(\.rowsRead) }
+
+  /// Makes reading fail once so many rows have been read, from now on; nil ends that.
+  package func fail(afterRows rows: Int?, with error: PersistenceError? = nil) {
+    state.withLock { state in
+      state.rowsRead = 0
+      state.failure = rows.map { ($0, error ?? PersistenceError(.inputOutput, "the medium failed")) }
+    }
+  }
+
+  fileprivate func willReadRow() throws {
+    try state.withLock { state in
+      if let failure = state.failure, state.rowsRead >= failure.afterRows { throw failure.error }
+      state.rowsRead += 1
+    }
+  }
+
+  package var location: String { wrapped.location }
+  package var capabilities: Capabilities { wrapped.capabilities }
+  package func catalog() throws -> [ModelSchema] { try wrapped.catalog() }
+  package func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
+    -> Bool
+  {
+    try wrapped.find(key, in: schema, body)
+  }
+  package func count(_ request: FetchRequest) throws -> Int { try wrapped.count(request) }
+  package func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    ObservedResults(try wrapped.fetch(request), self)
+  }
+  package func plan(for request: FetchRequest) throws -> QueryPlan { try wrapped.plan(for: request) }
+  package func snapshot() throws -> any StorageSnapshot { try wrapped.snapshot() }
+  package func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    try wrapped.transaction(body)
+  }
+  package func close() throws { try wrapped.close() }
+}
+
+private final class ObservedResults: StorageResults {
+  private let wrapped: any StorageResults
+  private let context: ObservedContext
+
+  init(_ wrapped: any StorageResults, _ context: ObservedContext) {
+    self.wrapped = wrapped
+    self.context = context
+  }
+
+  func count() throws -> Int { try wrapped.count() }
+
+  func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
+    try wrapped.read(from: offset, limit: limit) { row in
+      try context.willReadRow()
+      try body(row)
+    }
+  }
+}
