@@ -76,8 +76,9 @@ final class StoreFolder: Sendable {
       return try Folder(path: path)
     } catch let failure as SystemFailure where failure.number == ENOENT && mayCreate {
       if mkdir(path, 0o777) != 0, errno != EEXIST { throw SystemFailure("make the folder", path) }
-      let parent = (path as NSString).deletingLastPathComponent
-      try? Folder(path: parent.isEmpty ? "." : parent).synchronize()
+      // Not NSString's deletingLastPathComponent: on Linux it traps for a path of one character.
+      let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      try? Folder(path: parent).synchronize()
       return try Folder(path: path)
     }
   }
