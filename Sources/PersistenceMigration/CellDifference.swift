@@ -27,7 +27,8 @@ enum CellDifference {
     guard bytes.count > limit else { return try cell.value().description }
     let start = max(0, min(difference - limit / 4, bytes.count - limit))
     let part = Array(bytes[start..<min(bytes.count, start + limit)])
-    let shown: PersistentValue = cell.tag == .bytes ? .bytes(part) : .text(String(decoding: part, as: UTF8.self))
+    let shown: PersistentValue =
+      cell.tag == .bytes ? .bytes(part) : .text(String(decoding: part, as: UTF8.self))
     return "\(start > 0 ? "…" : "")\(shown)… (\(bytes.count) bytes, from byte \(start))"
   }
 }

@@ -48,7 +48,8 @@ struct ModelComparison {
     line.replacing("not in the store", with: "not in the right store")
       .replacing("in the store, not declared", with: "in the right store only")
       .replacing("declared as", with: "left").replacing("stored as", with: "right")
-      .replacing("declared, ", with: "in the left store, ").replacing("not declared", with: "not in the left store")
+      .replacing("declared, ", with: "in the left store, ").replacing(
+        "not declared", with: "not in the left store")
   }
 
   private func content(

@@ -18,7 +18,8 @@ extension PersistenceError {
   static func verificationFailed(_ model: String, _ reason: String, location: String) -> PersistenceError {
     PersistenceError(
       .verificationFailed,
-      "the copy of \(model) is not what the source holds: \(reason); do not use the destination", model: model,
+      "the copy of \(model) is not what the source holds: \(reason); do not use the destination",
+      model: model,
       location: location)
   }
 }

@@ -27,6 +27,7 @@ struct RecordStream {
   ///   - schema: The model.
   ///   - reader: Where it is read.
   ///   - shared: The fields that both sides have, where they do not have the same ones.
+  /// - Throws: ``PersistenceError`` where the model cannot be read.
   init(_ schema: ModelSchema, in reader: any StorageReader, shared: Set<StoredName>?) throws {
     results = try reader.fetch(try FetchRequest(schema))
     self.schema = schema

@@ -127,7 +127,14 @@ struct ImportCommand: ToolCommand {
   private func knownPlan(_ stores: ToolStores) throws -> ImportPlan? {
     let path = try stores.check(url).path
     guard let model, !path.isEmpty, FileManager.default.fileExists(atPath: path) else { return nil }
-    return try stores.with(stores.openForReading(url)) { store in
+    let known: any StorageContext
+    do {
+      known = try stores.openForReading(url)
+    } catch let error as PersistenceError where error.code == .missingStore || error.code == .notAStore {
+      // An empty file or folder may become a store; where it may not, opening for writing says so.
+      return nil
+    }
+    return try stores.with(known) { store in
       guard let schema = try existing(model, in: store) else { return nil }
       return try ImportPlan.given(schema, from: store.location, wishes())
     }

@@ -5,7 +5,8 @@ import PersistenceMigration
 /// Copies a whole store to another engine.
 struct MigrateCommand: ToolCommand {
   static let configuration = CommandConfiguration(
-    commandName: "migrate", abstract: "Copy all models of a store into another, empty one, and check the copy.")
+    commandName: "migrate",
+    abstract: "Copy all models of a store into another, empty one, and check the copy.")
 
   @Argument(help: "The URL of the store to copy.")
   var source: String

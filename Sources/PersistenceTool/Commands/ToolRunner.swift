@@ -33,10 +33,10 @@ package enum ToolRunner {
       throw failure
     } catch let error as PersistenceError {
       throw error
-    } catch where PersistenceCommand.exitCode(for: error) == .success {
+    } catch  where PersistenceCommand.exitCode(for: error) == .success {
       try session.output.line(PersistenceCommand.fullMessage(for: error))
       return .success
-    } catch where isParsing(error) {
+    } catch  where isParsing(error) {
       throw ToolFailure.usage(PersistenceCommand.fullMessage(for: error))
     }
   }

@@ -69,7 +69,8 @@ struct VerifyCommand: ToolCommand {
         + "\(model.changed) changed")
     for line in model.schemaDifferences { try output.line("  schema: \(TerminalText.safe(line))") }
     if !model.isComparedByKey {
-      try output.line("  the primary keys differ, so records were counted and digested, not compared one by one")
+      try output.line(
+        "  the primary keys differ, so records were counted and digested, not compared one by one")
       if let left = model.left, let right = model.right {
         try output.line("  A: \(left.count) records, digest \(left.digest)")
         try output.line("  B: \(right.count) records, digest \(right.digest)")

@@ -4,6 +4,7 @@ enum DelimitedText {
   ///
   /// - Parameter fields: The fields; nil is written as nothing, the empty text as `""`, so that the two stay
   ///   different.
+  /// - Returns: The record as text.
   static func line(_ fields: [String?]) -> String {
     fields.map { $0.map(field) ?? "" }.joined(separator: ",") + "\r\n"
   }

@@ -18,7 +18,8 @@ final class RowPrinter {
     let columns = positions.map { position in
       let kind = schema.fields[position].kind
       return TextTable.Column(
-        title: schema.fields[position].name, isRight: kind.isInteger || [.double, .float, .decimal].contains(kind))
+        title: schema.fields[position].name,
+        isRight: kind.isInteger || [.double, .float, .decimal].contains(kind))
     }
     table = TextTable(columns, cellLimit: output.isTerminal ? 40 : nil, output: output)
     switch format {

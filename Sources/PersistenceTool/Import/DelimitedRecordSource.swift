@@ -20,7 +20,8 @@ struct DelimitedRecordSource: RecordSource {
       let names = try names(header)
       var number = 0
       while let record = try next(&reader) {
-        if case .success(let fields) = record.fields, fields == [DelimitedReader.Field(text: "", isQuoted: false)],
+        if case .success(let fields) = record.fields,
+          fields == [DelimitedReader.Field(text: "", isQuoted: false)],
           names.count > 1
         {
           continue  // A blank line.

@@ -69,7 +69,9 @@ struct FieldInference {
 
   /// What was found, in words: the most frequent first, samples of what is rare.
   var findings: String {
-    let found = counts.filter { $0.key != .null }.sorted { ($0.value, $1.key.rawValue) > ($1.value, $0.key.rawValue) }
+    let found = counts.filter { $0.key != .null }.sorted {
+      ($0.value, $1.key.rawValue) > ($1.value, $0.key.rawValue)
+    }
     return found.enumerated().map { index, entry in
       let samples = index > 0 ? " (\((self.samples[entry.key] ?? []).joined(separator: ", ")))" : ""
       return "\(entry.value) \(entry.key.plural)\(samples)"

@@ -37,7 +37,9 @@ struct FieldReading {
   }
 
   private func read(_ value: JSONValue) throws -> Outcome {
-    if field.kind == .document { return Outcome(value: .document(JSONText.canonical(value))) }
+    if field.kind == .document {
+      return Outcome(value: .document(JSONText.canonical(JSONDocument.unwrapped(value))))
+    }
     switch value {
     case .string(let text):
       guard let read = try stored(text) else { throw misfit(value) }
@@ -48,11 +50,11 @@ struct FieldReading {
       if field.kind == .string || field.kind == .url {
         return Outcome(value: .text(text), conversion: "number to text")
       }
-      if field.kind == .date { return Outcome(value: try date(text, value)) }
       guard let read = number(text) else { throw misfit(value) }
       let isInteger = !text.utf8.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }
       let isFloating = field.kind == .double || field.kind == .float
-      return Outcome(value: read, conversion: isFloating && isInteger ? "integer to \(field.kind.rawValue)" : nil)
+      return Outcome(
+        value: read, conversion: isFloating && isInteger ? "integer to \(field.kind.rawValue)" : nil)
     case .bool(let truth):
       if field.kind == .bool { return Outcome(value: .bool(truth)) }
       guard field.kind == .string else { throw misfit(value) }
@@ -78,9 +80,7 @@ struct FieldReading {
     case .data: return Data(base64Encoded: text).map { .bytes([UInt8]($0)) }
     case .uuid: return UUID(uuidString: text).map { .uuid($0) }
     case .document: return (try? JSONDocument.canonical(text)).map { .document($0) }
-    case .date:
-      if let special = SpecialNumber.value(text) { return .date(special) }
-      return MomentText.seconds(text).map { .date($0) } ?? (ExactNumber(text) == nil ? nil : Double(text).map { .date($0) })
+    case .date: return MomentText.seconds(text).map { .date($0) }
     default:
       if let special = SpecialNumber.value(text) {
         if field.kind == .double || field.kind == .float { return .double(special) }
@@ -88,11 +88,6 @@ struct FieldReading {
       }
       return number(text)
     }
-  }
-
-  private func date(_ text: String, _ value: JSONValue) throws -> PersistentValue {
-    guard let seconds = Double(text), seconds.isFinite else { throw misfit(value) }
-    return .date(TotalOrder.normalized(seconds))
   }
 
   /// The number that a text spells, where the field can hold it.

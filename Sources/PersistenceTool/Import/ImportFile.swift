@@ -15,10 +15,12 @@ enum ImportFile {
   /// - Parameters:
   ///   - path: The file.
   ///   - format: What it is; by its extension and its first bytes where it is nil.
+  /// - Returns: Its records.
   /// - Throws: ``ToolFailure``.
   static func open(_ path: String, as format: ImportFormat?) throws -> any RecordSource {
     var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue
+    else {
       throw ToolFailure.inputOutput("there is no file \(path)")
     }
     let data: Data

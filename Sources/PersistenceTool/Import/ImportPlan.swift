@@ -99,7 +99,8 @@ extension ImportPlan {
     }
   }
 
-  private static func unknown(_ name: String, _ option: String, _ inferences: [FieldInference]) -> ToolFailure {
+  private static func unknown(_ name: String, _ option: String, _ inferences: [FieldInference]) -> ToolFailure
+  {
     let known = inferences.map { "“\($0.name)”" }.joined(separator: ", ")
     return ToolFailure.usage(
       TerminalText.safe("\(option): the file has no field “\(name)”; its fields are \(known)"))
@@ -139,6 +140,8 @@ extension ImportPlan {
   ///   - schema: From a schema file, or the store's catalog.
   ///   - origin: Where it comes from, for messages.
   ///   - wishes: What the command line says, which must not contradict it.
+  /// - Returns: The plan.
+  /// - Throws: ``ToolFailure`` where it does contradict it.
   static func given(_ schema: ModelSchema, from origin: String, _ wishes: Wishes) throws -> ImportPlan {
     if let model = wishes.model, StoredName(model) != StoredName(schema.name) {
       throw ToolFailure.usage(
@@ -146,7 +149,8 @@ extension ImportPlan {
     }
     guard wishes.kinds.isEmpty, wishes.indexes.isEmpty, wishes.uniqueIndexes.isEmpty else {
       throw ToolFailure.usage(
-        "kinds and indexes come from \(origin), so --kind, --index and --unique contradict it; --infer ignores it")
+        "kinds and indexes come from \(origin), so --kind, --index and --unique contradict it; --infer ignores it"
+      )
     }
     var generatedPosition: Int?
     if wishes.generatesKey {

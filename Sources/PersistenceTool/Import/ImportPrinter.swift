@@ -26,12 +26,13 @@ struct ImportPrinter {
     let output = session.output
     var table = TextTable(
       [
-        .init(title: "field"), .init(title: "kind"), .init(title: "null", isRight: true), .init(title: "found"),
+        .init(title: "field"), .init(title: "kind"), .init(title: "null", isRight: true),
+        .init(title: "found"),
         .init(title: "converted"),
       ], cellLimit: output.isTerminal ? 60 : nil, output: output)
     for field in report.fields {
       let isGenerated = report.isKeyGenerated && report.key == [field.name]
-      let conversions = field.conversions.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+      let conversions = field.conversions.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
       try table.add([
         field.name, field.kind, field.nulls == 0 ? "" : "\(field.nulls)",
         isGenerated ? "generated: 1, 2, 3 …" : field.found ?? "", conversions.joined(separator: ", "),

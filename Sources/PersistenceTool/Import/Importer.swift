@@ -101,12 +101,17 @@ final class Importer {
         if let conversion = outcome.conversion { conversions.append((position, conversion)) }
       }
       if let position = plan.generatedPosition { values[position] = .integer(nextKey) }
-      for (position, value) in values.enumerated() where value == nil && !readings[position].field.isOptional {
+      for (position, value) in values.enumerated() where value == nil && !readings[position].field.isOptional
+      {
         throw RecordRejection(reason: "“\(readings[position].field.name)” is missing")
       }
       nextKey += plan.generatedPosition == nil ? 0 : 1
-      for (position, conversion) in conversions { report.fields[position].conversions[conversion, default: 0] += 1 }
-      for (position, value) in values.enumerated() where value?.isNull ?? true { report.fields[position].nulls += 1 }
+      for (position, conversion) in conversions {
+        report.fields[position].conversions[conversion, default: 0] += 1
+      }
+      for (position, value) in values.enumerated() where value?.isNull ?? true {
+        report.fields[position].nulls += 1
+      }
       return Pending(place: record.place, values: values.map { $0 ?? .null })
     } catch let rejection as RecordRejection {
       try reject(ImportReport.Reject(place: record.place, key: nil, reason: rejection.reason))

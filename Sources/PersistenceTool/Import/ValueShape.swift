@@ -51,12 +51,15 @@ enum ValueShape: Int, CaseIterable, Hashable {
     return text.utf8.last.map(isDigit) ?? false
   }
 
-  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
 
   private static func text(_ text: String) -> ValueShape {
     if SpecialNumber.value(text) != nil { return .specialNumber }
     if text.utf8.count == 36, UUID(uuidString: text)?.uuidString == text { return .uuid }
-    if text.utf8.last == UInt8(ascii: "Z"), let seconds = MomentText.seconds(text),
+    if text.utf8.last == UInt8(ascii: "Z") || text.utf8.first == UInt8(ascii: "@"),
+      let seconds = MomentText.seconds(text),
       MomentText.text(seconds) == text
     {
       return .date

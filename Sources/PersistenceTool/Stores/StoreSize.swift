@@ -3,8 +3,9 @@ import PersistenceDriver
 
 /// How much of the disk a store takes.
 enum StoreSize {
-  /// The bytes that the store's files take on the disk: holes in sparse files do not count. Nil where there are
-  /// no files.
+  /// The bytes that the store's files take on the disk; nil where there are no files.
+  ///
+  /// Holes in sparse files do not count.
   static func bytes(of url: StoreURL) -> Int? {
     guard !url.path.isEmpty else { return nil }
     let paths = [url.path] + ["-wal", "-shm", "-journal", "-lock"].map { url.path + $0 }

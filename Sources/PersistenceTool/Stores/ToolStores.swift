@@ -46,7 +46,26 @@ struct ToolStores {
       throw PersistenceError(
         .missingStore, "there is no store at \(url.path); nothing was made", location: "\(url)")
     }
-    return try open(text)
+    // Read only, so that nothing changes; but where the engine must first finish what a killed process left, or has
+    // other needs, as an ordinary store that is not made anew.
+    do {
+      return try open(Self.adding("readonly", "true", to: text, url, engines))
+    } catch let error as PersistenceError
+      where ![.missingStore, .notAStore, .invalidURL].contains(error.code)
+    {
+      return try open(Self.adding("create", "false", to: text, url, engines))
+    }
+  }
+
+  /// The URL with an option, where the engine has it and the user says nothing about it.
+  private static func adding(
+    _ name: String, _ value: String, to text: String, _ url: StoreURL, _ engines: [StorageEngine]
+  ) -> String {
+    let engine = engines.first { $0.scheme == url.scheme }
+    guard url.options[name] == nil, engine?.options.contains(where: { $0.name == name }) ?? false else {
+      return text
+    }
+    return text + (text.contains("?") ? "&" : "?") + "\(name)=\(value)"
   }
 
   /// Opens a store that is written to, making it where there is none.

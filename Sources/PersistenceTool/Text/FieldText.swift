@@ -6,16 +6,16 @@ enum FieldText {
   /// A value as JSON.
   ///
   /// Integers, decimals and doubles are numbers with all their digits (a double always has a point or an
-  /// exponent); NaN and the infinities the strings `NaN`, `Infinity` and `-Infinity`; dates ISO 8601 text in UTC
-  /// with as many digits as they have, or their number of seconds since 2001 where no calendar reaches; UUIDs
-  /// and URLs text; bytes Base64; documents themselves.
+  /// exponent); NaN and the infinities the strings `NaN`, `Infinity` and `-Infinity`; dates text as ``MomentText``
+  /// makes it; UUIDs and URLs text; bytes Base64; documents themselves, but for `null`, which would be taken for
+  /// nil and stands in an object of the one member `$json`, as does such an object.
   static func json(_ value: PersistentValue, _ field: FieldSchema) throws -> JSONValue {
     switch value {
     case .null: return .null
     case .bool(let truth): return .bool(truth)
     case .document(let text):
       do {
-        return try JSONParser.parse(text)
+        return JSONDocument.wrapped(try JSONParser.parse(text))
       } catch {
         throw PersistenceError.damaged("the document in “\(field.name)” is no JSON: \(error)")
       }
@@ -23,10 +23,7 @@ enum FieldText {
       let text = plain(value, field)
       let isSpecial = text == SpecialNumber.nan || SpecialNumber.value(text) != nil
       return isSpecial ? .string(text) : .number(text)
-    case .date(let seconds):
-      let text = plain(value, field)
-      return MomentText.text(seconds) == nil && seconds.isFinite ? .number(text) : .string(text)
-    case .text, .bytes, .uuid: return .string(plain(value, field))
+    case .text, .bytes, .uuid, .date: return .string(plain(value, field))
     }
   }
 
@@ -40,7 +37,7 @@ enum FieldText {
       SpecialNumber.text(number) ?? (field.kind == .float ? "\(Float(number))" : "\(number)")
     case .text(let text), .document(let text): text
     case .bytes(let bytes): Data(bytes).base64EncodedString()
-    case .date(let seconds): SpecialNumber.text(seconds) ?? MomentText.text(seconds) ?? "\(seconds)"
+    case .date(let seconds): MomentText.text(seconds)
     case .uuid(let uuid): uuid.uuidString
     case .decimal(let number): number.canonicalText
     }

@@ -32,14 +32,6 @@ struct MomentReader {
     return String(Substring(part))
   }
 
-  /// Reads a year: four digits, or a sign and six to nine.
-  mutating func year() -> Int? {
-    let isNegative = take("-")
-    guard isNegative || take("+") else { return digits(4) }
-    guard let text = run(), (6...9).contains(text.utf8.count), let year = Int(text) else { return nil }
-    return isNegative ? -year : year
-  }
-
   /// Reads a zone, in seconds east of UTC; none is UTC.
   mutating func zone() -> Int? {
     if rest.isEmpty || take("Z") || take("z") { return 0 }

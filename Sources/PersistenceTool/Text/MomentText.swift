@@ -1,19 +1,26 @@
 import PersistenceDriver
 
 /// Moments as ISO 8601 text in UTC, exactly: the decimal digits of the stored seconds stand behind the point.
+///
+/// Moments outside the years 0001 to 9999, or so close to 2001 that their seconds are written with an exponent, are
+/// `@` and the seconds, such as `@1e+300` and `@inf`: the same text as in a JSON directory.
 enum MomentText {
-  /// Seconds from 1970-01-01 to 2001-01-01, both at midnight UTC, in days.
+  /// Days from 1970-01-01 to 2001-01-01.
   private static let referenceDay = 11_323
   private static let secondsOfDay = 86_400
-  /// Moments further away, some three million years, are written as numbers.
-  private static let limit = 1e14
+  /// The years 0001 to 9999.
+  private static let range = -63_113_904_000.0...252_423_993_599.0
 
-  /// The text of a moment, from which ``seconds(_:)`` makes the same one, to the bit; nil where it is not finite
-  /// or further away than calendars reach.
-  static func text(_ seconds: Double) -> String? {
-    guard seconds.isFinite, abs(seconds) < limit, let exact = ExactNumber("\(seconds)") else { return nil }
-    var (whole, fraction) = exact.plainParts
-    guard var total = Int(whole) else { return nil }
+  /// The text of a moment, from which ``seconds(_:)`` makes the same one, to the bit.
+  static func text(_ seconds: Double) -> String {
+    let text = "\(seconds)"
+    guard range.contains(seconds), !text.utf8.contains(UInt8(ascii: "e")), let exact = ExactNumber(text)
+    else {
+      return "@\(text)"
+    }
+    let parts = exact.plainParts
+    var fraction = parts.fraction
+    guard var total = Int(parts.whole) else { return "@\(text)" }
     if exact.isNegative {
       total = -total
       if !fraction.isEmpty {
@@ -22,21 +29,22 @@ enum MomentText {
         fraction = complement(fraction)
       }
     }
-    whole = ""
-    let day = Int((Double(total) / Double(secondsOfDay)).rounded(.down))
+    let day = (total >= 0 ? total : total - secondsOfDay + 1) / secondsOfDay
     let second = total - day * secondsOfDay
     let date = civil(day + referenceDay)
     let time =
       "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
       + (fraction.isEmpty ? "" : "." + fraction) + "Z"
-    return "\(year(date.year))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(time)"
+    return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(time)"
   }
 
-  /// The moment that a text stands for: a date alone, or with a time, a fraction, and a zone; UTC where there is
-  /// none. Nil for anything else.
+  /// The moment that a text stands for; nil where it stands for none.
+  ///
+  /// A date alone, or with a time, a fraction and a zone, UTC where there is none; or `@` and seconds.
   static func seconds(_ text: String) -> Double? {
+    if text.utf8.first == UInt8(ascii: "@") { return distant(String(text.dropFirst())) }
     var reader = MomentReader(text)
-    guard let year = reader.year(), reader.take("-"), let month = reader.digits(2), reader.take("-"),
+    guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),
       let day = reader.digits(2), (1...12).contains(month), (1...length(of: month, year)).contains(day)
     else { return nil }
     var total = (days(year, month, day) - referenceDay) * secondsOfDay
@@ -61,6 +69,16 @@ enum MomentText {
     return number(total, fraction)
   }
 
+  private static func distant(_ text: String) -> Double? {
+    switch text {
+    case "nan": .nan
+    case "inf": .infinity
+    case "-inf": -.infinity
+    default:
+      ExactNumber(text) == nil ? nil : Double(text).flatMap { $0.isFinite ? TotalOrder.normalized($0) : nil }
+    }
+  }
+
   private static func number(_ total: Int, _ fraction: String) -> Double? {
     guard total < 0, fraction.contains(where: { $0 != "0" }) else {
       return Double("\(total).\(fraction.isEmpty ? "0" : fraction)").map(TotalOrder.normalized)
@@ -79,10 +97,6 @@ enum MomentText {
   private static func padded(_ number: Int, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
-  }
-
-  private static func year(_ year: Int) -> String {
-    (0...9999).contains(year) ? padded(year, 4) : (year < 0 ? "-" : "+") + padded(abs(year), 6)
   }
 
   private static func length(of month: Int, _ year: Int) -> Int {

@@ -13,7 +13,9 @@ enum FieldNames {
   /// A name as it is written in a condition.
   static func quoted(_ name: String) -> String {
     let isBare =
-      name.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || $0 == "_" || $0.value < 58) }
+      name.unicodeScalars.allSatisfy {
+        $0.isASCII && ($0.properties.isAlphabetic || $0 == "_" || $0.value < 58)
+      }
       && name.unicodeScalars.first.map { $0.properties.isAlphabetic || $0 == "_" } ?? false
     let hasOthers = name.unicodeScalars.contains { $0.value < 48 }
     return isBare && !hasOthers ? name : "\"" + name.replacing("\"", with: "\"\"") + "\""

@@ -48,7 +48,8 @@ struct WhereLexer {
     }
     if Self.startsWord(first) { return .word(word()) }
     for symbol in ["<=", ">=", "<>", "!=", "==", "=", "<", ">", "(", ")", ","]
-    where Array(symbol.unicodeScalars).elementsEqual(scalars[position...].prefix(symbol.unicodeScalars.count)) {
+    where Array(symbol.unicodeScalars).elementsEqual(scalars[position...].prefix(symbol.unicodeScalars.count))
+    {
       position += symbol.unicodeScalars.count
       return .symbol(symbol)
     }
@@ -102,7 +103,7 @@ struct WhereLexer {
   }
 
   private mutating func bytes() throws -> [UInt8] {
-    let start = position
+    let start = position - 1
     let digits = Array(try quoted(by: "'", "the bytes").utf8)
     guard digits.count.isMultiple(of: 2) else {
       throw WhereError(message: "bytes have two hexadecimal digits each, as in x'00ff'", position: start)
@@ -124,7 +125,9 @@ struct WhereLexer {
     while let scalar = scalar() {
       let follows = text.last.map { $0 == "e" || $0 == "E" } ?? true
       let isSign = (scalar == "-" || scalar == "+") && follows
-      guard isDigit(scalar) || scalar == "." || scalar == "_" || isSign || Self.startsWord(scalar) else { break }
+      guard isDigit(scalar) || scalar == "." || scalar == "_" || isSign || Self.startsWord(scalar) else {
+        break
+      }
       text.append(scalar)
       position += 1
     }

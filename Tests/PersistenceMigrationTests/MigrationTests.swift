@@ -1,0 +1,118 @@
+import Foundation
+import PersistenceDriver
+import PersistenceMigration
+import Testing
+
+@Suite("Migration of whole stores")
+struct MigrationTests {
+  @Test("All models and records arrive, and the comparison finds nothing")
+  func copiesEverything() throws {
+    let (source, destination) = (MemoryContext(), MemoryContext())
+    try SampleStores.fill(source)
+    let report = try Migration(from: source, to: destination).run()
+    #expect(report.models.map(\.name) == ["Pair", "every/kind é"])
+    #expect(report.models.map(\.records) == [1000, 5])
+    #expect(try destination.catalog() == source.catalog())
+    let comparison = try StoreComparison(source, destination).run()
+    #expect(comparison.isEqual)
+    #expect(comparison.models.map(\.unchanged) == [1000, 5])
+    #expect(comparison.models.map(\.left?.digest) == report.models.map(\.digest))
+  }
+
+  @Test("A destination that holds records is refused, and nothing is written")
+  func refusesOccupied() throws {
+    let (source, destination) = (MemoryContext(), MemoryContext())
+    try SampleStores.fill(source)
+    let other = try ModelSchema(name: "Other", fields: [FieldSchema("id", .int64)], key: ["id"])
+    try SampleStores.save([.integer(1)], other, in: destination)
+    #expect { try Migration(from: source, to: destination).run() } throws: { error in
+      (error as? PersistenceError)?.code == .destinationNotEmpty
+    }
+    #expect(try destination.catalog() == [other])
+  }
+
+  @Test(
+    "A destination that declares the models but holds no record is filled; one that declares them otherwise is refused"
+  )
+  func declaredDestination() throws {
+    let (source, destination) = (MemoryContext(), MemoryContext())
+    try SampleStores.fill(source)
+    try destination.transaction { try $0.define(SampleStores.pairs()) }
+    #expect(try Migration(from: source, to: destination).run().records == 1005)
+    let different = MemoryContext()
+    let schema = try ModelSchema(name: "Pair", fields: [FieldSchema("left", .int64)], key: ["left"])
+    try different.transaction { try $0.define(schema) }
+    #expect { try Migration(from: source, to: different).run() } throws: { error in
+      (error as? PersistenceError)?.code == .schemaMismatch
+    }
+    #expect(try different.catalog() == [schema])
+  }
+
+  @Test("A store is not migrated to itself")
+  func refusesItself() throws {
+    let store = MemoryContext()
+    #expect(throws: PersistenceError.self) { try Migration(from: store, to: store).run() }
+  }
+
+  @Test(
+    "Batches are transactions of the stated size, and progress is told after each",
+    arguments: [1, 7, 1000, 5000])
+  func batches(size: Int) throws {
+    let source = MemoryContext()
+    try SampleStores.fill(source, pairCount: 1000)
+    let destination = RecordingContext(MemoryContext())
+    var done: [Int] = []
+    let options = MigrationOptions(batchSize: size)
+    _ = try Migration(from: source, to: destination, options: options).run { progress in
+      if progress.phase == .copying, progress.model == "Pair" { done.append(progress.done) }
+      #expect(progress.done <= progress.total)
+    }
+    #expect(done.first == 0)
+    #expect(done.last == 1000)
+    #expect(done == done.sorted())
+    #expect(zip(done, done.dropFirst()).allSatisfy { $1 - $0 <= size })
+    #expect(destination.largestTransaction <= size)
+  }
+
+  @Test("Throwing from the progress closure stops the migration between two batches")
+  func stops() throws {
+    let (source, destination) = (MemoryContext(), MemoryContext())
+    try SampleStores.fill(source)
+    #expect(throws: CancellationError.self) {
+      try Migration(from: source, to: destination, options: MigrationOptions(batchSize: 10)).run { progress in
+        if progress.done >= 30 { throw CancellationError() }
+      }
+    }
+    #expect(try destination.count(FetchRequest(SampleStores.pairs())) == 30)
+  }
+
+  @Test("R2 A source that is written to meanwhile is copied as it was at one moment")
+  func oneSnapshot() throws {
+    let (source, destination) = (MemoryContext(), MemoryContext())
+    try SampleStores.fill(source)
+    let (pairs, kinds) = (try SampleStores.pairs(), try SampleStores.everyKind())
+    _ = try Migration(from: source, to: destination, options: MigrationOptions(batchSize: 100)).run {
+      progress in
+      try SampleStores.save([.integer(-1), .uuid(UUID()), .double(0)], pairs, in: source)
+      try source.transaction { _ = try $0.deleteAll(in: kinds) }
+    }
+    #expect(try destination.count(FetchRequest(pairs)) == 1000)
+    #expect(try destination.count(FetchRequest(kinds)) == 5)
+  }
+
+  @Test(
+    "A destination that loses or changes a record is found out",
+    arguments: [RecordingContext.Fault.drop, .change])
+  func unfaithfulDestination(fault: RecordingContext.Fault) throws {
+    let source = MemoryContext()
+    try SampleStores.fill(source)
+    let destination = RecordingContext(MemoryContext(), fault: fault)
+    #expect { try Migration(from: source, to: destination).run() } throws: { error in
+      (error as? PersistenceError)?.code == .verificationFailed
+    }
+    let unchecked = RecordingContext(MemoryContext(), fault: fault)
+    let report = try Migration(from: source, to: unchecked, options: MigrationOptions(verification: .none))
+      .run()
+    #expect(report.models.allSatisfy { $0.digest == nil })
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import PersistenceDriver
+import PersistenceMigration
+import Testing
+
+@testable import PersistenceTool
+
+@Suite("persistence export, and import of what it wrote")
+struct ExportCommandTests {
+  @Test("V2, V5 Export and import are the identity", arguments: ["m.ndjson", "m.csv"])
+  func identity(name: String) throws {
+    let folder = try TemporaryFolder()
+    let source = try Rows.store(Rows.hard())
+    let exported = ToolHarness.holding(source)("export", "held:", "Movie", folder(name))
+    #expect(exported.code == 0, "\(exported)")
+    #expect(folder.names == [name, name + ".schema.json"])
+    let destination = MemoryContext()
+    let imported = ToolHarness.holding(destination)("import", folder(name), "held:")
+    #expect(imported.code == 0, "\(imported)")
+    let report = try StoreComparison(source, destination).run()
+    #expect(report.isEqual, "\(report)")
+  }
+
+  @Test("Without a schema file, a plain model still comes back as it was")
+  func identityInferred() throws {
+    let folder = try TemporaryFolder()
+    let schema = try ModelSchema(
+      name: "P",
+      fields: [
+        FieldSchema("id", .uuid), FieldSchema("n", .int64), FieldSchema("d", .double),
+        FieldSchema("t", .string, isOptional: true),
+        FieldSchema("b", .bool), FieldSchema("when", .date), FieldSchema("doc", .document),
+      ], key: ["id"])
+    var rows: [[PersistentValue]] = []
+    for number in 0..<20 {
+      let text: PersistentValue = number == 3 ? .null : .text("t,\(number)")
+      rows.append([
+        .uuid(UUID()), .integer(Int64(number) << 50), .double(Double(number)), text, .bool(number % 2 == 0),
+        .date(Double(number) * 1e7 + 0.25), .document("[\(number)]"),
+      ])
+    }
+    let source = try Rows.store(rows, schema)
+    #expect(ToolHarness.holding(source)("export", "held:", "P", folder("p.ndjson"), "--no-schema").code == 0)
+    #expect(folder.names == ["p.ndjson"])
+    let destination = MemoryContext()
+    let run = ToolHarness.holding(destination)(
+      "import", folder("p.ndjson"), "held:", "--model", "P", "--key", "id")
+    #expect(run.code == 0, "\(run)")
+    #expect(try StoreComparison(source, destination).run().isEqual)
+  }
+
+  @Test("Standard output gets the records and nothing else")
+  func standardOutput() throws {
+    let tool = ToolHarness.holding(try Rows.store([Rows.row(1, ["title": .text("a")]), Rows.row(2, [:])]))
+    let run = tool("export", "held:", "Movie")
+    #expect(run.code == 0)
+    #expect(run.messages.isEmpty)
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines[0].hasPrefix("{\"id\":1,\"title\":\"a\",\"rating\":null,"))
+    let csv = tool("export", "held:", "Movie", "--format", "csv")
+    #expect(csv.output.hasPrefix("id,title,rating,"))
+    #expect(csv.output.contains("\r\n1,a,,"))
+  }
+
+  @Test(
+    "A file that exists is kept unless it is to be replaced; unknown extensions and models are usage errors")
+  func files() throws {
+    let folder = try TemporaryFolder()
+    let tool = ToolHarness.holding(try Rows.store([Rows.row(1, [:])]))
+    let file = try folder.file("m.csv", "mine")
+    #expect(tool("export", "held:", "Movie", file).code == 3)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+    #expect(tool("export", "held:", "Movie", file, "--force").code == 0)
+    #expect(tool("export", "held:", "Movie", folder("m.xml")).code == 3)
+    #expect(tool("export", "held:", "Film", folder("n.csv")).code == 3)
+    #expect(tool("export", "held:", "Movie", folder("none/m.csv")).code == 4)
+    #expect(tool("export", "held:", "Movie", "--schema", "x", "--no-schema").code == 3)
+    #expect(folder.names == ["m.csv", "m.csv.schema.json"])
+  }
+
+  @Test("A schema that contradicts the command line, or is none, is refused")
+  func schemas() throws {
+    let folder = try TemporaryFolder()
+    let tool = ToolHarness.holding(try Rows.store([Rows.row(1, [:])]))
+    #expect(tool("export", "held:", "Movie", folder("m.csv")).code == 0)
+    let destination = ToolHarness.holding(MemoryContext())
+    #expect(destination("import", folder("m.csv"), "held:", "--model", "Film").code == 3)
+    #expect(destination("import", folder("m.csv"), "held:", "--key", "title").code == 3)
+    #expect(destination("import", folder("m.csv"), "held:", "--kind", "title=string").code == 3)
+    let broken = try folder.file("s.json", "{}")
+    #expect(destination("import", folder("m.csv"), "held:", "--schema", broken).code == 4)
+    #expect(
+      destination("import", folder("m.csv"), "held:", "--infer", "--model", "Film", "--key", "id").code == 0)
+  }
+}

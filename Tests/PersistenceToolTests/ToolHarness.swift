@@ -1,0 +1,174 @@
+import Foundation
+import PersistenceDriver
+import PersistenceTool
+import Synchronization
+
+/// Runs the tool in this process and keeps what it printed.
+struct ToolHarness {
+  /// What a run printed, and how it ended.
+  struct Run {
+    let code: Int32
+    let output: String
+    let messages: String
+  }
+
+  /// Engines beside those that the tool has, such as one that holds a store made by the test.
+  var engines = ToolEngines.all
+  var isInterrupted: @Sendable () -> Bool = { false }
+
+  func callAsFunction(_ arguments: String...) -> Run { run(arguments) }
+
+  func run(_ arguments: [String]) -> Run {
+    let (output, messages) = (Collector(), Collector())
+    let session = ToolSession(
+      output: ByteOutput { output.append($0) }, messages: ByteOutput { messages.append($0) },
+      engines: engines,
+      isInterrupted: isInterrupted)
+    let code = ToolRunner.run(arguments, in: session)
+    return Run(code: code, output: output.text, messages: messages.text)
+  }
+
+  private final class Collector {
+    private var bytes: [UInt8] = []
+    func append(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+  }
+}
+
+extension ToolHarness {
+  /// A harness that knows a store in memory by the URL `held:`.
+  static func holding(_ store: MemoryContext) -> ToolHarness {
+    var harness = ToolHarness()
+    harness.engines.append(held("held", store))
+    return harness
+  }
+
+  /// An engine whose one store is a given one, which survives being closed.
+  static func held(_ scheme: String, _ store: MemoryContext) -> StorageEngine {
+    StorageEngine(scheme: scheme, options: [StoreOption("mode", .choice(["a", "b"]), "for tests")]) {
+      _, _, _ in
+      HeldContext(store)
+    }
+  }
+}
+
+/// A store in memory that closing leaves as it is.
+final class HeldContext: StorageContext {
+  private let inner: MemoryContext
+
+  init(_ inner: MemoryContext) { self.inner = inner }
+
+  var location: String { "held:" }
+  var capabilities: Capabilities { inner.capabilities }
+  var monitor: ContextMonitor { inner.monitor }
+  func snapshot() throws -> any StorageSnapshot { try inner.snapshot() }
+  func close() throws {}
+  func catalog() throws -> [ModelSchema] { try inner.catalog() }
+  func count(_ request: FetchRequest) throws -> Int { try inner.count(request) }
+  func fetch(_ request: FetchRequest) throws -> any StorageResults { try inner.fetch(request) }
+  func plan(for request: FetchRequest) throws -> QueryPlan { try inner.plan(for: request) }
+  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
+    try inner.find(key, in: schema, body)
+  }
+  func transaction(_ body: (any StorageTransaction) throws -> Void) throws { try inner.transaction(body) }
+}
+
+/// A folder that a test may write to, removed when the test is done with it.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    path =
+      FileManager.default.temporaryDirectory.appendingPathComponent("persistence-tool-\(UUID().uuidString)")
+      .path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// A path in the folder.
+  func callAsFunction(_ name: String) -> String { path + "/" + name }
+
+  /// Writes a file and gives its path.
+  func file(_ name: String, _ content: String) throws -> String {
+    try Data(content.utf8).write(to: URL(fileURLWithPath: self(name)))
+    return self(name)
+  }
+
+  /// The names of what is in the folder.
+  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+}
+
+/// Rows for tests.
+enum Rows {
+  static let movie = Result {
+    try ModelSchema(
+      name: "Movie",
+      fields: [
+        FieldSchema("id", .int64), FieldSchema("title", .string, isOptional: true),
+        FieldSchema("rating", .string, isOptional: true),
+        FieldSchema("budget", .double, isOptional: true), FieldSchema("year", .int32, isOptional: true),
+        FieldSchema("seen", .bool),
+        FieldSchema("released", .date, isOptional: true), FieldSchema("uid", .uuid, isOptional: true),
+        FieldSchema("poster", .data, isOptional: true), FieldSchema("cast", .document, isOptional: true),
+        FieldSchema("price", .decimal, isOptional: true), FieldSchema("score", .float, isOptional: true),
+        FieldSchema("MPAA \"Rating\"", .string, isOptional: true),
+        FieldSchema("site", .url, isOptional: true),
+      ], key: ["id"])
+  }
+
+  /// Makes a row of the movie model; fields that are not named are nil, and not seen.
+  static func row(_ id: Int64, _ values: [String: PersistentValue]) throws -> [PersistentValue] {
+    let schema = try movie.get()
+    return schema.fields.map { field in
+      field.name == "id" ? .integer(id) : values[field.name] ?? (field.name == "seen" ? .bool(false) : .null)
+    }
+  }
+
+  static func store(_ rows: [[PersistentValue]], _ schema: ModelSchema? = nil) throws -> MemoryContext {
+    let schema = try schema ?? movie.get()
+    let store = MemoryContext()
+    try store.transaction { transaction in
+      try transaction.define(schema)
+      let buffer = RowBuffer(count: schema.fields.count)
+      for row in rows {
+        buffer.set(row)
+        try buffer.withRow { try transaction.insert($0, in: schema) }
+      }
+    }
+    return store
+  }
+
+  /// Every kind of value, with whatever is hard about it.
+  static func hard() throws -> [[PersistentValue]] {
+    let decimal = Decimal(canonicalText: "12345678901234567890123456789.012345678") ?? .nan
+    let document = "{\"a\":[1,9007199254740993,0.10,null,\"\\u0001é\"],\"é\":{\"b\":true}}"
+    return try [
+      row(
+        9_007_199_254_740_993,
+        ["title": .text(""), "budget": .double(.nan), "year": .integer(-2_147_483_648)]),
+      row(
+        .min,
+        ["title": .text("a\0b,\"c\"\r\nd\u{2028}😀 "), "budget": .double(.infinity), "seen": .bool(true)]),
+      row(.max, ["title": .text("e\u{301}"), "budget": .double(-.infinity), "price": .decimal(decimal)]),
+      row(
+        1,
+        [
+          "title": .text("NaN"), "budget": .double(.leastNonzeroMagnitude),
+          "released": .date(694_224_000.123456), "score": .double(Double(Float(0.1))),
+        ]),
+      row(
+        2,
+        ["rating": .text("null"), "budget": .double(0.1), "released": .date(-1e300), "price": .decimal(.nan)]),
+      row(3, ["released": .date(.nan), "uid": .uuid(UUID()), "poster": .bytes([]), "cast": .document("[]")]),
+      row(
+        4,
+        [
+          "poster": .bytes((0...255).map { $0 }), "cast": .document(document),
+          "site": .text("https://x.example/a?b=c,d"),
+        ]),
+      row(5, ["cast": .document("\"text\""), "MPAA \"Rating\"": .text("PG-13"), "budget": .double(1e22)]),
+      row(6, ["released": .date(.infinity), "cast": .document("null"), "title": .text("\u{FEFF}x")]),
+    ]
+  }
+}
