@@ -4,6 +4,9 @@ package import Foundation
 package protocol Sampled {
   /// The extremes and the traps.
   static var samples: [Self] { get }
+
+  /// The value as it is stored: 0.0 for −0.0 (V4), itself for everything else.
+  var asStored: Self { get }
 }
 
 extension FixedWidthInteger {
@@ -40,6 +43,9 @@ extension Double: Sampled {
     ]
   }
 
+  /// 0.0 for −0.0.
+  package var asStored: Double { self == 0 ? 0 : self }
+
   /// Any bits but a NaN's, or one of the samples.
   static func sample(using random: inout SeededGenerator) -> Double {
     if random.oneIn(4) { return random.pick(samples) + 0 }
@@ -58,6 +64,9 @@ extension Float: Sampled {
       Float(1).nextUp, 16_777_216, .greatestFiniteMagnitude, .infinity, .nan,
     ]
   }
+
+  /// 0.0 for −0.0.
+  package var asStored: Float { self == 0 ? 0 : self }
 
   static func sample(using random: inout SeededGenerator) -> Float {
     if random.oneIn(4) { return random.pick(samples) + 0 }
@@ -141,4 +150,9 @@ extension Decimal: Sampled {
     let number = Decimal(Int64(bitPattern: random.next()))
     return number / Decimal(sign: .plus, exponent: random.int(0...18), significand: 1)
   }
+}
+
+extension Sampled {
+  /// Itself.
+  package var asStored: Self { self }
 }

@@ -1,0 +1,31 @@
+import Foundation
+import PersistenceCore
+
+/// A kind of field, by the Swift type that it is declared with.
+package struct SampledKind: Sendable, CustomStringConvertible {
+  /// The type.
+  package let type: any (Sampled & OracleValue & ExactText).Type
+
+  /// The type's name.
+  package var description: String { "\(type)" }
+
+  /// Every kind with an order.
+  package static let all: [SampledKind] = [
+    SampledKind(type: Bool.self), SampledKind(type: Int8.self), SampledKind(type: Int16.self),
+    SampledKind(type: Int32.self), SampledKind(type: Int64.self), SampledKind(type: Int.self),
+    SampledKind(type: UInt8.self), SampledKind(type: UInt16.self), SampledKind(type: UInt32.self),
+    SampledKind(type: Float.self), SampledKind(type: Double.self), SampledKind(type: String.self),
+    SampledKind(type: Data.self), SampledKind(type: Date.self), SampledKind(type: UUID.self),
+    SampledKind(type: URL.self), SampledKind(type: Decimal.self), SampledKind(type: Grade.self),
+  ]
+}
+
+extension Grade: Sampled, OracleOrder {
+  /// All of them.
+  package static var samples: [Grade] { allCases }
+
+  /// By the raw text.
+  package static func oracle(_ left: Grade, _ right: Grade) -> Int {
+    String.oracle(left.rawValue, right.rawValue)
+  }
+}
