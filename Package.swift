@@ -12,14 +12,19 @@ let settings: [SwiftSetting] = [
 ]
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let syntax = ["SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntaxBuilder"]
-  .map { Target.Dependency.product(name: $0, package: "swift-syntax") }
+let syntax = [
+  "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntaxBuilder",
+]
+.map { Target.Dependency.product(name: $0, package: "swift-syntax") }
+let macroTesting = [
+  "SwiftSyntaxMacros", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport", "SwiftParser",
+]
+.map { Target.Dependency.product(name: $0, package: "swift-syntax") }
+let engines: [Target.Dependency] = ["PersistenceSQLite", "PersistenceJSON"]
 
-/// Everything below the umbrella: what the tool, the engines and the suites are made of.
 let package = Package(
   name: "Persistence",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -29,33 +34,73 @@ let package = Package(
     .library(name: "PersistenceDriver", targets: ["PersistenceDriver"]),
     .library(name: "PersistenceConfiguration", targets: ["PersistenceConfiguration"]),
     .library(name: "PersistenceSQLite", targets: ["PersistenceSQLite"]),
-    .library(name: "PersistenceLMDB", targets: ["PersistenceLMDB"]),
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
-    .executable(name: "persistence", targets: ["persistence"]),
-    .plugin(name: "MigrateStore", targets: ["MigrateStore"]),
-  ],
-  traits: [
-    .trait(name: "SQLite", description: "The SQLite engine (needs libsqlite3)."),
-    .trait(name: "LMDB", description: "The LMDB engine (needs liblmdb)."),
-    .default(enabledTraits: ["SQLite", "LMDB"]),
+    .executable(name: "persistence", targets: ["PersistenceCommand"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.0"),
   ],
   targets: [
+    // What apps import.
     .target(
       name: "Persistence", dependencies: ["PersistenceCore", "PersistenceMacros"], swiftSettings: settings),
     .macro(name: "PersistenceMacros", dependencies: syntax, swiftSettings: settings),
-    .target(name: "PersistenceCore", dependencies: ["PersistenceDriver", logging], swiftSettings: settings),
+    .target(name: "PersistenceCore", dependencies: ["PersistenceDriver"], swiftSettings: settings),
     .target(name: "PersistenceDriver", dependencies: [logging], swiftSettings: settings),
     .target(
       name: "PersistenceConfiguration", dependencies: ["PersistenceCore", configuration],
       swiftSettings: settings),
+
+    // What engines share.
+    .target(name: "PersistenceSQL", dependencies: ["PersistenceDriver"], swiftSettings: settings),
+    // The engines.
+    .systemLibrary(name: "CFileSystem"),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .target(
+      name: "PersistenceSQLite", dependencies: ["PersistenceDriver", "PersistenceSQL", "CSQLite", logging],
+      swiftSettings: settings),
+    .target(
+      name: "PersistenceJSON", dependencies: ["PersistenceDriver", "CFileSystem", crypto],
+      swiftSettings: settings),
+
+    // The tool.
+    .target(
+      name: "PersistenceMigration", dependencies: ["PersistenceDriver", crypto], swiftSettings: settings),
+    .target(
+      name: "PersistenceTool",
+      dependencies: ["PersistenceDriver", "PersistenceMigration", arguments, logging] + engines,
+      swiftSettings: settings),
+    // Not called like the product, which a file system that ignores case would take for the umbrella.
+    .executableTarget(name: "PersistenceCommand", dependencies: ["PersistenceTool"], swiftSettings: settings),
+    // Tests, named after what they test.
+    .testTarget(name: "PersistenceDriverTests", dependencies: ["PersistenceDriver"], swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceMacrosTests", dependencies: ["PersistenceMacros"] + macroTesting,
+      swiftSettings: settings),
+    .testTarget(name: "PersistenceTests", dependencies: ["Persistence"], swiftSettings: settings),
+    .testTarget(name: "PersistenceSQLTests", dependencies: ["PersistenceSQL"], swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceSQLiteTests",
+      dependencies: ["PersistenceSQLite", "PersistenceSQL", "CSQLite", logging],
+      swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceJSONTests", dependencies: ["PersistenceCore", "PersistenceJSON"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceMigrationTests", dependencies: ["PersistenceMigration"], swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceToolTests", dependencies: ["PersistenceTool", "PersistenceMigration"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceConfigurationTests", dependencies: ["PersistenceConfiguration", configuration],
+      swiftSettings: settings),
+
+    // The one suite that every context passes, and the process that it kills.
   ]
 )
