@@ -27,7 +27,11 @@ package struct PredicateWord: Hashable, Sendable {
 
   /// A word over one field or two.
   ///
-  /// - Parameter orNull: Whether it is true, too, where a field that it reads is nil: a negated ordering.
+  /// - Parameters:
+  ///   - operation: What is asked.
+  ///   - field: The position of the field.
+  ///   - other: The position of the field that it is compared with.
+  ///   - orNull: Whether it is true, too, where a field that it reads is nil: a negated ordering.
   package init(_ operation: Operation, _ field: Int = 0, _ other: Int = 0, orNull: Bool = false) {
     rawValue =
       UInt64(operation.rawValue) | (orNull ? 1 << 8 : 0) | UInt64(UInt16(truncatingIfNeeded: field)) << 16

@@ -1,6 +1,8 @@
 package import PersistenceDriver
 
-/// What is bound to a parameter of a statement. Nothing of a user's ever stands in the text itself.
+/// What is bound to a parameter of a statement.
+///
+/// Nothing of a user's ever stands in the text itself.
 package enum SQLBinding: Sendable {
   /// A value, as its column holds it.
   case value(PersistentValue)

@@ -50,6 +50,7 @@ package struct SQLQuery: Sendable {
   ///   - place: The place after which they begin.
   ///   - limit: How many at most; nil for all.
   ///   - offset: How many are passed over.
+  /// - Returns: The statement, whose last parameters are the limit and, where it is not 0, the offset.
   package func select(
     _ kind: SQLShape.Kind, after place: LoweredPredicate? = nil, limit: Int?, offset: Int = 0
   ) -> SQLStatement {
@@ -84,6 +85,7 @@ package struct SQLQuery: Sendable {
   /// row value only.
   ///
   /// - Parameter values: The values of a row's order, one for each criterion.
+  /// - Returns: The conditions, in the order of the rows that they find.
   package func steps(after values: [PersistentValue]) -> [LoweredPredicate] {
     var steps: [LoweredPredicate] = []
     for last in order.criteria.indices.reversed() where last < values.count {

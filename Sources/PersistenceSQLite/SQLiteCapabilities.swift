@@ -7,6 +7,7 @@ extension Capabilities {
   ///   - isReadOnly: Whether it may only be read.
   ///   - journal: The journal that the file has.
   ///   - largestValue: SQLite's limit, in bytes, of a text or blob, and of a whole record.
+  /// - Returns: The statement of capabilities.
   static func sqlite(isReadOnly: Bool, journal: SQLiteConfiguration.Journal, largestValue: Int) -> Self {
     Capabilities(
       isDurable: true, isMultiProcess: true, isReadOnly: isReadOnly,

@@ -119,6 +119,7 @@ extension SQLiteConnection {
         tables[StoredName(name)] = try foreignTable(name, hasRowNumbers: row[2] == .integer(0))
       } catch let error as PersistenceError where error.code == .unsupported {
         refused[StoredName(name)] = error
+        guard store.isNews(error.message) else { continue }
         store.configuration.monitoring.logger.notice(
           "a table fits no model", metadata: ["table": "\(name)", "reason": "\(error.message)"])
       }

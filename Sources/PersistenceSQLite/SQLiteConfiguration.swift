@@ -41,7 +41,9 @@ public struct SQLiteConfiguration: Sendable {
   /// Whether a file that does not exist is made; true by default.
   public var createsMissingFile: Bool
 
-  /// How many connections for reading are kept open. More are opened while more are needed at once.
+  /// How many connections for reading are kept open; 8 by default.
+  ///
+  /// More are opened while more are needed at once. As many pin one state before its results share them.
   public var poolSize: Int
 
   /// What is watched and where it is reported.

@@ -54,7 +54,9 @@ extension SQLiteConnection {
     }
   }
 
-  /// Rolls back whatever is under way. The catalog is read anew, since the transaction may have changed it.
+  /// Rolls back whatever is under way.
+  ///
+  /// The catalog is read anew, since the transaction may have changed it.
   func rollBack() {
     if !isOutsideTransaction { _ = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     forgetCatalog()

@@ -1,7 +1,6 @@
 import CSQLite
 import PersistenceDriver
 import PersistenceSQL
-import Synchronization
 
 /// One connection to the file, opened without SQLite's own locks.
 ///
@@ -48,7 +47,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     }
     self.handle = handle
     commands = Array(repeating: nil, count: SQLiteCommand.allCases.count)
-    store.counters.connectionsOpened.add(1, ordering: .relaxed)
+    store.counters.count(.connectionOpened)
     // A name in double quotes that is no column is an error, not a text.
     persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     // Views and triggers of a file made by somebody else call no function that could harm.
@@ -84,7 +83,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
 
   /// Prepares a text.
   func prepare(_ sql: String, persistent: Bool, _ action: String) throws -> OpaquePointer {
-    store.counters.prepares.add(1, ordering: .relaxed)
+    store.counters.count(.prepared)
     var statement: OpaquePointer?
     var sql = sql
     let (code, rest) = sql.withUTF8 { bytes in
@@ -140,10 +139,8 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     do {
       prepared = try prepare(
         text.sql, persistent: true, "prepare a statement on the table of \(model.schema.name)")
-    } catch let error as PersistenceError
-      where error.code == .engineFailure && error.engineError?.code == Int(SQLITE_ERROR)
-    {
-      throw Self.unlike(model, error)
+    } catch let error as PersistenceError where error.isAboutTheText {
+      throw error.unlike(model)
     }
     let made = SQLiteStatement(prepared, on: self, model: model, shape: shape)
     made.sorts = text.sorts
@@ -153,14 +150,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
       statements[shape] = made
     }
     return made
-  }
-
-  private static func unlike(_ model: SQLiteModel, _ error: PersistenceError) -> PersistenceError {
-    PersistenceError(
-      .damaged,
-      "the table “\(model.table.name)” is not as the store's catalog says; it was changed by another program: "
-        + "restore its columns, or the store from a copy", model: model.schema.name,
-      location: error.location, engineError: error.engineError)
   }
 
   /// Lends one of the statements that every connection needs.

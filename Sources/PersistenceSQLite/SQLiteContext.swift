@@ -151,7 +151,9 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
 
   private var configuration: SQLiteConfiguration { store.configuration }
 
-  /// Closes the store. Results that are alive stay readable; the last of them to be released closes the file.
+  /// Closes the store.
+  ///
+  /// Results that are alive stay readable; the last of them to be released closes the file.
   public func close() throws {
     let timeout = configuration.busyTimeout
     let connection = try gate.withEntry(timeout: timeout, location: location) {

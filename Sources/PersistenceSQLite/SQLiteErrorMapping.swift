@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import PersistenceDriver
+import PersistenceSQL
 
 /// Makes errors of the package of SQLite's result codes (contract E2, E5, E7).
 enum SQLiteErrorMapping {
@@ -11,6 +12,7 @@ enum SQLiteErrorMapping {
   ///   - database: The connection that it came from, for SQLite's words and the system's number.
   ///   - action: What was tried, such as `read from the store`.
   ///   - location: The store.
+  /// - Returns: The error, with SQLite's own code and words beneath.
   static func error(_ code: Int32, _ database: OpaquePointer?, _ action: String, _ location: String)
     -> PersistenceError
   {
@@ -54,5 +56,19 @@ enum SQLiteErrorMapping {
       return (.invalidRequest, "the table's own rules refuse the record; see the engine's words")
     default: return (.engineFailure, "see the engine's words")
     }
+  }
+}
+
+extension PersistenceError {
+  /// Whether SQLite could make nothing of a statement's text.
+  var isAboutTheText: Bool { code == .engineFailure && engineError?.code == Int(SQLITE_ERROR) }
+
+  /// The error where a statement of ours, made after the catalog, does not fit the table.
+  func unlike(_ model: SQLiteModel) -> PersistenceError {
+    PersistenceError(
+      .damaged,
+      "the table “\(model.table.name)” is not as the store's catalog says; it was changed by another program: "
+        + "restore its columns, or the store from a copy", model: model.schema.name, location: location,
+      engineError: engineError)
   }
 }

@@ -13,7 +13,14 @@ struct SQLiteLocators {
 
   /// Sorts, and keeps where the rows are.
   ///
-  /// - Parameter isAll: Whether the limit is the request's own; otherwise there may be more rows.
+  /// - Parameters:
+  ///   - query: What is sorted, the request's anchor included.
+  ///   - connection: Where it is read.
+  ///   - model: The model.
+  ///   - offset: How many rows are passed over.
+  ///   - limit: How many are kept; nil for all.
+  ///   - isAll: Whether the limit is the request's own; otherwise there may be more rows.
+  /// - Throws: ``PersistenceError``.
   mutating func load(
     _ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel, offset: Int, limit: Int?,
     isAll: Bool

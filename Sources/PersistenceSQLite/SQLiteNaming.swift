@@ -10,6 +10,7 @@ enum SQLiteNaming {
   ///   - wanted: The model's or field's own name.
   ///   - fallback: What the name begins with where nothing of the wanted one is harmless.
   ///   - taken: The names that exist, ``folded(_:)``; the new one is added.
+  /// - Returns: A name that no other is equal to, as SQLite compares them.
   static func free(_ wanted: String, fallback: String, taken: inout Set<String>) -> String {
     let base = isPlain(wanted) ? wanted : replacement(for: wanted, fallback)
     var name = base

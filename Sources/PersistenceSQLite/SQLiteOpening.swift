@@ -55,7 +55,7 @@ struct SQLiteOpening {
       + "\(configuration.synchronous.rawValue)"
       + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
     recovered =
-      logSize > 0
+      logSize > 0 && !SQLiteGates.isOpen(path)
       ? "a write-ahead log of \(logSize) bytes lay beside the file, left by a process that did not close it or "
         + "used by one that runs; SQLite reads it" : nil
   }
@@ -82,6 +82,11 @@ struct SQLiteOpening {
         throw PersistenceError(
           .notAStore, "the file is empty: there is nothing to read, and it was opened for reading only",
           location: absolute)
+      }
+      // SQLite itself would take a file of less than its least page for an empty one, and write over it.
+      guard status.st_size == 0 || status.st_size >= 512 else {
+        throw PersistenceError(
+          .notAStore, "the file is too short for a SQLite database", location: absolute)
       }
       return realPath(absolute) ?? absolute
     }

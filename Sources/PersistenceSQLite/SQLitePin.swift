@@ -49,7 +49,11 @@ final class SQLitePins: Sendable {
     weak var pin: SQLitePin?
   }
 
-  /// - Parameter sharedLimit: How many connections pin one state; beyond that they are shared.
+  /// Makes the pins of a store.
+  ///
+  /// - Parameters:
+  ///   - pool: Where connections come from.
+  ///   - sharedLimit: How many connections pin one state; beyond that they are shared.
   init(_ pool: SQLitePool, sharedLimit: Int) {
     self.pool = pool
     self.sharedLimit = max(1, sharedLimit)

@@ -6,7 +6,7 @@ import PersistenceSQL
 ///
 /// Where an index or the key yields the order, a page goes on after the last row of the one before, by seeks.
 /// Where SQLite has to sort, it sorts once, and the rows' numbers are kept (8 bytes a row).
-final class SQLiteResults: StorageResults, @unchecked Sendable {  // state is used under the reader's lock only
+final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under the reader's lock
   private let request: FetchRequest
   private let source: any SQLiteReader
   /// The model and the lowered request; nil where the store does not hold the model.

@@ -28,12 +28,18 @@ final class SQLiteStatement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Moves to the next row; false where there is none. After that it is not called again before ``reset()``.
+  /// Moves to the next row; false where there is none.
+  ///
+  /// After that it is not called again before ``reset()``: SQLite would begin anew.
   func step() throws -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
-    case let code: throw connection.error(code, action)
+    case let code:
+      let error = connection.error(code, action)
+      // SQLite prepares it anew where the schema has changed, and may then find that it no longer fits.
+      if let model, error.isAboutTheText { throw error.unlike(model) }
+      throw error
     }
   }
 

@@ -1,6 +1,6 @@
 import PersistenceDriver
 import PersistenceSQL
-package import Synchronization
+import Synchronization
 
 /// What all connections of one context share: where the store is, how it was opened, and what has been worked
 /// out about it.
@@ -12,6 +12,7 @@ final class SQLiteStore: Sendable {
 
   private let texts = Mutex<[SQLShape: StatementText]>([:])
   private let tables = Mutex<[StoredName: SQLiteTable]>([:])
+  private let notices = Mutex<Set<String>>([])
   private let nextModel = Atomic<UInt32>(1)
 
   init(path: String, configuration: SQLiteConfiguration) {
@@ -33,7 +34,7 @@ final class SQLiteStore: Sendable {
   /// The text of a shape, made the first time.
   func text(of shape: SQLShape, on table: SQLTable) -> StatementText {
     if let known = texts.withLock({ $0[shape] }) { return known }
-    counters.textsBuilt.add(1, ordering: .relaxed)
+    counters.count(.textBuilt)
     let text = StatementText(
       sql: SQLQueryTranslator.text(of: shape, on: table, SQLiteDialect()), sorts: nil)
     texts.withLock { texts in
@@ -59,16 +60,9 @@ final class SQLiteStore: Sendable {
     return table
   }
 
+  /// Whether something is noticed for the first time, so that the log says it once.
+  func isNews(_ text: String) -> Bool { notices.withLock { $0.insert(text).inserted } }
+
   /// A number for a declaration of a model, as it stands in shapes.
   func nextModelNumber() -> UInt32 { nextModel.add(1, ordering: .relaxed).oldValue }
-}
-
-/// What is counted, for tests and benchmarks.
-package final class SQLiteCounters: Sendable {
-  /// How many statements SQLite has prepared.
-  package let prepares = Atomic<Int>(0)
-  /// How many SQL texts have been built.
-  package let textsBuilt = Atomic<Int>(0)
-  /// How many connections have been opened.
-  package let connectionsOpened = Atomic<Int>(0)
 }

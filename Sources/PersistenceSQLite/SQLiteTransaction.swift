@@ -74,8 +74,9 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     }
   }
 
-  /// Runs one of the statements that write a row. Where a rule of the table refuses it, SQLite has undone that
-  /// statement and nothing else.
+  /// Runs one of the statements that write a row.
+  ///
+  /// Where a rule of the table refuses it, SQLite has undone that statement and nothing else.
   private func write(
     _ row: borrowing Row, in schema: ModelSchema, _ shape: (SQLiteModel) -> SQLShape,
     refused: (SQLiteModel, borrowing Row, PersistenceError) throws -> Void

@@ -1,0 +1,253 @@
+import Foundation
+import PersistenceDriver
+import PersistenceSQLite
+import Testing
+
+/// Files that are not what they should be, disks that are full (contract E5, E7).
+@Suite struct FailureTests {
+  let scratch: Scratch
+  let schema: ModelSchema
+
+  init() throws {
+    scratch = try Scratch()
+    schema = try Fixtures.movies()
+  }
+
+  private func bytes(_ name: String) throws -> Data {
+    try Data(contentsOf: URL(fileURLWithPath: scratch.path(name)))
+  }
+
+  private func fill(_ context: SQLiteContext, _ range: Range<Int>, size: Int = 100) throws {
+    try context.fill(
+      schema,
+      range.map {
+        [
+          .integer(Int64($0)), .text(String(repeating: "x", count: size)), .null, .integer(Int64($0)), .null,
+        ]
+      })
+  }
+
+  @Test("E5 a missing folder, a missing file, a folder, and names that SQLite takes for something else")
+  func places() throws {
+    #expect(code { _ = try scratch.open("missing/store.sqlite") } == .missingStore)
+    #expect(code { _ = try scratch.open("none.sqlite") { $0.isReadOnly = true } } == .missingStore)
+    #expect(code { _ = try scratch.open("none.sqlite") { $0.createsMissingFile = false } } == .missingStore)
+    #expect(code { _ = try SQLiteContext(path: scratch.folder.path) } == .notAStore)
+    #expect(code { _ = try SQLiteContext(path: "") } == .invalidURL)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).isEmpty)
+    for name in [":memory:", "file:x?mode=memory", "a b%20'\"?.sqlite"] {
+      let context = try scratch.open(name)
+      #expect(context.location.hasSuffix("/" + name))
+      #expect(FileManager.default.fileExists(atPath: scratch.path(name)))
+    }
+  }
+
+  @Test("E5 a file of another kind is refused and left as it is")
+  func otherKinds() throws {
+    let text = Data(String(repeating: "this is no database. ", count: 500).utf8)
+    for (name, content) in [("text", text), ("short", Data("x".utf8)), ("zeros", Data(count: 9_000))] {
+      try content.write(to: URL(fileURLWithPath: scratch.path(name)))
+      #expect(code { _ = try scratch.open(name) } == .notAStore, "\(name)")
+      #expect(code { _ = try scratch.open(name) { $0.isReadOnly = true } } == .notAStore, "\(name)")
+      #expect(try bytes(name) == content)
+    }
+    // What a process that was killed while it made the file leaves behind is an empty file.
+    try Data().write(to: URL(fileURLWithPath: scratch.path("empty")))
+    #expect(code { _ = try scratch.open("empty") { $0.isReadOnly = true } } == .notAStore)
+    #expect(try bytes("empty").isEmpty)
+    try fill(scratch.open("empty"), 0..<1)
+  }
+
+  @Test("E5 a damaged page is an error that says so where it is met, the rest stays readable")
+  func damaged() throws {
+    let context = try scratch.open()
+    try fill(context, 0..<2_000, size: 500)
+    try context.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try context.close()
+    var content = try bytes("store.sqlite")
+    let page = 4_096
+    for number in 40..<60 {
+      content.replaceSubrange(page * number..<page * number + 200, with: Data(count: 200))
+    }
+    try content.write(to: URL(fileURLWithPath: scratch.path("damaged.sqlite")))
+    let damaged = try scratch.open("damaged.sqlite")
+    #expect(try damaged.values(of: .integer(0), in: schema)?[0] == .integer(0))
+    do {
+      _ = try damaged.values(FetchRequest(schema))
+      Issue.record("damage was not noticed")
+    } catch let error as PersistenceError {
+      #expect(error.code == .damaged)
+      #expect(error.engineError?.engine == "SQLite")
+      #expect(error.location == damaged.location)
+    }
+    // Cut off in the middle.
+    try content.prefix(page * 30).write(to: URL(fileURLWithPath: scratch.path("cut.sqlite")))
+    #expect(
+      code { _ = try scratch.open("cut.sqlite").values(FetchRequest(schema)) } == .damaged)
+  }
+
+  @Test("R4 a cell that does not hold its kind is an error that names table, column and key")
+  func misfit() throws {
+    let context = try scratch.open()
+    try fill(context, 0..<300)
+    try Outsider(scratch.path()).execute("UPDATE Movie SET budget = 'much' WHERE id = 200")
+    let results = try context.fetch(FetchRequest(schema))
+    #expect(try results.read(from: 0, limit: 128) { _ in } == 128)
+    do {
+      _ = try results.read(from: 128, limit: 128) { _ in }
+      Issue.record("a text was read as a number")
+    } catch let error as PersistenceError {
+      #expect(error.code == .damaged)
+      #expect(error.field == "budget")
+      #expect(error.key == RecordKey([.integer(200)]))
+      #expect(error.message.contains("“Movie”") && error.message.contains("a text"))
+    }
+    #expect(try results.count() == 300)
+    #expect(code { _ = try context.values(of: .integer(200), in: schema) } == .damaged)
+  }
+
+  @Test("E5 a store opened for reading refuses writes, and nothing is made")
+  func readOnly() throws {
+    let writer = try scratch.open()
+    try fill(writer, 0..<10)
+    let reader = try scratch.open { $0.isReadOnly = true }
+    #expect(reader.capabilities.isReadOnly)
+    #expect(try reader.count(FetchRequest(schema)) == 10)
+    #expect(code { try reader.transaction { _ in } } == .readOnly)
+    #expect(code { try reader.execute("DELETE FROM Movie") } == .readOnly)
+    #expect(code { _ = try writer.rows("DELETE FROM Movie") } == .invalidRequest)
+    try fill(writer, 10..<20)
+    #expect(try reader.count(FetchRequest(schema)) == 20)
+    try writer.close()
+    // A file whose header says that programs of this age may only read it.
+    var content = try bytes("store.sqlite")
+    content[18] = 3
+    try content.write(to: URL(fileURLWithPath: scratch.path("newer.sqlite")))
+    #expect(code { _ = try scratch.open("newer.sqlite") } == .readOnly)
+    #expect(try bytes("newer.sqlite") == content)
+  }
+
+  @Test("E7 a full store refuses and keeps what was committed; it goes on once there is room")
+  func full() throws {
+    let context = try scratch.open()
+    try fill(context, 0..<100)
+    // SQLite's own limit stands in for a disk that is full: the error and what SQLite undoes are the same.
+    try context.execute("PRAGMA max_page_count = 20")
+    do {
+      try fill(context, 100..<5_000)
+      Issue.record("more was written than there was room")
+    } catch let error as PersistenceError {
+      #expect(error.code == .storeFull)
+      #expect(error.engineError?.code == 13)
+    }
+    // A closure that keeps the failure to itself does not commit half of its work.
+    let outcome = code {
+      try context.transaction { transaction in
+        for number in 100..<5_000 {
+          do {
+            try transaction.save(
+              [
+                .integer(Int64(number)), .text(String(repeating: "y", count: 200)), .null, .integer(0), .null,
+              ],
+              in: schema)
+          } catch { return }
+        }
+      }
+    }
+    let count = try context.count(FetchRequest(schema))
+    #expect(outcome == .storeFull ? count == 100 : count > 100)
+    try context.execute("PRAGMA max_page_count = 1000000")
+    try fill(context, 5_000..<5_100)
+    #expect(try context.count(FetchRequest(schema)) == count + 100)
+    #expect(try context.rows("PRAGMA integrity_check") == [[.text("ok")]])
+  }
+
+  @Test("the file system is full", .enabled(if: SmallDisk.isPossible))
+  func fullDisk() throws {
+    let disk = try SmallDisk()
+    let context = try SQLiteContext(path: disk.folder + "/store.sqlite")
+    try fill(context, 0..<100)
+    let outcome = code { try fill(context, 100..<50_000, size: 1_000) }
+    #expect(outcome == .storeFull)
+    #expect(try context.count(FetchRequest(schema)) == 100)
+    try context.transaction { transaction in
+      let isDone = try transaction.delete(RecordKey([.integer(5)]), in: schema)
+      #expect(isDone)
+    }
+    try context.close()
+    let again = try SQLiteContext(path: disk.folder + "/store.sqlite")
+    #expect(try again.count(FetchRequest(schema)) == 99)
+    try again.close()
+  }
+
+  @Test("a table that another program changed is said to be so, not misread")
+  func changedTable() throws {
+    let context = try scratch.open()
+    try fill(context, 0..<10)
+    _ = try context.values(of: .integer(1), in: schema)
+    let outsider = try Outsider(scratch.path())
+    try outsider.execute("ALTER TABLE Movie RENAME COLUMN budget TO cost")
+    #expect(code { _ = try context.values(of: .integer(1), in: schema) } == .damaged)
+    #expect(code { _ = try context.fetch(FetchRequest(schema)).read(from: 0, limit: 1) { _ in } } == .damaged)
+    try outsider.execute("ALTER TABLE Movie RENAME COLUMN cost TO budget")
+    #expect(try context.values(of: .integer(1), in: schema) != nil)
+    try outsider.execute("UPDATE persistence_catalog SET layout = '{'")
+    #expect(code { _ = try scratch.open().catalog() } == .damaged)
+  }
+
+  @Test("options of a URL: known ones work, others are refused with a list")
+  func options() throws {
+    func open(_ options: String) throws -> SQLiteContext? {
+      try StorageEngine.open(
+        "sqlite:\(scratch.path("url.sqlite"))\(options)", engines: [.sqlite], monitoring: Monitoring())
+        as? SQLiteContext
+    }
+    let context = try #require(try open("?synchronous=normal&busy=2s&pool=2&journal=wal"))
+    #expect(context.capabilities.readersBlockWriters == false)
+    #expect(code { _ = try open("?sync=full") } == .invalidURL)
+    #expect(code { _ = try open("?synchronous=maybe") } == .invalidURL)
+    #expect(code { _ = try open("?pool=0") } == .invalidURL)
+    #expect(try open("?readonly=true")?.capabilities.isReadOnly == true)
+    try context.close()
+    let rollback = try #require(try open("?journal=delete"))
+    #expect(rollback.capabilities.readersBlockWriters)
+    #expect(try Outsider(scratch.path("url.sqlite")).texts("PRAGMA journal_mode") == ["delete"])
+    try fill(rollback, 0..<10)
+    #expect(try rollback.count(FetchRequest(schema)) == 10)
+  }
+}
+
+/// A file system of 2 MiB, where this process may make one.
+final class SmallDisk {
+  static let isPossible = (try? SmallDisk()) != nil
+
+  let folder: String
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("disk-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    do {
+      try Self.run("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder)
+    } catch {
+      try? FileManager.default.removeItem(atPath: folder)
+      throw error
+    }
+  }
+
+  deinit {
+    try? Self.run("umount", folder)
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  private struct Failed: Error {}
+
+  private static func run(_ arguments: String...) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failed() }
+  }
+}
