@@ -83,7 +83,7 @@ let package = Package(
     .testTarget(
       name: "PersistenceMacrosTests", dependencies: ["PersistenceMacros"] + macroTesting,
       swiftSettings: settings),
-    .testTarget(name: "PersistenceTests", dependencies: ["Persistence"], swiftSettings: settings),
+    .testTarget(name: "PersistenceTests", dependencies: ["Persistence", logging], swiftSettings: settings),
     .testTarget(name: "PersistenceSQLTests", dependencies: ["PersistenceSQL"], swiftSettings: settings),
     .testTarget(
       name: "PersistenceSQLiteTests",

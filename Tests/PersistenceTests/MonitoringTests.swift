@@ -1,0 +1,98 @@
+import Foundation
+import Logging
+import Persistence
+import Synchronization
+import Testing
+
+/// What a context says of itself, and never says of its users.
+struct MonitoringTests {
+  @Persistent
+  struct Secret {
+    var id: Int
+    var text: String
+  }
+
+  private func repository(_ log: RecordedLog, slow: Duration = .seconds(60), long: Duration = .seconds(60)) throws
+    -> Repository
+  {
+    let monitoring = Monitoring(logger: log.logger, slowRequest: slow, longHeldResult: long)
+    let repository = Repository(MemoryContext(monitoring: monitoring))
+    try repository.save(contentsOf: (0..<400).map { Secret(id: $0, text: "classified \($0)") })
+    return repository
+  }
+
+  @Test("opening is logged, at debug level")
+  func opening() throws {
+    let log = RecordedLog()
+    _ = try repository(log)
+    #expect(log.lines(.debug).contains { $0.contains("opened") && $0.contains("memory:") })
+    #expect(log.lines(.info).isEmpty)
+  }
+
+  @Test("a slow request is logged with its plan and shape, its values at debug level only")
+  func slowRequests() throws {
+    let log = RecordedLog()
+    let repository = try repository(log, slow: .zero)
+    _ = try repository.filter(Secret.self, where: .contains(\.text, "classified 7")).sorted(by: \.text).result()
+    let slow = log.lines(.warning)
+    #expect(slow.contains { $0.contains("slow request") && $0.contains("contains(text, ?)") && $0.contains("scan") })
+    for level in Logger.Level.allCases where level > .debug {
+      #expect(!log.lines(level).contains { $0.contains("classified") })
+    }
+    #expect(log.lines(.debug).contains { $0.contains("classified 7") })
+  }
+
+  @Test("R2 a result that is held for long is logged once, with the place that made it")
+  func longHeldResults() throws {
+    let log = RecordedLog()
+    let repository = try repository(log, long: .zero)
+    do {
+      let line = #line + 1
+      let held = try repository.filter(Secret.self).result()
+      try repository.save(Secret(id: 1, text: ""))
+      try repository.save(Secret(id: 2, text: ""))
+      #expect(held.count == 400)
+      let reports = log.lines(.warning).filter { $0.contains("held") }
+      #expect(reports.count == 1)
+      #expect(reports.first?.contains("MonitoringTests.swift:\(line)") == true)
+    }
+    #expect((repository.context as? MemoryContext)?.monitor.liveResults == 0)
+  }
+
+  @Test("R2 a result that fits into its first page pins nothing")
+  func smallResults() throws {
+    let repository = try repository(RecordedLog())
+    let small = try repository.filter(Secret.self).limit(10).result()
+    let large = try repository.filter(Secret.self).result()
+    #expect((repository.context as? MemoryContext)?.monitor.liveResults == 1)
+    #expect(small.count == 10 && large.count == 400)
+  }
+}
+
+/// A log that tests can read.
+final class RecordedLog: Sendable {
+  private let entries = Mutex<[(level: Logger.Level, text: String)]>([])
+
+  var logger: Logger { Logger(label: "recorded") { _ in Handler(log: self) } }
+
+  func lines(_ level: Logger.Level) -> [String] {
+    entries.withLock { $0.filter { $0.level == level }.map(\.text) }
+  }
+
+  private struct Handler: LogHandler {
+    let log: RecordedLog
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let all = metadata.merging(event.metadata ?? [:]) { $1 }
+      let text = "\(event.message) " + all.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
+      log.entries.withLock { $0.append((event.level, text)) }
+    }
+  }
+}
