@@ -58,7 +58,7 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     }
     self.lock = lock
     state = Mutex(store)
-    try recoverAtOnce(store)
+    try recoverAtOnce(store, isOpening: true)
     let version = try mappingErrors(location: path) { try store.sequence.committed }
     monitor.opened("a JSON directory of version \(version)")
   }
@@ -67,7 +67,7 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     let store = try openStore()
     try recoverAtOnce(store)
     let view = try VersionView(store)
-    return (view, try Catalog(view))
+    return (view, try view.catalog())
   }
 
   /// Pins the newest version.
@@ -112,12 +112,15 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
   }
 
   /// Finishes what a killed writer left, unless a living one is at work, whose version readers need not wait for.
-  private func recoverAtOnce(_ store: StoreFolder) throws {
-    guard let lock else { return }
+  private func recoverAtOnce(_ store: StoreFolder, isOpening: Bool = false) throws {
+    guard lock != nil else { return }
     try mappingErrors(location: location) {
       let journal = journal(store)
-      guard try journal.mayNeedRecovery else { return }
-      _ = try lock.withLockAtOnce {
+      // An opening of its own: through the context's, a reader would get in beside the context's own writer.
+      guard try isOpening || journal.mayNeedRecovery,
+        let file = try store.control.open(WriterLock.name, O_RDWR)
+      else { return }
+      _ = try WriterLock(file).withLockAtOnce {
         if try journal.recover() { monitor.recovered("finished or undid a transaction of a killed writer") }
       }
     }

@@ -9,6 +9,8 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
   private let predicate: CompiledPredicate
   private let location: String
   private let found: Mutex<Found>
+  /// For each entry what its file was when it was first read; 0 for not yet.
+  private let stamps = Mutex<[UInt64]>([])
 
   /// Which entries are rows of the result, as far as is known.
   private struct Found {
@@ -65,10 +67,21 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     }
     let row = RowBuffer(count: request.schema.fields.count)
     for number in rows {
-      try mappingErrors(location: location) { try files.read(entries[number], into: row) }
+      try mappingErrors(location: location) { try read(number, of: files, into: row) }
       try row.withRow(body)
     }
     return rows.count
+  }
+
+  /// Reads the record of an entry, which must be what it was when it was read before.
+  private func read(_ number: Int, of files: RecordFiles, into row: RowBuffer) throws {
+    guard let stamp = try files.read(entries[number], into: row) else { return }
+    let isSame = stamps.withLock { stamps in
+      if stamps.isEmpty { stamps = Array(repeating: 0, count: entries.count) }
+      if stamps[number] == 0 { stamps[number] = stamp }
+      return stamps[number] == stamp
+    }
+    if !isSame { throw files.changedByHand(entries[number]) }
   }
 
   /// Looks on until so many rows are found, or the end is reached.
@@ -80,7 +93,7 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     while found.rows.count < wanted, found.next < entries.count {
       let number = found.next
       if readsFiles {
-        try files.read(entries[number], into: row)
+        try read(number, of: files, into: row)
         found.next += 1
         guard try row.withRow({ try predicate.matches($0) }) else { continue }
       } else {
@@ -97,8 +110,8 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     let order = try RowOrder(request.totalOrder, in: request.schema)
     let row = RowBuffer(count: request.schema.fields.count)
     var keys: [(key: [PersistentValue], number: Int)] = []
-    for (number, entry) in entries.enumerated() {
-      try files.read(entry, into: row)
+    for number in entries.indices {
+      try read(number, of: files, into: row)
       try row.withRow { row in
         if try predicate.matches(row) { keys.append((try order.key(of: row), number)) }
       }

@@ -9,7 +9,7 @@ final class JSONDirectorySnapshot: StorageSnapshot, JSONDirectoryReader {
   init(_ store: StoreFolder, location: String) throws {
     self.location = location
     view = try VersionView(store)
-    catalogOfView = try Catalog(view)
+    catalogOfView = try view.catalog()
   }
 
   func reading() throws -> (source: any RecordSource, catalog: Catalog) { (view, catalogOfView) }

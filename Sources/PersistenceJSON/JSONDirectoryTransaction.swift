@@ -6,6 +6,7 @@ import PersistenceDriver
 final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   let location: String
   private let store: StoreFolder
+  private let committed: CommittedFiles
   private var pending = PendingFiles()
   private var models: Catalog
   private let unique: UniqueCache
@@ -14,10 +15,10 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
 
   init(_ store: StoreFolder, location: String, unique: UniqueCache) throws {
     self.store = store
+    committed = CommittedFiles(store)
     self.location = location
     self.unique = unique
-    models = Catalog()
-    models = try Catalog(self)
+    models = try committed.catalog()
   }
 
   /// Ends the transaction; further calls throw.
@@ -135,7 +136,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     if checked.insert(model).inserted {
       do {
         // The files as they are: what the transaction itself wrote is looked up beside them.
-        let committed = RecordFiles(schema, in: name.folder, of: CommittedFiles(store), location: location)
+        let committed = RecordFiles(schema, in: name.folder, of: committed, location: location)
         try unique.refresh(model, schema, committed, try store.folder(name.folder))
       } catch {
         checked.remove(model)
@@ -167,35 +168,10 @@ extension JSONDirectoryTransaction: RecordSource {
     return Array(names)
   }
 
-  func read(_ file: String, in folder: String) throws -> [UInt8]? {
-    if let change = pending.files[PendingFiles.Name(folder: folder, file: file)] { return change.text }
-    return try store.folder(folder)?.read(file)
-  }
-
-  func readListed(_ file: String, in folder: String) throws -> [UInt8] {
-    guard let text = try read(file, in: folder) else {
-      throw PersistenceError(
-        .changedOutside, "the file \(folder)/\(file) was removed by hand during a transaction")
+  func read(_ file: String, in folder: String) throws -> FileText? {
+    if let change = pending.files[PendingFiles.Name(folder: folder, file: file)] {
+      return change.text.map { FileText(bytes: $0) }
     }
-    return text
-  }
-}
-
-/// The files of a store as they are, for the one who holds the writer's lock.
-private final class CommittedFiles: RecordSource {
-  private let store: StoreFolder
-
-  init(_ store: StoreFolder) { self.store = store }
-
-  func names(in folder: String) throws -> [String] { try store.folder(folder)?.names() ?? [] }
-
-  func read(_ file: String, in folder: String) throws -> [UInt8]? { try store.folder(folder)?.read(file) }
-
-  func readListed(_ file: String, in folder: String) throws -> [UInt8] {
-    guard let text = try read(file, in: folder) else {
-      throw PersistenceError(
-        .changedOutside, "the file \(folder)/\(file) was removed by hand during a transaction")
-    }
-    return text
+    return try committed.read(file, in: folder)
   }
 }

@@ -20,33 +20,54 @@ final class File: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The whole content.
-  func read() throws -> [UInt8] {
-    let size = try status().size
-    var bytes: [UInt8] = []
-    var offset = 0
-    // One byte more than the size, so that a file that does not grow is read by one call and a check for its end.
-    var room = size + 1
-    while true {
-      let start = bytes.count
-      bytes.append(contentsOf: repeatElement(0, count: room))
-      let count = bytes.withUnsafeMutableBytes { bytes in
-        pread(
-          descriptor, UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).baseAddress, room,
-          off_t(offset))
-      }
-      guard count >= 0 else {
-        if errno == EINTR {
-          bytes.removeLast(room)
-          continue
-        }
-        throw SystemFailure("read the file", path)
-      }
-      bytes.removeLast(room - count)
-      offset += count
-      if count == 0 || (count < room && bytes.count == size) { return bytes }
-      room = max(4096, room - count)
+  /// The whole content, as it was at one moment, and what the file system knew of it then.
+  ///
+  /// - Throws: ``PersistenceError`` with code `damaged` where this is a folder, a pipe or the like.
+  func contents() throws -> (bytes: [UInt8], status: FileStatus) {
+    var before = try status()
+    guard before.isRegular else { throw PersistenceError.damaged("\(path) is no ordinary file") }
+    // Somebody who changes the file in place meanwhile would leave half of each.
+    for _ in 0..<100 {
+      let bytes = try read(expecting: before.size)
+      let after = try status()
+      if after == before, bytes.count == before.size { return (bytes, after) }
+      before = after
     }
+    throw PersistenceError(.changedOutside, "\(path) was changed by hand again and again while it was read")
+  }
+
+  private func read(expecting size: Int) throws -> [UInt8] {
+    try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      while count < size {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+        let new = pread(descriptor, rest.baseAddress, rest.count, off_t(count))
+        if new < 0, errno == EINTR { continue }
+        guard new >= 0 else { throw SystemFailure("read the file", path) }
+        guard new > 0 else { return }
+        count += new
+      }
+    }
+  }
+
+  /// Sets the time of the last change, on a copy that is to pass for the original.
+  func setModified(_ time: FileTime) throws {
+    let time = timespec(tv_sec: time.seconds, tv_nsec: time.nanoseconds)
+    guard futimens(descriptor, [time, time]) == 0 else {
+      throw SystemFailure("set the time of the file", path)
+    }
+  }
+
+  /// Reserves room for the first bytes, leaving what is there.
+  func reserve(_ count: Int) throws {
+    #if canImport(Darwin)
+      guard try status().size < count, ftruncate(descriptor, off_t(count)) != 0 else { return }
+      throw SystemFailure("make room in the file", path)
+    #else
+      let number = posix_fallocate(descriptor, 0, off_t(count))
+      guard number != 0 else { return }
+      errno = number
+      throw SystemFailure("make room in the file", path)
+    #endif
   }
 
   /// Writes a content from the beginning.
@@ -81,46 +102,6 @@ final class File: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at the file", path) }
     return FileStatus(status)
-  }
-}
-
-/// What the file system knows of a file: equal as long as nobody changed or replaced it.
-struct FileStatus: Hashable, Sendable {
-  let size: Int
-  let inode: UInt64
-  let modifiedSeconds: Int
-  let modifiedNanoseconds: Int
-
-  init(_ status: stat) {
-    size = Int(status.st_size)
-    inode = UInt64(status.st_ino)
-    #if canImport(Darwin)
-      modifiedSeconds = Int(status.st_mtimespec.tv_sec)
-      modifiedNanoseconds = Int(status.st_mtimespec.tv_nsec)
-    #else
-      modifiedSeconds = Int(status.st_mtim.tv_sec)
-      modifiedNanoseconds = Int(status.st_mtim.tv_nsec)
-    #endif
-  }
-
-  /// Whether the content was changed after a moment.
-  func isModified(after moment: FileTime) -> Bool {
-    (modifiedSeconds, modifiedNanoseconds) > (moment.seconds, moment.nanoseconds)
-  }
-}
-
-/// A moment on the clock that the kernel stamps files with.
-///
-/// The stamps may tick more coarsely than the clock, so a file changed just after a moment may seem to be older; one
-/// changed before it never seems to be newer.
-struct FileTime: Sendable {
-  let seconds: Int
-  let nanoseconds: Int
-
-  static var now: FileTime {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return FileTime(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
   }
 }
 

@@ -75,8 +75,12 @@ final class Folder: Sendable {
   }
 
   /// The whole content of a file; nil where there is none.
-  func read(_ name: String) throws -> [UInt8]? {
-    try open(name, O_RDONLY)?.read()
+  func read(_ name: String) throws -> [UInt8]? { try contents(of: name)?.bytes }
+
+  /// The whole content of a file and its status; nil where there is none.
+  func contents(of name: String) throws -> (bytes: [UInt8], status: FileStatus)? {
+    // A pipe that somebody put there is not waited for.
+    try open(name, O_RDONLY | O_NONBLOCK)?.contents()
   }
 
   /// Makes a file with a content.
@@ -103,8 +107,11 @@ final class Folder: Sendable {
     case ENOENT: return false
     case EEXIST: return true
     case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
-      guard let bytes = try read(name) else { return false }
-      try folder.write(bytes, to: newName, synchronized: true)
+      guard let (bytes, status) = try contents(of: name),
+        let copy = try folder.open(newName, O_WRONLY | O_CREAT | O_TRUNC)
+      else { return false }
+      try copy.write(bytes)
+      try copy.setModified(status.modified)
       return true
     default: throw SystemFailure("link a file to", folder.path(of: newName))
     }
@@ -125,13 +132,16 @@ final class Folder: Sendable {
     }
   }
 
-  /// Whether somebody removed the folder since it was opened.
-  var isRemoved: Bool {
-    get throws {
-      var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at the folder", path) }
-      return status.st_nlink == 0
+  /// Whether this is still what a name in another folder stands for: folders are removed, moved and replaced.
+  func isStill(_ name: String, in folder: Folder) throws -> Bool {
+    var here = stat()
+    var there = stat()
+    guard fstat(descriptor, &here) == 0 else { throw SystemFailure("look at the folder", path) }
+    guard fstatat(folder.descriptor, name, &there, 0) == 0 else {
+      if errno == ENOENT { return false }
+      throw SystemFailure("look at the folder", path)
     }
+    return here.st_ino == there.st_ino && here.st_dev == there.st_dev
   }
 
   /// The names of everything in the folder, in no order.

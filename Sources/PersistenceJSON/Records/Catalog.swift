@@ -27,7 +27,7 @@ struct Catalog: Sendable {
     guard let text = try source.read(StoreFolder.catalogName, in: StoreFolder.controlName) else { return }
     let content: Content
     do {
-      content = try JSONDecoder().decode(Content.self, from: Data(text))
+      content = try JSONDecoder().decode(Content.self, from: Data(text.bytes))
     } catch {
       throw PersistenceError.damaged("the store's \(StoreFolder.catalogName) is damaged: \(error)")
     }

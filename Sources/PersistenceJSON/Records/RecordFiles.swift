@@ -43,7 +43,7 @@ struct RecordFiles {
           }
           entries.append(Entry(key: key, file: name))
         } else {
-          try RecordText.fill(row, from: try source.readListed(name, in: folder), in: schema)
+          try RecordText.fill(row, from: try source.readListed(name, in: folder).bytes, in: schema)
           let key = try row.withRow { try RecordKey(of: $0, in: schema) }
           try check(key, name)
           entries.append(Entry(key: key, file: name))
@@ -55,9 +55,13 @@ struct RecordFiles {
   }
 
   /// Fills a row from a listed file.
-  func read(_ entry: Entry, into row: RowBuffer) throws {
+  ///
+  /// - Returns: What tells whether a later reading finds the same; nil where it always does.
+  func read(_ entry: Entry, into row: RowBuffer) throws -> UInt64? {
     try naming(entry.file, entry.key) {
-      try fill(row, from: try source.readListed(entry.file, in: folder), entry.key, entry.file)
+      let text = try source.readListed(entry.file, in: folder)
+      try fill(row, from: text.bytes, entry.key, entry.file)
+      return text.stamp
     }
   }
 
@@ -66,7 +70,7 @@ struct RecordFiles {
     let file = FileName.file(for: key)
     return try naming(file, key) {
       guard let text = try source.read(file, in: folder) else { return false }
-      try fill(row, from: text, key, file)
+      try fill(row, from: text.bytes, key, file)
       return true
     }
   }
@@ -77,6 +81,11 @@ struct RecordFiles {
     if stored != key { try check(stored, file) }
   }
 
+  /// The error for a record that is not what it was when it was read before.
+  func changedByHand(_ entry: Entry) -> PersistenceError {
+    .changedByHand(entry.file, in: folder).at(model: schema.name, key: entry.key, location: location)
+  }
+
   private func check(_ key: RecordKey, _ file: String) throws {
     let wanted = FileName.file(for: key)
     guard wanted == file else {
@@ -85,13 +94,15 @@ struct RecordFiles {
   }
 
   /// Names the file in whatever goes wrong with it.
-  private func naming<Result>(_ file: String, _ key: RecordKey? = nil, _ body: () throws -> Result) throws
+  func naming<Result>(_ file: String, _ key: RecordKey? = nil, _ body: () throws -> Result) throws
     -> Result
   {
     do {
       return try body()
     } catch var error as PersistenceError {
-      if !error.message.contains(file) { error.message = "\(folder)/\(file): \(error.message)" }
+      if !error.message.contains("\(folder)/\(file)") {
+        error.message = "\(folder)/\(file): \(error.message)"
+      }
       throw error.at(model: schema.name, key: key, location: location)
     }
   }

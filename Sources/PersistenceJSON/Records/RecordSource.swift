@@ -6,8 +6,32 @@ protocol RecordSource: AnyObject {
   func names(in folder: String) throws -> [String]
 
   /// The text of a file; nil where there is none.
-  func read(_ file: String, in folder: String) throws -> [UInt8]?
+  func read(_ file: String, in folder: String) throws -> FileText?
+}
 
-  /// The text of a file that `names(in:)` gave.
-  func readListed(_ file: String, in folder: String) throws -> [UInt8]
+/// The text of a file, and what tells whether another reading found the same.
+struct FileText {
+  var bytes: [UInt8]
+  /// The status of the file that was read, in a word; nil where the text cannot change any more.
+  var stamp: UInt64?
+}
+
+extension RecordSource {
+  /// The text of a file that `names(in:)` gave, which must still be there.
+  func readListed(_ file: String, in folder: String) throws -> FileText {
+    guard let text = try read(file, in: folder) else {
+      throw PersistenceError.changedByHand(file, in: folder)
+    }
+    return text
+  }
+}
+
+extension PersistenceError {
+  /// A file that a person changed while something that shows it was alive (contract R2).
+  static func changedByHand(_ file: String, in folder: String) -> PersistenceError {
+    PersistenceError(
+      .changedOutside,
+      "the file \(folder)/\(file) was changed by hand while a result or transaction that shows it was alive; "
+        + "fetch anew")
+  }
 }

@@ -90,6 +90,11 @@ enum RecordText {
     case .bool(let truth): return .bool(truth)
     case .integer(let number): return .number("\(number)")
     case .double(let number):
+      // The shortest text of a Float is shorter than that of the Double that holds it.
+      if field.kind == .float, Double(Float(number)) == number, number.isFinite {
+        let text = "\(Float(number))"
+        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+      }
       if let text = JSONText.number(number) { return .number(text) }
       return .string(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
     case .text(let text): return .string(text)
@@ -109,10 +114,10 @@ enum RecordText {
   private static func stored(_ value: JSONValue, _ kind: FieldKind) -> PersistentValue? {
     switch (kind, value) {
     case (.bool, .bool(let truth)): return .bool(truth)
-    case (.float, .number(let text)), (.double, .number(let text)):
-      guard let number = Double(text), number.isFinite else { return nil }
-      if kind == .float, Double(Float(number)) != number { return Float(text).map { .double(Double($0)) } }
-      return .double(number)
+    case (.double, .number(let text)):
+      return Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+    case (.float, .number(let text)):
+      return Float(text).flatMap { $0.isFinite ? .double(Double($0)) : nil }
     case (.float, .string(let text)), (.double, .string(let text)):
       switch text {
       case "NaN": return .double(.nan)
@@ -124,7 +129,7 @@ enum RecordText {
     case (.data, .string(let text)): return Data(base64Encoded: text).map { .bytes([UInt8]($0)) }
     case (.date, .string(let text)): return DateText.seconds(text).map(PersistentValue.date)
     case (.uuid, .string(let text)): return UUID(uuidString: text).map(PersistentValue.uuid)
-    case (.decimal, .number(let text)): return Decimal(canonicalText: text).map(PersistentValue.decimal)
+    case (.decimal, .number(let text)): return decimal(text).map(PersistentValue.decimal)
     case (.decimal, .string("NaN")): return .decimal(.nan)
     case (.document, let value): return .document(JSONText.canonical(unwrapped(value)))
     case (_, .number(let text)):
@@ -134,6 +139,18 @@ enum RecordText {
       return .integer(number)
     default: return nil
     }
+  }
+
+  /// The number of a text, unless it has more digits than a `Decimal` holds.
+  private static func decimal(_ text: String) -> Decimal? {
+    func digits(_ text: some StringProtocol) -> [UInt8] {
+      let all = text.utf8.filter { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      let leading = all.drop { $0 == UInt8(ascii: "0") }
+      return Array(leading.reversed().drop { $0 == UInt8(ascii: "0") })
+    }
+    guard let number = Decimal(canonicalText: text) else { return nil }
+    let mantissa = text.prefix { $0 != "e" && $0 != "E" }
+    return digits(number.canonicalText) == digits(mantissa) ? number : nil
   }
 
   private static func wrapped(_ value: JSONValue) -> JSONValue {

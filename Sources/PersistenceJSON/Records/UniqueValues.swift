@@ -6,7 +6,8 @@ import PersistenceDriver
 /// - Complexity: Checking looks at every file of the model, and reads those that changed.
 struct UniqueValues {
   private struct Known {
-    var status: FileStatus
+    /// The file's status; nil where another change might leave it the same, so that it is read again.
+    var status: FileStatus?
     var values: [[PersistentValue]?]
   }
 
@@ -45,15 +46,14 @@ struct UniqueValues {
     for name in names {
       guard let status = try folder?.status(of: name) else { continue }
       current.insert(name)
-      if known[name]?.status == status { continue }
-      let text = try files.source.readListed(name, in: files.folder)
+      if let before = known[name]?.status, before == status { continue }
+      let isSettled = status.isSettled
       forget(name)
-      do {
-        try RecordText.fill(row, from: text, in: schema)
-      } catch let error as PersistenceError {
-        throw error.at(model: schema.name)
+      try files.naming(name) {
+        try RecordText.fill(row, from: files.source.readListed(name, in: files.folder).bytes, in: schema)
       }
-      remember(name, Known(status: status, values: try row.withRow { try Self.values(of: $0, in: schema) }))
+      let values = try row.withRow { try Self.values(of: $0, in: schema) }
+      remember(name, Known(status: isSettled ? status : nil, values: values))
     }
     for name in known.keys where !current.contains(name) { forget(name) }
   }

@@ -4,7 +4,8 @@ import PersistenceDriver
 ///
 /// The steps of a commit, in order; a kill between any two leaves the version before or this one:
 /// 1. the new files are staged, and each old file that they replace is given a second name in `history/v/`;
-/// 2. the manifest is written to `history/v/`, and everything is synchronised;
+/// 2. the manifest is written, and what is staged is synchronised (history is for readers that live now, whom the
+///    loss of power ends too);
 /// 3. the manifest is moved into `journal/`, which is synchronised: **from here on the version is committed**;
 /// 4. `sequence` says that version v begins to show;
 /// 5. each staged file is moved into place;
@@ -12,7 +13,9 @@ import PersistenceDriver
 /// 7. history that no pinned version needs is removed.
 ///
 /// Finishing a version that was cut short repeats steps 4 to 6, which do nothing to a file that is in place.
-/// Nothing after step 3 takes room for data, so a full disk is met before the commit, not after it.
+/// That holds even where the removal of a journal's entry did not survive the loss of power, since staged files
+/// carry their version's number, and the next commit synchronises the journal before it shows. Nothing after step 3
+/// takes room for data, so a full disk is met before the commit, not after it.
 struct Journal {
   static let stageName = "stage"
   static let journalName = "journal"
@@ -50,7 +53,10 @@ struct Journal {
       manifest = try stage(entries, as: version)
       try step("journal")
       let journal = try folder(Self.journalName)
-      _ = try folder(Self.stageName).move(Self.manifestName, to: journal, as: "\(version).json")
+      let name = Self.entryName(version)
+      guard try folder(Self.stageName).move(name, to: journal, as: name) else {
+        throw PersistenceError.changedByHand(name, in: "\(StoreFolder.controlName)/\(Self.stageName)")
+      }
       if isSynchronized { try journal.synchronize() }
     } catch {
       // Nothing is committed: what was staged goes, so that a full disk has its room again.
@@ -59,8 +65,8 @@ struct Journal {
     }
     do {
       try finish(version, manifest)
-    } catch let failure as SystemFailure {
-      var error = failure.error
+    } catch {
+      guard var error = (error as? SystemFailure)?.error ?? error as? PersistenceError else { throw error }
       error.message =
         "the transaction is committed, but its files could not all be put into place: \(error.message); the next "
         + "writer, or opening the store, finishes it"
@@ -71,31 +77,29 @@ struct Journal {
   /// Steps 1 and 2.
   private func stage(_ entries: [Entry], as version: UInt64) throws -> Manifest {
     let stage = try folder(Self.stageName)
+    // A few files are synchronised one by one; for many, the whole file system once is less.
     let isSmall = entries.count <= 4
     try step("stage")
     let history = try folder(Self.historyName).makeFolder("\(version)")
     var manifest = Manifest(changes: [])
+    var targets: [String: Folder] = [:]
     for (number, entry) in entries.enumerated() {
-      let existed = try store.makeFolder(entry.folder).keep(entry.file, in: history, as: "\(number)")
+      let target = try targets[entry.folder] ?? store.makeFolder(entry.folder)
+      targets[entry.folder] = target
+      let existed = try target.keep(entry.file, in: history, as: "\(number)")
       manifest.changes.append(
         Manifest.Change(folder: entry.folder, file: entry.file, existed: existed, exists: entry.text != nil))
       if let text = entry.text {
-        try stage.write(text, to: "\(number)", synchronized: isSynchronized && isSmall)
+        try stage.write(text, to: Self.stagedName(version, number), synchronized: isSynchronized && isSmall)
       }
     }
     try step("manifest")
     let text = manifest.text
-    try history.write(text, to: Self.manifestName, synchronized: isSynchronized && isSmall)
-    try stage.write(text, to: Self.manifestName, synchronized: isSynchronized && isSmall)
+    try history.write(text, to: Self.manifestName, synchronized: false)
+    try stage.write(text, to: Self.entryName(version), synchronized: isSynchronized && isSmall)
     guard isSynchronized else { return manifest }
     try step("synchronise stage")
-    if isSmall {
-      try history.synchronize()
-      try folder(Self.historyName).synchronize()
-      try stage.synchronize()
-    } else {
-      try stage.synchronizeFileSystem()
-    }
+    if isSmall { try stage.synchronize() } else { try stage.synchronizeFileSystem() }
     return manifest
   }
 
@@ -104,34 +108,38 @@ struct Journal {
     try step("begin")
     try store.sequence.begin(version)
     let stage = try folder(Self.stageName)
+    var targets: [String: Folder] = [:]
     for (number, change) in manifest.changes.enumerated() {
       try step("apply \(number)")
-      let target = try store.makeFolder(change.folder)
+      let target = try targets[change.folder] ?? store.makeFolder(change.folder)
+      targets[change.folder] = target
       if change.exists {
         // Where the staged file is gone, it is in place already.
-        _ = try stage.move("\(number)", to: target, as: change.file)
+        _ = try stage.move(Self.stagedName(version, number), to: target, as: change.file)
       } else {
         try target.remove(change.file)
       }
     }
     if isSynchronized {
       try step("synchronise folders")
-      for name in Set(manifest.changes.map(\.folder)) { try store.folder(name)?.synchronize() }
+      for target in targets.values { try target.synchronize() }
     }
     try step("publish")
     try store.sequence.publish(version)
     try step("forget")
-    try folder(Self.journalName).remove("\(version).json")
+    try folder(Self.journalName).remove(Self.entryName(version))
     try step("prune")
     // History that could not be removed is removed by a later writer.
     try? prune()
   }
 
-  /// Whether a writer died, or one is at work: known without a lock.
+  /// Whether a writer died while its version began to show, or one is at work: known without a lock.
+  ///
+  /// A version that was committed and has not begun to show may wait for the next writer.
   var mayNeedRecovery: Bool {
     get throws {
       let numbers = try store.sequence.read()
-      return try numbers.applying != numbers.committed || !folder(Self.journalName).names().isEmpty
+      return numbers.applying != numbers.committed
     }
   }
 
@@ -142,7 +150,7 @@ struct Journal {
   /// - Returns: Whether there was anything.
   func recover() throws -> Bool {
     let journal = try folder(Self.journalName)
-    let versions = try journal.names().compactMap { UInt64($0.dropLast(5)) }.sorted()
+    let versions = try journal.names().compactMap(Self.version(of:)).sorted()
     let numbers = try store.sequence.read()
     let history = try folder(Self.historyName)
     let newest = try history.names().compactMap { UInt64($0) }.max() ?? 0
@@ -153,19 +161,18 @@ struct Journal {
     }
     // Only the newest entry can be unfinished: a later version is begun when the one before is in place.
     for version in versions {
-      let name = "\(version).json"
+      let name = Self.entryName(version)
       guard version == versions.last, let text = try journal.read(name) else {
         try journal.remove(name)
         continue
       }
-      if try history.folder("\(version)") == nil {
-        // Its history was pruned, so it was whole; only the removal of the entry did not last.
-        try store.sequence.begin(max(version, numbers.applying))
-        try store.sequence.publish(max(version, numbers.committed))
-        try journal.remove(name)
-        continue
+      let manifest = try Manifest(text: text, path: journal.path(of: name))
+      if numbers.committed + 1 < version {
+        // The numbers are older than the journal after the loss of power; nobody reads a version in between.
+        try store.sequence.begin(version - 1)
+        try store.sequence.publish(version - 1)
       }
-      try finish(version, Manifest(text: text, path: journal.path(of: name)))
+      try finish(version, manifest)
     }
     let committed = try store.sequence.committed
     for version in try history.names().compactMap({ UInt64($0) }) where version > committed {
@@ -177,11 +184,21 @@ struct Journal {
   }
 
   private func abandon(_ version: UInt64) throws {
+    // The entry first: as long as it is there, what was staged for it must be too.
+    let journal = try folder(Self.journalName)
+    if try journal.remove(Self.entryName(version)), isSynchronized { try journal.synchronize() }
     try clearStage()
     // Before the journal has the entry, nobody looks at the version's history.
-    try folder(Self.journalName).remove("\(version).json")
     try remove(folder(Self.historyName), version)
   }
+
+  private static func entryName(_ version: UInt64) -> String { "\(version).json" }
+
+  private static func version(of entry: String) -> UInt64? {
+    entry.hasSuffix(".json") ? UInt64(entry.dropLast(5)) : nil
+  }
+
+  private static func stagedName(_ version: UInt64, _ number: Int) -> String { "\(version)-\(number)" }
 
   private func clearStage() throws {
     let stage = try folder(Self.stageName)

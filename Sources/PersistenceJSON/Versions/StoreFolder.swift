@@ -27,6 +27,7 @@ final class StoreFolder: Sendable {
   let sequence: VersionSequence
   let pins: VersionPins
   private let folders = Mutex<[String: Folder]>([:])
+  private let catalogs = Mutex<(status: FileStatus, catalog: Catalog)?>(nil)
 
   var location: String { root.path }
 
@@ -37,7 +38,8 @@ final class StoreFolder: Sendable {
     if let control = try root.folder(Self.controlName) {
       self.control = control
     } else {
-      let names = try root.names()
+      // Another process may make the store at this moment.
+      let names = try root.names().filter { $0 != Self.controlName }
       guard names.isEmpty else {
         throw PersistenceError(
           .notAStore,
@@ -54,8 +56,7 @@ final class StoreFolder: Sendable {
     let flags = isReadOnly ? O_RDONLY : O_RDWR | O_CREAT
     guard let numbers = try control.open(VersionSequence.name, flags),
       let mine = try control.open(VersionPins.name, flags),
-      let all = try control.open(VersionPins.name, O_RDWR)
-        ?? control.open(VersionPins.name, O_RDONLY)
+      let all = try control.open(VersionPins.name, O_RDONLY)
     else {
       throw PersistenceError(
         .notAStore, "the folder's \(Self.controlName) is incomplete: it is not a whole store", location: path)
@@ -63,6 +64,8 @@ final class StoreFolder: Sendable {
     sequence = VersionSequence(numbers)
     pins = VersionPins(mine: mine, all: all)
     guard !isReadOnly else { return }
+    // Now, since a version that is committed must find room.
+    try sequence.reserve()
     for name in [Journal.stageName, Journal.journalName, Journal.historyName] {
       _ = try control.makeFolder(name)
     }
@@ -86,10 +89,20 @@ final class StoreFolder: Sendable {
   /// A folder below the store's; nil where there is none.
   func folder(_ name: String) throws -> Folder? {
     if name == Self.controlName { return control }
-    if let known = folders.withLock({ $0[name] }), try !known.isRemoved { return known }
+    if let known = folders.withLock({ $0[name] }), try known.isStill(name, in: root) { return known }
     guard let folder = try root.folder(name) else { return nil }
     folders.withLock { $0[name] = folder }
     return folder
+  }
+
+  /// The catalog that was read from a file of this status; nil where that was not the last one.
+  func catalog(of status: FileStatus) -> Catalog? {
+    catalogs.withLock { $0.flatMap { $0.status == status ? $0.catalog : nil } }
+  }
+
+  /// Keeps a catalog for whoever reads the same file.
+  func keep(_ catalog: Catalog, of status: FileStatus) {
+    if status.isSettled { catalogs.withLock { $0 = (status, catalog) } }
   }
 
   /// A folder below the store's, made where there is none.

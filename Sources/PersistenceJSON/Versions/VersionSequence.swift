@@ -30,6 +30,9 @@ final class VersionSequence: Sendable {
     return (UInt64(littleEndian: bytes.0), UInt64(littleEndian: bytes.1))
   }
 
+  /// Makes sure that the numbers can be written on a full disk.
+  func reserve() throws { try file.reserve(16) }
+
   /// Says that a version begins to show.
   func begin(_ version: UInt64) throws { try write(version, at: 8) }
 

@@ -59,22 +59,34 @@ final class VersionView: RecordSource, Sendable {
     return Array(names)
   }
 
-  func read(_ file: String, in folder: String) throws -> [UInt8]? {
-    let open = try store.folder(folder)?.open(file, O_RDONLY)
-    let bytes = try open?.read()
-    let status = try open?.status()
-    if let before = try changes(in: folder)[file] {
-      guard before.existed else { return nil }
-      return try history(before.version)?.read("\(before.number)")
-    }
-    if let status, status.isModified(after: moment) { throw Self.changedOutside(file, in: folder) }
-    return bytes
+  func read(_ file: String, in folder: String) throws -> FileText? {
+    let live = try store.folder(folder)?.contents(of: file)
+    guard let before = try changes(in: folder)[file] else { return try text(live, file, folder) }
+    guard before.existed else { return nil }
+    // The old file itself, or a copy with its times.
+    let kept = try history(before.version)?.contents(of: "\(before.number)")
+    return try text(kept, file, folder).map { FileText(bytes: $0.bytes) }
   }
 
-  /// A file that the view has seen must still be there.
-  func readListed(_ file: String, in folder: String) throws -> [UInt8] {
-    guard let bytes = try read(file, in: folder) else { throw Self.changedOutside(file, in: folder) }
-    return bytes
+  /// The schemas of this version's models.
+  func catalog() throws -> Catalog {
+    let (folder, file) = (StoreFolder.controlName, StoreFolder.catalogName)
+    guard let status = try store.control.status(of: file), try changes(in: folder)[file] == nil else {
+      return try Catalog(self)
+    }
+    if let known = store.catalog(of: status) { return known }
+    let catalog = try Catalog(self)
+    store.keep(catalog, of: status)
+    return catalog
+  }
+
+  private func text(_ contents: (bytes: [UInt8], status: FileStatus)?, _ file: String, _ folder: String)
+    throws
+    -> FileText?
+  {
+    guard let (bytes, status) = contents else { return nil }
+    if status.isModified(after: moment) { throw PersistenceError.changedByHand(file, in: folder) }
+    return FileText(bytes: bytes, stamp: status.stamp)
   }
 
   private func changes(in folder: String) throws -> [String: Before] {
@@ -99,11 +111,5 @@ final class VersionView: RecordSource, Sendable {
 
   private func history(_ version: UInt64) throws -> Folder? {
     try store.control.folder(Journal.historyName)?.folder("\(version)")
-  }
-
-  private static func changedOutside(_ file: String, in folder: String) -> PersistenceError {
-    PersistenceError(
-      .changedOutside,
-      "the file \(folder)/\(file) was changed by hand while a result that shows it was alive; fetch anew")
   }
 }

@@ -1,0 +1,24 @@
+import PersistenceDriver
+
+/// The files of a store as they are, for the one who holds the writer's lock.
+final class CommittedFiles: RecordSource {
+  private let store: StoreFolder
+
+  init(_ store: StoreFolder) { self.store = store }
+
+  func names(in folder: String) throws -> [String] { try store.folder(folder)?.names() ?? [] }
+
+  func read(_ file: String, in folder: String) throws -> FileText? {
+    try store.folder(folder)?.contents(of: file).map { FileText(bytes: $0.bytes, stamp: $0.status.stamp) }
+  }
+
+  /// The schemas of the store's models.
+  func catalog() throws -> Catalog {
+    if let status = try store.control.status(of: StoreFolder.catalogName),
+      let known = store.catalog(of: status)
+    {
+      return known
+    }
+    return try Catalog(self)
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import PersistenceDriver
+import Testing
+
+@testable import PersistenceJSON
+
+/// Opening what is a store, what is none, and what may not be written (contract E5).
+struct OpeningTests {
+  private func code(_ body: () throws -> Void) throws -> PersistenceError.Code {
+    try #require(throws: PersistenceError.self) { try body() }.code
+  }
+
+  @Test("E5 each wrong place has its own error, and nothing is written there")
+  func wrongPlaces() throws {
+    let place = try TemporaryStore()
+    #expect(try code { _ = try place.openForReading() } == .missingStore)
+    let existing = JSONDirectoryConfiguration(createsStore: false)
+    #expect(
+      try code { _ = try JSONDirectoryContext(path: place.path, configuration: existing) } == .missingStore)
+    #expect(!FileManager.default.fileExists(atPath: place.path))
+    #expect(try code { _ = try JSONDirectoryContext(path: place.path + "/a/b") } == .missingStore)
+    #expect(try code { _ = try JSONDirectoryContext(path: "/dev/null") } == .notAStore)
+    try place.makeFolder()
+    #expect(
+      try code { _ = try JSONDirectoryContext(path: place.path, configuration: existing) } == .missingStore)
+    try place.write("{}", to: "package.json")
+    #expect(try code { _ = try place.open() } == .notAStore)
+    #expect(try place.names("") == ["package.json"])
+  }
+
+  @Test("a path may be relative, end in a slash, and hold any scalar")
+  func paths() throws {
+    let place = try TemporaryStore()
+    for name in ["plain/", "with space", "é%41?", "-dash"] {
+      let path = place.path + name
+      try JSONDirectoryContext(path: path).save(Films.row(1, "One"))
+      #expect(try JSONDirectoryContext(path: path).titles() == ["One"])
+      try FileManager.default.removeItem(atPath: path)
+    }
+  }
+
+  @Test("E5 a read-only context reads and refuses to write")
+  func readOnly() throws {
+    let place = try TemporaryStore()
+    try place.open().save(Films.row(1, "One"))
+    let context = try place.openForReading()
+    #expect(context.capabilities.isReadOnly)
+    #expect(try context.titles() == ["One"])
+    #expect(try code { try context.save(Films.row(2, "Two")) } == .readOnly)
+    try place.open().save(Films.row(1, "Uno"))
+    #expect(try context.titles() == ["Uno"])
+  }
+
+  @Test("a store by its URL: every option is known or refused")
+  func engine() throws {
+    let place = try TemporaryStore()
+    func open(_ query: String) throws -> any PersistentContext {
+      try StorageEngine.open("json:\(place.path)\(query)", engines: [.json], monitoring: Monitoring())
+    }
+    _ = try #require(try open("?synchronous=off&busy=1s&create=true") as? JSONDirectoryContext)
+    _ = try #require(try open("?readonly=true") as? JSONDirectoryContext)
+    for query in ["?synchronous=maybe", "?sync=full", "?readonly=1", "?busy=5"] {
+      #expect(try code { _ = try open(query) } == .invalidURL)
+    }
+    #expect(
+      try code { _ = try StorageEngine.open("json:", engines: [.json], monitoring: Monitoring()) }
+        == .invalidURL)
+  }
+
+  @Test("two contexts make one store at once")
+  func madeAtOnce() throws {
+    for _ in 0..<20 {
+      let place = try TemporaryStore()
+      let failures = Failures()
+      DispatchQueue.concurrentPerform(iterations: 4) { worker in
+        do {
+          try place.open().save(Films.row(Int64(worker), "x"))
+        } catch {
+          failures.note("\(error)")
+        }
+      }
+      #expect(failures.all == [])
+      #expect(try place.open().rows().count == 4)
+    }
+  }
+
+  @Test("E4 a model under another schema is refused with the difference")
+  func otherSchema() throws {
+    let place = try TemporaryStore()
+    let context = try place.open()
+    try context.save(Films.row(1, "One"))
+    let other = try ModelSchema(
+      name: "Film", fields: [FieldSchema("id", .int64), FieldSchema("name", .string)], key: ["id"])
+    #expect(try code { _ = try context.rows(of: other) } == .schemaMismatch)
+    #expect(try code { try context.save([.integer(1), .text("x")], in: other) } == .schemaMismatch)
+    #expect(try context.titles() == ["One"])
+  }
+
+  @Test("a schema whose fields stand in another order reads and writes the same records")
+  func otherOrder() throws {
+    let place = try TemporaryStore()
+    let context = try place.open()
+    try context.save(Films.row(1, "One", "a"))
+    let turned = try ModelSchema(
+      name: "Film",
+      fields: [
+        FieldSchema("code", .string, isOptional: true), FieldSchema("title", .string),
+        FieldSchema("id", .int64),
+      ],
+      key: ["id"], indexes: [IndexSchema(["code"], isUnique: true)])
+    #expect(try context.rows(of: turned) == [[.text("a"), .text("One"), .integer(1)]])
+    try context.save([.text("b"), .text("Two"), .integer(2)], in: turned)
+    #expect(try code { try context.save(Films.row(3, "Three", "b")) } == .uniqueViolation)
+    #expect(try context.titles() == ["One", "Two"])
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import PersistenceDriver
+import Testing
+
+@testable import PersistenceJSON
+
+/// What a store holds of the process's resources.
+@Suite(.serialized)
+struct ResourceTests {
+  /// The open files of this process that lie below a path, by their names.
+  private func openFiles(below path: String) throws -> [String] {
+    let folder = "/proc/self/fd"
+    return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+    }.filter { $0.hasPrefix(path) }.map { String($0.dropFirst(path.count)) }.sorted()
+  }
+
+  @Test(
+    "a context gives back every file that it opened",
+    .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
+  func filesAreGivenBack() throws {
+    let place = try TemporaryStore()
+    for number in 0..<3 as Range<Int64> {
+      let context = try place.open()
+      try context.save(Films.row(number, "One", "\(number)"))
+      let results = try context.fetch(FetchRequest(Films.schema))
+      let snapshot = try context.snapshot()
+      try context.save(Films.row(number, "Uno", "\(number)"))
+      #expect(try results.titles().last == "One" && snapshot.titles().last == "One")
+      #expect(try context.titles().last == "Uno")
+      let open = try openFiles(below: place.path)
+      #expect(open.count < 12, "\(open)")
+    }
+    #expect(try openFiles(below: place.path) == [])
+  }
+}
