@@ -1,0 +1,32 @@
+import Foundation
+import Persistence
+
+/// What the app does with movies, whichever engine keeps them: nothing here knows.
+struct MovieShelf {
+  private let repository: any PersistentRepository
+
+  init(_ repository: any PersistentRepository) { self.repository = repository }
+
+  /// Prints what two queries find.
+  func show() throws {
+    let expensive = try repository.filter(Movie.self, where: \.rating == .thirteen && \.budget >= 150_000_000)
+      .sorted(by: \.title)
+      .result()
+    print("PG-13 for 150 million and more, by title:")
+    for movie in expensive { print("  \(line(movie))") }
+
+    let long: AnyCollection<Movie> = try repository.fetch(
+      Movie.self,
+      options: FetchOptions(
+        predicate: \.minutes > 180 && !.hasPrefix(\.title, "The "),
+        sorting: [SortCriterion(\.minutes, order: .descending), SortCriterion(\.title)], limit: 5))
+    print("The longest that are not called The …:")
+    for movie in long { print("  \(line(movie)), \(movie.minutes) minutes") }
+    print("\(try repository.count(Movie.self)) movies in all")
+  }
+
+  private func line(_ movie: Movie) -> String {
+    let budget = movie.budget.map { ", \(Int($0 / 1_000_000)) million" } ?? ""
+    return "\(movie.title) (\(movie.year)), \(movie.directors.joined(separator: " and "))\(budget)"
+  }
+}
