@@ -14,6 +14,7 @@ let settings: [SwiftSetting] = [
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let syntax = [
   "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntaxBuilder",
@@ -42,6 +43,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.0"),
   ],
@@ -98,7 +100,8 @@ let package = Package(
       name: "PersistenceToolTests", dependencies: ["PersistenceTool", "PersistenceMigration"],
       swiftSettings: settings),
     .testTarget(
-      name: "PersistenceConfigurationTests", dependencies: ["PersistenceConfiguration", configuration],
+      name: "PersistenceConfigurationTests",
+      dependencies: ["PersistenceConfiguration", configuration, system],
       swiftSettings: settings),
 
     // The one suite that every context passes, and the process that it kills.

@@ -2,6 +2,7 @@ import Configuration
 import Foundation
 import PersistenceConfiguration
 import PersistenceCore
+import SystemPackage
 import Testing
 
 /// The URL from the environment or a file: the engine is swapped by configuration alone.
