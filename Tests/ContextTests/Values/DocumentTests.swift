@@ -7,7 +7,9 @@ import Testing
 struct DocumentTests {
   private static let addresses = [
     Address(street: "", number: 0),
-    Address(street: "a\0é\u{10FFFF}\"\\/\u{8}", number: .min, position: [0.1, -0.0, -.leastNormalMagnitude, .infinity]),
+    Address(
+      street: "a\0é\u{10FFFF}\"\\/\u{8}", number: .min,
+      position: [0.1, -0.0, -.leastNormalMagnitude, .infinity]),
     Address(street: "é", number: 1, notes: ["\u{E9}": "1", "z": nil, "": ""]),
     Address(street: "e\u{301}", number: 1, notes: ["\u{E9}": "1", "z": nil, "": ""]),
     Address(street: "x", number: .max, position: [.greatestFiniteMagnitude, .leastNonzeroMagnitude]),

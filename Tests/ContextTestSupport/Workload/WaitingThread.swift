@@ -1,0 +1,54 @@
+package import Dispatch
+import Foundation
+import Synchronization
+
+/// A thread of which one can see that it sleeps: that it has arrived where it waits.
+package final class WaitingThread: Sendable {
+  private let identity = Mutex<String?>(nil)
+
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - group: Left when the closure returns.
+  ///   - body: What it does.
+  package init(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+    group.enter()
+    Thread.detachNewThread {
+      self.identity.withLock { $0 = Self.current }
+      body()
+      group.leave()
+    }
+  }
+
+  /// Waits until the operating system says, several times in a row, that the thread sleeps.
+  ///
+  /// Where it does not say, a moment must do.
+  package func waitUntilAsleep() throws {
+    var sightings = 0
+    for _ in 0..<10_000 where sightings < 8 {
+      usleep(1000)
+      guard let identity = identity.withLock({ $0 }) else { continue }
+      guard let status = Self.status(identity) else {
+        usleep(50_000)
+        return
+      }
+      sightings = status == "S" ? sightings + 1 : 0
+    }
+    guard sightings == 8 else { throw WaitingError() }
+  }
+
+  private struct WaitingError: Error {}
+
+  /// The thread's folder in `/proc`; empty where there is none.
+  private static var current: String {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
+  }
+
+  /// The thread's state in `/proc`, a letter; nil where there is none.
+  private static func status(_ identity: String) -> Character? {
+    guard let text = try? String(contentsOfFile: "/proc/\(identity)/stat", encoding: .utf8),
+      let name = text.lastIndex(of: ")")
+    else { return nil }
+    return text[text.index(after: name)...].first { $0 != " " }
+  }
+}
