@@ -30,7 +30,8 @@ extension Repository {
     } catch {
       throw PersistenceError(
         .invalidURL,
-        "the configuration names no store under “\(key)”: \(error); set it to a URL such as sqlite:app.sqlite")
+        "the configuration names no store under “\(key)”: \(error); set it to a URL such as sqlite:app.sqlite"
+      )
     }
     try self.init(opening: url, engines: engines, monitoring: monitoring)
   }

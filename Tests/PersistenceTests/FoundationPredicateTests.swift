@@ -58,9 +58,15 @@ struct FoundationPredicateTests {
     try expectSame(#Predicate { ($0.gross ?? 700) > 60 }, \.gross > 60 || \.gross == nil)
     try expectSame(#Predicate { ($0.gross ?? 7) > 60 }, \.gross > 60)
     try expectSame(
-      #Predicate { if let gross = $0.gross { return gross > 50 } else { return false } }, \.gross > 50)
+      #Predicate {
+        guard let gross = $0.gross else { return false }
+        return gross > 50
+      }, \.gross > 50)
     try expectSame(
-      #Predicate { if let gross = $0.gross { return gross > 50 } else { return true } },
+      #Predicate {
+        guard let gross = $0.gross else { return true }
+        return gross > 50
+      },
       \.gross > 50 || \.gross == nil)
     try expectSame(#Predicate { $0.gross.flatMap { $0 > 30 } == true }, \.gross > 30)
     try expectSame(#Predicate { $0.gross.flatMap { $0 > 30 } == false }, \.gross <= 30)
@@ -97,10 +103,14 @@ struct FoundationPredicateTests {
   func descriptors() throws {
     let repository = try repository()
     let films = try repository.filter(Film.self)
-      .sorted(by: SortDescriptor(\Film.title, comparator: .lexical), SortDescriptor(\Film.budget, order: .reverse))
+      .sorted(
+        by: SortDescriptor(\Film.title, comparator: .lexical), SortDescriptor(\Film.budget, order: .reverse)
+      )
       .result()
-    let expected = try repository.filter(Film.self).sorted(by: \.title).sorted(by: \.budget, inOrder: .descending)
-      .result()
+    let expected = try repository.filter(Film.self).sorted(by: \.title).sorted(
+      by: \.budget, inOrder: .descending
+    )
+    .result()
     #expect(Array(films) == Array(expected))
     #if canImport(Darwin)
       #expect(throws: PersistenceError.self) {

@@ -12,7 +12,8 @@ struct MonitoringTests {
     var text: String
   }
 
-  private func repository(_ log: RecordedLog, slow: Duration = .seconds(60), long: Duration = .seconds(60)) throws
+  private func repository(_ log: RecordedLog, slow: Duration = .seconds(60), long: Duration = .seconds(60))
+    throws
     -> Repository
   {
     let monitoring = Monitoring(logger: log.logger, slowRequest: slow, longHeldResult: long)
@@ -33,9 +34,12 @@ struct MonitoringTests {
   func slowRequests() throws {
     let log = RecordedLog()
     let repository = try repository(log, slow: .zero)
-    _ = try repository.filter(Secret.self, where: .contains(\.text, "classified 7")).sorted(by: \.text).result()
+    _ = try repository.filter(Secret.self, where: .contains(\.text, "classified 7")).sorted(by: \.text)
+      .result()
     let slow = log.lines(.warning)
-    #expect(slow.contains { $0.contains("slow request") && $0.contains("contains(text, ?)") && $0.contains("scan") })
+    #expect(
+      slow.contains { $0.contains("slow request") && $0.contains("contains(text, ?)") && $0.contains("scan") }
+    )
     for level in Logger.Level.allCases where level > .debug {
       #expect(!log.lines(level).contains { $0.contains("classified") })
     }

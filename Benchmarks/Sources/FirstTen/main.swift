@@ -42,13 +42,15 @@ func read(_ url: String, sorted: Bool) throws -> Measurement {
   let clock = ContinuousClock()
   var rows = 0
   let duration = try clock.measure {
-    let repository: any PersistentRepository = try Repository(opening: url, engines: engines, monitoring: quiet)
+    let repository: any PersistentRepository = try Repository(
+      opening: url, engines: engines, monitoring: quiet)
     var query = repository.filter(Movie.self)
     if sorted { query = query.sorted(by: \.title) }
     let movies: AnyCollection<Movie> = AnyCollection(try query.result())
     for movie in movies.prefix(10) where !movie.title.isEmpty { rows += 1 }
   }
-  let milliseconds = Double(duration.components.attoseconds) / 1e15 + Double(duration.components.seconds) * 1000
+  let milliseconds =
+    Double(duration.components.attoseconds) / 1e15 + Double(duration.components.seconds) * 1000
   return Measurement(milliseconds: milliseconds, peakKilobytes: peakMemory(), rows: rows)
 }
 
@@ -56,7 +58,9 @@ func read(_ url: String, sorted: Bool) throws -> Measurement {
 func chill(_ path: String) {
   #if canImport(Glibc)
     var files = [path]
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] { files.append("\(path)/\(name)") }
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+      files.append("\(path)/\(name)")
+    }
     for file in files {
       let descriptor = open(file, O_RDONLY)
       guard descriptor >= 0 else { continue }
@@ -110,7 +114,9 @@ func table(folder: String) throws {
           let base = try child(["empty"])
           let first = try child(["read", "\(scheme):\(path)", order])
           let second = try child(["read", "\(scheme):\(path)", order])
-          guard first.rows == 10, second.rows == 10 else { throw PersistenceError(.damaged, "not ten movies") }
+          guard first.rows == 10, second.rows == 10 else {
+            throw PersistenceError(.damaged, "not ten movies")
+          }
           cold.append(first.milliseconds)
           warm.append(second.milliseconds)
           memory.append(Double(second.peakKilobytes - base.peakKilobytes) / 1024)
@@ -130,5 +136,6 @@ func table(folder: String) throws {
 switch arguments.dropFirst().first {
 case "empty": try report(Measurement(milliseconds: 0, peakKilobytes: peakMemory(), rows: 0))
 case "read": try report(try read(arguments[2], sorted: arguments[3] == "title"))
-case let folder: try table(folder: folder ?? FileManager.default.temporaryDirectory.path + "/persistence-first-ten")
+case let folder:
+  try table(folder: folder ?? FileManager.default.temporaryDirectory.path + "/persistence-first-ten")
 }

@@ -31,10 +31,7 @@ extension PersistentResults {
 /// A walk over a result whose steps throw where reading fails.
 public struct ResultCursor<Model: PersistentRecord>: ~Copyable {
   private let storage: ResultStorage<Model>
-  private var page: [Model] = []
-  private var offset = 0
-  private var position = 0
-  private var isDone = false
+  private var walk = PageWalk<Model>()
 
   init(_ storage: ResultStorage<Model>) { self.storage = storage }
 
@@ -42,15 +39,7 @@ public struct ResultCursor<Model: PersistentRecord>: ~Copyable {
   ///
   /// - Throws: ``PersistenceError`` naming the record that could not be read. The next call tries again.
   public mutating func next() throws -> Model? {
-    if offset == page.count {
-      guard !isDone else { return nil }
-      page = try storage.models(from: position)
-      offset = 0
-      position += page.count
-      isDone = page.isEmpty
-      if isDone { return nil }
-    }
-    defer { offset += 1 }
-    return page[offset]
+    if walk.needsPage { walk.accept(try storage.models(from: walk.position)) }
+    return walk.take()
   }
 }

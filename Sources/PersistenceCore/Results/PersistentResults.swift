@@ -165,33 +165,21 @@ extension PersistentResults: BidirectionalCollection {
   /// Walks the result a page at a time.
   public struct Iterator: IteratorProtocol {
     private let storage: ResultStorage<Model>
-    private var page: [Model] = []
-    private var offset = 0
-    private var position = 0
-    private var isDone = false
+    private var walk = PageWalk<Model>()
 
     init(_ storage: ResultStorage<Model>) { self.storage = storage }
 
     /// The next model; nil at the end.
     public mutating func next() -> Model? {
-      if offset == page.count, !advance() { return nil }
-      defer { offset += 1 }
-      return page[offset]
-    }
-
-    private mutating func advance() -> Bool {
-      guard !isDone else { return false }
-      do {
-        page = try storage.models(from: position)
-      } catch {
-        isDone = true
-        storage.fail(error)
-        page = []
+      if walk.needsPage {
+        do {
+          walk.accept(try storage.models(from: walk.position))
+        } catch {
+          walk.end()
+          storage.fail(error)
+        }
       }
-      offset = 0
-      position += page.count
-      if page.isEmpty { isDone = true }
-      return !page.isEmpty
+      return walk.take()
     }
   }
 

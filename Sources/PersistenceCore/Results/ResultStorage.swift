@@ -93,7 +93,7 @@ final class ResultStorage<Model: PersistentRecord>: Sendable {
     let failure = error as? PersistenceError ?? PersistenceError(.engineFailure, "\(error)")
     guard let handler = monitor.settings.readFailureHandler else {
       // R4 asks for this: going on would show less than there is, as if it were all.
-      fatalError("reading a result failed: \(failure)")
+      fatalError("reading a result failed: \(failure)")  // as R4 asks
     }
     handler(failure)
   }

@@ -15,10 +15,7 @@ public struct ResultStream<Model: PersistentRecord>: AsyncSequence, Sendable {
   /// Walks the result, a page at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let storage: ResultStorage<Model>
-    private var page: [Model] = []
-    private var offset = 0
-    private var position = 0
-    private var isDone = false
+    private var walk = PageWalk<Model>()
 
     init(_ storage: ResultStorage<Model>) { self.storage = storage }
 
@@ -26,17 +23,11 @@ public struct ResultStream<Model: PersistentRecord>: AsyncSequence, Sendable {
     ///
     /// - Throws: ``PersistenceError`` naming the record that could not be read, and `CancellationError`.
     public mutating func next() async throws -> Model? {
-      if offset == page.count {
-        guard !isDone else { return nil }
+      if walk.needsPage {
         try Task.checkCancellation()
-        page = try await Self.page(of: storage, from: position)
-        offset = 0
-        position += page.count
-        isDone = page.isEmpty
-        if isDone { return nil }
+        walk.accept(try await Self.page(of: storage, from: walk.position))
       }
-      defer { offset += 1 }
-      return page[offset]
+      return walk.take()
     }
 
     private static func page(of storage: ResultStorage<Model>, from position: Int) async throws -> [Model] {
