@@ -59,13 +59,11 @@ struct FoundationPredicateTests {
     try expectSame(#Predicate { ($0.gross ?? 7) > 60 }, \.gross > 60)
     try expectSame(
       #Predicate {
-        guard let gross = $0.gross else { return false }
-        return gross > 50
+        if let gross = $0.gross { gross > 50 } else { false }
       }, \.gross > 50)
     try expectSame(
       #Predicate {
-        guard let gross = $0.gross else { return true }
-        return gross > 50
+        if let gross = $0.gross { gross > 50 } else { true }
       },
       \.gross > 50 || \.gross == nil)
     try expectSame(#Predicate { $0.gross.flatMap { $0 > 30 } == true }, \.gross > 30)
