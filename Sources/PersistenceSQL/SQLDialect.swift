@@ -11,6 +11,9 @@ package protocol SQLDialect: Sendable {
   /// A column where it is compared or sorted by.
   func compared(_ column: SQLColumn) -> String
 
+  /// An expression that means the same, and that the database does not look up in an index.
+  func unindexed(_ expression: String) -> String
+
   /// What is compared and sorted by in the place of an expression of a kind, so that the order is the
   /// contract's.
   func orderKey(_ expression: String, of kind: FieldKind) -> String

@@ -51,6 +51,12 @@ extension SQLQueryTranslator {
       let key = dialect.orderKey(compared, of: column.kind)
       let lower = dialect.orderKey(parameter(), of: column.kind)
       let upper = dialect.orderKey(parameter(), of: column.kind)
+      if !isNegated, ascending.contains(word.field) {
+        return "\(dialect.unindexed(key)) >= \(lower) AND \(key) <= \(upper)"
+      }
+      if !isNegated, descending.contains(word.field) {
+        return "\(key) >= \(lower) AND \(dialect.unindexed(key)) <= \(upper)"
+      }
       return orNull(
         "\(key) \(isNegated ? "NOT " : "")BETWEEN \(lower) AND \(upper)", isNegated ? [word.field] : [])
     case .isIn, .isNotIn:
@@ -71,8 +77,9 @@ extension SQLQueryTranslator {
 
   private mutating func ordering(_ word: PredicateWord, _ sign: String) -> String {
     let column = table.columns[word.field]
-    let key = dialect.orderKey(dialect.compared(column), of: column.kind)
+    var key = dialect.orderKey(dialect.compared(column), of: column.kind)
     let value = dialect.orderKey(parameter(), of: column.kind)
+    if (sign.hasPrefix(">") ? ascending : descending).contains(word.field) { key = dialect.unindexed(key) }
     return orNull("\(key) \(sign) \(value)", word.orNull ? [word.field] : [])
   }
 

@@ -6,6 +6,15 @@ package struct SQLQueryTranslator {
   let table: SQLTable
   var parameters = 0
 
+  /// The fields of the order, ascending and descending, whose other bound the place after which rows are wanted
+  /// already is.
+  ///
+  /// A condition that is a bound at the same end, too, would let the database begin at either: at the range's
+  /// beginning for every page, where it chose badly. It is true of all rows after the place, so it may go without
+  /// the index.
+  var ascending: Set<Int> = []
+  var descending: Set<Int> = []
+
   package init(_ dialect: any SQLDialect, table: SQLTable) {
     self.dialect = dialect
     self.table = table
@@ -76,7 +85,10 @@ package struct SQLQueryTranslator {
 
   private mutating func condition(_ shape: SQLShape) -> String {
     var parts: [String] = []
-    for words in [shape.predicate, shape.place] where !words.isEmpty {
+    for (number, words) in [shape.predicate, shape.place].enumerated() where !words.isEmpty {
+      let isBounded = number == 0 && !shape.place.isEmpty
+      ascending = isBounded ? Set(shape.order.filter { !$0.isDescending }.map(\.position)) : []
+      descending = isBounded ? Set(shape.order.filter(\.isDescending).map(\.position)) : []
       if words.count == 1, words[0].operation == .yes { continue }
       var index = 0
       parts.append(condition(words, &index, isInGroup: false))

@@ -27,6 +27,8 @@ package struct SQLiteDialect: SQLDialect {
     }
   }
 
+  package func unindexed(_ expression: String) -> String { "+" + expression }
+
   package func orderKey(_ expression: String, of kind: FieldKind) -> String {
     kind == .decimal ? "\(Self.decimalFunction)(\(expression))" : expression
   }

@@ -20,27 +20,14 @@ struct SQLiteCatalog: Sendable {
   /// Whether the file has a catalog of ours.
   let isOurs: Bool
 
-  /// The tables that hold models.
+  /// The layouts of the models of ours, as they stand in the catalog.
+  let layouts: [StoredName: String]
+
+  /// The tables of others.
   let tables: [StoredName: SQLiteTable]
 
-  /// The tables that cannot be used, and why.
+  /// The tables of others that cannot be used, and why.
   let refused: [StoredName: PersistenceError]
-
-  /// The models' schemas, in the order of their names.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where an entry of ours cannot be
-  ///   read. Tables of others that fit no model are left out.
-  func schemas() throws -> [ModelSchema] {
-    if let error = refused.values.first(where: { $0.code == .damaged }) { throw error }
-    return tables.sorted { $0.key < $1.key }.map(\.value.schema)
-  }
-
-  /// The table of a model; nil where the file does not hold it.
-  func table(_ name: StoredName) throws -> SQLiteTable? {
-    if let table = tables[name] { return table }
-    if let error = refused[name] { throw error }
-    return nil
-  }
 }
 
 /// How a model that this package defined lies in the file.
@@ -83,40 +70,63 @@ extension SQLiteConnection {
   ///   another schema, ``PersistenceError/Code/unsupported`` where its table fits no model.
   func model(for schema: ModelSchema) throws -> SQLiteModel? {
     if let known = models[schema.identity] { return known.model }
-    guard let table = try catalog?.table(StoredName(schema.name)) else { return nil }
+    guard let table = try table(StoredName(schema.name)) else { return nil }
     let model = try table.model(for: schema, store: store)
     if models.count >= 200 { models.removeAll() }
     models[schema.identity] = (schema, model)
     return model
   }
 
+  /// The models' schemas, in the order of their names; tables of others that fit no model are left out.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where an entry of ours cannot be
+  ///   read.
+  func schemas() throws -> [ModelSchema] {
+    guard let catalog else { return [] }
+    let names = Set(catalog.layouts.keys).union(catalog.tables.keys)
+    return try names.sorted().compactMap { try table($0)?.schema }
+  }
+
+  /// The table of a model; nil where the file does not hold it.
+  private func table(_ name: StoredName) throws -> SQLiteTable? {
+    if let layout = catalog?.layouts[name] {
+      return try store.table(name, definedBy: layout) { try ownTable(name.text, layout) }
+    }
+    if let table = catalog?.tables[name] { return table }
+    if let error = catalog?.refused[name] { throw error }
+    return nil
+  }
+
   private func readCatalog(_ version: Int64) throws -> SQLiteCatalog {
-    var tables: [StoredName: SQLiteTable] = [:]
-    var refused: [StoredName: PersistenceError] = [:]
-    var names: Set<String> = [SQLiteCatalog.tableName]
-    let listed = try rows("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'")
-    let isOurs = listed.contains { $0[0] == .text(SQLiteCatalog.tableName) }
+    var others: Set<StoredName> = []
+    for row in try rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+      if case .text(let name) = row[0], !name.hasPrefix("sqlite_") { others.insert(StoredName(name)) }
+    }
+    let isOurs = others.remove(StoredName(SQLiteCatalog.tableName)) != nil
+    var layouts: [StoredName: String] = [:]
     if isOurs {
-      for row in try rows("SELECT model, layout, table_name FROM \(SQLiteCatalog.tableName)") {
-        guard case .text(let model) = row[0], case .text(let layout) = row[1], case .text(let table) = row[2]
+      for row in try rows("SELECT model, table_name, layout FROM \(SQLiteCatalog.tableName)") {
+        guard case .text(let model) = row[0], case .text(let table) = row[1], case .text(let layout) = row[2]
         else { continue }
-        names.insert(table)
-        do {
-          tables[StoredName(model)] = try store.table(StoredName(model), definedBy: layout) {
-            try ownTable(model, layout)
-          }
-        } catch let error as PersistenceError {
-          refused[StoredName(model)] = error
-        }
+        others.remove(StoredName(table))
+        layouts[StoredName(model)] = layout
       }
     }
-    for row in listed {
-      guard case .text(let name) = row[0], case .text(let type) = row[1], !names.contains(name),
-        !name.hasPrefix("sqlite_"), type == "table", tables[StoredName(name)] == nil,
-        refused[StoredName(name)] == nil
-      else { continue }
+    others.subtract(layouts.keys)
+    var (tables, refused): ([StoredName: SQLiteTable], [StoredName: PersistenceError]) = ([:], [:])
+    if !others.isEmpty { try readForeign(others, &tables, &refused) }
+    return SQLiteCatalog(
+      version: version, isOurs: isOurs, layouts: layouts, tables: tables, refused: refused)
+  }
+
+  private func readForeign(
+    _ names: Set<StoredName>, _ tables: inout [StoredName: SQLiteTable],
+    _ refused: inout [StoredName: PersistenceError]
+  ) throws {
+    for row in try rows("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'") {
+      guard case .text(let name) = row[0], names.contains(StoredName(name)) else { continue }
       do {
-        tables[StoredName(name)] = try foreignTable(name, hasRowNumbers: row[2] == .integer(0))
+        tables[StoredName(name)] = try foreignTable(name, hasRowNumbers: row[1] == .integer(0))
       } catch let error as PersistenceError where error.code == .unsupported {
         refused[StoredName(name)] = error
         guard store.isNews(error.message) else { continue }
@@ -124,7 +134,6 @@ extension SQLiteConnection {
           "a table fits no model", metadata: ["table": "\(name)", "reason": "\(error.message)"])
       }
     }
-    return SQLiteCatalog(version: version, isOurs: isOurs, tables: tables, refused: refused)
   }
 
   private func ownTable(_ model: String, _ text: String) throws -> SQLiteTable {

@@ -17,50 +17,37 @@ enum SQLiteNaN {
   }
 }
 
-/// Where a cell is read from: a column of a row, or an argument of a function.
-protocol SQLiteCellSource {
-  var type: Int32 { get }
-  var integer: Int64 { get }
-  var double: Double { get }
-  /// The bytes of a text, which has an address even where it is empty.
-  var text: UnsafeRawBufferPointer { get }
-  var blob: UnsafeRawBufferPointer { get }
-}
+/// A value in SQLite's hands: a column of the row that a statement stands on, or an argument of a function.
+///
+/// A column's value is read through `sqlite3_column_value`, which SQLite allows where its own locks are off, as
+/// they are on every connection here (https://sqlite.org/c3ref/value.html), and which costs least.
+struct SQLiteValue {
+  private let value: OpaquePointer?
 
-/// A column of the row that a statement stands on.
-struct SQLiteColumnSource: SQLiteCellSource {
-  let statement: OpaquePointer
-  let column: Int32
+  @inline(__always)
+  init(_ value: OpaquePointer?) { self.value = value }
 
-  @inline(__always) var type: Int32 { sqlite3_column_type(statement, column) }
-  @inline(__always) var integer: Int64 { sqlite3_column_int64(statement, column) }
-  @inline(__always) var double: Double { sqlite3_column_double(statement, column) }
+  @inline(__always)
+  init(_ statement: OpaquePointer, column: Int) {
+    value = sqlite3_column_value(statement, Int32(truncatingIfNeeded: column))
+  }
+
+  @inline(__always) var type: Int32 { sqlite3_value_type(value) }
+  @inline(__always) var integer: Int64 { sqlite3_value_int64(value) }
+  @inline(__always) var double: Double { sqlite3_value_double(value) }
+
+  /// The bytes of a text.
   @inline(__always) var text: UnsafeRawBufferPointer {
-    let start = UnsafeRawPointer(sqlite3_column_text(statement, column))
-    return UnsafeRawBufferPointer(
-      start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column)))
-  }
-  @inline(__always) var blob: UnsafeRawBufferPointer {
-    let start = sqlite3_column_blob(statement, column)
-    return UnsafeRawBufferPointer(
-      start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column)))
-  }
-}
-
-/// An argument of a function that SQLite calls.
-struct SQLiteValueSource: SQLiteCellSource {
-  let value: OpaquePointer?
-
-  var type: Int32 { sqlite3_value_type(value) }
-  var integer: Int64 { sqlite3_value_int64(value) }
-  var double: Double { sqlite3_value_double(value) }
-  var text: UnsafeRawBufferPointer {
     let start = UnsafeRawPointer(sqlite3_value_text(value))
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
   }
-  var blob: UnsafeRawBufferPointer {
-    let start = sqlite3_value_blob(value)
-    return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+
+  /// The bytes of a blob, which has an address even where it is empty.
+  @inline(__always) var blob: UnsafeRawBufferPointer {
+    guard let start = sqlite3_value_blob(value) else {
+      return UnsafeRawBufferPointer(start: SQLiteNaN.bytes, count: 0)
+    }
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
   }
 }
 
@@ -76,7 +63,7 @@ struct SQLiteCellReader: Sendable, Hashable {
 
   /// The cell, pointing into SQLite's memory; nil where what is stored is not of the field's kind.
   @inline(__always)
-  func cell(_ source: some SQLiteCellSource) -> RowCell? {
+  func cell(_ source: SQLiteValue) -> RowCell? {
     let type = source.type
     if type == SQLITE_NULL { return isOptional ? .null : nil }
     switch tag {
@@ -91,8 +78,7 @@ struct SQLiteCellReader: Sendable, Hashable {
       return integer == 0 || integer == 1 ? .bool(integer == 1) : nil
     case .bytes:
       guard type == SQLITE_BLOB else { return nil }
-      let blob = source.blob
-      return .bytes(blob.baseAddress == nil ? SQLiteCellReader.empty : blob)
+      return .bytes(source.blob)
     case .uuid:
       guard type == SQLITE_BLOB else { return nil }
       let blob = source.blob
@@ -104,7 +90,7 @@ struct SQLiteCellReader: Sendable, Hashable {
   }
 
   @inline(__always)
-  private func number(_ source: some SQLiteCellSource, _ type: Int32) -> Double? {
+  private func number(_ source: SQLiteValue, _ type: Int32) -> Double? {
     if type == SQLITE_FLOAT { return source.double }
     if type == SQLITE_INTEGER {
       // Other programs write whole numbers so; one that a double cannot hold is not rounded silently.
@@ -114,9 +100,5 @@ struct SQLiteCellReader: Sendable, Hashable {
     guard type == SQLITE_BLOB else { return nil }
     let blob = source.blob
     return SQLiteNaN.isNaN(blob.baseAddress, Int32(clamping: blob.count)) ? .nan : nil
-  }
-
-  private static var empty: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: SQLiteNaN.bytes, count: 0)
   }
 }

@@ -27,7 +27,7 @@ extension SQLiteConnection {
   func endReading() {
     guard !isOutsideTransaction else { return }
     // A transaction that has only read ends by either; ROLLBACK cannot be refused.
-    _ = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+    runUnchecked(.rollback)
   }
 
   /// Begins a transaction that writes, waiting for writers of other processes.
@@ -58,7 +58,7 @@ extension SQLiteConnection {
   ///
   /// The catalog is read anew, since the transaction may have changed it.
   func rollBack() {
-    if !isOutsideTransaction { _ = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    if !isOutsideTransaction { runUnchecked(.rollback) }
     forgetCatalog()
   }
 

@@ -11,7 +11,7 @@ extension SQLiteConnection {
       var rows: [[PersistentValue]] = []
       while try statement.step() {
         rows.append(
-          (0..<count).map { Self.value(SQLiteColumnSource(statement: statement.handle, column: $0)) })
+          (0..<count).map { Self.value(SQLiteValue(statement.handle, column: Int($0))) })
       }
       return rows
     }
@@ -32,7 +32,7 @@ extension SQLiteConnection {
     return try body(statement)
   }
 
-  private static func value(_ source: SQLiteColumnSource) -> PersistentValue {
+  private static func value(_ source: SQLiteValue) -> PersistentValue {
     switch source.type {
     case SQLITE_INTEGER: .integer(source.integer)
     case SQLITE_FLOAT: .double(source.double)

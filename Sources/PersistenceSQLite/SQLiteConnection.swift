@@ -1,4 +1,5 @@
 import CSQLite
+import Logging
 import PersistenceDriver
 import PersistenceSQL
 
@@ -154,6 +155,16 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
 
   /// Lends one of the statements that every connection needs.
   func run(_ command: SQLiteCommand) throws { _ = try number(command) }
+
+  /// Runs one of them where a failure changes nothing: SQLite has ended the transaction then, or will when the
+  /// connection is closed.
+  func runUnchecked(_ command: SQLiteCommand) {
+    do {
+      try run(command)
+    } catch {
+      store.configuration.monitoring.logger.debug("\(error)")
+    }
+  }
 
   /// Runs one of the statements that every connection needs, and gives the number that it yields; 0 for none.
   @discardableResult

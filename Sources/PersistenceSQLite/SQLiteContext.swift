@@ -77,7 +77,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
       return try connection.withStatement(model.find, of: model) { statement in
         try statement.bind(key)
         guard try statement.step() else { return false }
-        try statement.withRow(body)
+        try statement.withRow(of: model, body)
         return true
       }
     }
@@ -100,7 +100,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     if statement.wasPreparedAnew { return nil }
     switch code {
     case SQLITE_ROW:
-      try statement.withRow(body)
+      try statement.withRow(of: model, body)
       return true
     case SQLITE_DONE: return false
     // Said with the catalog's help, if it happens again.

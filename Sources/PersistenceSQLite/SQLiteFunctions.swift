@@ -41,7 +41,7 @@ final class SQLiteCondition {
 
   func holds(_ arguments: UnsafeMutablePointer<OpaquePointer?>, count: Int) throws -> Bool {
     for (number, position) in positions.enumerated() where number + 1 < count {
-      guard let cell = readers[number].cell(SQLiteValueSource(value: arguments[number + 1])) else {
+      guard let cell = readers[number].cell(SQLiteValue(arguments[number + 1])) else {
         throw PersistenceError.damaged("field number \(position) holds a value of another kind than declared")
       }
       row.setCell(cell, at: position)
@@ -86,7 +86,7 @@ private func searchText(_ context: OpaquePointer?, _ arguments: UnsafeMutablePoi
     let pointer = sqlite3_value_pointer(arguments[0], SQLiteSearch.pointerType)
   else { return sqlite3_result_int(context, 0) }
   let search = Unmanaged<SQLiteSearch>.fromOpaque(pointer).takeUnretainedValue()
-  let text = SQLiteValueSource(value: arguments[1]).text
+  let text = SQLiteValue(arguments[1]).text
   do {
     sqlite3_result_int(context, try search.matcher.matches(text.assumingMemoryBound(to: UInt8.self)) ? 1 : 0)
   } catch {
@@ -112,7 +112,7 @@ private func orderDecimal(_ context: OpaquePointer?, _ arguments: UnsafeMutableP
   guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else {
     return sqlite3_result_null(context)
   }
-  let source = SQLiteValueSource(value: arguments[0])
+  let source = SQLiteValue(arguments[0])
   guard source.type == SQLITE_TEXT, let key = DecimalOrder.key(source.text) else {
     return fail(context, PersistenceError.damaged("a decimal field holds what is no decimal number"))
   }

@@ -60,7 +60,7 @@ struct SQLiteLocators {
           throw PersistenceError.damaged("a record of \(model.schema.name) that was found cannot be read")
             .at(model: model.schema.name, location: connection.store.location)
         }
-        try statement.withRow(body)
+        try statement.withRow(of: model, body)
         statement.reset()
       }
       return end - offset

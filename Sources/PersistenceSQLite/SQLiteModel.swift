@@ -2,7 +2,7 @@ import PersistenceDriver
 import PersistenceSQL
 
 /// A declaration of a model, fitted to the table that holds it.
-final class SQLiteModel: Sendable {
+final class SQLiteModel: @unchecked Sendable {  // immutable after init; `readers` is freed with it
   /// The declared schema; kept, so that its identity is not given to another.
   let schema: ModelSchema
 
@@ -11,6 +11,9 @@ final class SQLiteModel: Sendable {
 
   /// How the cells of each declared field are read.
   let cells: [SQLiteCellReader]
+
+  /// The same as ``cells``, for loops that are to cost nothing beside SQLite.
+  let readers: UnsafeBufferPointer<SQLiteCellReader>
 
   /// The number that stands for this declaration in shapes.
   let number: UInt32
@@ -23,6 +26,9 @@ final class SQLiteModel: Sendable {
     self.table = table
     self.number = number
     cells = schema.fields.map(SQLiteCellReader.init)
+    let copy = UnsafeMutableBufferPointer<SQLiteCellReader>.allocate(capacity: cells.count)
+    _ = copy.initialize(from: cells)
+    readers = UnsafeBufferPointer(copy)
     find = SQLShape(.find, model: number)
     insert = SQLShape(.insert, model: number)
     update = SQLShape(.update, model: number)
@@ -31,4 +37,6 @@ final class SQLiteModel: Sendable {
     deleteAll = SQLShape(.deleteAll, model: number)
     rowAtLocator = SQLShape(.rowAtLocator, model: number)
   }
+
+  deinit { readers.deallocate() }
 }

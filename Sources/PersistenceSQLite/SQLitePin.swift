@@ -84,8 +84,8 @@ final class SQLitePins: Sendable {
         throw error
       }
       let pin = SQLitePin(connection, of: pool)
-      // Where a commit came between, nobody knows which side the pin is on: it is not shared.
-      if try sentinel.number(.dataVersion) == state.version { state.pins.append(Weak(pin: pin)) }
+      // A commit between the question and the pin is noticed by the next question: then this one is not shared.
+      state.pins.append(Weak(pin: pin))
       return pin
     }
   }

@@ -10,7 +10,7 @@ protocol SQLiteReader: StorageReader {
 extension SQLiteReader {
   /// The schemas of all models, those of tables made by others included.
   public func catalog() throws -> [ModelSchema] {
-    try withReader { try $0.catalog?.schemas() ?? [] }
+    try withReader { try $0.schemas() }
   }
 
   func find(
@@ -22,7 +22,7 @@ extension SQLiteReader {
       return try connection.withStatement(model.find, of: model) { statement in
         try statement.bind(key)
         guard try statement.step() else { return false }
-        try statement.withRow(body)
+        try statement.withRow(of: model, body)
         return true
       }
     }

@@ -22,7 +22,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   private static let passedOver = 1_024
 
   /// How many rows' numbers a first sort keeps, so that SQLite keeps no more either.
-  private static let firstSort = 512
+  private static let firstSort = 2_048
 
   init(_ request: FetchRequest, in source: any SQLiteReader) throws {
     self.request = request
@@ -91,18 +91,24 @@ extension SQLiteResults {
     var count = 0
     var last: [PersistentValue]?
     let end = first &+ wanted < first ? Int.max : first + wanted
-    let (rows, isFull) = try run(.rows, connection, after: place, limit: end - place.number) { statement in
-      if skipped > 0 {
-        skipped -= 1
-        return
-      }
-      count += 1
-      let number = first + count
-      try statement.withRow { row in
-        try body(row)
-        if number == end || number % SQLitePlaces.distance == 0 {
+    let (rows, isFull) = try run(.rows, connection, after: place, limit: end - place.number) {
+      model, statement, left in
+      let row = statement.row(of: model)
+      while left > 0, try statement.step() {
+        left -= 1
+        if skipped > 0 {
+          skipped -= 1
+          continue
+        }
+        try statement.fill(row, model)
+        count += 1
+        try row.withRow { row in
+          try body(row)
+          let number = first + count
+          guard left == 0 || number % SQLitePlaces.distance == 0 else { return }
           let values = try orderPositions.map { try row.value(at: $0) }
-          if number == end { last = values } else { places.note(number, values) }
+          if number % SQLitePlaces.distance == 0 { places.note(number, values) }
+          if left == 0 { last = values }
         }
       }
     }
@@ -123,10 +129,14 @@ extension SQLiteResults {
     -> Bool
   {
     var position = place.number
-    let (rows, _) = try run(.orderKeys, connection, after: place, limit: number - place.number) { statement in
-      position += 1
-      if position % SQLitePlaces.distance == 0 {
-        places.note(position, try statement.values(orderPositions))
+    let (rows, _) = try run(.orderKeys, connection, after: place, limit: number - place.number) {
+      _, statement, left in
+      while left > 0, try statement.step() {
+        left -= 1
+        position += 1
+        if position % SQLitePlaces.distance == 0 {
+          places.note(position, try statement.values(orderPositions))
+        }
       }
     }
     if rows != nil, position < number { noteEnd(at: position, wasReached: true) }
@@ -135,11 +145,18 @@ extension SQLiteResults {
 
   /// Runs the statements that yield the rows after a place, one after the other, until there are enough.
   ///
+  /// - Parameters:
+  ///   - kind: Rows, or their order's fields only.
+  ///   - connection: Where they are read.
+  ///   - place: The place.
+  ///   - limit: How many rows at most.
+  ///   - body: Steps through one statement, counting down how many rows are left to read.
   /// - Returns: How many rows there were, nil where a statement would have to sort, and whether the limit was
   ///   reached.
+  /// - Throws: ``PersistenceError``, and what the closure throws.
   private func run(
     _ kind: SQLShape.Kind, _ connection: SQLiteConnection, after place: SQLitePlaces.Place, limit: Int,
-    _ body: (SQLiteStatement) throws -> Void
+    _ body: (SQLiteModel, SQLiteStatement, inout Int) throws -> Void
   ) throws -> (rows: Int?, isFull: Bool) {
     guard let query else { return (0, false) }
     let values = place.values ?? request.after?.values
@@ -148,38 +165,19 @@ extension SQLiteResults {
     for step in steps {
       let statement = query.ordered.select(kind, after: step, limit: left == Int.max ? nil : left)
       let isSorting = try connection.withStatement(statement.shape, of: query.model) { prepared in
-        if try prepared.planSorts() { return true }
+        // Where rows have been handed out already, a step that sorts is taken as it is.
+        if left == limit, try prepared.planSorts() { return true }
         try prepared.bind(statement.bindings)
-        while left > 0, try prepared.step() {
-          left -= 1
-          try body(prepared)
-        }
+        try body(query.model, prepared, &left)
         return false
       }
       if isSorting {
-        // Nothing has been handed out only if this was the first step; a later one is answered by its sort.
-        guard left < limit else {
-          isSorted = true
-          return (nil, false)
-        }
-        try runSorting(statement, connection, query.model, &left, body)
+        isSorted = true
+        return (nil, false)
       }
       if left == 0 { return (limit, true) }
     }
     return (limit - left, false)
-  }
-
-  private func runSorting(
-    _ statement: SQLStatement, _ connection: SQLiteConnection, _ model: SQLiteModel, _ left: inout Int,
-    _ body: (SQLiteStatement) throws -> Void
-  ) throws {
-    try connection.withStatement(statement.shape, of: model) { prepared in
-      try prepared.bind(statement.bindings)
-      while left > 0, try prepared.step() {
-        left -= 1
-        try body(prepared)
-      }
-    }
   }
 }
 
@@ -214,7 +212,7 @@ extension SQLiteResults {
       try prepared.bind(statement.bindings)
       var count = 0
       while try prepared.step() {
-        try prepared.withRow(body)
+        try prepared.withRow(of: model, body)
         count += 1
       }
       total = count

@@ -179,25 +179,27 @@ final class SQLiteStatement {
     if code != SQLITE_OK { throw connection.error(code, "bind a value") }
   }
 
-  /// Lends the row that the statement stands on, its cells pointing into SQLite's memory.
-  func withRow<Result>(_ body: (borrowing Row) throws -> Result) throws -> Result {
-    guard let model else { throw PersistenceError.invalidRequest("the statement yields no record") }
-    let row: RowBuffer
-    if let ownRow {
-      row = ownRow
-    } else {
-      row = RowBuffer(count: model.cells.count)
-      ownRow = row
-    }
+  /// The row that ``fill(_:_:)`` fills for this statement.
+  func row(of model: SQLiteModel) -> RowBuffer {
+    if let ownRow { return ownRow }
+    let row = RowBuffer(count: model.cells.count)
+    ownRow = row
+    return row
+  }
+
+  /// Lends the row that the statement stands on.
+  func withRow<Result>(of model: SQLiteModel, _ body: (borrowing Row) throws -> Result) throws -> Result {
+    let row = row(of: model)
     try fill(row, model)
     return try row.withRow(body)
   }
 
+  /// Lets the cells of a row point at the columns that the statement stands on, in SQLite's memory.
   @inline(__always)
-  private func fill(_ row: RowBuffer, _ model: SQLiteModel) throws {
-    for position in 0..<model.cells.count {
-      let source = SQLiteColumnSource(statement: handle, column: Int32(truncatingIfNeeded: position))
-      guard let cell = model.cells[position].cell(source) else {
+  func fill(_ row: RowBuffer, _ model: SQLiteModel) throws {
+    let (handle, readers) = (handle, model.readers)
+    for position in 0..<readers.count {
+      guard let cell = readers[position].cell(SQLiteValue(handle, column: position)) else {
         throw misfit(at: position, of: model)
       }
       row.setCell(cell, at: position)
@@ -211,8 +213,9 @@ final class SQLiteStatement {
     let field = model.schema.fields[position]
     var values: [PersistentValue] = []
     for key in model.schema.keyPositions {
-      let source = SQLiteColumnSource(statement: handle, column: Int32(key))
-      if let value = try? model.cells[key].cell(source)?.value() { values.append(value) }
+      if let value = try? model.cells[key].cell(SQLiteValue(handle, column: key))?.value() {
+        values.append(value)
+      }
     }
     return PersistenceError(
       .damaged,
@@ -229,8 +232,7 @@ final class SQLiteStatement {
     var values: [PersistentValue] = []
     values.reserveCapacity(positions.count)
     for (column, position) in positions.enumerated() {
-      let source = SQLiteColumnSource(statement: handle, column: Int32(column))
-      guard let cell = model.cells[position].cell(source) else {
+      guard let cell = model.cells[position].cell(SQLiteValue(handle, column: column)) else {
         throw PersistenceError(
           .damaged,
           "the column “\(model.table.columns[position].name)” of the table “\(model.table.name)” holds a value "
