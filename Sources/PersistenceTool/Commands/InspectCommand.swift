@@ -17,58 +17,25 @@ struct InspectCommand: ToolCommand {
 
   func run(in session: ToolSession) throws -> ToolFailure.Exit {
     let stores = ToolStores(session, isVerbose: common.verbose)
-    let size = StoreSize.bytes(of: try stores.check(url))
+    let place = try stores.check(url)
+    let size = StoreSize.bytes(of: place)
     return try stores.with(stores.openForReading(url)) { store in
       let snapshot = try store.snapshot()
       let models = try snapshot.catalog().map { schema in
         (schema: schema, count: try snapshot.count(try FetchRequest(schema)))
       }
+      // The tool reads without the right to write, which says nothing about the store.
+      var capabilities = store.capabilities
+      capabilities.isReadOnly = place.options["readonly"] == "true"
+      let summary = Summary(
+        location: store.location, size: size, capabilities: capabilities,
+        models: models.map { Summary.Model(schema: $0.schema, count: $0.count) })
       switch format {
-      case .table: try printTable(store, size, models, session)
-      case .json: try printJSON(store, size, models, session)
+      case .table: try printTable(summary, session.output)
+      case .json: try session.output.line(EncodedText.json(summary))
       }
       return .success
     }
-  }
-
-  private func printTable(
-    _ store: any StorageContext, _ size: Int?, _ models: [(schema: ModelSchema, count: Int)],
-    _ session: ToolSession
-  ) throws {
-    let output = session.output
-    try output.line("store    \(TerminalText.safe(store.location))")
-    if let size { try output.line("size     \(StoreSize.text(size))") }
-    try output.line("can      \(Self.abilities(store.capabilities).joined(separator: ", "))")
-    try output.line("models   \(models.count)")
-    for (schema, count) in models {
-      try output.line()
-      try output.line("\(TerminalText.safe(schema.name)): \(count) record\(count == 1 ? "" : "s")")
-      var table = TextTable(
-        [.init(title: "field"), .init(title: "kind"), .init(title: "")], output: output)
-      for (position, field) in schema.fields.enumerated() {
-        let kind = field.kind.rawValue + (field.isOptional ? "?" : "")
-        try table.add([field.name, kind, schema.keyPositions.contains(position) ? "key" : ""])
-      }
-      try table.finish()
-      if schema.key.count > 1 {
-        try output.line("key (\(TerminalText.safe(schema.key.joined(separator: ", "))))")
-      }
-      for index in schema.indexes {
-        try output.line("\(index.isUnique ? "" : "index ")\(TerminalText.safe("\(index)"))")
-      }
-    }
-  }
-
-  private static func abilities(_ capabilities: Capabilities) -> [String] {
-    var words = [capabilities.isReadOnly ? "read only" : "read and write"]
-    words.append(capabilities.isDurable ? "durable" : "not durable")
-    if capabilities.isMultiProcess { words.append("several processes") }
-    if capabilities.evaluatesPredicates { words.append("own predicates") }
-    if capabilities.hasSecondaryIndexes { words.append("indexes") }
-    words.append("dates \(capabilities.datePrecision.rawValue)")
-    if let largest = capabilities.largestKey { words.append("keys up to \(largest) bytes") }
-    if let largest = capabilities.largestValue { words.append("values up to \(StoreSize.text(largest))") }
-    return words
   }
 
   private struct Summary: Encodable {
@@ -82,13 +49,41 @@ struct InspectCommand: ToolCommand {
     var models: [Model]
   }
 
-  private func printJSON(
-    _ store: any StorageContext, _ size: Int?, _ models: [(schema: ModelSchema, count: Int)],
-    _ session: ToolSession
-  ) throws {
-    let summary = Summary(
-      location: store.location, size: size, capabilities: store.capabilities,
-      models: models.map { Summary.Model(schema: $0.schema, count: $0.count) })
-    try session.output.line(EncodedText.json(summary))
+  private func printTable(_ summary: Summary, _ output: ByteOutput) throws {
+    try output.line("store    \(TerminalText.safe(summary.location))")
+    if let size = summary.size { try output.line("size     \(StoreSize.text(size))") }
+    try output.line("can      \(Self.abilities(summary.capabilities).joined(separator: ", "))")
+    try output.line("models   \(summary.models.count)")
+    for model in summary.models { try printModel(model.schema, model.count, output) }
+  }
+
+  private func printModel(_ schema: ModelSchema, _ count: Int, _ output: ByteOutput) throws {
+    try output.line()
+    try output.line("\(TerminalText.safe(schema.name)): \(count) record\(count == 1 ? "" : "s")")
+    var table = TextTable([.init(title: "field"), .init(title: "kind"), .init(title: "")], output: output)
+    for (position, field) in schema.fields.enumerated() {
+      let kind = field.kind.rawValue + (field.isOptional ? "?" : "")
+      try table.add([field.name, kind, schema.keyPositions.contains(position) ? "key" : ""])
+    }
+    try table.finish()
+    if schema.key.count > 1 {
+      try output.line("key (\(TerminalText.safe(schema.key.joined(separator: ", "))))")
+    }
+    for index in schema.indexes {
+      let words = TerminalText.safe(index.fields.joined(separator: ", "))
+      try output.line("\(index.isUnique ? "unique " : "")index (\(words))")
+    }
+  }
+
+  private static func abilities(_ capabilities: Capabilities) -> [String] {
+    var words = [capabilities.isReadOnly ? "read only" : "read and write"]
+    words.append(capabilities.isDurable ? "durable" : "not durable")
+    if capabilities.isMultiProcess { words.append("several processes") }
+    if capabilities.evaluatesPredicates { words.append("own predicates") }
+    if capabilities.hasSecondaryIndexes { words.append("indexes") }
+    words.append("dates \(capabilities.datePrecision.rawValue)")
+    if let largest = capabilities.largestKey { words.append("keys up to \(largest) bytes") }
+    if let largest = capabilities.largestValue { words.append("values up to \(StoreSize.text(largest))") }
+    return words
   }
 }

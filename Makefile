@@ -1,0 +1,46 @@
+# make demo and make test install what they need first, or say what to install.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test soak bench format lint clean
+
+# What is formatted and linted: everything written by hand.
+SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
+TEST_RESULTS ?= .build/tests.xml
+
+help:
+	@echo "make demo     movies through the real tool and a small app, on every engine"
+	@echo "make test     all tests, on every engine"
+	@echo "make soak     the long tests too: hundreds of kills, many processes"
+	@echo "make bench    how long the first ten of a million records take"
+	@echo "make format   puts the sources into the one form"
+	@echo "make lint     says where they are not in it"
+
+setup:
+	@.ci/setup
+
+demo: setup
+	@Examples/demo
+
+test: setup
+	swift build --build-tests
+	rm -f $(TEST_RESULTS) $(TEST_RESULTS:.xml=-swift-testing.xml)
+	swift test --skip-build --xunit-output $(TEST_RESULTS)
+
+soak: setup
+	swift build --build-tests
+	PERSISTENCE_SOAK=1 swift test --skip-build
+
+bench: setup
+	swift run --package-path Benchmarks -c release FirstTen
+
+format:
+	swift format format --in-place --parallel --recursive --configuration .swift-format $(SOURCES)
+
+lint:
+	swift format lint --strict --parallel --recursive --configuration .swift-format $(SOURCES)
+
+clean:
+	rm -rf .build Examples/MoviesApp/.build Benchmarks/.build
