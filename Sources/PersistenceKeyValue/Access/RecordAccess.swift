@@ -1,0 +1,68 @@
+import PersistenceDriver
+
+/// Reads single records of a model, by key or by stored key.
+struct RecordAccess {
+  private let binding: ModelBinding
+  private let reader: any ByteReader
+  private let location: String
+
+  init(_ binding: ModelBinding, _ reader: any ByteReader, location: String) {
+    self.binding = binding
+    self.reader = reader
+    self.location = location
+  }
+
+  /// Lends the record of a key; says whether there was one.
+  func find(_ key: RecordKey, _ body: (borrowing Row) throws -> Void) throws -> Bool {
+    let stored = reader.workspace.takeBuffer()
+    defer { reader.workspace.giveBack(stored) }
+    try binding.appendKey(key, to: stored)
+    KeyForm.records(longest: reader.longestKey).storeRecordKey(stored)
+    guard let record = try reader.value(of: stored.bytes, in: .records) else { return false }
+    let row = reader.workspace.takeRow(binding.layout.count)
+    defer { reader.workspace.giveBack(row) }
+    try lend(ByteEntry(key: stored.bytes, value: record), row, body)
+    return true
+  }
+
+  /// Lends a record that was found.
+  @inline(__always)
+  func lend(_ record: ByteEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
+    if reader.lendsCopies { row.reset() }
+    do {
+      try binding.layout.fill(row, from: record.value)
+    } catch {
+      throw located(error, record)
+    }
+    if reader.lendsCopies { row.copyCells() }
+    try row.withRow(body)
+  }
+
+  /// Lends some fields of a record that was found.
+  @inline(__always)
+  func fill(_ row: RowBuffer, from record: ByteEntry, only positions: [Int]) throws {
+    do {
+      try binding.layout.fill(row, from: record.value, only: positions)
+    } catch {
+      throw located(error, record)
+    }
+  }
+
+  /// An error with the model, key and store that it is about.
+  func located(_ error: any Error, _ record: ByteEntry) -> any Error {
+    guard let error = error as? PersistenceError else { return error }
+    let form = KeyForm.records(longest: reader.longestKey)
+    return error.at(
+      model: binding.declared.name, key: binding.recordKey(stored: record.key, form: form), location: location
+    )
+  }
+}
+
+extension RowBuffer {
+  /// Copies what the cells point at into memory of the buffer.
+  func copyCells() {
+    withRow { row in
+      for position in 0..<count { setCopy(of: row[position], at: position) }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import PersistenceDriver
+
+/// Scratch memory that belongs to one reader, so that reading a record allocates nothing.
+package final class KeyValueWorkspace {
+  private var rows: [RowBuffer] = []
+  private var buffers: [ByteBuffer] = []
+
+  package init() {}
+
+  /// A row of so many fields; it is given back afterwards.
+  func takeRow(_ count: Int) -> RowBuffer {
+    if let last = rows.last, last.count == count {
+      rows.removeLast()
+      return last
+    }
+    guard let index = rows.firstIndex(where: { $0.count == count }) else { return RowBuffer(count: count) }
+    return rows.remove(at: index)
+  }
+
+  func giveBack(_ row: RowBuffer) {
+    if rows.count >= 8 { rows.removeFirst() }
+    rows.append(row)
+  }
+
+  /// An empty buffer; it is given back afterwards.
+  func takeBuffer() -> ByteBuffer { buffers.popLast() ?? ByteBuffer() }
+
+  func giveBack(_ buffer: ByteBuffer) {
+    buffer.clear()
+    if buffers.count < 8 { buffers.append(buffer) }
+  }
+}

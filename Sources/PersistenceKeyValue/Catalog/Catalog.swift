@@ -1,0 +1,89 @@
+import PersistenceDriver
+
+/// Reading and writing the catalog of a byte store.
+package enum Catalog {
+  private static let formatKey = Array("format".utf8)
+  private static let format = Array("persistence records 1".utf8)
+
+  /// Marks an empty store as one of ours.
+  package static func create(in writer: any ByteWriter) throws {
+    try formatKey.withUnsafeBytes { key in
+      try writer.reserve(key, count: format.count, in: .catalog, isReplacing: true)?.copyBytes(from: format)
+    }
+  }
+
+  /// Makes sure that a store is one of ours.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notAStore``.
+  package static func check(_ reader: any ByteReader, location: String) throws {
+    let found = try formatKey.withUnsafeBytes { try reader.value(of: $0, in: .catalog).map([UInt8].init) }
+    guard found == format else {
+      throw PersistenceError(
+        .notAStore,
+        found == nil
+          ? "the file holds other data than a store of this package; nothing was changed; give another path"
+          : "the store has a format that this version does not know; open it with a newer version",
+        location: location)
+    }
+  }
+
+  /// All models, in the order of their numbers.
+  static func models(_ reader: any ByteReader) throws -> [StoredModel] {
+    let prefix = Array("model".utf8)
+    let cursor = try reader.takeCursor(in: .catalog)
+    defer { reader.giveBack(cursor) }
+    var models: [StoredModel] = []
+    try prefix.withUnsafeBytes { prefix in
+      var entry = try cursor.seek(prefix)
+      while let found = entry, ByteOrder.begins(found.key, with: prefix) {
+        guard found.key.count == prefix.count + 2 else {
+          throw PersistenceError.damaged("a key in the catalog is malformed")
+        }
+        let number = UInt16(found.key[prefix.count]) << 8 | UInt16(found.key[prefix.count + 1])
+        models.append(try StoredModel(number: number, encoded: found.value))
+        entry = try cursor.next()
+      }
+    }
+    return models
+  }
+
+  /// How many records a model has.
+  static func count(of model: StoredModel, _ reader: any ByteReader) throws -> Int {
+    try StoredModel.countKey(model.number).withUnsafeBytes { key in
+      guard let value = try reader.value(of: key, in: .catalog) else { return 0 }
+      guard value.count == 8,
+        let count = Int(exactly: UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)))
+      else {
+        throw PersistenceError.damaged("the number of records in the catalog is malformed")
+          .at(model: model.schema.name)
+      }
+      return count
+    }
+  }
+
+  static func setCount(_ count: Int, of model: UInt16, _ writer: any ByteWriter) throws {
+    try StoredModel.countKey(model).withUnsafeBytes { key in
+      try writer.reserve(key, count: 8, in: .catalog, isReplacing: true)?
+        .storeBytes(of: UInt64(max(0, count)).bigEndian, as: UInt64.self)
+    }
+  }
+
+  /// Enters a model under the next number.
+  static func add(_ schema: ModelSchema, _ writer: any ByteWriter) throws -> StoredModel {
+    guard schema.indexes.count <= StoredModel.indexLimit else {
+      throw PersistenceError.unsupported("keep more than \(StoredModel.indexLimit) indexes", by: "the store")
+        .at(model: schema.name)
+    }
+    let last = try models(writer).last?.number ?? 0
+    guard last < UInt16.max else {
+      throw PersistenceError.unsupported("keep more than \(UInt16.max) models", by: "the store")
+        .at(model: schema.name)
+    }
+    let model = StoredModel(number: last + 1, schema: schema)
+    let record = try model.encoded()
+    try StoredModel.key(model.number).withUnsafeBytes { key in
+      try writer.reserve(key, count: record.count, in: .catalog, isReplacing: false)?.copyBytes(from: record)
+    }
+    return model
+  }
+}

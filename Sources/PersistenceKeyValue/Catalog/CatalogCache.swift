@@ -1,0 +1,34 @@
+import PersistenceDriver
+import Synchronization
+
+/// The models of a store that have been met, so that a request costs no look at the catalog.
+///
+/// Models are only ever added to a catalog, so what was read once stays true for every later state; in an
+/// earlier one such a model simply has no records.
+final class CatalogCache: Sendable {
+  private struct State {
+    var models: [StoredName: StoredModel] = [:]
+    /// The bindings hold their declared schemas, so that the identities stay theirs.
+    var bindings: [ObjectIdentifier: ModelBinding] = [:]
+  }
+
+  private static let bindingLimit = 512
+
+  private let state = Mutex(State())
+
+  /// The binding of a declared schema that was met before.
+  func binding(_ schema: ModelSchema) -> ModelBinding? { state.withLock { $0.bindings[schema.identity] } }
+
+  func model(_ name: StoredName) -> StoredModel? { state.withLock { $0.models[name] } }
+
+  func adopt(_ models: [StoredModel]) {
+    state.withLock { state in for model in models { state.models[StoredName(model.schema.name)] = model } }
+  }
+
+  func adopt(_ binding: ModelBinding) {
+    state.withLock { state in
+      if state.bindings.count >= Self.bindingLimit { state.bindings.removeAll() }
+      state.bindings[binding.declared.identity] = binding
+    }
+  }
+}

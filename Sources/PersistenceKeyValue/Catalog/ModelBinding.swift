@@ -1,0 +1,69 @@
+package import PersistenceDriver
+
+/// A declared schema tied to the model that a store holds under its name: everything that reading and writing
+/// its records takes, prepared once.
+package final class ModelBinding: Sendable {
+  /// A secondary index, prepared.
+  struct Index: Sendable {
+    let schema: IndexSchema
+    /// The declared positions of its fields.
+    let positions: [Int]
+    /// What all its entries begin with.
+    let prefix: [UInt8]
+  }
+
+  package let model: StoredModel
+  package let declared: ModelSchema
+  let layout: RowLayout
+  let keyPositions: [Int]
+  let prefix: [UInt8]
+  /// The indexes in the order of the *stored* schema, whose numbers their prefixes hold.
+  let indexes: [Index]
+  /// The positions of all fields that index entries are made of.
+  let entryPositions: [Int]
+
+  package init(_ model: StoredModel, declared: ModelSchema) {
+    self.model = model
+    self.declared = declared
+    layout = RowLayout(stored: model.schema, declared: declared)
+    keyPositions = declared.keyPositions
+    prefix = KeyPrefix.model(model.number)
+    indexes = model.schema.indexes.enumerated().map { number, index in
+      Index(
+        schema: index, positions: index.fields.compactMap { declared.position(of: $0) },
+        prefix: KeyPrefix.index(model.number, number))
+    }
+    entryPositions = Set(indexes.flatMap(\.positions) + declared.keyPositions).sorted()
+  }
+}
+
+extension ModelBinding {
+  /// Appends the full key of a row's record.
+  func appendKey(of row: borrowing Row, to key: ByteBuffer) throws {
+    key.append(prefix)
+    for position in keyPositions { try KeyCodec.append(cell: row[position], to: key) }
+  }
+
+  /// Appends the full key of a record.
+  func appendKey(_ values: RecordKey, to key: ByteBuffer) throws {
+    key.append(prefix)
+    for value in values.values { try KeyCodec.append(value: value, to: key) }
+  }
+
+  /// Appends the full key of a row's entry in an index; says where the primary key begins.
+  func appendEntry(of row: borrowing Row, in index: Index, to key: ByteBuffer) throws -> Int {
+    key.append(index.prefix)
+    for position in index.positions { try KeyCodec.append(cell: row[position], to: key) }
+    let split = key.count
+    for position in keyPositions { try KeyCodec.append(cell: row[position], to: key) }
+    return split
+  }
+
+  /// The primary key that a stored record key stands for, where it was not cut.
+  func recordKey(stored: UnsafeRawBufferPointer, form: KeyForm) -> RecordKey? {
+    guard !form.isCut(stored), stored.count > prefix.count,
+      let values = try? KeyCodec.values(in: UnsafeRawBufferPointer(rebasing: stored[prefix.count...]))
+    else { return nil }
+    return RecordKey(values)
+  }
+}

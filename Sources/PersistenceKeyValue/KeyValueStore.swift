@@ -1,0 +1,97 @@
+package import PersistenceDriver
+import PersistencePlanner
+
+/// Records, indexes and a catalog in an ordered byte store: what every engine of that kind shares.
+///
+/// It is given a reader for each call and keeps nothing but the models that it has met. One belongs to one store,
+/// and may be used by any number of threads.
+package final class KeyValueStore: Sendable {
+  /// The store, for messages.
+  package let location: String
+
+  let cache = CatalogCache()
+
+  package init(location: String) { self.location = location }
+}
+
+extension KeyValueStore {
+  /// The binding of a declared schema; nil where the store does not hold the model.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch``.
+  func binding(_ schema: ModelSchema, _ reader: any ByteReader, isUncommitted: Bool = false) throws
+    -> ModelBinding?
+  {
+    if let known = cache.binding(schema) { return known }
+    let name = StoredName(schema.name)
+    var model = cache.model(name)
+    if model == nil {
+      // A transaction that does not know a model has not defined it, so what it finds of it is committed; of
+      // others it may find what it has defined itself.
+      let found = try located { try Catalog.models(reader) }
+      model = found.first { StoredName($0.schema.name) == name }
+      if !isUncommitted { cache.adopt(found) }
+    }
+    guard let model else { return nil }
+    try schema.requireCompatible(with: model.schema, location: location)
+    let binding = ModelBinding(model, declared: schema)
+    cache.adopt(binding)
+    return binding
+  }
+
+  /// Runs a closure and says in its errors which store they are about.
+  func located<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as PersistenceError {
+      throw error.at(location: location)
+    }
+  }
+
+  /// The schemas of all models, sorted by name.
+  package func catalog(_ reader: any ByteReader) throws -> [ModelSchema] {
+    try located {
+      try Catalog.models(reader).map(\.schema).sorted { StoredName($0.name) < StoredName($1.name) }
+    }
+  }
+
+  /// Looks a record up by its key.
+  package func find(
+    _ key: RecordKey, in schema: ModelSchema, _ reader: any ByteReader, _ body: (borrowing Row) throws -> Void
+  ) throws -> Bool {
+    try key.validate(for: schema)
+    guard let binding = try binding(schema, reader) else { return false }
+    return try RecordAccess(binding, reader, location: location).find(key, body)
+  }
+
+  /// How many rows a request has.
+  package func count(_ request: FetchRequest, _ reader: any ByteReader) throws -> Int {
+    guard request.limit != 0, let binding = try binding(request.schema, reader) else { return 0 }
+    return try PreparedQuery(request, binding, reader, location: location).count(reader)
+  }
+
+  /// The rows of a request.
+  package func results(_ request: FetchRequest, _ source: any ByteSource) throws -> any StorageResults {
+    try source.withReader { reader in
+      guard request.limit != 0, let binding = try binding(request.schema, reader) else {
+        return EmptyResults()
+      }
+      let query = try PreparedQuery(request, binding, reader, location: location)
+      return try query.results(reader, source)
+    }
+  }
+
+  /// How a request would be answered.
+  package func plan(for request: FetchRequest, _ reader: any ByteReader) throws -> QueryPlan {
+    guard let binding = try binding(request.schema, reader) else {
+      return AccessPlanner(request, indexes: []).all()[0].queryPlan(indexes: [])
+    }
+    return try PreparedQuery(request, binding, reader, location: location).plan
+      .queryPlan(indexes: binding.model.schema.indexes)
+  }
+}
+
+/// The rows of a model that the store does not hold.
+final class EmptyResults: StorageResults {
+  func count() throws -> Int { 0 }
+  func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int { 0 }
+}

@@ -1,0 +1,113 @@
+import PersistenceDriver
+
+/// The sort keys and stored keys of rows, to be sorted: never the rows.
+///
+/// A sort key is the key codec's, so that comparing two is comparing bytes. With a limit only the first rows are
+/// kept.
+struct SortKeys {
+  private struct Item {
+    /// The first eight bytes of the sort key, which decide most comparisons.
+    var head: UInt64
+    var start: Int
+    var sortLength: Int
+    var keyLength: Int
+  }
+
+  private var items: [Item] = []
+  private var bytes = ByteBuffer()
+  private let wanted: Int
+
+  /// - Parameter wanted: How many rows are needed at most.
+  init(wanted: Int) { self.wanted = wanted }
+
+  /// Adds a row.
+  mutating func add(_ row: borrowing Row, _ order: RowOrder, storedKey: UnsafeRawBufferPointer) throws {
+    let start = bytes.count
+    for criterion in order.criteria {
+      try KeyCodec.append(cell: row[criterion.position], isDescending: criterion.isDescending, to: bytes)
+    }
+    let sortLength = bytes.count - start
+    bytes.append(storedKey)
+    items.append(
+      Item(head: head(start, sortLength), start: start, sortLength: sortLength, keyLength: storedKey.count))
+    if wanted < Int.max / 4, items.count >= 2 * wanted + 1024 { cut() }
+  }
+
+  /// The stored keys in order.
+  mutating func sorted() -> StoredKeys {
+    sort()
+    var keys = StoredKeys()
+    for item in items.prefix(wanted) {
+      keys.append(slice(item.start + item.sortLength, item.keyLength))
+    }
+    return keys
+  }
+
+  private mutating func sort() {
+    let bytes = bytes.bytes
+    items.sort { left, right in
+      if left.head != right.head { return left.head < right.head }
+      return TotalOrder.compare(
+        UnsafeRawBufferPointer(rebasing: bytes[left.start..<left.start + left.sortLength]),
+        UnsafeRawBufferPointer(rebasing: bytes[right.start..<right.start + right.sortLength])) < 0
+    }
+  }
+
+  /// Forgets the rows that cannot be among those wanted.
+  private mutating func cut() {
+    sort()
+    items.removeSubrange(min(wanted, items.count)...)
+    let kept = ByteBuffer(capacity: bytes.count / 2 + 256)
+    for index in items.indices {
+      let item = items[index]
+      items[index].start = kept.count
+      kept.append(slice(item.start, item.sortLength + item.keyLength))
+    }
+    bytes = kept
+  }
+
+  private func slice(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes.bytes[start..<start + count])
+  }
+
+  private func head(_ start: Int, _ count: Int) -> UInt64 {
+    var head: UInt64 = 0
+    for index in 0..<8 { head = head << 8 | (index < count ? UInt64(bytes.bytes[start + index]) : 0) }
+    return head
+  }
+}
+
+/// Stored keys one after the other.
+struct StoredKeys: Sendable {
+  private var bytes: [UInt8] = []
+  private var ends: [Int] = []
+
+  var count: Int { ends.count }
+
+  mutating func append(_ key: UnsafeRawBufferPointer) {
+    bytes.append(contentsOf: key)
+    ends.append(bytes.count)
+  }
+
+  func withKey<Result>(at index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    let start = index == 0 ? 0 : ends[index - 1]
+    return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start..<ends[index]])) }
+  }
+}
+
+extension PreparedQuery {
+  /// Walks the path once, and sorts what fits.
+  func sort(_ reader: any ByteReader) throws -> StoredKeys {
+    let order = try RowOrder(request.totalOrder, in: binding.declared)
+    let (sum, overflows) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
+    var keys = SortKeys(wanted: overflows ? Int.max : sum)
+    let positions = order.criteria.map(\.position)
+    let walk = try RowWalk(self, reader)
+    defer { walk.end() }
+    while let record = try walk.next() {
+      try walk.access.fill(walk.row, from: record, only: positions)
+      try walk.row.withRow { try keys.add($0, order, storedKey: record.key) }
+    }
+    return keys.sorted()
+  }
+}

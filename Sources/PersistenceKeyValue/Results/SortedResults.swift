@@ -1,0 +1,44 @@
+import PersistenceDriver
+
+/// Results that no path yields in order: the stored keys of the records, sorted once; the records are read page
+/// by page.
+final class SortedResults: StorageResults {
+  private let query: PreparedQuery
+  private let keys: StoredKeys
+  private let source: any ByteSource
+
+  init(_ query: PreparedQuery, _ keys: StoredKeys, _ source: any ByteSource) {
+    self.query = query
+    self.keys = keys
+    self.source = source
+  }
+
+  func count() throws -> Int { max(0, keys.count - query.request.offset) }
+
+  func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
+    guard limit > 0, offset >= 0 else { return 0 }
+    let first = min(keys.count, query.request.offset)
+    let start = min(keys.count - first, offset) + first
+    let end = start + min(limit, keys.count - start)
+    guard start < end else { return 0 }
+    return try source.withReader { reader in
+      let access = RecordAccess(query.binding, reader, location: query.location)
+      let row = reader.workspace.takeRow(query.binding.layout.count)
+      let cursor = try reader.takeCursor(in: .records)
+      defer {
+        reader.workspace.giveBack(row)
+        reader.giveBack(cursor)
+      }
+      for index in start..<end {
+        try keys.withKey(at: index) { key in
+          guard let record = try cursor.find(key) else {
+            throw PersistenceError.damaged("a record of a result is gone")
+              .at(model: query.binding.declared.name, location: query.location)
+          }
+          try access.lend(record, row, body)
+        }
+      }
+      return end - start
+    }
+  }
+}

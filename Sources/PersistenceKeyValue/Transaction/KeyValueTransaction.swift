@@ -1,0 +1,213 @@
+package import PersistenceDriver
+import PersistencePlanner
+
+/// A transaction on an ordered byte store: records, index entries, counts and catalog change together.
+///
+/// Whatever a call can refuse it refuses before it writes, so that a refused call leaves no trace (contract W4).
+/// Where the store itself fails in the middle of a call, as when it is full, the transaction can only be given
+/// up: every further call, and ``finish()``, throws what the store said.
+package final class KeyValueTransaction: StorageTransaction {
+  let store: KeyValueStore
+  let writer: any ByteWriter
+  private let source: TransactionSource
+  private var isOpen = true
+  private var failure: (any Error)?
+
+  /// What the transaction has changed of the catalog and the counts: what a nested one puts back.
+  private struct Changes {
+    var models: [StoredName: StoredModel] = [:]
+    var counts: [UInt16: Int] = [:]
+    var changedCounts: Set<UInt16> = []
+  }
+
+  private var changes = Changes()
+  private var bindings: [ObjectIdentifier: ModelBinding] = [:]
+  private var lastBinding: ModelBinding?
+
+  package init(_ store: KeyValueStore, _ writer: any ByteWriter) {
+    self.store = store
+    self.writer = writer
+    source = TransactionSource(writer)
+  }
+
+  /// Writes what was kept back until the end.
+  ///
+  /// - Throws: What the store said where it failed before, also where the caller went on regardless.
+  package func finish() throws {
+    if let failure { throw failure }
+    try attempt {
+      for model in changes.changedCounts.sorted() {
+        try writeCount(changes.counts[model] ?? 0, of: model)
+      }
+    }
+  }
+
+  /// Ends the transaction: further calls throw. Where it was committed, its models become known to all.
+  package func end(committed: Bool) {
+    isOpen = false
+    source.end()
+    if committed { store.cache.adopt(Array(changes.models.values)) }
+  }
+}
+
+extension KeyValueTransaction {
+  /// Makes sure that the transaction can be used.
+  func requireOpen() throws {
+    guard isOpen else { throw PersistenceError.closed("the transaction") }
+    if let failure { throw failure }
+  }
+
+  /// Runs writes; where one fails, the transaction is of no more use.
+  func attempt<Result>(_ body: () throws -> Result) throws -> Result {
+    changed()
+    do {
+      return try body()
+    } catch {
+      throw failed(error)
+    }
+  }
+
+  /// Notes that something is about to be written, so that results of before end.
+  func changed() { source.changed() }
+
+  /// Notes that a write failed, after which the transaction is of no more use.
+  func failed(_ error: any Error) -> any Error {
+    let located = (error as? PersistenceError)?.at(location: store.location) ?? error
+    failure = located
+    return located
+  }
+
+  /// The binding of a declared schema; nil where neither the store nor the transaction holds the model.
+  func binding(_ schema: ModelSchema) throws -> ModelBinding? {
+    if let last = lastBinding, last.declared.identity == schema.identity { return last }
+    let found: ModelBinding?
+    if let known = bindings[schema.identity] {
+      found = known
+    } else if let model = changes.models[StoredName(schema.name)] {
+      try schema.requireCompatible(with: model.schema, location: store.location)
+      found = ModelBinding(model, declared: schema)
+      bindings[schema.identity] = found
+    } else {
+      found = try store.binding(schema, writer, isUncommitted: true)
+    }
+    lastBinding = found
+    return found
+  }
+
+  /// The binding of a model that is written to.
+  func writableBinding(_ schema: ModelSchema) throws -> ModelBinding {
+    guard let binding = try binding(schema) else {
+      throw PersistenceError(
+        .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name,
+        location: store.location)
+    }
+    return binding
+  }
+
+  /// How many records a model has.
+  func count(of binding: ModelBinding) throws -> Int {
+    if let known = changes.counts[binding.model.number] { return known }
+    let stored = try Catalog.count(of: binding.model, writer)
+    changes.counts[binding.model.number] = stored
+    return stored
+  }
+
+  /// Changes the number of records of a model.
+  func count(_ difference: Int, in binding: ModelBinding) throws {
+    let number = binding.model.number
+    changes.counts[number] = try count(of: binding) + difference
+    changes.changedCounts.insert(number)
+  }
+
+  private func writeCount(_ count: Int, of number: UInt16) throws {
+    try Catalog.setCount(count, of: number, writer)
+  }
+
+  /// Brings the counts into the store, where reads look for them.
+  private func settleCounts() throws {
+    guard !changes.changedCounts.isEmpty else { return }
+    try attempt {
+      for model in changes.changedCounts { try writeCount(changes.counts[model] ?? 0, of: model) }
+    }
+    changes.changedCounts.removeAll()
+  }
+}
+
+extension KeyValueTransaction {
+  package func catalog() throws -> [ModelSchema] {
+    try requireOpen()
+    return try store.catalog(writer)
+  }
+
+  package func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
+    -> Bool
+  {
+    try requireOpen()
+    try key.validate(for: schema)
+    guard let binding = try binding(schema) else { return false }
+    return try RecordAccess(binding, writer, location: store.location).find(key, body)
+  }
+
+  package func count(_ request: FetchRequest) throws -> Int {
+    try requireOpen()
+    guard request.limit != 0, let binding = try binding(request.schema) else { return 0 }
+    try settleCounts()
+    return try PreparedQuery(request, binding, writer, location: store.location).count(writer)
+  }
+
+  package func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    try requireOpen()
+    guard request.limit != 0, let binding = try binding(request.schema) else { return EmptyResults() }
+    try settleCounts()
+    let query = try PreparedQuery(request, binding, writer, location: store.location)
+    return try query.results(writer, TransactionSource.View(source))
+  }
+
+  package func plan(for request: FetchRequest) throws -> QueryPlan {
+    try requireOpen()
+    guard try binding(request.schema) != nil else { return try store.plan(for: request, writer) }
+    try settleCounts()
+    let binding = try writableBinding(request.schema)
+    return try PreparedQuery(request, binding, writer, location: store.location).plan
+      .queryPlan(indexes: binding.model.schema.indexes)
+  }
+
+  package func define(_ schema: ModelSchema) throws {
+    try requireOpen()
+    guard try binding(schema) == nil else { return }
+    let model = try attempt { try Catalog.add(schema, writer) }
+    changes.models[StoredName(schema.name)] = model
+    changes.counts[model.number] = 0
+  }
+
+  package func nested(_ body: () throws -> Void) throws {
+    try requireOpen()
+    let before = changes
+    source.changed()
+    var bodyError: (any Error)?
+    do {
+      try writer.nested {
+        do {
+          try body()
+          try requireOpen()
+        } catch {
+          bodyError = error
+          throw error
+        }
+      }
+    } catch {
+      source.changed()
+      changes = before
+      bindings.removeAll()
+      lastBinding = nil
+      if bodyError == nil {
+        failure = error
+      } else {
+        // What failed within the nested part is undone with it.
+        failure = nil
+      }
+      throw error
+    }
+    source.changed()
+  }
+}

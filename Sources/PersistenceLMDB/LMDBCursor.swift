@@ -1,0 +1,53 @@
+import CLMDB
+import PersistenceDriver
+import PersistenceKeyValue
+
+/// A cursor in one database of one transaction.
+final class LMDBCursor: ByteCursor {
+  let space: ByteSpace
+  /// The renewal of the reader that it was last renewed in.
+  var generation: UInt64
+  private var cursor: OpaquePointer?
+
+  init(_ transaction: OpaquePointer, _ database: MDB_dbi, _ space: ByteSpace, generation: UInt64) throws {
+    self.space = space
+    self.generation = generation
+    try LMDBFailure.check(mdb_cursor_open(transaction, database, &cursor), "read the store")
+  }
+
+  deinit { close() }
+
+  /// Makes the cursor one of a transaction for reading that was itself renewed.
+  func renew(_ transaction: OpaquePointer, generation: UInt64) throws {
+    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    try LMDBFailure.check(mdb_cursor_renew(transaction, cursor), "read the store")
+    self.generation = generation
+  }
+
+  /// Ends the cursor, which is due before its transaction ends.
+  func close() {
+    if let cursor { mdb_cursor_close(cursor) }
+    cursor = nil
+  }
+
+  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_RANGE, key) }
+
+  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_KEY, key) }
+
+  func last() throws -> ByteEntry? { try move(MDB_LAST, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  func next() throws -> ByteEntry? { try move(MDB_NEXT, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  func previous() throws -> ByteEntry? { try move(MDB_PREV, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  @inline(__always)
+  private func move(_ operation: MDB_cursor_op, _ wanted: UnsafeRawBufferPointer) throws -> ByteEntry? {
+    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    var key = MDB_val(wanted)
+    var value = MDB_val()
+    let code = mdb_cursor_get(cursor, &key, &value, operation)
+    if code == MDB_SUCCESS { return ByteEntry(key: key.bytes, value: value.bytes) }
+    if code == MDB_NOTFOUND { return nil }
+    throw LMDBFailure(code: code, action: "read the store").error()
+  }
+}

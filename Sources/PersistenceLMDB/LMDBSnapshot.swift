@@ -1,0 +1,58 @@
+import Foundation
+import PersistenceDriver
+import PersistenceKeyValue
+import Synchronization
+
+/// The store as it was at one moment, until it is released.
+///
+/// One thread at a time reads from it. The lock may be taken again by the thread that has it, since a closure
+/// that rows are lent to may read another result of the same snapshot.
+final class LMDBSnapshot: StorageSnapshot, ByteSource {
+  /// The number of the committed transaction that is seen.
+  let version: Int
+
+  private let reader: LMDBReader
+  private let session: LMDBSession
+  private let lock = NSRecursiveLock()
+  private let users = Atomic<Int>(0)
+
+  init(_ reader: LMDBReader, _ session: LMDBSession) {
+    self.reader = reader
+    self.session = session
+    version = reader.snapshot
+  }
+
+  deinit { session.environment.release(reader) }
+
+  /// Whether somebody is reading from it.
+  var isBusy: Bool { users.load(ordering: .relaxed) > 0 }
+
+  /// Whether a session may use it: it keeps its own store open, and no other is the same store.
+  func isUsable(with other: LMDBSession) -> Bool { other.environment === session.environment }
+
+  private var store: KeyValueStore { session.environment.store }
+
+  func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result {
+    users.wrappingAdd(1, ordering: .relaxed)
+    lock.lock()
+    defer {
+      lock.unlock()
+      users.wrappingSubtract(1, ordering: .relaxed)
+    }
+    return try body(reader)
+  }
+
+  func catalog() throws -> [ModelSchema] { try withReader { try store.catalog($0) } }
+
+  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
+    try withReader { try store.find(key, in: schema, $0, body) }
+  }
+
+  func count(_ request: FetchRequest) throws -> Int { try withReader { try store.count(request, $0) } }
+
+  func fetch(_ request: FetchRequest) throws -> any StorageResults { try store.results(request, self) }
+
+  func plan(for request: FetchRequest) throws -> QueryPlan {
+    try withReader { try store.plan(for: request, $0) }
+  }
+}
