@@ -6,7 +6,9 @@ package struct JSONParser {
   static let depthLimit = 512
 
   let bytes: UnsafeBufferPointer<UInt8>
-  var position = 0
+
+  /// How many bytes have been read.
+  package internal(set) var position = 0
 
   /// Makes a parser over UTF-8 text, which must stay valid while it is used.
   package init(_ bytes: UnsafeRawBufferPointer) {
