@@ -5,7 +5,7 @@ import PersistenceDriver
 /// The writer's lock is held, so the folders change by nobody's hand but a person's.
 final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   let location: String
-  private let store: StoreFolder
+  let store: StoreFolder
   private let committed: CommittedFiles
   private var pending = PendingFiles()
   private var models: Catalog

@@ -24,8 +24,14 @@ final class File: Sendable {
   ///
   /// - Throws: ``PersistenceError`` with code `damaged` where this is a folder, a pipe or the like.
   func contents() throws -> (bytes: [UInt8], status: FileStatus) {
+    // Most files are small and read by one call.
+    let start = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
+      return count >= 0 && count < buffer.count ? [UInt8](buffer[..<count]) : nil
+    }
     var before = try status()
     guard before.isRegular else { throw PersistenceError.damaged("\(path) is no ordinary file") }
+    if let start, start.count == before.size { return (start, before) }
     // Somebody who changes the file in place meanwhile would leave half of each.
     for _ in 0..<100 {
       let bytes = try read(expecting: before.size)

@@ -21,10 +21,19 @@ final class Folder: Sendable {
   let descriptor: Int32
   /// Where the folder is, for messages.
   let path: String
+  private let inode: ino_t
+  private let device: dev_t
 
-  private init(descriptor: Int32, path: String) {
+  private init(descriptor: Int32, path: String) throws {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      defer { close(descriptor) }
+      throw SystemFailure("look at the folder", path)
+    }
     self.descriptor = descriptor
     self.path = path
+    inode = status.st_ino
+    device = status.st_dev
   }
 
   deinit { close(descriptor) }
@@ -44,7 +53,7 @@ final class Folder: Sendable {
   convenience init(path: String) throws {
     let descriptor = Self.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemFailure("open the folder", path) }
-    self.init(descriptor: descriptor, path: path)
+    try self.init(descriptor: descriptor, path: path)
   }
 
   /// Opens a folder inside this one; nil where there is none.
@@ -52,7 +61,7 @@ final class Folder: Sendable {
     let inner = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if inner < 0, errno == ENOENT { return nil }
     guard inner >= 0 else { throw SystemFailure("open the folder", path(of: name)) }
-    return Folder(descriptor: inner, path: path(of: name))
+    return try Folder(descriptor: inner, path: path(of: name))
   }
 
   /// Makes a folder inside this one, unless it is there, and opens it.
@@ -134,14 +143,12 @@ final class Folder: Sendable {
 
   /// Whether this is still what a name in another folder stands for: folders are removed, moved and replaced.
   func isStill(_ name: String, in folder: Folder) throws -> Bool {
-    var here = stat()
     var there = stat()
-    guard fstat(descriptor, &here) == 0 else { throw SystemFailure("look at the folder", path) }
     guard fstatat(folder.descriptor, name, &there, 0) == 0 else {
       if errno == ENOENT { return false }
       throw SystemFailure("look at the folder", path)
     }
-    return here.st_ino == there.st_ino && here.st_dev == there.st_dev
+    return inode == there.st_ino && device == there.st_dev
   }
 
   /// The names of everything in the folder, in no order.

@@ -13,6 +13,7 @@ struct Catalog: Sendable {
   }
 
   private var models: [StoredName: Model] = [:]
+  private let agreements = Agreements()
 
   private struct Content: Codable {
     var format: String
@@ -54,7 +55,7 @@ struct Catalog: Sendable {
   /// - Throws: ``PersistenceError`` with code `schemaMismatch` where the store holds another declaration.
   func folder(of schema: ModelSchema, location: String) throws -> String? {
     guard let stored = models[StoredName(schema.name)] else { return nil }
-    try schema.requireCompatible(with: stored.schema, location: location)
+    try agreements.require(schema, stored.schema, location: location)
     return stored.folder
   }
 

@@ -2,7 +2,7 @@ import PersistenceDriver
 
 /// The files of a store as they are, for the one who holds the writer's lock.
 final class CommittedFiles: RecordSource {
-  private let store: StoreFolder
+  let store: StoreFolder
 
   init(_ store: StoreFolder) { self.store = store }
 

@@ -29,18 +29,31 @@ enum DateText {
   }
 
   static func seconds(_ text: String) -> Double? {
-    if text.hasPrefix("@") { return number(String(text.dropFirst())) }
-    var rest = Array(text.utf8)[...]
+    var text = text
+    return text.withUTF8 { seconds($0) }
+  }
+
+  static func seconds(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+    if text.first == UInt8(ascii: "@") { return number(String(decoding: text.dropFirst(), as: UTF8.self)) }
+    var place = 0
+    func digit(_ place: Int) -> Int64? {
+      guard place < text.count, text[place] >= UInt8(ascii: "0"), text[place] <= UInt8(ascii: "9") else {
+        return nil
+      }
+      return Int64(text[place] - UInt8(ascii: "0"))
+    }
     func take(_ count: Int) -> Int64? {
-      guard rest.count >= count else { return nil }
-      let part = rest.prefix(count)
-      guard part.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }
-      rest.removeFirst(count)
-      return part.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+      var number: Int64 = 0
+      for _ in 0..<count {
+        guard let digit = digit(place) else { return nil }
+        number = number * 10 + digit
+        place += 1
+      }
+      return number
     }
     func skip(_ byte: Unicode.Scalar) -> Bool {
-      guard rest.first == UInt8(ascii: byte) else { return false }
-      rest.removeFirst()
+      guard place < text.count, text[place] == UInt8(ascii: byte) else { return false }
+      place += 1
       return true
     }
     guard let year = take(4), skip("-"), let month = take(2), skip("-"), let day = take(2), skip("T"),
@@ -49,21 +62,28 @@ enum DateText {
     else { return nil }
     var digits: [UInt8] = []
     if skip(".") {
-      while let byte = rest.first, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
-        digits.append(byte)
-        rest.removeFirst()
-      }
-      guard !digits.isEmpty else { return nil }
+      let start = place
+      while digit(place) != nil { place += 1 }
+      guard place > start else { return nil }
+      digits = Array(text[start..<place])
+      while digits.last == UInt8(ascii: "0") { digits.removeLast() }
     }
-    guard skip("Z"), rest.isEmpty else { return nil }
+    guard skip("Z"), place == text.count else { return nil }
     let days = days(fromCivil: (year, month, day)) - 11_323
     guard civil(fromDays: days + 11_323) == (year, month, day) else { return nil }
-    var whole = days * 86_400 + hour * 3600 + minute * 60 + second
-    while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+    return seconds(days * 86_400 + hour * 3600 + minute * 60 + second, digits)
+  }
+
+  /// The double nearest to whole seconds and a decimal fraction of a second after them.
+  private static func seconds(_ whole: Int64, _ digits: [UInt8]) -> Double? {
     guard !digits.isEmpty else { return Double(whole) }
+    var mantissa = whole
+    for digit in digits where mantissa.magnitude < 1 << 53 {
+      mantissa = mantissa * 10 + Int64(digit - UInt8(ascii: "0"))
+    }
+    if let short = ShortDecimal.double(mantissa, exponent: -digits.count) { return short }
     guard whole < 0 else { return Double("\(whole).\(String(decoding: digits, as: UTF8.self))") }
-    whole += 1
-    return Double("-\(-whole).\(String(decoding: complement(digits), as: UTF8.self))")
+    return Double("-\(-(whole + 1)).\(String(decoding: complement(digits), as: UTF8.self))")
   }
 
   /// Doubles as Swift prints them, the infinities and NaN included.

@@ -17,7 +17,11 @@ enum FileName {
 
   /// The name of a record's file.
   static func file(for key: RecordKey) -> String {
-    shortened(key.values.map(escaped).joined(separator: "+")) + suffix
+    if key.values.count == 1 {
+      if case .integer(let number) = key.values[0] { return "\(number)" + suffix }
+      if case .text(let text) = key.values[0], isPlain(text) { return text + suffix }
+    }
+    return shortened(key.values.map(escaped).joined(separator: "+")) + suffix
   }
 
   /// The name of a new model's folder: the model's own, as it is written, where every file system takes it and no
@@ -68,6 +72,31 @@ enum FileName {
       values.append(value)
     }
     return RecordKey(values)
+  }
+
+  /// The key of a file whose name needs no escapes, which most do; nil where it has to be looked at with care.
+  ///
+  /// The name is the one that ``file(for:)`` gives the key.
+  static func plainKey(of file: String, in schema: ModelSchema) -> RecordKey? {
+    guard schema.keyPositions.count == 1 else { return nil }
+    let stem = file.dropLast(suffix.utf8.count)
+    switch schema.fields[schema.keyPositions[0]].kind {
+    case .string: return isPlain(stem) ? RecordKey([.text(String(stem))]) : nil
+    case .int64:
+      let digits = stem.utf8.first == UInt8(ascii: "-") ? stem.dropFirst() : stem
+      guard let first = digits.utf8.first, first > UInt8(ascii: "0"), first <= UInt8(ascii: "9"),
+        let number = Int64(stem)
+      else { return nil }
+      return RecordKey([.integer(number)])
+    default: return nil
+    }
+  }
+
+  /// Whether a text stands for itself in a name.
+  private static func isPlain(_ text: some StringProtocol) -> Bool {
+    let count = text.utf8.count
+    return count > 0 && count <= limit && text.utf8.allSatisfy { isPlain($0) }
+      && (count > 4 || !reserved.contains(String(text)))
   }
 
   private static func foreign(_ file: String) -> PersistenceError {

@@ -6,12 +6,14 @@ struct RecordFiles {
   let schema: ModelSchema
   let folder: String
   let location: String
+  private let layout: RecordLayout
 
   init(_ schema: ModelSchema, in folder: String, of source: any RecordSource, location: String) {
     self.source = source
     self.schema = schema
     self.folder = folder
     self.location = location
+    layout = source.store.layouts.layout(of: schema)
   }
 
   /// One record's file and its key.
@@ -25,7 +27,9 @@ struct RecordFiles {
   /// Files of other programs (hidden ones, and what does not end
   /// in `.json`) are passed over.
   func names() throws -> [String] {
-    try source.names(in: folder).filter { $0.hasSuffix(FileName.suffix) && !$0.hasPrefix(".") }
+    try source.names(in: folder).filter { name in
+      name.utf8.first != UInt8(ascii: ".") && name.utf8.suffix(5).elementsEqual(FileName.suffix.utf8)
+    }
   }
 
   /// All records' files with their keys, sorted by key.
@@ -34,7 +38,13 @@ struct RecordFiles {
   func entries() throws -> [Entry] {
     let row = RowBuffer(count: schema.fields.count)
     var entries: [Entry] = []
-    for name in try names() {
+    let names = try names()
+    entries.reserveCapacity(names.count)
+    for name in names {
+      if let key = FileName.plainKey(of: name, in: schema) {
+        entries.append(Entry(key: key, file: name))
+        continue
+      }
       try naming(name) {
         if let key = try FileName.key(of: name, in: schema) {
           guard FileName.file(for: key) == name else {
@@ -43,14 +53,21 @@ struct RecordFiles {
           }
           entries.append(Entry(key: key, file: name))
         } else {
-          try RecordText.fill(row, from: try source.readListed(name, in: folder).bytes, in: schema)
+          try fill(row, from: try source.readListed(name, in: folder).bytes)
           let key = try row.withRow { try RecordKey(of: $0, in: schema) }
           try check(key, name)
           entries.append(Entry(key: key, file: name))
         }
       }
     }
-    entries.sort { $0.key < $1.key }
+    entries.sort { left, right in
+      if case .integer(let left) = left.key.values.first, case .integer(let right) = right.key.values.first,
+        left != right
+      {
+        return left < right
+      }
+      return left.key < right.key
+    }
     return entries
   }
 
@@ -76,9 +93,28 @@ struct RecordFiles {
   }
 
   private func fill(_ row: RowBuffer, from text: [UInt8], _ key: RecordKey, _ file: String) throws {
-    try RecordText.fill(row, from: text, in: schema)
-    let stored = try row.withRow { try RecordKey(of: $0, in: schema) }
-    if stored != key { try check(stored, file) }
+    try fill(row, from: text)
+    if row.withRow({ holds($0, key) }) { return }
+    try check(try row.withRow { try RecordKey(of: $0, in: schema) }, file)
+  }
+
+  /// Fills a row from a text: at once where it is laid out as this library does, with care where it is not.
+  func fill(_ row: RowBuffer, from text: [UInt8]) throws {
+    if !RecordScanner.fill(row, from: text, by: layout) { try RecordText.fill(row, from: text, in: schema) }
+  }
+
+  private func holds(_ row: borrowing Row, _ key: RecordKey) -> Bool {
+    for (value, position) in zip(key.values, schema.keyPositions) {
+      let cell = row[position]
+      switch value {
+      case .integer(let number): if cell.tag != .integer || cell.integerValue != number { return false }
+      case .uuid(let uuid): if cell.tag != .uuid || cell.uuidValue != uuid { return false }
+      case .text(let text):
+        if cell.tag != .text || !text.utf8.elementsEqual(cell.borrowedText) { return false }
+      default: return false
+      }
+    }
+    return true
   }
 
   /// The error for a record that is not what it was when it was read before.

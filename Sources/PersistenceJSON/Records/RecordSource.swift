@@ -2,6 +2,9 @@ import PersistenceDriver
 
 /// Where the files of records are read: a pinned version, or the inside of a transaction.
 protocol RecordSource: AnyObject {
+  /// The store that the files are of.
+  var store: StoreFolder { get }
+
   /// The names of all files in a folder, in no order.
   func names(in folder: String) throws -> [String]
 

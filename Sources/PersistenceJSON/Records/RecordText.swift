@@ -111,7 +111,8 @@ enum RecordText {
     }
   }
 
-  private static func stored(_ value: JSONValue, _ kind: FieldKind) -> PersistentValue? {
+  /// The value of a member; nil where it does not fit the kind.
+  static func stored(_ value: JSONValue, _ kind: FieldKind) -> PersistentValue? {
     switch (kind, value) {
     case (.bool, .bool(let truth)): return .bool(truth)
     case (.double, .number(let text)):

@@ -50,7 +50,7 @@ struct UniqueValues {
       let isSettled = status.isSettled
       forget(name)
       try files.naming(name) {
-        try RecordText.fill(row, from: files.source.readListed(name, in: files.folder).bytes, in: schema)
+        try files.fill(row, from: files.source.readListed(name, in: files.folder).bytes)
       }
       let values = try row.withRow { try Self.values(of: $0, in: schema) }
       remember(name, Known(status: isSettled ? status : nil, values: values))

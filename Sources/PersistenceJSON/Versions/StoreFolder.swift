@@ -26,6 +26,7 @@ final class StoreFolder: Sendable {
   let isReadOnly: Bool
   let sequence: VersionSequence
   let pins: VersionPins
+  let layouts = RecordLayouts()
   private let folders = Mutex<[String: Folder]>([:])
   private let catalogs = Mutex<(status: FileStatus, catalog: Catalog)?>(nil)
 

@@ -18,6 +18,8 @@ final class VersionView: RecordSource, Sendable {
   let version: UInt64
   private let moment: FileTime
   private let changed: Mutex<Changed>
+  /// The folders as the view first met them: what a person moves away stays in sight.
+  private let folders = Mutex<[String: Folder]>([:])
 
   /// What the versions after this one changed, each file by the first of them that did.
   private struct Changed {
@@ -52,15 +54,18 @@ final class VersionView: RecordSource, Sendable {
   deinit { store.pins.release(version) }
 
   func names(in folder: String) throws -> [String] {
-    var names = Set(try store.folder(folder)?.names() ?? [])
-    for (file, before) in try changes(in: folder) {
+    let live = try self.folder(folder)?.names() ?? []
+    let changes = try changes(in: folder)
+    guard !changes.isEmpty else { return live }
+    var names = Set(live)
+    for (file, before) in changes {
       if before.existed { names.insert(file) } else { names.remove(file) }
     }
     return Array(names)
   }
 
   func read(_ file: String, in folder: String) throws -> FileText? {
-    let live = try store.folder(folder)?.contents(of: file)
+    let live = try self.folder(folder)?.contents(of: file)
     guard let before = try changes(in: folder)[file] else { return try text(live, file, folder) }
     guard before.existed else { return nil }
     // The old file itself, or a copy with its times.
@@ -87,6 +92,13 @@ final class VersionView: RecordSource, Sendable {
     guard let (bytes, status) = contents else { return nil }
     if status.isModified(after: moment) { throw PersistenceError.changedByHand(file, in: folder) }
     return FileText(bytes: bytes, stamp: status.stamp)
+  }
+
+  private func folder(_ name: String) throws -> Folder? {
+    if let known = folders.withLock({ $0[name] }) { return known }
+    guard let folder = try store.folder(name) else { return nil }
+    folders.withLock { $0[name] = folder }
+    return folder
   }
 
   private func changes(in folder: String) throws -> [String: Before] {

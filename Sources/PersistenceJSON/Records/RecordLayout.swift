@@ -1,0 +1,50 @@
+import PersistenceDriver
+import Synchronization
+
+/// What stands between the values of a record's file, as this library writes it: prepared for ``RecordScanner``.
+final class RecordLayout: Sendable {
+  struct Field: Sendable {
+    var position: Int
+    var kind: FieldKind
+    var isOptional: Bool
+    /// What stands before the value: the end of the member before, and the name.
+    var prefix: [UInt8]
+  }
+
+  let schema: ModelSchema
+  /// The fields by the bytes of their names.
+  let fields: [Field]
+  /// What stands after the last value.
+  let end = Array("\n}\n".utf8)
+
+  init(_ schema: ModelSchema) {
+    self.schema = schema
+    let sorted = schema.fields.enumerated().sorted {
+      StoredName($0.element.name) < StoredName($1.element.name)
+    }
+    fields = sorted.enumerated().map { number, field in
+      let start = number == 0 ? "{" : ","
+      return Field(
+        position: field.offset, kind: field.element.kind, isOptional: field.element.isOptional,
+        prefix: Array("\(start)\n  \(JSONText.canonical(.string(field.element.name))): ".utf8))
+    }
+  }
+}
+
+/// The layouts of the schemas that a store is used with.
+final class RecordLayouts: Sendable {
+  private static let limit = 64
+  private let known = Mutex<[ObjectIdentifier: RecordLayout]>([:])
+
+  /// The layout of a schema, made where it is not known.
+  func layout(of schema: ModelSchema) -> RecordLayout {
+    known.withLock { known in
+      // A layout keeps its schema, so that its identity is not given to another.
+      if let layout = known[schema.identity] { return layout }
+      if known.count >= Self.limit { known.removeAll() }
+      let layout = RecordLayout(schema)
+      known[schema.identity] = layout
+      return layout
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import PersistenceDriver
+
+/// Reads the text of a record that is laid out as this library writes it, without making a tree of it.
+///
+/// It gives up at the first byte that is otherwise, and `RecordText` then reads the text with care and says what is
+/// wrong with it, if anything. So what it accepts, it reads exactly as `RecordText` does.
+struct RecordScanner {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var position = 0
+
+  /// Fills a row from a text; says whether the text is laid out as expected.
+  ///
+  /// Otherwise the row is of no use.
+  static func fill(_ row: RowBuffer, from text: [UInt8], by layout: RecordLayout) -> Bool {
+    row.reset()
+    return text.withUnsafeBufferPointer { bytes in
+      var scanner = RecordScanner(bytes: bytes)
+      for field in layout.fields {
+        guard scanner.skip(field.prefix), scanner.fill(row, field) else { return false }
+      }
+      return scanner.skip(layout.end) && scanner.position == bytes.count
+    }
+  }
+
+  private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  private mutating func skip(_ expected: [UInt8]) -> Bool {
+    guard bytes.count - position >= expected.count else { return false }
+    for index in expected.indices where bytes[position + index] != expected[index] { return false }
+    position += expected.count
+    return true
+  }
+
+  private mutating func skip(_ word: StaticString) -> Bool {
+    let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+    guard bytes.count - position >= expected.count else { return false }
+    for index in expected.indices where bytes[position + index] != expected[index] { return false }
+    position += expected.count
+    return true
+  }
+
+  private mutating func fill(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
+    guard position < bytes.count else { return false }
+    if bytes[position] == UInt8(ascii: "n") { return field.isOptional && skip("null") }
+    switch field.kind {
+    case .bool:
+      let truth = bytes[position] == UInt8(ascii: "t")
+      guard truth ? skip("true") : skip("false") else { return false }
+      row.setCell(.bool(truth), at: field.position)
+    case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
+      guard let number = integer(), let range = field.kind.integerRange, range.contains(number) else {
+        return false
+      }
+      row.setCell(.integer(number), at: field.position)
+    case .double:
+      guard let number = double() else { return false }
+      row.setCell(.double(number), at: field.position)
+    case .string, .url: return fillText(row, field)
+    case .date:
+      guard let text = plainText(), let seconds = DateText.seconds(text) else { return false }
+      row.setCell(.date(seconds), at: field.position)
+    case .uuid:
+      guard let text = plainText(), let uuid = UUIDText.uuid(text) else { return false }
+      row.setCell(.uuid(uuid), at: field.position)
+    case .float, .decimal, .data, .document: return fillTree(row, field)
+    }
+    return true
+  }
+
+  /// Text without escapes as it stands; any other by way of a tree.
+  private mutating func fillText(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
+    let start = position
+    guard let text = plainText() else {
+      position = start
+      return fillTree(row, field)
+    }
+    row.setCopy(of: .text(UnsafeRawBufferPointer(text)), at: field.position)
+    return true
+  }
+
+  private mutating func fillTree(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
+    guard let value = tree(), let stored = RecordText.stored(value, field.kind) else { return false }
+    row.set(stored, at: field.position)
+    return true
+  }
+
+  /// The value that begins here; nil where none but null does, or white space.
+  private mutating func tree() -> JSONValue? {
+    // A byte-order mark is passed over at the beginning of a text, which this is not.
+    guard bytes[position] > 0x20, bytes[position] < 0x80, bytes[position] != UInt8(ascii: "n") else {
+      return nil
+    }
+    var parser = JSONParser(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[position...])))
+    guard let value = try? parser.parseValue() else { return nil }
+    position += parser.position
+    return value
+  }
+
+  /// The bytes of a string of ASCII without escapes, or of valid UTF-8 without escapes; nil for any other.
+  private mutating func plainText() -> UnsafeBufferPointer<UInt8>? {
+    guard bytes[position] == UInt8(ascii: "\""), let base = bytes.baseAddress else { return nil }
+    let start = position + 1
+    var end = start
+    var isASCII = true
+    while end < bytes.count {
+      while end + 16 <= bytes.count {
+        let run = UnsafeRawPointer(base + end).loadUnaligned(as: SIMD16<UInt8>.self)
+        let special = (run .== 0x22) .| (run .== 0x5C) .| (run .< 0x20) .| (run .>= 0x80)
+        if any(special) { break }
+        end += 16
+      }
+      guard end < bytes.count else { return nil }
+      let byte = bytes[end]
+      if byte == UInt8(ascii: "\"") { break }
+      if byte == UInt8(ascii: "\\") || byte < 0x20 { return nil }
+      if byte >= 0x80 { isASCII = false }
+      end += 1
+    }
+    guard end < bytes.count else { return nil }
+    let text = UnsafeBufferPointer(rebasing: bytes[start..<end])
+    guard isASCII || String(validating: text, as: UTF8.self) != nil else { return nil }
+    position = end + 1
+    return text
+  }
+
+  private func digit(_ position: Int) -> Int64? {
+    guard position < bytes.count, bytes[position] >= UInt8(ascii: "0"), bytes[position] <= UInt8(ascii: "9")
+    else {
+      return nil
+    }
+    return Int64(bytes[position] - UInt8(ascii: "0"))
+  }
+
+  /// A whole number without point or exponent; nil also where it is too long to be sure of.
+  private mutating func integer() -> Int64? {
+    let isNegative = bytes[position] == UInt8(ascii: "-")
+    let start = position + (isNegative ? 1 : 0)
+    var end = start
+    var number: Int64 = 0
+    while let digit = digit(end) {
+      let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
+      let (next, overflowToo) =
+        isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
+      if overflow || overflowToo { return nil }
+      number = next
+      end += 1
+    }
+    guard end > start, end == start + 1 || bytes[start] != UInt8(ascii: "0") else { return nil }
+    position = end
+    return number
+  }
+
+  private mutating func double() -> Double? {
+    let start = position
+    let isNegative = bytes[position] == UInt8(ascii: "-")
+    if let whole = integer(), whole != 0 || !isNegative {
+      let next = position < bytes.count ? bytes[position] : 0
+      if next == UInt8(ascii: ",") || next == UInt8(ascii: "\n"),
+        let number = ShortDecimal.double(whole, exponent: 0)
+      {
+        return number
+      }
+      if next == UInt8(ascii: ".") {
+        var mantissa = whole
+        var end = position + 1
+        while let digit = digit(end), mantissa.magnitude < 1 << 53 {
+          mantissa = mantissa * 10 + (isNegative ? -digit : digit)
+          end += 1
+        }
+        let after = end < bytes.count ? bytes[end] : 0
+        if end > position + 1, after == UInt8(ascii: ",") || after == UInt8(ascii: "\n"),
+          let number = ShortDecimal.double(mantissa, exponent: position + 1 - end)
+        {
+          position = end
+          return number
+        }
+      }
+    }
+    position = start
+    guard case .number(let text) = tree(), let number = Double(text), number.isFinite else { return nil }
+    return number
+  }
+}
