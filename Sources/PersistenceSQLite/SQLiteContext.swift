@@ -44,7 +44,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     store = opening.store
     pool = SQLitePool(store)
     pins = SQLitePins(pool, sharedLimit: configuration.poolSize)
-    gate = SQLiteGates.gate(for: store.path)
+    gate = SQLiteGates.gate(for: SQLiteOpening.realPath(store.path) ?? store.path)
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly, journal: opening.journal, largestValue: opening.largestValue)
     monitor = ContextMonitor(configuration.monitoring, location: store.location)

@@ -109,7 +109,7 @@ struct SQLiteOpening {
     return (folder == "/" ? "" : folder) + "/" + url.lastPathComponent
   }
 
-  private static func realPath(_ path: String) -> String? {
+  static func realPath(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
