@@ -24,7 +24,7 @@ let macroTesting = [
   "SwiftSyntaxMacros", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport", "SwiftParser",
 ]
 .map { Target.Dependency.product(name: $0, package: "swift-syntax") }
-let engines: [Target.Dependency] = ["PersistenceSQLite", "PersistenceJSON"]
+let engines: [Target.Dependency] = ["PersistenceSQLite", "PersistenceLMDB", "PersistenceJSON"]
 
 let package = Package(
   name: "Persistence",
@@ -35,9 +35,16 @@ let package = Package(
     .library(name: "PersistenceDriver", targets: ["PersistenceDriver"]),
     .library(name: "PersistenceConfiguration", targets: ["PersistenceConfiguration"]),
     .library(name: "PersistenceSQLite", targets: ["PersistenceSQLite"]),
+    .library(name: "PersistenceLMDB", targets: ["PersistenceLMDB"]),
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
+    .plugin(name: "MigrateStore", targets: ["MigrateStore"]),
+  ],
+  traits: [
+    .trait(name: "SQLite", description: "The tool opens SQLite stores; needs libsqlite3."),
+    .trait(name: "LMDB", description: "The tool opens LMDB stores; needs liblmdb."),
+    .default(enabledTraits: ["SQLite", "LMDB"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -60,12 +67,22 @@ let package = Package(
 
     // What engines share.
     .target(name: "PersistenceSQL", dependencies: ["PersistenceDriver"], swiftSettings: settings),
+    .target(name: "PersistencePlanner", dependencies: ["PersistenceDriver"], swiftSettings: settings),
+    .target(
+      name: "PersistenceKeyValue", dependencies: ["PersistenceDriver", "PersistencePlanner", crypto],
+      swiftSettings: settings),
+
     // The engines.
     .systemLibrary(name: "CFileSystem"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .target(
       name: "PersistenceSQLite", dependencies: ["PersistenceDriver", "PersistenceSQL", "CSQLite", logging],
+      swiftSettings: settings),
+    .target(
+      name: "PersistenceLMDB",
+      dependencies: ["PersistenceDriver", "PersistenceKeyValue", "PersistencePlanner", "CLMDB", logging],
       swiftSettings: settings),
     .target(
       name: "PersistenceJSON", dependencies: ["PersistenceDriver", "CFileSystem", crypto],
@@ -76,10 +93,22 @@ let package = Package(
       name: "PersistenceMigration", dependencies: ["PersistenceDriver", crypto], swiftSettings: settings),
     .target(
       name: "PersistenceTool",
-      dependencies: ["PersistenceDriver", "PersistenceMigration", arguments, logging] + engines,
+      dependencies: [
+        "PersistenceDriver", "PersistenceMigration", "PersistenceJSON", arguments, logging,
+        .target(name: "PersistenceSQLite", condition: .when(traits: ["SQLite"])),
+        .target(name: "PersistenceLMDB", condition: .when(traits: ["LMDB"])),
+      ],
       swiftSettings: settings),
     // Not called like the product, which a file system that ignores case would take for the umbrella.
     .executableTarget(name: "PersistenceCommand", dependencies: ["PersistenceTool"], swiftSettings: settings),
+    .plugin(
+      name: "MigrateStore",
+      capability: .command(
+        intent: .custom(verb: "migrate-store", description: "Copies a whole store to another engine."),
+        permissions: [
+          .writeToPackageDirectory(reason: "Writes the destination store, where that lies in the package.")
+        ]), dependencies: ["PersistenceCommand"]),
+
     // Tests, named after what they test.
     .testTarget(name: "PersistenceDriverTests", dependencies: ["PersistenceDriver"], swiftSettings: settings),
     .testTarget(
@@ -95,6 +124,14 @@ let package = Package(
       name: "PersistenceJSONTests", dependencies: ["PersistenceCore", "PersistenceJSON"],
       swiftSettings: settings),
     .testTarget(
+      name: "PersistencePlannerTests", dependencies: ["PersistencePlanner"], swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceKeyValueTests", dependencies: ["PersistenceKeyValue", "PersistencePlanner"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceLMDBTests", dependencies: ["PersistenceLMDB", "PersistenceCore", "CLMDB", logging],
+      swiftSettings: settings),
+    .testTarget(
       name: "PersistenceMigrationTests", dependencies: ["PersistenceMigration"], swiftSettings: settings),
     .testTarget(
       name: "PersistenceToolTests", dependencies: ["PersistenceTool", "PersistenceMigration"],
@@ -105,5 +142,14 @@ let package = Package(
       swiftSettings: settings),
 
     // The one suite that every context passes, and the process that it kills.
+    .target(
+      name: "ContextTestSupport", dependencies: ["PersistenceCore"] + engines,
+      path: "Tests/ContextTestSupport",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ContextWorker", dependencies: ["ContextTestSupport"], path: "Tests/ContextWorker",
+      swiftSettings: settings),
+    .testTarget(
+      name: "ContextTests", dependencies: ["ContextTestSupport", "ContextWorker"], swiftSettings: settings),
   ]
 )

@@ -1,5 +1,6 @@
 // The first ten of many, each in a process of its own: how long from opening the store to holding ten movies, and
-// how much memory more than a process that does nothing.
+// how much memory more than a process that does nothing. The bar is on fresh processes; the column beside it is the
+// same after the system was asked to forget the store's files, which measures the disk more than the library.
 //
 //   swift run -c release FirstTen [FOLDER]         makes the stores (once) and prints the table
 
@@ -23,12 +24,15 @@ struct Measurement: Codable {
   var rows: Int
 }
 
+/// The most memory that this process has held, in kilobytes.
 func peakMemory() -> Int {
-  var usage = rusage()
-  #if canImport(Glibc)
-    getrusage(RUSAGE_SELF, &usage)
-    return usage.ru_maxrss
+  #if os(Linux)
+    // Not ru_maxrss, which a process inherits from the one that started it.
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+    return Int(line.filter(\.isNumber)) ?? 0
   #else
+    var usage = rusage()
     getrusage(RUSAGE_SELF, &usage)
     return usage.ru_maxrss / 1024
   #endif
@@ -98,8 +102,8 @@ func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
 func table(folder: String) throws {
   try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  print("First ten movies, opening included; a process each, files evicted from the cache; median of 7.")
-  print("store                     order    cold ms   warm ms   MB over an empty process")
+  print("First ten movies, opening included; a fresh process each; median of 7.")
+  print("store                     order       ms   ms, files evicted   MB over an empty process")
   var isGood = true
   for rows in [10_000, 1_000_000] {
     for scheme in ["sqlite", "lmdb"] {
@@ -119,13 +123,13 @@ func table(folder: String) throws {
           }
           cold.append(first.milliseconds)
           warm.append(second.milliseconds)
-          memory.append(Double(second.peakKilobytes - base.peakKilobytes) / 1024)
+          memory.append(Double(max(first.peakKilobytes, second.peakKilobytes) - base.peakKilobytes) / 1024)
         }
-        if median(cold) > 5 || median(memory) > 20 { isGood = false }
+        if median(warm) > 5 || median(memory) > 20 { isGood = false }
         let name = "\(scheme), \(rows) rows".padding(toLength: 26, withPad: " ", startingAt: 0)
         print(
           name + order.padding(toLength: 7, withPad: " ", startingAt: 0)
-            + String(format: "%9.2f %9.2f %9.1f", median(cold), median(warm), median(memory)))
+            + String(format: "%7.2f %12.2f %14.1f", median(warm), median(cold), median(memory)))
       }
     }
   }

@@ -1,27 +1,23 @@
 package import PersistenceDriver
-#if canImport(PersistenceJSON)
-  import PersistenceJSON
-#endif
-#if canImport(PersistenceLMDB)
+import PersistenceJSON
+
+#if LMDB
   import PersistenceLMDB
 #endif
-#if canImport(PersistenceSQLite)
+#if SQLite
   import PersistenceSQLite
 #endif
 
 /// The engines that this build of the tool has.
 package enum ToolEngines {
-  /// All engines that were built in; `memory:` is always there beside them.
+  /// All engines that were built in, by the package's traits; `memory:` is always there beside them.
   package static var all: [StorageEngine] {
-    var engines: [StorageEngine] = []
-    #if canImport(PersistenceSQLite)
+    var engines: [StorageEngine] = [.json]
+    #if SQLite
       engines.append(.sqlite)
     #endif
-    #if canImport(PersistenceLMDB)
+    #if LMDB
       engines.append(.lmdb)
-    #endif
-    #if canImport(PersistenceJSON)
-      engines.append(.json)
     #endif
     return engines
   }
