@@ -32,7 +32,11 @@ struct FieldInference {
     counts[shape, default: 0] += 1
     switch shape {
     case .integer, .largeInteger, .fraction, .numberText:
-      if let text = value.numberText, let number = ExactNumber(text) {
+      // Fifteen digits fit every kind of number: only longer spellings are looked at digit by digit.
+      if let text = value.numberText,
+        text.utf8.count > 15 || text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }),
+        let number = ExactNumber(text)
+      {
         if areDoubles, number.double == nil { areDoubles = false }
         if areDecimals, number.decimal == nil { areDecimals = false }
       }

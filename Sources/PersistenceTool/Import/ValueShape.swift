@@ -27,21 +27,20 @@ enum ValueShape: Int, CaseIterable, Hashable {
     switch value {
     case .json(.null): self = .null
     case .json(.bool): self = .bool
-    case .json(.number(let text)): self = Self.number(text) ?? .fraction
+    case .json(.number(let text)): self = Self.numberShape(text)
     case .json(.string(let text)): self = Self.text(text)
     case .json(.array), .json(.object): self = .document
     case .cell("true"), .cell("false"): self = .bool
-    case .cell(let text): self = Self.number(text) ?? Self.text(text)
+    case .cell(let text): self = Self.isNumber(text) ? Self.numberShape(text) : Self.text(text)
     }
   }
 
-  /// The shape of a number in JSON's spelling; nil for other texts.
-  private static func number(_ text: String) -> ValueShape? {
-    guard isNumber(text), let number = ExactNumber(text) else { return nil }
+  /// The shape of a number in JSON's spelling.
+  private static func numberShape(_ text: String) -> ValueShape {
     guard !text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) else {
       return .fraction
     }
-    return number.int64 == nil ? .largeInteger : .integer
+    return Int64(text) == nil ? .largeInteger : .integer
   }
 
   /// Whether a text is spelled as JSON spells numbers: `007` and `+1` are not, they are texts.

@@ -10,7 +10,8 @@ let url = CommandLine.arguments.dropFirst().first ?? ProcessInfo.processInfo.env
 do {
   guard let url else {
     throw PersistenceError(
-      .invalidURL, "name a store: MoviesApp sqlite:movies.sqlite, or set MOVIES_URL; json:, lmdb: and memory: do too")
+      .invalidURL,
+      "name a store: MoviesApp sqlite:movies.sqlite, or set MOVIES_URL; json:, lmdb: and memory: do too")
   }
   let repository: any PersistentRepository = try Repository(opening: url, engines: [.sqlite, .lmdb, .json])
   try MovieShelf(repository).show()
