@@ -52,10 +52,12 @@ public final class LMDBContext: StorageContext {
   }
 
   private func withReader<Result>(_ body: (KeyValueStore, LMDBReader) throws -> Result) throws -> Result {
-    let environment = try openSession().environment
-    let reader = try environment.acquireReader()
-    defer { environment.release(reader) }
-    return try body(environment.store, reader)
+    // Holding the session keeps the file open until the work is done.
+    try withExtendedLifetime(try openSession()) { session in
+      let reader = try session.environment.acquireReader()
+      defer { session.environment.release(reader) }
+      return try body(session.environment.store, reader)
+    }
   }
 
   /// The schemas of all models, sorted by name.
@@ -90,11 +92,10 @@ public final class LMDBContext: StorageContext {
   ///
   /// A thread that is in a transaction of one context may not begin one of another context of the same store.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
-    let environment = try openSession().environment
-    guard !configuration.isReadOnly else { throw PersistenceError.readOnly(location) }
-    try environment.write(
-      configuration,
-      body: { writer, commit in
+    try withExtendedLifetime(try openSession()) { session in
+      guard !configuration.isReadOnly else { throw PersistenceError.readOnly(location) }
+      let environment = session.environment
+      try environment.write(configuration) { writer, commit in
         let transaction = KeyValueTransaction(environment.store, writer)
         var isCommitted = false
         defer { transaction.end(committed: isCommitted) }
@@ -102,7 +103,8 @@ public final class LMDBContext: StorageContext {
         try transaction.finish()
         try commit()
         isCommitted = true
-      })
+      }
+    }
     monitor.reportLongHeldResults()
   }
 

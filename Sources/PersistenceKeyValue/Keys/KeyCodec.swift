@@ -16,6 +16,10 @@ package enum KeyCodec {
   /// What follows every key that begins with whole components: no code is as great.
   static let afterAll: UInt8 = 0xFF
 
+  /// What ends a key whose last component may be descending: greater than the second byte of an inverted escape,
+  /// less than that of another.
+  static let afterLast: UInt8 = 0x80
+
   /// The code of a kind of value.
   static func code(of tag: RowCell.Tag) -> UInt8 { tag.rawValue + nilCode }
 

@@ -26,6 +26,8 @@ struct SortKeys {
     for criterion in order.criteria {
       try KeyCodec.append(cell: row[criterion.position], isDescending: criterion.isDescending, to: bytes)
     }
+    // What follows the last component decides between it and an escape, as a code does after the others.
+    bytes.append(KeyCodec.afterLast)
     let sortLength = bytes.count - start
     bytes.append(storedKey)
     items.append(
