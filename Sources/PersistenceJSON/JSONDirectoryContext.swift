@@ -70,6 +70,19 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     return (view, try view.catalog())
   }
 
+  /// Reads without pinning a version, and again with a pin where one began to show meanwhile.
+  func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result {
+    let store = try openStore()
+    let numbers = try store.sequence.read()
+    if numbers.applying == numbers.committed {
+      let files = CommittedFiles(store)
+      let result = Swift.Result { try body(files, files.catalog()) }
+      if try store.sequence.applying == numbers.applying { return try result.get() }
+    }
+    let (source, catalog) = try reading()
+    return try body(source, catalog)
+  }
+
   /// Pins the newest version.
   public func snapshot() throws -> any StorageSnapshot {
     try mappingErrors(location: location) {

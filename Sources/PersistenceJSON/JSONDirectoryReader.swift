@@ -7,6 +7,9 @@ protocol JSONDirectoryReader: StorageReader {
 
   /// The files and the catalog to read.
   func reading() throws -> (source: any RecordSource, catalog: Catalog)
+
+  /// Runs a closure that reads one record, once or twice: the last time counts.
+  func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result
 }
 
 extension JSONDirectoryReader {
@@ -22,9 +25,10 @@ extension JSONDirectoryReader {
     try key.validate(for: schema)
     let row = RowBuffer(count: schema.fields.count)
     let isFound = try mappingErrors(location: location) {
-      let (source, catalog) = try reading()
-      guard let folder = try catalog.folder(of: schema, location: location) else { return false }
-      return try RecordFiles(schema, in: folder, of: source, location: location).find(key, into: row)
+      try readingOne { source, catalog in
+        guard let folder = try catalog.folder(of: schema, location: location) else { return false }
+        return try RecordFiles(schema, in: folder, of: source, location: location).find(key, into: row)
+      }
     }
     if isFound { try row.withRow(body) }
     return isFound
@@ -56,6 +60,11 @@ extension JSONDirectoryReader {
     QueryPlan(
       access: .scan, residual: request.predicateWithAnchor?.shape,
       ordering: JSONDirectoryResults.isKeyOrder(request) ? .byAccess : .sorted)
+  }
+
+  func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result {
+    let (source, catalog) = try reading()
+    return try body(source, catalog)
   }
 
   private func results(_ request: FetchRequest, _ source: any RecordSource, _ catalog: Catalog) throws

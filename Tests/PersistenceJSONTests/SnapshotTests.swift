@@ -98,6 +98,8 @@ struct SnapshotTests {
               for id in 0..<total { try transaction.save(Films.row(id, next, "\(id)-\(next)")) }
             }
           } else {
+            let key = Films.key(Int64(round) % total)
+            if try context.row(key) == nil { failures.note("round \(round): no \(key)") }
             let results = try context.fetch(FetchRequest(Films.schema))
             let titles = try results.titles()
             let again = try results.titles()

@@ -104,11 +104,10 @@ struct RecordScanner {
     var end = start
     var isASCII = true
     while end < bytes.count {
-      while end + 16 <= bytes.count {
-        let run = UnsafeRawPointer(base + end).loadUnaligned(as: SIMD16<UInt8>.self)
-        let special = (run .== 0x22) .| (run .== 0x5C) .| (run .< 0x20) .| (run .>= 0x80)
-        if any(special) { break }
-        end += 16
+      while end + 8 <= bytes.count,
+        Self.isPlain(UnsafeRawPointer(base + end).loadUnaligned(as: UInt64.self))
+      {
+        end += 8
       }
       guard end < bytes.count else { return nil }
       let byte = bytes[end]
@@ -122,6 +121,19 @@ struct RecordScanner {
     guard isASCII || String(validating: text, as: UTF8.self) != nil else { return nil }
     position = end + 1
     return text
+  }
+
+  /// Whether eight bytes are ASCII that ends no string and needs no escape.
+  ///
+  /// Each test sets the high bit of a byte that is zero, or less than 0x20, or has it already (after Alan Mycroft's
+  /// test for a zero byte; a byte after one that was found may be taken for another, which does no harm here).
+  private static func isPlain(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quote = word ^ (ones &* 0x22)
+    let backslash = word ^ (ones &* 0x5C)
+    let control = (word &- ones &* 0x20) & ~word
+    let found = word | control | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
+    return found & (ones &* 0x80) == 0
   }
 
   private func digit(_ position: Int) -> Int64? {
