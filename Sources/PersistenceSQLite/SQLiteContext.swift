@@ -52,6 +52,8 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
       writer = Mutex(nil)
       pool.giveBack(opening.connection)
     } else {
+      // From here on writers wait by asking again, until their own deadlines.
+      sqlite3_busy_timeout(opening.connection.handle, 0)
       writer = Mutex(opening.connection)
     }
     monitor.opened(opening.details)

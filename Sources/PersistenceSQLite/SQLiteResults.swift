@@ -37,8 +37,8 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   }
 
   func count() throws -> Int {
-    if let total { return total }
-    return try source.withReader { connection in
+    try source.withReader { connection in
+      if let total { return total }
       guard let query else { return 0 }
       let count = try connection.count(request, of: query.model)
       total = count

@@ -151,6 +151,31 @@ import Testing
       ])
   }
 
+  @Test(
+    "a bound that the place has passed is tested without the index, so that every page begins at its place")
+  func bounds() throws {
+    func step(_ predicate: PredicateNode, isDescending: Bool) throws -> String {
+      let order = [FieldOrder("title", isDescending: isDescending)]
+      let query = try SQLQuery(
+        FetchRequest(schema, where: predicate, order: order), includingAnchor: false, model: 1)
+      let last = try #require(query.steps(after: [.text("m"), .integer(1)]).last)
+      return text(query.select(.locators, after: last, limit: 1))
+        .replacing("SELECT rowid FROM \"Movie\" WHERE ", with: "").components(separatedBy: " ORDER").first
+        ?? ""
+    }
+    let range = PredicateNode.isBetween(field: "title", lower: .text("a"), upper: .text("z"))
+    #expect(
+      try step(range, isDescending: false)
+        == #"(+"title" >= ?1 AND "title" <= ?2) AND ("title" > ?3)"#)
+    #expect(
+      try step(range, isDescending: true)
+        == #"("title" >= ?1 AND +"title" <= ?2) AND ("title" < ?3)"#)
+    let prefix = PredicateNode.text(field: "title", .hasPrefix, "a", isCaseInsensitive: false)
+    #expect(
+      try step(prefix, isDescending: false)
+        == #"(+"title" >= ?1 AND "title" < ?2) AND ("title" > ?3)"#)
+  }
+
   @Test("the statements of one record number their parameters by the fields' positions")
   func records() {
     func text(_ kind: SQLShape.Kind) -> String {

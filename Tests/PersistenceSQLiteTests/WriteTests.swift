@@ -193,6 +193,29 @@ import Testing
     #expect(try context.values(of: .text("b"), in: schema) == row("b", "m", 2, 3))
   }
 
+  @Test("SQL of one's own: one statement, bound values, its turn among the writers")
+  func ownSQL() throws {
+    let context = try scratch.open()
+    try context.fill(schema, [row("a", nil, 1, nil), row("b", nil, 2, nil)])
+    let hostile = "x'; DROP TABLE User; --"
+    #expect(
+      try context.execute("UPDATE User SET mail = ?1 WHERE id = ?2", [.text(hostile), .text("a")]) == 1)
+    #expect(
+      try context.rows("SELECT mail, a, NULL, 1.5, x'00' FROM User WHERE mail = ?1", [.text(hostile)])
+        == [[.text(hostile), .integer(1), .null, .double(1.5), .bytes([0])]])
+    #expect(code { try context.execute("DELETE FROM User; DELETE FROM User") } == .invalidRequest)
+    #expect(code { try context.execute("-- nothing") } == .invalidRequest)
+    #expect(code { try context.execute("DELETE FROM User WHERE id = ?1") } == .invalidRequest)
+    #expect(code { try context.execute("BEGIN IMMEDIATE") } == .invalidRequest)
+    #expect(code { _ = try context.rows("DELETE FROM User") } == .invalidRequest)
+    #expect(code { _ = try context.rows("SELECT * FROM nowhere") } == .engineFailure)
+    #expect(
+      code { try context.transaction { _ in try context.execute("DELETE FROM User") } } == .insideTransaction)
+    #expect(try context.execute("DELETE FROM User") == 2)
+    try context.execute("VACUUM")
+    #expect(try context.count(FetchRequest(schema)) == 0)
+  }
+
   @Test("W6 a writer waits for another program, then is busy; readers never wait")
   func busy() throws {
     let context = try scratch.open { $0.busyTimeout = .milliseconds(120) }
