@@ -18,7 +18,7 @@ extension ContextUnderTest {
       known.append(ContextUnderTest(name: "sqlite", engine: .sqlite))
     #endif
     #if canImport(PersistenceLMDB)
-      known.append(ContextUnderTest(name: "lmdb", engine: .lmdb, smallestStore: ["map": "8MiB"]))
+      known.append(ContextUnderTest(name: "lmdb", engine: .lmdb, smallestStore: ["mapsize": "8MiB"]))
     #endif
     #if canImport(PersistenceJSON)
       known.append(ContextUnderTest(name: "json", engine: .json))

@@ -4,7 +4,12 @@ import Synchronization
 
 /// A thread of which one can see that it sleeps: that it has arrived where it waits.
 package final class WaitingThread: Sendable {
-  private let identity = Mutex<String?>(nil)
+  private struct State {
+    var identity: String?
+    var isOver = false
+  }
+
+  private let state = Mutex(State())
 
   /// Starts the thread.
   ///
@@ -14,20 +19,24 @@ package final class WaitingThread: Sendable {
   package init(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
     group.enter()
     Thread.detachNewThread {
-      self.identity.withLock { $0 = Self.current }
+      self.state.withLock { $0.identity = Self.current }
       body()
+      self.state.withLock { $0.isOver = true }
       group.leave()
     }
   }
 
-  /// Waits until the operating system says, several times in a row, that the thread sleeps.
+  /// Waits until the closure has returned, or the operating system says, several times in a row, that the thread
+  /// sleeps.
   ///
   /// Where it does not say, a moment must do.
-  package func waitUntilAsleep() throws {
+  package func waitUntilAsleepOrOver() throws {
     var sightings = 0
     for _ in 0..<10_000 where sightings < 8 {
       usleep(1000)
-      guard let identity = identity.withLock({ $0 }) else { continue }
+      let state = state.withLock { $0 }
+      if state.isOver { return }
+      guard let identity = state.identity else { continue }
       guard let status = Self.status(identity) else {
         usleep(50_000)
         return

@@ -49,9 +49,10 @@ struct OrderTests {
     let expected = seats.indices.sorted { (seats[$0].label, $0) > (seats[$1].label, $1) }.map { seats[$0] }
     #expect(Array(byLabel) == expected)
     #expect(try pages(of: 7, repository.filter(Seat.self)) == seats)
-    #expect(
-      try pages(of: 4, repository.filter(Seat.self).sorted(by: \.number, inOrder: .descending)).count
-        == seats.count)
+    let byNumber = seats.indices.sorted { (seats[$0].number, $0) > (seats[$1].number, $1) }.map { seats[$0] }
+    let descending = repository.filter(Seat.self).sorted(by: \.number, inOrder: .descending)
+    #expect(Array(try descending.result()) == byNumber)
+    #expect(try pages(of: 4, descending) == byNumber)
     #expect(try repository.delete(Seat.self, id: seats[3].primaryKey))
     #expect(try repository.count(Seat.self) == seats.count - 1)
   }

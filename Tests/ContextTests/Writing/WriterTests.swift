@@ -64,7 +64,7 @@ struct WriterTests {
             Issue.record("\(error)")
           }
         }
-        try writer.waitUntilAsleep()
+        try writer.waitUntilAsleepOrOver()
       }
     }
     group.wait()
