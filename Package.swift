@@ -126,10 +126,11 @@ let package = Package(
     .testTarget(
       name: "PersistencePlannerTests", dependencies: ["PersistencePlanner"], swiftSettings: settings),
     .testTarget(
-      name: "PersistenceKeyValueTests", dependencies: ["PersistenceKeyValue", "PersistencePlanner"],
+      name: "PersistenceKeyValueTests", dependencies: ["PersistenceKeyValue", "ContextTestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "PersistenceLMDBTests", dependencies: ["PersistenceLMDB", "PersistenceCore", "CLMDB", logging],
+      name: "PersistenceLMDBTests",
+      dependencies: ["PersistenceLMDB", "PersistenceKeyValue", "CLMDB", "ContextTestSupport", logging],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceMigrationTests", dependencies: ["PersistenceMigration"], swiftSettings: settings),
