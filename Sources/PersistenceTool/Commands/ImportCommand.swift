@@ -107,6 +107,7 @@ struct ImportCommand: ToolCommand {
         try importer.run(into: store)
         try list?.finishing {}
       } catch {
+        try? list?.finishing {}  // What was rejected until then is worth having; why it stopped matters more.
         try session.say("\(importer.report.imported) records had been stored when it stopped")
         throw error
       }
@@ -126,7 +127,7 @@ struct ImportCommand: ToolCommand {
   /// The plan by the store's own catalog, where the store is there and holds the model.
   private func knownPlan(_ stores: ToolStores) throws -> ImportPlan? {
     let path = try stores.check(url).path
-    guard let model, !path.isEmpty, FileManager.default.fileExists(atPath: path) else { return nil }
+    guard !infer, let model, !path.isEmpty, FileManager.default.fileExists(atPath: path) else { return nil }
     let known: any StorageContext
     do {
       known = try stores.openForReading(url)

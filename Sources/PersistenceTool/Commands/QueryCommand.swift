@@ -59,6 +59,7 @@ struct QueryCommand: ToolCommand {
       let printer = try RowPrinter(format, schema, positions, session)
       try snapshot.fetch(request).forEach(session) { try printer.add($0) }
       try printer.finish()
+      try session.output.flush()
       if format == .table { try session.say("\(printer.count) record\(printer.count == 1 ? "" : "s")") }
       return .success
     }

@@ -5,6 +5,7 @@ final class FileReplacement {
   private let path: String
   private let temporary: String
   private let descriptor: Int32
+  private var isOpen = true
 
   /// Begins a file.
   ///
@@ -33,6 +34,8 @@ final class FileReplacement {
 
   /// Runs a closure that writes, and moves the file to its place; where the closure throws, there is none.
   func finishing<Result>(_ body: () throws -> Result) throws -> Result {
+    guard isOpen else { throw ToolFailure.inputOutput("\(path) has been finished already") }
+    isOpen = false
     do {
       let result = try body()
       guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw Self.failure(path) }
