@@ -145,12 +145,16 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     }
     for (number, (index, _)) in UniqueValues.indexes(of: schema).enumerated() {
       guard let values = values[number] else { continue }
-      let isTaken =
-        pending.holder(of: values, index: number, in: name.folder).map { $0 != name.file } == true
-        || unique.holders(model, of: values, index: number).contains { file in
-          file != name.file && pending.files[PendingFiles.Name(folder: name.folder, file: file)] == nil
-        }
-      if isTaken { throw PersistenceError.uniqueViolation(values, of: index, in: schema, key: key) }
+      let ours = pending.holder(of: values, index: number, in: name.folder).flatMap {
+        $0 == name.file ? nil : $0
+      }
+      let theirs = unique.holders(model, of: values, index: number).sorted().first { file in
+        file != name.file && pending.files[PendingFiles.Name(folder: name.folder, file: file)] == nil
+      }
+      guard let holder = ours ?? theirs else { continue }
+      var error = PersistenceError.uniqueViolation(values, of: index, in: schema, key: key)
+      error.message += ", in the file \(name.folder)/\(holder)"
+      throw error
     }
   }
 

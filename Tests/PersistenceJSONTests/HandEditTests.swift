@@ -127,6 +127,7 @@ struct HandEditTests {
     try place.edit(file(3), "null", "\"a\"")
     let error = try #require(throws: PersistenceError.self) { try context.save(Films.row(4, "Four", "a")) }
     #expect(error.code == .uniqueViolation && error.field == "code")
+    #expect(error.message.contains(file(1)), "\(error)")
     try context.save(Films.row(3, "Three", "c"))
     try context.save(Films.row(1, "One", "a"))
     #expect(
