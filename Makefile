@@ -32,6 +32,7 @@ test: setup
 soak: setup
 	swift build --build-tests
 	PERSISTENCE_SOAK=1 swift test --skip-build
+	swift run --package-path Benchmarks -c release Endurance 200
 
 bench: setup
 	swift run --package-path Benchmarks -c release FirstTen

@@ -39,6 +39,8 @@ let package = Package(
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
+    // The plug-in asks for the tool by its target's name.
+    .executable(name: "PersistenceCommand", targets: ["PersistenceCommand"]),
     .plugin(name: "MigrateStore", targets: ["MigrateStore"]),
   ],
   traits: [
@@ -47,7 +49,7 @@ let package = Package(
     .default(enabledTraits: ["SQLite", "LMDB"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),

@@ -1,18 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let settings: [SwiftSetting] = [.treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny")]
+
+func persistence(_ rooms: [String]) -> [Target.Dependency] {
+  rooms.map { .product(name: "Persistence\($0)", package: "Persistence") }
+}
+
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "Persistence", path: "..")],
   targets: [
+    .target(name: "SeededRandom", swiftSettings: settings),
     .executableTarget(
-      name: "FirstTen",
-      dependencies: [
-        .product(name: "PersistenceCore", package: "Persistence"),
-        .product(name: "PersistenceSQLite", package: "Persistence"),
-        .product(name: "PersistenceLMDB", package: "Persistence"),
-      ],
-      swiftSettings: [.treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny")])
+      name: "FirstTen", dependencies: ["SeededRandom"] + persistence(["Core", "SQLite", "LMDB"]),
+      swiftSettings: settings),
+    .executableTarget(
+      name: "Endurance", dependencies: ["SeededRandom"] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
+      swiftSettings: settings),
   ]
 )

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceCore
+import SeededRandom
 
 /// The ten-field movie of the performance notes, written by hand so that this package needs no macros.
 struct Movie: PersistentRecord {
@@ -64,18 +65,5 @@ struct Movie: PersistentRecord {
     releasedAt = Date(timeIntervalSinceReferenceDate: Double(generator.next() % 700_000_000))
     votes = Int(generator.next() % 1_000_000)
     overview = String(repeating: "An overview of a movie. ", count: 5)
-  }
-}
-
-/// A small generator with a fixed seed (Steele, Lea and Flood, 2014: SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
