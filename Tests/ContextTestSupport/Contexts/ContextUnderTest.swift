@@ -24,8 +24,8 @@ package struct ContextUnderTest: Sendable {
   }
 
   /// Makes the name of a store that does not exist yet, in a folder of its own.
-  package func makeStore() throws -> StoreUnderTest {
-    try StoreUnderTest(self, folder: TemporaryFolder.make(name))
+  package func makeStore(on medium: TemporaryFolder.Medium = .fast) throws -> StoreUnderTest {
+    try StoreUnderTest(self, folder: TemporaryFolder.make(name, on: medium))
   }
 
   /// The URL of a store at a path.
