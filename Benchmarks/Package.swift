@@ -5,12 +5,16 @@ let settings: [SwiftSetting] = [.treatAllWarnings(as: .error), .enableUpcomingFe
 
 func persistence(_ rooms: [String]) -> [Target.Dependency] {
   rooms.map { .product(name: "Persistence\($0)", package: "Persistence") }
+    + [.product(name: "Logging", package: "swift-log")]
 }
 
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "Persistence", path: "..")],
+  dependencies: [
+    .package(name: "Persistence", path: ".."),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+  ],
   targets: [
     .target(name: "SeededRandom", swiftSettings: settings),
     .executableTarget(

@@ -43,22 +43,6 @@ struct LazyTests {
     #expect(observed.rowsRead == 1)
   }
 
-  @Test("R1 the first page of a large store takes a fraction of the whole", arguments: ContextUnderTest.all)
-  func time(context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (1...3000).map { Account($0, balance: $0 % 10) })
-    func shortest(_ body: () throws -> Int) rethrows -> Duration {
-      try (0..<3).map { _ in
-        let start = ContinuousClock.now
-        _ = try body()
-        return ContinuousClock.now - start
-      }.min() ?? .zero
-    }
-    let first = try shortest { try repository.fetch(Account.self).prefix(10).count }
-    let whole = try shortest { try repository.fetch(Account.self).reduce(0) { $0 + $1.id } }
-    #expect(first * 3 < whole)
-  }
-
   @Test(
     "R1 a result that fits into its first page pins nothing; a longer one does, until it is released",
     arguments: ContextUnderTest.all)
