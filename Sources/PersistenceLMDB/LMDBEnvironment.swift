@@ -55,8 +55,7 @@ final class LMDBEnvironment: Sendable {
 
   /// Makes the databases of a new store, checks those of another, and clears what dead processes left.
   private func prepare(_ handle: LMDBHandle, _ monitor: ContextMonitor) throws {
-    let dead = handle.clearStaleReaders()
-    if dead > 0 { monitor.recovered("the snapshots of \(dead) readers whose process had died were released") }
+    Self.clearStaleReaders(handle, monitor)
     if try !handle.openSpaces(create: false) {
       guard try handle.isEmpty() else {
         throw PersistenceError(
@@ -88,6 +87,21 @@ final class LMDBEnvironment: Sendable {
 
   /// The size of the map.
   var mapSize: Int { state.withLock { $0.handle?.mapSize ?? 0 } }
+
+  /// Releases the snapshots of processes that have died.
+  func clearStaleReaders(_ monitor: ContextMonitor) {
+    state.withLock { state in
+      if let handle = state.handle { Self.clearStaleReaders(handle, monitor) }
+    }
+  }
+
+  private static func clearStaleReaders(_ handle: LMDBHandle, _ monitor: ContextMonitor) {
+    let dead = handle.clearStaleReaders()
+    if dead > 0 { monitor.recovered("the snapshots of \(dead) readers whose process had died were released") }
+  }
+
+  /// How many readers and writers are in use.
+  var live: Int { state.withLock(\.live) }
 
   /// Closes the file; nobody reads or writes any more.
   func close() {
@@ -214,6 +228,7 @@ extension LMDBEnvironment {
   /// - Parameters:
   ///   - configuration: How long to wait, and what a commit survives.
   ///   - body: The work; it is given the writer and what commits it.
+  /// - Throws: ``PersistenceError``: `busy`, `readOnly`, `storeFull` and others; and what the closure throws.
   func write(
     _ configuration: LMDBConfiguration, body: (LMDBTransaction, () throws -> Void) throws -> Void
   ) throws {

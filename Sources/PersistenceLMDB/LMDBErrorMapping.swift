@@ -21,6 +21,7 @@ extension LMDBFailure {
   /// - Parameters:
   ///   - location: The store, where it is known.
   ///   - mapSize: The size of the map, for the message of a full one.
+  /// - Returns: The error, with LMDB's own code and words beneath.
   func error(location: String? = nil, mapSize: Int? = nil) -> PersistenceError {
     let (kind, advice) = meaning(mapSize)
     return PersistenceError(

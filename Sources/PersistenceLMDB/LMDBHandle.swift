@@ -19,6 +19,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   /// - Parameters:
   ///   - files: The store's files, which have been looked at.
   ///   - settings: How it is opened.
+  /// - Throws: ``PersistenceError`` where LMDB refuses the files.
   init(_ files: LMDBFiles, _ settings: LMDBSettings) throws {
     let recorded = files.header?.mapSize ?? 0
     let wanted = max(settings.mapSize ?? (recorded == 0 ? LMDBConfiguration.defaultMapSize : 0), recorded)

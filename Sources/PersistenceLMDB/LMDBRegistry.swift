@@ -31,6 +31,7 @@ enum LMDBRegistry {
             "this process has the store open with a map of \(entry.environment.mapSize) bytes, which cannot grow "
               + "to \(wanted) while it is open; close the other context first", location: files.directory)
         }
+        entry.environment.clearStaleReaders(monitor)
         entry.sessions += 1
         entries[files.identity] = entry
         return LMDBSession(entry.environment)
@@ -57,8 +58,10 @@ enum LMDBRegistry {
   }
 }
 
-/// One context's share in an open store: held by the context until it is closed, and by every snapshot as long as
-/// it lives. The store is closed when nobody holds one any more.
+/// One context's share in an open store.
+///
+/// The context holds it until it is closed, every snapshot as long as it lives, and every call while it runs. The
+/// store is closed when nobody holds one any more.
 final class LMDBSession: Sendable {
   let environment: LMDBEnvironment
 

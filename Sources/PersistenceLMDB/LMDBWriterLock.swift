@@ -43,6 +43,7 @@ final class LMDBWriterLock: Sendable {
   /// - Parameters:
   ///   - deadline: When to give up.
   ///   - timeout: The whole time, for the message.
+  /// - Throws: ``PersistenceError`` with code `busy` after the deadline.
   func lock(until deadline: ContinuousClock.Instant, timeout: Duration) throws {
     try wait(for: turn, until: deadline, timeout)
     defer { flock(turn, LOCK_UN) }

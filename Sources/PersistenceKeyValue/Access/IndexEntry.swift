@@ -16,6 +16,7 @@ enum IndexEntry {
   ///   - entry: The entry, as it is stored.
   ///   - prefix: What the keys of the model's records begin with.
   ///   - key: Where the key is appended.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged``.
   static func appendRecordKey(of entry: ByteEntry, prefix: [UInt8], to key: ByteBuffer) throws {
     guard entry.value.count <= 2 else { return key.append(entry.value) }
     guard entry.value.count == 2 else { throw PersistenceError.damaged("an index entry has no value") }

@@ -83,6 +83,7 @@ package protocol ByteWriter: ByteReader {
   ///   - space: The space.
   ///   - isReplacing: Whether an entry of that key is replaced; otherwise it is left as it is.
   /// - Returns: The memory; nil where there is an entry of that key that is not to be replaced.
+  /// - Throws: ``PersistenceError`` where the store is full or fails.
   func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: ByteSpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?
 

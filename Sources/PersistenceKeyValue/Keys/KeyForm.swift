@@ -42,11 +42,12 @@ struct KeyForm {
     return true
   }
 
-  /// Cuts the key of an index entry where it is too long; says whether it was.
+  /// Cuts the key of an index entry where it is too long.
   ///
   /// - Parameters:
   ///   - key: Prefix and values, then the primary key.
   ///   - split: Where the primary key begins.
+  /// - Returns: Whether it was cut.
   @discardableResult
   func storeEntryKey(_ key: ByteBuffer, split: Int) -> Bool {
     guard key.count >= longest || split > runLength else { return false }

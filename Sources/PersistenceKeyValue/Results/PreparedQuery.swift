@@ -16,6 +16,7 @@ struct PreparedQuery: Sendable {
   ///   - binding: Its model.
   ///   - reader: What estimates are made from.
   ///   - location: The store, for messages.
+  /// - Throws: ``PersistenceError`` where the store cannot be read.
   init(_ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String) throws {
     let planner = AccessPlanner(request, indexes: binding.model.schema.indexes)
     let plan = try planner.best(

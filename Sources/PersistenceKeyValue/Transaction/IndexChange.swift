@@ -114,10 +114,13 @@ struct IndexChange {
       writer.workspace.giveBack(holder)
     }
     prefix.append(UnsafeRawBufferPointer(rebasing: key.bytes[..<split]))
-    _ = form.storeEntryPrefix(prefix)
+    let isCut = form.storeEntryPrefix(prefix)
     guard let entry = try cursor.seek(prefix.bytes), ByteOrder.begins(entry.key, with: prefix.bytes) else {
       return
     }
+    // What goes on with an escape is a longer text, not the same one.
+    let count = prefix.count
+    guard isCut || (entry.key.count > count && entry.key[count] != KeyCodec.afterAll) else { return }
     try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: holder)
     guard !holder.bytes.elementsEqual(storedKey) else { return }
     var values: [PersistentValue] = []

@@ -42,7 +42,7 @@ package final class KeyValueTransaction: StorageTransaction {
     }
   }
 
-  /// Ends the transaction: further calls throw. Where it was committed, its models become known to all.
+  /// Ends the transaction, after which its calls throw; where it was committed, its models become known to all.
   package func end(committed: Bool) {
     isOpen = false
     source.end()

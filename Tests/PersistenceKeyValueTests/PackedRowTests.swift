@@ -1,0 +1,129 @@
+import ContextTestSupport
+import Foundation
+import PersistenceDriver
+import Testing
+
+@testable import PersistenceKeyValue
+
+@Suite("Packed rows")
+struct PackedRowTests {
+  private static let kinds = FieldKind.allCases
+
+  private static func schema(_ kinds: [FieldKind]) throws -> ModelSchema {
+    try ModelSchema(
+      name: "All",
+      fields: [FieldSchema("id", .int64)]
+        + kinds.map { FieldSchema("\($0.rawValue)", $0, isOptional: true) },
+      key: ["id"])
+  }
+
+  private func pack(_ values: [PersistentValue], _ layout: RowLayout) throws -> [UInt8] {
+    let row = RowBuffer(count: values.count)
+    row.set(values)
+    return try row.withRow { row in
+      let length = try layout.packedLength(of: row)
+      var bytes = [UInt8](repeating: 0xAA, count: length)
+      bytes.withUnsafeMutableBytes { layout.pack(row, into: $0) }
+      return bytes
+    }
+  }
+
+  private func unpack(_ bytes: [UInt8], _ layout: RowLayout) throws -> [PersistentValue] {
+    let row = RowBuffer(count: layout.count)
+    return try bytes.withUnsafeBytes { bytes in
+      try layout.fill(row, from: bytes)
+      return try row.withRow { try $0.values() }
+    }
+  }
+
+  private func row(_ values: inout RandomValues) -> [PersistentValue] {
+    [values.value(.int64)] + Self.kinds.map { values.random.oneIn(4) ? .null : values.value($0) }
+  }
+
+  @Test("V2 every kind comes back as it was, and empty is not nil")
+  func roundTrip() throws {
+    let schema = try Self.schema(Self.kinds)
+    let layout = RowLayout(stored: schema, declared: schema)
+    var values = RandomValues(seed: 5)
+    for _ in 0..<500 {
+      let row = row(&values)
+      #expect(try unpack(pack(row, layout), layout) == row)
+    }
+    var empty = [PersistentValue](repeating: .null, count: Self.kinds.count + 1)
+    empty[0] = .integer(0)
+    empty[try #require(schema.position(of: "string"))] = .text("")
+    empty[try #require(schema.position(of: "data"))] = .bytes([])
+    #expect(try unpack(pack(empty, layout), layout) == empty)
+  }
+
+  @Test("E4 a declaration in another order reads and writes the same record")
+  func permuted() throws {
+    let stored = try Self.schema(Self.kinds)
+    var random = SeededGenerator(seed: 6)
+    let fields = stored.fields.shuffled(using: &random)
+    let declared = try ModelSchema(name: "All", fields: fields, key: ["id"])
+    let (first, second) = (
+      RowLayout(stored: stored, declared: stored), RowLayout(stored: stored, declared: declared)
+    )
+    var values = RandomValues(seed: 7)
+    for _ in 0..<100 {
+      let row = row(&values)
+      let permuted = fields.map { row[stored.position(of: $0.name) ?? 0] }
+      #expect(try pack(row, first) == pack(permuted, second))
+      #expect(try unpack(pack(row, first), second) == permuted)
+    }
+  }
+
+  @Test("E5 R4 any changed byte is noticed")
+  func damage() throws {
+    let schema = try Self.schema(Self.kinds)
+    let layout = RowLayout(stored: schema, declared: schema)
+    var values = RandomValues(seed: 8)
+    for _ in 0..<50 {
+      let bytes = try pack(row(&values), layout)
+      for index in bytes.indices {
+        var damaged = bytes
+        damaged[index] ^= 1 << UInt8(values.random.int(0...7))
+        #expect(throws: PersistenceError.self) { try unpack(damaged, layout) }
+      }
+      for length in 0..<bytes.count {
+        #expect(throws: PersistenceError.self) { try unpack(Array(bytes[..<length]), layout) }
+      }
+    }
+  }
+
+  @Test("E5 rows made to deceive, with a right checksum, are read within their bounds or refused")
+  func hostile() throws {
+    let schema = try Self.schema(Self.kinds)
+    let layout = RowLayout(stored: schema, declared: schema)
+    var values = RandomValues(seed: 9)
+    var refused = 0
+    for _ in 0..<20_000 {
+      var bytes = try pack(row(&values), layout)
+      for _ in 0..<values.random.int(1...4) {
+        bytes[values.random.int(8...bytes.count - 1)] = values.random.pick([0, 1, 2, 0x7F, 0x80, 0xFF])
+      }
+      let checksum = bytes.withUnsafeBytes { PackedRow.checksum($0) }
+      bytes.withUnsafeMutableBytes {
+        $0.storeBytes(of: checksum.littleEndian, toByteOffset: 4, as: UInt32.self)
+      }
+      do {
+        _ = try unpack(bytes, layout)
+      } catch let error as PersistenceError {
+        #expect(error.code == .damaged)
+        refused += 1
+      }
+    }
+    #expect(refused > 1000)
+  }
+
+  @Test("A row that the schema does not allow is refused before it is packed")
+  func refusals() throws {
+    let schema = try Self.schema([.string])
+    let layout = RowLayout(stored: schema, declared: schema)
+    for row in [[.null, .text("x")], [.integer(1), .integer(2)], [.text("1"), .null]] as [[PersistentValue]] {
+      let error = #expect(throws: PersistenceError.self) { try pack(row, layout) }
+      #expect(error?.code == .encodingFailed)
+    }
+  }
+}

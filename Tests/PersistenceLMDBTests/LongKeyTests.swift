@@ -1,0 +1,77 @@
+import ContextTestSupport
+import PersistenceDriver
+import PersistenceLMDB
+import Testing
+
+@Suite("Keys longer than LMDB's 511 bytes, and empty ones")
+struct LongKeyTests {
+  /// Lengths around every place where keys begin to be cut, and far beyond.
+  private static let lengths =
+    [0, 1, 2, 255] + Array(440...450) + Array(474...484) + Array(500...515) + [1000, 1001, 5000, 70_000]
+
+  @Test("E6 O2 keys of any length are found, ordered and deleted")
+  func primaryKeys() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open()
+    // Three of each length that share all but the last byte, so that what is kept of a cut key is the same.
+    let ids = Self.lengths.flatMap { length in
+      length == 0 ? [""] : ["a", "b", "\0"].map { String(repeating: "k", count: length - 1) + $0 }
+    }
+    var random = SeededGenerator(seed: 21)
+    try context.save(ids.shuffled(using: &random).map { ($0, "text of \($0.utf8.count)") }, schema)
+    #expect(try context.count(FetchRequest(schema)) == ids.count)
+    let sorted = ids.sorted { TotalOrder.compare($0, $1) < 0 }
+    #expect(try context.keys(FetchRequest(schema)) == sorted)
+    let backwards = try FetchRequest(schema, order: [FieldOrder("id", isDescending: true)])
+    #expect(try context.keys(backwards) == sorted.reversed())
+    for id in ids { #expect(try context.text(id, schema) == .text("text of \(id.utf8.count)")) }
+    #expect(try context.text(String(repeating: "k", count: 999) + "c", schema) == nil)
+    // Pages that begin at any key, those within a run of cut ones among them.
+    for (index, id) in sorted.enumerated() {
+      let page = try FetchRequest(schema, limit: 4, after: PageAnchor([.text(id)]))
+      #expect(try context.keys(page) == Array(sorted.dropFirst(index + 1).prefix(4)))
+    }
+    try context.transaction { transaction in
+      for id in sorted.dropFirst(3) {
+        let deleted = try (0..<2).map { _ in try transaction.delete(RecordKey([.text(id)]), in: schema) }
+        #expect(deleted == [true, false])
+      }
+    }
+    #expect(try context.keys(FetchRequest(schema)) == Array(sorted.prefix(3)))
+  }
+
+  @Test("W4 V3 long values are indexed, told apart, and unique")
+  func indexedValues() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema(indexes: [IndexSchema(["text"], isUnique: true)])
+    let context = try scratch.open()
+    let texts = Self.lengths.flatMap { length in
+      length == 0 ? [""] : ["a", "b"].map { String(repeating: "t", count: length - 1) + $0 }
+    }
+    let notes = texts.enumerated().map { ("\($0)" + String(repeating: "i", count: $0 * 20), $1) }
+    try context.save(notes.map { ($0, $1) }, schema)
+    for (id, text) in notes {
+      let request = try FetchRequest(schema, where: .comparison(field: "text", .equal, .text(text)))
+      #expect(try context.keys(request) == [id])
+      #expect(try context.count(request) == 1)
+      let error = expectError(.uniqueViolation) { try context.save([("other", text)], schema) }
+      #expect(error?.field == "text")
+      #expect(error?.model == "Note")
+      // Saving the same record again is no collision.
+      try context.save([(id, text)], schema)
+    }
+    let byText = try FetchRequest(schema, order: [FieldOrder("text")])
+    let sorted = notes.sorted { TotalOrder.compare($0.1, $1.1) < 0 }.map(\.0)
+    #expect(try context.keys(byText) == sorted)
+    let plan = try context.plan(for: byText)
+    #expect(plan.access == .index(["text"]))
+    #expect(plan.ordering == .byAccess)
+    // The values move on by one: every old entry goes, every new one comes.
+    try context.transaction { try _ = $0.deleteAll(in: schema) }
+    try context.save(notes.map { ($0, $1 + "x") }, schema)
+    let moved = notes.sorted { TotalOrder.compare($0.1 + "x", $1.1 + "x") < 0 }.map(\.0)
+    #expect(try context.keys(byText) == moved)
+    #expect(try context.count(FetchRequest(schema)) == notes.count)
+  }
+}

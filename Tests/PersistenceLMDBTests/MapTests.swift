@@ -1,0 +1,105 @@
+import Foundation
+import PersistenceDriver
+import Testing
+
+@testable import PersistenceLMDB
+
+@Suite("E7: the map")
+struct MapTests {
+  private static let text = String(repeating: "x", count: 1000)
+
+  @Test("E7 a full map is storeFull and names the option; what was committed stays, and the store is usable")
+  func full() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
+    try context.save([("kept", "text")], schema)
+    let result = try context.fetch(FetchRequest(schema))
+    let error = expectError(.storeFull) {
+      try context.save((0..<5000).map { ("\($0)", Self.text) }, schema)
+    }
+    #expect(error?.message.contains("mapsize") == true)
+    #expect(error?.engineError?.engine == "LMDB")
+    #expect(try result.keys() == ["kept"])
+    #expect(try context.keys(FetchRequest(schema)) == ["kept"])
+    try context.save([("more", nil)], schema)
+    // An error that the closure swallows still ends the transaction.
+    expectError(.storeFull) {
+      try context.transaction { transaction in
+        let row = RowBuffer(count: 2)
+        for number in 0..<5000 {
+          row.set([.text("\(number)"), .text(Self.text)])
+          try? row.withRow { try transaction.save($0, in: schema) }
+        }
+      }
+    }
+    #expect(try context.keys(FetchRequest(schema)) == ["kept", "more"])
+    try context.close()
+    // The result that is alive holds the store open, so its map cannot grow yet.
+    expectError(.invalidRequest) { try scratch.open(LMDBConfiguration(mapSize: 64 << 20)) }
+    #expect(try result.keys() == ["kept"])
+  }
+
+  @Test("E7 a larger map, given at the next opening, is taken and recorded")
+  func grown() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let small = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
+    try small.save([("kept", "text")], schema)
+    try small.close()
+    let large = try scratch.open(LMDBConfiguration(mapSize: 32 << 20))
+    try large.save((0..<5000).map { ("\($0)", Self.text) }, schema)
+    try large.close()
+    #expect(try LMDBHeader.read(scratch.data.path)?.mapSize == 32 << 20)
+    // A smaller one is not: the others would not see what lies beyond.
+    let again = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
+    #expect(try again.count(FetchRequest(schema)) == 5001)
+    try again.save([("more", nil)], schema)
+  }
+
+  @Test("W3 a nested transaction that fills the map is undone alone")
+  func nested() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
+    try context.transaction { transaction in
+      try transaction.define(schema)
+      let row = RowBuffer(count: 2)
+      row.set([.text("kept"), .null])
+      try row.withRow { try transaction.insert($0, in: schema) }
+      expectError(.storeFull) {
+        try transaction.nested {
+          for number in 0..<5000 {
+            row.set([.text("\(number)"), .text(Self.text)])
+            try row.withRow { try transaction.save($0, in: schema) }
+          }
+        }
+      }
+      #expect(try transaction.count(FetchRequest(schema)) == 1)
+      row.set([.text("more"), .null])
+      try row.withRow { try transaction.insert($0, in: schema) }
+    }
+    #expect(try context.keys(FetchRequest(schema)) == ["kept", "more"])
+  }
+
+  @Test("C2 when another process has grown the store, reading and writing go on")
+  func resized() async throws {
+    let scratch = try Scratch(sharedAs: "resized", by: getpid())
+    let schema = try Scratch.schema()
+    let context = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
+    try context.save([("kept", "text")], schema)
+    try await #require(
+      processExitsWith: .success,
+      performing: {
+        let scratch = try Scratch(sharedAs: "resized", by: getppid())
+        let schema = try Scratch.schema()
+        let large = try scratch.open(LMDBConfiguration(mapSize: 32 << 20))
+        try large.save((0..<5000).map { ("\($0)", MapTests.text) }, schema)
+        try large.close()
+      })
+    #expect(try context.count(FetchRequest(schema)) == 5001)
+    let result = try context.fetch(FetchRequest(schema))
+    try context.save((0..<5000).map { ("\($0)", MapTests.text + "y") }, schema)
+    #expect(try result.count() == 5001)
+  }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import Logging
+import PersistenceDriver
+import Synchronization
+import Testing
+
+@testable import PersistenceLMDB
+
+@Suite("R2: snapshots")
+struct LMDBSnapshotTests {
+  private func environment(_ scratch: Scratch) throws -> LMDBSession {
+    try LMDBRegistry.open(
+      scratch.path, LMDBConfiguration(), ContextMonitor(Monitoring(), location: scratch.path))
+  }
+
+  @Test("R2 results of one version share a snapshot, later ones have their own")
+  func sharing() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open()
+    let session = try environment(scratch)
+    try context.save((0..<100).map { ("\($0)", nil) }, schema)
+    var results = try (0..<100).map { _ in try context.fetch(FetchRequest(schema)) }
+    #expect(session.environment.live == 1)
+    try context.save([("new", nil)], schema)
+    results += try (0..<100).map { _ in try context.fetch(FetchRequest(schema)) }
+    #expect(session.environment.live == 2)
+    for (number, result) in results.enumerated() {
+      #expect(try result.count() == (number < 100 ? 100 : 101))
+      #expect(try result.keys(pages: 64).count == (number < 100 ? 100 : 101))
+    }
+    results.removeAll()
+    #expect(session.environment.live == 0)
+  }
+
+  @Test("R2 a live result stays as it was through many writes")
+  func manyWrites() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema(indexes: [IndexSchema(["text"])])
+    let context = try scratch.open(LMDBConfiguration(synchronization: .off))
+    try context.save((0..<300).map { ("\($0)", "text \($0 % 7)") }, schema)
+    let requests = try [
+      FetchRequest(schema), FetchRequest(schema, order: [FieldOrder("text", isDescending: true)]),
+      FetchRequest(schema, where: .comparison(field: "text", .equal, .text("text 3"))),
+    ]
+    let expected = try requests.map { try context.keys($0) }
+    let results = try requests.map { try context.fetch($0) }
+    for round in 0..<60 {
+      try context.save((0..<300).map { ("\($0 + round)", "text \(round)") }, schema)
+      try context.transaction { _ = try $0.delete(RecordKey([.text("\(round)")]), in: schema) }
+    }
+    try context.transaction { _ = try $0.deleteAll(in: schema) }
+    for (result, keys) in zip(results, expected) {
+      #expect(try result.keys() == keys)
+      #expect(try result.count() == keys.count)
+    }
+    #expect(try context.count(FetchRequest(schema)) == 0)
+  }
+
+  @Test("R3 a result outlives its context, and the file is closed when it is released")
+  func closing() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open()
+    try context.save((0..<50).map { ("\($0)", nil) }, schema)
+    var result: (any StorageResults)? = try context.fetch(FetchRequest(schema))
+    try context.close()
+    #expect(try result?.keys().count == 50)
+    let second = try scratch.open()
+    try second.save([("x", nil)], schema)
+    #expect(try result?.keys().count == 50)
+    result = nil
+    try second.close()
+    // With nobody left a larger map can be had, which proves that the file was closed.
+    let third = try scratch.open(LMDBConfiguration(mapSize: 1 << 41))
+    #expect(try third.count(FetchRequest(schema)) == 51)
+  }
+
+  @Test("R3 C1 threads read one result at once, and points beside it")
+  func threads() async throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open(LMDBConfiguration(synchronization: .off))
+    let keys = (0..<2000).map { "\($0)" }.sorted { TotalOrder.compare($0, $1) < 0 }
+    try context.save(keys.map { ($0, "text \($0)") }, schema)
+    let result = try context.fetch(FetchRequest(schema))
+    try await withThrowingTaskGroup { group in
+      for number in 0..<8 {
+        group.addTask {
+          if number == 7 {
+            for round in 0..<50 { try context.save([("new \(round)", nil)], schema) }
+          } else if number % 2 == 0 {
+            let found = try result.keys(pages: 50 + number)
+            #expect(found == keys)
+          } else {
+            for key in keys {
+              let text = try context.text(key, schema)
+              #expect(text == .text("text \(key)"))
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("a closure that rows are lent to may read another result of the same snapshot")
+  func reentrance() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open()
+    try context.save((0..<20).map { ("\($0)", nil) }, schema)
+    let (first, second) = (try context.fetch(FetchRequest(schema)), try context.fetch(FetchRequest(schema)))
+    var seen = 0
+    let read = try first.read(from: 0, limit: 20) { row in
+      let key = try row.value(at: 0)
+      seen += try second.keys().count
+      #expect(try row.value(at: 0) == key)
+    }
+    #expect(read == 20)
+    #expect(seen == 400)
+  }
+
+  @Test("C2 the snapshot of a process that was killed is released at the next opening, and reported")
+  func staleReader() async throws {
+    let scratch = try Scratch(sharedAs: "stale", by: getpid())
+    let schema = try Scratch.schema()
+    let context = try scratch.open()
+    try context.save([("kept", "text")], schema)
+    try await #require(
+      processExitsWith: .signal(SIGKILL),
+      performing: {
+        let scratch = try Scratch(sharedAs: "stale", by: getppid())
+        let context = try scratch.open()
+        let snapshot = try context.snapshot()
+        try withExtendedLifetime(snapshot) {
+          let count = try context.count(FetchRequest(Scratch.schema()))
+          #expect(count == 1)
+          kill(getpid(), SIGKILL)
+        }
+      })
+    let log = LogLines()
+    var logger = Logger(label: "test") { _ in log }
+    logger.logLevel = .trace
+    let again = try scratch.open(LMDBConfiguration(monitoring: Monitoring(logger: logger)))
+    #expect(try again.keys(FetchRequest(schema)) == ["kept"])
+    #expect(log.lines.contains { $0.contains("recovered") })
+  }
+
+  @Test("W6 a writer of another process keeps this one waiting as long as was stated, and no longer")
+  func otherWriter() async throws {
+    let scratch = try Scratch(sharedAs: "writer", by: getpid())
+    let schema = try Scratch.schema()
+    let context = try scratch.open(LMDBConfiguration(busyTimeout: .milliseconds(300)))
+    try context.save([("kept", "text")], schema)
+    async let child = #expect(
+      processExitsWith: .success,
+      performing: {
+        let scratch = try Scratch(sharedAs: "writer", by: getppid())
+        let context = try scratch.open()
+        try context.transaction { _ in
+          try Data().write(to: scratch.folder.appendingPathComponent("writing"))
+          while !FileManager.default.fileExists(atPath: scratch.folder.appendingPathComponent("enough").path)
+          {
+            usleep(1000)
+          }
+        }
+      })
+    while !FileManager.default.fileExists(atPath: scratch.folder.appendingPathComponent("writing").path) {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    let start = ContinuousClock.now
+    let error = expectError(.busy) { try context.save([("a", nil)], schema) }
+    #expect(error?.isRetryable == true)
+    #expect(ContinuousClock.now - start >= .milliseconds(300))
+    #expect(try context.keys(FetchRequest(schema)) == ["kept"], "W6 readers do not wait")
+    try Data().write(to: scratch.folder.appendingPathComponent("enough"))
+    _ = await child
+    try context.save([("a", nil)], schema)
+    #expect(try context.keys(FetchRequest(schema)) == ["a", "kept"])
+  }
+}
+
+/// Keeps what is logged.
+private final class LogLines: LogHandler, Sendable {
+  private let text = Mutex<[String]>([])
+  var lines: [String] { text.withLock { $0 } }
+
+  var metadata: Logger.Metadata {
+    get { [:] }
+    set {}
+  }
+
+  var logLevel: Logger.Level {
+    get { .trace }
+    set {}
+  }
+
+  subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+    get { nil }
+    set {}
+  }
+
+  func log(event: LogEvent) { text.withLock { $0.append("\(event.message)") } }
+}
