@@ -1,30 +1,16 @@
 package import PersistenceCore
-
-#if canImport(PersistenceJSON)
-  import PersistenceJSON
-#endif
-#if canImport(PersistenceLMDB)
-  import PersistenceLMDB
-#endif
-#if canImport(PersistenceSQLite)
-  import PersistenceSQLite
-#endif
+import PersistenceJSON
+import PersistenceLMDB
+import PersistenceSQLite
 
 extension ContextUnderTest {
   /// The contexts that the suite is run against: an engine is one line here.
-  private static var known: [ContextUnderTest] {
-    var known = [ContextUnderTest(name: "memory", engine: nil)]
-    #if canImport(PersistenceSQLite)
-      known.append(ContextUnderTest(name: "sqlite", engine: .sqlite))
-    #endif
-    #if canImport(PersistenceLMDB)
-      known.append(ContextUnderTest(name: "lmdb", engine: .lmdb, smallestStore: ["mapsize": "8MiB"]))
-    #endif
-    #if canImport(PersistenceJSON)
-      known.append(ContextUnderTest(name: "json", engine: .json))
-    #endif
-    return known
-  }
+  private static let known = [
+    ContextUnderTest(name: "memory", engine: nil),
+    ContextUnderTest(name: "sqlite", engine: .sqlite),
+    ContextUnderTest(name: "lmdb", engine: .lmdb, smallestStore: ["mapsize": "8MiB"]),
+    ContextUnderTest(name: "json", engine: .json),
+  ]
 
   /// Every context, or those that the environment variable `CONTEXTS` names, as in `CONTEXTS="memory lmdb"`.
   package static let all: [ContextUnderTest] = {
@@ -40,8 +26,9 @@ extension ContextUnderTest {
   ///
   /// - Parameters:
   ///   - capability: What the rule needs.
-  ///   - rule: The rule that the others are excused from.
   ///   - name: The capability's name, for the report.
+  ///   - rule: The rule that the others are excused from.
+  /// - Returns: The contexts that are not excused.
   package static func all(
     with capability: (Capabilities) -> Bool, named name: String, rule: String
   ) -> [ContextUnderTest] {

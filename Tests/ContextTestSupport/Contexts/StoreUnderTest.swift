@@ -23,6 +23,7 @@ package struct StoreUnderTest: Sendable {
   /// The store's URL.
   ///
   /// - Parameter options: Options of the URL.
+  /// - Returns: The URL.
   package func url(_ options: [String: String] = [:]) -> String { context.url(path: path, options: options) }
 
   /// Opens the store.
@@ -30,6 +31,8 @@ package struct StoreUnderTest: Sendable {
   /// - Parameters:
   ///   - options: Options of the URL.
   ///   - monitoring: What is watched.
+  /// - Returns: A repository over it.
+  /// - Throws: ``PersistenceError``.
   package func open(_ options: [String: String] = [:], monitoring: Monitoring = Monitoring()) throws
     -> Repository
   {
