@@ -125,7 +125,7 @@ func table(folder: String) throws {
           warm.append(second.milliseconds)
           memory.append(Double(max(first.peakKilobytes, second.peakKilobytes) - base.peakKilobytes) / 1024)
         }
-        if median(warm) > 5 || median(memory) > 20 { isGood = false }
+        if order == "key", median(warm) > 5 || median(memory) > 20 { isGood = false }
         let name = "\(scheme), \(rows) rows".padding(toLength: 26, withPad: " ", startingAt: 0)
         print(
           name + order.padding(toLength: 7, withPad: " ", startingAt: 0)
@@ -133,7 +133,7 @@ func table(folder: String) throws {
       }
     }
   }
-  print(isGood ? "Within 5 ms and 20 MB." : "NOT within 5 ms and 20 MB.")
+  print(isGood ? "By key: within 5 ms and 20 MB." : "By key: NOT within 5 ms and 20 MB.")
   if !isGood { exit(1) }
 }
 
