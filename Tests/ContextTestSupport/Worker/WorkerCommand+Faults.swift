@@ -8,7 +8,7 @@ extension WorkerCommand {
     say("digest \(try StoreDigest.of(repository))")
   }
 
-  /// `fill URL limit`: saves records in transactions of four until the medium refuses; says which were
+  /// `fill URL limit count`: saves records in transactions of four until the medium refuses; says which were
   /// acknowledged, why it ended, and what the store holds then.
   ///
   /// Where a limit is given, no file may grow beyond so many bytes, as on a disk that is full.
@@ -17,7 +17,8 @@ extension WorkerCommand {
     let repository = try open(url)
     say("open")
     var number = try repository.count(Blob.self)
-    for _ in 0..<10_000 {
+    let last = arguments.dropFirst().first.flatMap { Int($0) } ?? 10_000
+    while number < last {
       do {
         try repository.save(contentsOf: (0..<4).map { Blob(number + $0, bytes(number + $0)) })
       } catch let error as PersistenceError {
