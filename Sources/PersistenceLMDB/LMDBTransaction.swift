@@ -1,4 +1,5 @@
 import CLMDB
+import Foundation
 import PersistenceDriver
 import PersistenceKeyValue
 
@@ -51,7 +52,8 @@ final class LMDBTransaction: ByteWriter {
 
   private func check(_ code: Int32, _ action: @autoclosure () -> String) throws {
     if code != MDB_SUCCESS {
-      throw LMDBFailure(code: code, action: action()).error(mapSize: handle.mapSize)
+      let isDiskFull = code == EIO && handle.isDiskFull
+      throw LMDBFailure(code: code, action: action(), isDiskFull: isDiskFull).error(mapSize: handle.mapSize)
     }
   }
 
