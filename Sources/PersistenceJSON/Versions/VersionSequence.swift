@@ -6,6 +6,8 @@
   import Musl
 #endif
 
+import PersistenceDriver
+
 /// The two numbers by which readers and writers of all processes agree: the newest version that is whole, and the
 /// newest that has begun to show in the folders.
 ///
@@ -17,6 +19,9 @@ final class VersionSequence: Sendable {
 
   init(_ file: File) { self.file = file }
 
+  /// More versions than any store lives to see.
+  private static let limit: UInt64 = 1 << 48
+
   /// The newest version that is whole.
   var committed: UInt64 { get throws { try read().committed } }
 
@@ -27,7 +32,12 @@ final class VersionSequence: Sendable {
     var bytes: (UInt64, UInt64) = (0, 0)
     let count = withUnsafeMutableBytes(of: &bytes) { pread(file.descriptor, $0.baseAddress, 16, 0) }
     guard count >= 0 else { throw SystemFailure("read the file", file.path) }
-    return (UInt64(littleEndian: bytes.0), UInt64(littleEndian: bytes.1))
+    let (committed, applying) = (UInt64(littleEndian: bytes.0), UInt64(littleEndian: bytes.1))
+    // Versions are bytes that can be locked, and one begins to show at a time.
+    guard committed < Self.limit, applying < Self.limit else {
+      throw PersistenceError.damaged("the store's file \(file.path) is damaged")
+    }
+    return (committed, applying)
   }
 
   /// Makes sure that the numbers can be written on a full disk.
