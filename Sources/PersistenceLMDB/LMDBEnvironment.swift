@@ -1,4 +1,5 @@
 import CLMDB
+import Foundation
 import PersistenceDriver
 import PersistenceKeyValue
 import Synchronization
@@ -36,53 +37,34 @@ final class LMDBEnvironment: Sendable {
   private static let writesBetweenChecks = 256
 
   private let state: Mutex<State>
-  private let writerLock: LMDBWriterLock?
+  private let writerLock = Mutex<LMDBWriterLock?>(nil)
 
   init(_ files: LMDBFiles, _ settings: LMDBSettings, monitor: ContextMonitor) throws {
     self.files = files
     self.settings = settings
     store = KeyValueStore(location: files.directory)
-    writerLock = settings.isReadOnly ? nil : try LMDBWriterLock(directory: files.directory)
-    let handle = try LMDBHandle(files, settings)
-    state = Mutex(State(handle: handle))
-    do {
-      try prepare(handle, monitor)
-    } catch {
-      handle.close()
-      throw error
-    }
+    state = Mutex(State(handle: try Self.open(files, settings)))
+    clearStaleReaders(monitor)
   }
 
-  /// Makes the databases of a new store, checks those of another, and clears what dead processes left.
-  private func prepare(_ handle: LMDBHandle, _ monitor: ContextMonitor) throws {
-    Self.clearStaleReaders(handle, monitor)
-    if try !handle.openSpaces(create: false) {
-      guard try handle.isEmpty() else {
+  /// Opens the file and makes sure that it is one of ours.
+  private static func open(_ files: LMDBFiles, _ settings: LMDBSettings) throws -> LMDBHandle {
+    let handle = try LMDBHandle(path: files.directory, header: files.header, settings)
+    do {
+      guard try handle.openSpaces(create: false) else {
         throw PersistenceError(
           .notAStore,
           "the file holds other data than a store of this package; nothing was changed; give another path",
           location: files.directory)
       }
-      guard let writerLock else {
-        throw PersistenceError(
-          .missingStore, "the store is empty and was never finished; open it for writing once",
-          location: files.directory)
-      }
-      try writerLock.lock(until: .now + settings.busyTimeout, timeout: settings.busyTimeout)
-      defer { writerLock.unlock() }
-      // Another process may have been quicker.
-      if try !handle.openSpaces(create: false) {
-        _ = try handle.openSpaces(create: true)
-        let writer = try LMDBTransaction(handle, .full)
-        defer { writer.abort() }
-        try Catalog.create(in: writer)
-        try writer.commit()
-        try files.synchronizeFolders()
-      }
+      let reader = try LMDBReader(handle)
+      defer { reader.close() }
+      try Catalog.check(reader, location: files.directory)
+      return handle
+    } catch {
+      handle.close()
+      throw (error as? PersistenceError)?.at(location: files.directory) ?? error
     }
-    let reader = try LMDBReader(handle)
-    defer { reader.close() }
-    try Catalog.check(reader, location: files.directory)
   }
 
   /// The size of the map.
@@ -91,13 +73,10 @@ final class LMDBEnvironment: Sendable {
   /// Releases the snapshots of processes that have died.
   func clearStaleReaders(_ monitor: ContextMonitor) {
     state.withLock { state in
-      if let handle = state.handle { Self.clearStaleReaders(handle, monitor) }
+      let dead = state.handle?.clearStaleReaders() ?? 0
+      guard dead > 0 else { return }
+      monitor.recovered("the snapshots of \(dead) readers whose process had died were released")
     }
-  }
-
-  private static func clearStaleReaders(_ handle: LMDBHandle, _ monitor: ContextMonitor) {
-    let dead = handle.clearStaleReaders()
-    if dead > 0 { monitor.recovered("the snapshots of \(dead) readers whose process had died were released") }
   }
 
   /// How many readers and writers are in use.
@@ -164,17 +143,7 @@ extension LMDBEnvironment {
     state.idle.removeAll()
     state.handle?.close()
     state.handle = nil
-    let files = try files.refreshed()
-    let handle = try LMDBHandle(files, settings)
-    do {
-      guard try handle.openSpaces(create: false) else {
-        throw PersistenceError(
-          .damaged, "the store's databases are gone; restore it from a copy", location: files.directory)
-      }
-    } catch {
-      handle.close()
-      throw error
-    }
+    let handle = try Self.open(try files.refreshed(), settings)
     state.handle = handle
     state.isSuspect = false
     return handle
@@ -232,10 +201,11 @@ extension LMDBEnvironment {
   func write(
     _ configuration: LMDBConfiguration, body: (LMDBTransaction, () throws -> Void) throws -> Void
   ) throws {
-    guard let writerLock else { throw PersistenceError.readOnly(files.directory) }
+    guard !settings.isReadOnly else { throw PersistenceError.readOnly(files.directory) }
     let timeout = configuration.busyTimeout
     let deadline = ContinuousClock.now + timeout
     try gate.withEntry(timeout: timeout, location: files.directory) {
+      let writerLock = try writersLock()
       try writerLock.lock(until: deadline, timeout: timeout)
       defer { writerLock.unlock() }
       let writer = try beginWrite(configuration.synchronization)
@@ -247,9 +217,18 @@ extension LMDBEnvironment {
         try body(writer, writer.commit)
       } catch let error as PersistenceError {
         writer.abort()
-        judge(error, writer.handle)
-        throw error.at(location: files.directory)
+        throw judged(error, writer.handle).at(location: files.directory)
       }
+    }
+  }
+
+  /// The lock of all processes' writers, opened when this process first writes.
+  private func writersLock() throws -> LMDBWriterLock {
+    try writerLock.withLock { lock in
+      if let lock { return lock }
+      let opened = try LMDBWriterLock(directory: files.directory)
+      lock = opened
+      return opened
     }
   }
 
@@ -282,14 +261,20 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Draws the conclusions from a failed write.
-  private func judge(_ error: PersistenceError, _ handle: LMDBHandle) {
-    guard error.engineError?.engine == "LMDB" else { return }
+  /// Draws the conclusions from a failed write, and says what it was.
+  private func judged(_ error: PersistenceError, _ handle: LMDBHandle) -> PersistenceError {
+    guard error.engineError?.engine == "LMDB" else { return error }
     if error.isLMDB(MDB_MAP_FULL) {
       // The space that dead readers held can be used by the next transaction.
       handle.clearStaleReaders()
-    } else if error.code == .inputOutput || error.isLMDB(MDB_PANIC) {
+    } else if error.isLMDB(EIO), LMDBFiles.isDiskFull(files.directory) {
+      // LMDB gives this code to writes that the disk took only a part of; nothing of them counts.
+      var full = LMDBFailure(code: ENOSPC, action: "commit").error()
+      full.engineError = error.engineError
+      return full
+    } else if error.code == .inputOutput {
       state.withLock { $0.isSuspect = true }
     }
+    return error
   }
 }

@@ -35,11 +35,13 @@ struct LMDBFiles: Sendable {
   init(path: String, _ configuration: LMDBConfiguration) throws {
     let mayCreate = configuration.createsMissingStore && !configuration.isReadOnly
     var status = stat()
+    var isNew = false
     if stat(path, &status) != 0 {
       let code = errno
       guard code == ENOENT, mayCreate else { throw Self.failure(code, path) }
       try Self.makeFolder(path)
       guard stat(path, &status) == 0 else { throw Self.failure(errno, path) }
+      isNew = true
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw PersistenceError(
@@ -59,22 +61,34 @@ struct LMDBFiles: Sendable {
     } else {
       let code = errno
       guard code == ENOENT else { throw Self.failure(code, path) }
-      try Self.requireOnlyLocks(in: directory)
+      try Self.requireNothingElse(in: directory)
       guard mayCreate else { throw Self.failure(ENOENT, path) }
-      try Self.makeData(in: directory)
+      do {
+        try LMDBCreation.make(in: directory, configuration)
+      } catch {
+        if isNew { Self.removeFolder(directory) }
+        throw error
+      }
       guard stat(directory + "/" + Self.dataName, &status) == 0 else { throw Self.failure(errno, path) }
     }
     self.directory = directory
     identity = FileIdentity(status)
   }
 
-  /// The files with the header read anew, which fails where they are no store.
-  func checked(_ configuration: LMDBConfiguration) throws -> LMDBFiles {
-    if !configuration.isReadOnly {
+  /// The files with the header read anew, and how they can be opened.
+  ///
+  /// - Throws: ``PersistenceError`` where they are no store, or where they must be written to and cannot be.
+  func prepared(_ configuration: LMDBConfiguration) throws -> (LMDBFiles, LMDBSettings) {
+    var settings = LMDBSettings(configuration)
+    let files = try refreshed()
+    do {
       try requireWritable()
-      try reserveLockFile(readers: LMDBSettings(configuration).maximumReaders)
+      try Self.reserve(directory + "/" + Self.lockName, readers: settings.maximumReaders)
+    } catch let error as PersistenceError {
+      guard configuration.isReadOnly else { throw error.at(location: directory) }
+      settings.isReadOnly = true
     }
-    return try refreshed()
+    return (files, settings)
   }
 
   /// The files with the header read anew.
@@ -100,9 +114,15 @@ struct LMDBFiles: Sendable {
     }
   }
 
+  /// Removes a folder that was made for a store that could not be.
+  private static func removeFolder(_ directory: String) {
+    for name in LMDBCreation.names { unlink(directory + "/" + name) }
+    rmdir(directory)
+  }
+
   /// A folder that holds anything else is not turned into a store.
-  private static func requireOnlyLocks(in directory: String) throws {
-    let known = Set(LMDBWriterLock.names + [lockName])
+  private static func requireNothingElse(in directory: String) throws {
+    let known = Set(LMDBCreation.names)
     guard let folder = opendir(directory) else { throw failure(errno, directory) }
     defer { closedir(folder) }
     while let entry = readdir(folder) {
@@ -118,14 +138,6 @@ struct LMDBFiles: Sendable {
     }
   }
 
-  private static func makeData(in directory: String) throws {
-    let file = open(directory + "/" + dataName, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    guard file >= 0 else {
-      throw LMDBFailure(code: errno, action: "make the store").error(location: directory)
-    }
-    close(file)
-  }
-
   private func requireWritable() throws {
     let file = open(dataPath, O_RDWR | O_CLOEXEC)
     if file >= 0 {
@@ -139,30 +151,27 @@ struct LMDBFiles: Sendable {
     throw LMDBFailure(code: code, action: "open the store").error(location: directory)
   }
 
-  /// Gives the lock file its blocks before LMDB maps it: a write to a mapped page that the disk has no room for
-  /// kills the process.
-  private func reserveLockFile(readers: Int) throws {
+  /// Gives a file of LMDB's locks its blocks before LMDB maps it: a write to a mapped page that the disk has no
+  /// room for kills the process.
+  static func reserve(_ path: String, readers: Int) throws {
     #if os(Linux)
-      let path = directory + "/" + Self.lockName
-      let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-      guard file >= 0 else {
-        throw LMDBFailure(code: errno, action: "open the readers' table").error(location: directory)
+      func check(_ code: Int32) throws {
+        if code != 0 {
+          throw LMDBFailure(code: code, action: "make the readers' table").error(location: path)
+        }
       }
+      let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      guard file >= 0 else { return try check(errno) }
       defer { close(file) }
       var status = stat()
-      guard fstat(file, &status) == 0 else {
-        throw LMDBFailure(code: errno, action: "open the readers' table").error(location: directory)
-      }
-      let wanted = max(Int(status.st_size), (readers + 8) * 64)
-      let code = posix_fallocate(file, 0, off_t(wanted))
-      guard code == 0 || code == EOPNOTSUPP || code == EINVAL else {
-        throw LMDBFailure(code: code, action: "make the readers' table").error(location: directory)
-      }
+      guard fstat(file, &status) == 0 else { return try check(errno) }
+      let code = posix_fallocate(file, 0, off_t(max(Int(status.st_size), (readers + 8) * 64)))
+      try check(code == EOPNOTSUPP || code == EINVAL ? 0 : code)
     #endif
   }
 
-  /// Makes the entries of a new store's files durable.
-  func synchronizeFolders() throws {
+  /// Makes the entries of a new store's folder, and of its parent, durable.
+  static func synchronize(_ directory: String) throws {
     let parent = directory.lastIndex(of: "/").map { String(directory[...$0]) } ?? "."
     for folder in [directory, parent] {
       let file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -172,5 +181,12 @@ struct LMDBFiles: Sendable {
         throw LMDBFailure(code: errno, action: "make the store durable").error(location: directory)
       }
     }
+  }
+
+  /// Whether the disk that a path lies on has hardly any room left.
+  static func isDiskFull(_ path: String) -> Bool {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return false }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
   }
 }

@@ -17,17 +17,18 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   /// Opens the environment; its databases are opened by ``openSpaces(create:)``.
   ///
   /// - Parameters:
-  ///   - files: The store's files, which have been looked at.
+  ///   - path: The store's folder, or its data file.
+  ///   - isFile: Whether it is the data file.
+  ///   - header: What the data file says about itself; nil where it is new.
   ///   - settings: How it is opened.
   /// - Throws: ``PersistenceError`` where LMDB refuses the files.
-  init(_ files: LMDBFiles, _ settings: LMDBSettings) throws {
-    let recorded = files.header?.mapSize ?? 0
-    let wanted = max(settings.mapSize ?? (recorded == 0 ? LMDBConfiguration.defaultMapSize : 0), recorded)
-    let needed = max(1 << 20, files.header?.usedSize ?? 0)
-    var size = wanted
+  init(path: String, isFile: Bool = false, header: LMDBHeader?, _ settings: LMDBSettings) throws {
+    let recorded = header?.mapSize ?? 0
+    let needed = max(1 << 20, header?.usedSize ?? 0)
+    var size = max(settings.mapSize ?? (recorded == 0 ? LMDBConfiguration.defaultMapSize : 0), recorded)
     while true {
       do {
-        environment = try Self.open(files, settings, size)
+        environment = try Self.open(path, isFile, settings, size)
         break
       } catch let failure as LMDBFailure
         where failure.code == ENOMEM && settings.mapSize == nil && size > needed
@@ -35,7 +36,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
         // The system grants no such address space: half of it may do.
         size = max(needed, size / 2)
       } catch let failure as LMDBFailure {
-        throw failure.error(location: files.directory)
+        throw failure.error(location: path)
       }
     }
     var info = MDB_envinfo()
@@ -43,7 +44,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
     mapSize = info.me_mapsize
   }
 
-  private static func open(_ files: LMDBFiles, _ settings: LMDBSettings, _ mapSize: Int) throws
+  private static func open(_ path: String, _ isFile: Bool, _ settings: LMDBSettings, _ mapSize: Int) throws
     -> OpaquePointer
   {
     func check(_ code: Int32) throws {
@@ -57,9 +58,10 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
       try check(mdb_env_set_maxreaders(environment, UInt32(clamping: settings.maximumReaders)))
       try check(mdb_env_set_mapsize(environment, mapSize))
       var flags = UInt32(MDB_NOTLS)
+      if isFile { flags |= UInt32(MDB_NOSUBDIR) }
       if settings.isReadOnly { flags |= UInt32(MDB_RDONLY) }
       if !settings.readsAhead { flags |= UInt32(MDB_NORDAHEAD) }
-      try check(mdb_env_open(environment, files.directory, flags, 0o644))
+      try check(mdb_env_open(environment, path, flags, 0o644))
       return environment
     } catch {
       mdb_env_close(environment)
@@ -135,14 +137,14 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
 /// What of a configuration belongs to the environment, which all contexts of a process share.
 struct LMDBSettings: Sendable {
   var mapSize: Int?
-  var isReadOnly: Bool
+  /// Whether the files may not be written to; a context that only reads shares what others write with.
+  var isReadOnly = false
   var readsAhead: Bool
   var maximumReaders: Int
   var busyTimeout: Duration
 
   init(_ configuration: LMDBConfiguration) {
     mapSize = configuration.mapSize.map { max(1 << 18, $0) }
-    isReadOnly = configuration.isReadOnly
     readsAhead = configuration.readsAhead
     maximumReaders = max(8, min(1 << 16, configuration.maximumReaders))
     busyTimeout = configuration.busyTimeout

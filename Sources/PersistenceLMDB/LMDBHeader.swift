@@ -21,10 +21,10 @@ struct LMDBHeader: Sendable {
   private static let magic: UInt32 = 0xBEEF_C0DE
   private static let version: UInt32 = 1
 
-  /// Reads the header; nil where the file is empty, as it is where its maker was killed.
+  /// Reads the header.
   ///
   /// - Throws: ``PersistenceError`` with code `notAStore` or `damaged`.
-  static func read(_ path: String) throws -> LMDBHeader? {
+  static func read(_ path: String) throws -> LMDBHeader {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFailure(code: errno, action: "open the store").error(location: path) }
     defer { close(file) }
@@ -33,7 +33,8 @@ struct LMDBHeader: Sendable {
       throw LMDBFailure(code: errno, action: "open the store").error(location: path)
     }
     let size = Int(status.st_size)
-    if size == 0 { return nil }
+    // A store is moved into its place when it is whole, so an empty one has lost everything.
+    if size == 0 { throw damaged(path) }
     guard let first = try meta(file, at: 0, size, path) else {
       throw PersistenceError(
         .notAStore, "the file is no LMDB store; nothing was changed; give another path", location: path)

@@ -20,10 +20,7 @@ enum LMDBRegistry {
       let files = try LMDBFiles(path: path, configuration)
       if var entry = entries[files.identity] {
         guard configuration.isReadOnly || !entry.environment.settings.isReadOnly else {
-          throw PersistenceError(
-            .readOnly,
-            "this process has the store open for reading only; close that context, or open both for writing",
-            location: files.directory)
+          throw PersistenceError.readOnly(files.directory)
         }
         if let wanted = configuration.mapSize, wanted > entry.environment.mapSize {
           throw PersistenceError(
@@ -36,8 +33,8 @@ enum LMDBRegistry {
         entries[files.identity] = entry
         return LMDBSession(entry.environment)
       }
-      let checked = try files.checked(configuration)
-      let environment = try LMDBEnvironment(checked, LMDBSettings(configuration), monitor: monitor)
+      let (prepared, settings) = try files.prepared(configuration)
+      let environment = try LMDBEnvironment(prepared, settings, monitor: monitor)
       entries[files.identity] = Entry(environment: environment, sessions: 1)
       return LMDBSession(environment)
     }

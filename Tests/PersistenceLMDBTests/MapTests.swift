@@ -50,7 +50,7 @@ struct MapTests {
     let large = try scratch.open(LMDBConfiguration(mapSize: 32 << 20))
     try large.save((0..<5000).map { ("\($0)", Self.text) }, schema)
     try large.close()
-    #expect(try LMDBHeader.read(scratch.data.path)?.mapSize == 32 << 20)
+    #expect(try LMDBHeader.read(scratch.data.path).mapSize == 32 << 20)
     // A smaller one is not: the others would not see what lies beyond.
     let again = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
     #expect(try again.count(FetchRequest(schema)) == 5001)
