@@ -7,8 +7,6 @@ struct LMDBFailure: Error {
   let code: Int32
   /// What was tried, such as `read a record`.
   let action: String
-  /// Whether the file system under the store has no room, which LMDB reports as EIO where a write was cut short.
-  var isDiskFull = false
 
   /// Throws where a code is not that of success.
   @inline(__always)
@@ -66,8 +64,6 @@ extension LMDBFailure {
     case MDB_BAD_VALSIZE: return (.valueTooLarge, "a key or a value is longer than LMDB can hold")
     case MDB_NOTFOUND: return (.damaged, "what must be there is not; restore the store from a copy")
     case ENOSPC, EDQUOT, EFBIG:
-      return (.storeFull, "the disk is full; what was committed is kept; make room and try again")
-    case EIO where isDiskFull:
       return (.storeFull, "the disk is full; what was committed is kept; make room and try again")
     case EIO: return (.inputOutput, "the medium failed; check the disk and the file system")
     case EACCES, EPERM: return (.accessDenied, "the system refuses access to the files or their folder")

@@ -121,16 +121,6 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
     return mdb_reader_check(environment, &dead) == MDB_SUCCESS ? Int(dead) : 0
   }
 
-  /// Whether the file system that the store is on has less room than a transaction may need.
-  var isDiskFull: Bool {
-    var descriptor: mdb_filehandle_t = -1
-    var status = statvfs()
-    guard mdb_env_get_fd(environment, &descriptor) == MDB_SUCCESS, fstatvfs(descriptor, &status) == 0 else {
-      return false
-    }
-    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
-  }
-
   func close() { mdb_env_close(environment) }
 }
 

@@ -1,5 +1,4 @@
 import CLMDB
-import Foundation
 import PersistenceDriver
 import PersistenceKeyValue
 
@@ -52,8 +51,7 @@ final class LMDBTransaction: ByteWriter {
 
   private func check(_ code: Int32, _ action: @autoclosure () -> String) throws {
     if code != MDB_SUCCESS {
-      let isDiskFull = code == EIO && handle.isDiskFull
-      throw LMDBFailure(code: code, action: action(), isDiskFull: isDiskFull).error(mapSize: handle.mapSize)
+      throw LMDBFailure(code: code, action: action()).error(mapSize: handle.mapSize)
     }
   }
 
