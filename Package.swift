@@ -38,6 +38,7 @@ let package = Package(
     .library(name: "PersistenceLMDB", targets: ["PersistenceLMDB"]),
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
+    .library(name: "PersistenceConformance", targets: ["PersistenceConformance"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
     // The plug-in asks for the tool by its target's name.
     .executable(name: "PersistenceCommand", targets: ["PersistenceCommand"]),
@@ -90,13 +91,17 @@ let package = Package(
       name: "PersistenceJSON", dependencies: ["PersistenceDriver", "CFileSystem", crypto],
       swiftSettings: settings),
 
+    // What authors of contexts run: the contract's checks and the fuzzer.
+    .target(name: "PersistenceConformance", dependencies: ["PersistenceCore"], swiftSettings: settings),
+
     // The tool.
     .target(
       name: "PersistenceMigration", dependencies: ["PersistenceDriver", crypto], swiftSettings: settings),
     .target(
       name: "PersistenceTool",
       dependencies: [
-        "PersistenceDriver", "PersistenceMigration", "PersistenceJSON", arguments, logging,
+        "PersistenceDriver", "PersistenceMigration", "PersistenceConformance", "PersistenceJSON", arguments,
+        logging,
         .target(name: "PersistenceSQLite", condition: .when(traits: ["SQLite"])),
         .target(name: "PersistenceLMDB", condition: .when(traits: ["LMDB"])),
       ],
@@ -128,11 +133,11 @@ let package = Package(
     .testTarget(
       name: "PersistencePlannerTests", dependencies: ["PersistencePlanner"], swiftSettings: settings),
     .testTarget(
-      name: "PersistenceKeyValueTests", dependencies: ["PersistenceKeyValue", "ContextTestSupport"],
+      name: "PersistenceKeyValueTests", dependencies: ["PersistenceKeyValue", "PersistenceConformance"],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceLMDBTests",
-      dependencies: ["PersistenceLMDB", "PersistenceKeyValue", "CLMDB", "ContextTestSupport", logging],
+      dependencies: ["PersistenceLMDB", "PersistenceKeyValue", "CLMDB", "PersistenceConformance", logging],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceMigrationTests", dependencies: ["PersistenceMigration"], swiftSettings: settings),
@@ -144,15 +149,15 @@ let package = Package(
       dependencies: ["PersistenceConfiguration", configuration, system],
       swiftSettings: settings),
 
-    // The one suite that every context passes, and the process that it kills.
+    // Every context of this package passes the suite, and the process that it kills.
     .target(
-      name: "ContextTestSupport", dependencies: ["PersistenceCore"] + engines,
-      path: "Tests/ContextTestSupport",
+      name: "OurContexts", dependencies: ["PersistenceConformance"] + engines, path: "Tests/OurContexts",
       swiftSettings: settings),
     .executableTarget(
-      name: "ContextWorker", dependencies: ["ContextTestSupport"], path: "Tests/ContextWorker",
+      name: "ContextWorker", dependencies: ["OurContexts"], path: "Tests/ContextWorker",
       swiftSettings: settings),
     .testTarget(
-      name: "ContextTests", dependencies: ["ContextTestSupport", "ContextWorker"], swiftSettings: settings),
+      name: "ContextTests", dependencies: ["OurContexts", "PersistenceConformance", "ContextWorker"],
+      swiftSettings: settings),
   ]
 )

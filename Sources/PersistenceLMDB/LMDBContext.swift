@@ -40,7 +40,8 @@ public final class LMDBContext: StorageContext {
     let session = try LMDBRegistry.open(path, configuration, opening)
     location = session.environment.files.directory
     monitor = ContextMonitor(configuration.monitoring, location: location)
-    capabilities = .lmdb(isReadOnly: configuration.isReadOnly)
+    capabilities = .lmdb(
+      isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)
     self.configuration = configuration
     self.session = Mutex(session)
     monitor.opened("LMDB, a map of \(session.environment.mapSize) bytes")

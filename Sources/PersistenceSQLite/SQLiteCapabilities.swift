@@ -10,7 +10,7 @@ extension Capabilities {
   /// - Returns: The statement of capabilities.
   static func sqlite(isReadOnly: Bool, journal: SQLiteConfiguration.Journal, largestValue: Int) -> Self {
     Capabilities(
-      isDurable: true, isMultiProcess: true, isReadOnly: isReadOnly,
+      isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly,
       readersBlockWriters: journal == .delete, datePrecision: .exact, largestKey: largestValue,
       largestValue: largestValue, evaluatesPredicates: true, hasSecondaryIndexes: true)
   }

@@ -1,5 +1,11 @@
-// Does what a test asks of another process: see WorkerCommand.
-import ContextTestSupport
 import Foundation
+import OurContexts
+import PersistenceConformance
 
-exit(WorkerCommand.run(Array(CommandLine.arguments.dropFirst())))
+// The context's name, then what the suite asks of its worker.
+let arguments = CommandLine.arguments.dropFirst()
+guard let context = ContextUnderTest.ours.first(where: { $0.name == arguments.first }) else {
+  print("usage: ContextWorker memory|sqlite|lmdb|json …")
+  exit(64)
+}
+exit(ConformanceWorker.run(Array(arguments.dropFirst()), on: context))

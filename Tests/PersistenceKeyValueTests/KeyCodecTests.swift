@@ -1,4 +1,4 @@
-import ContextTestSupport
+import PersistenceConformance
 import Foundation
 import PersistenceDriver
 import Testing

@@ -1,4 +1,4 @@
-import ContextTestSupport
+import PersistenceConformance
 import PersistenceDriver
 import PersistenceLMDB
 import Testing

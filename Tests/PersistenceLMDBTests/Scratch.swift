@@ -1,4 +1,4 @@
-import ContextTestSupport
+import PersistenceConformance
 import Foundation
 import PersistenceDriver
 import PersistenceLMDB
@@ -10,12 +10,12 @@ struct Scratch {
   var path: String { folder.appendingPathComponent("store.lmdb").path }
   var data: URL { folder.appendingPathComponent("store.lmdb/data.mdb") }
 
-  init(_ name: String = #function) throws { folder = try TemporaryFolder.make("lmdb") }
+  init(_ name: String = #function) throws { folder = try ScratchFolder().make("lmdb") }
 
   /// A folder that a process started by an exit test finds by the number of its parent.
   init(sharedAs name: String, by process: Int32) throws {
     folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("persistence-contexts-\(process)/shared-\(name)")
+      .appendingPathComponent("persistence-conformance-\(process)/shared-\(name)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 

@@ -14,6 +14,8 @@ public struct Capabilities: Sendable, Hashable, Codable {
   public var isDurable: Bool
   /// Whether several processes may open one store at once (contract C2).
   public var isMultiProcess: Bool
+  /// Whether the store is a file or a folder at a path, which others can copy, remove and damage (contract E5).
+  public var hasFiles: Bool
   /// Whether the store may only be read.
   public var isReadOnly: Bool
   /// Whether readers and writers wait for each other (contract W6).
@@ -24,6 +26,9 @@ public struct Capabilities: Sendable, Hashable, Codable {
   public var largestKey: Int?
   /// The longest value, in bytes; nil where memory is the only limit.
   public var largestValue: Int?
+  /// The greatest size that the store itself may reach by an option of its own, in bytes (contract E7); nil where
+  /// the medium is the only limit.
+  public var largestStore: Int?
   /// Whether predicates are evaluated inside the engine.
   public var evaluatesPredicates: Bool
   /// Whether secondary indexes make queries faster, beyond guarding uniqueness.
@@ -31,17 +36,19 @@ public struct Capabilities: Sendable, Hashable, Codable {
 
   /// Makes a statement of capabilities.
   public init(
-    isDurable: Bool, isMultiProcess: Bool, isReadOnly: Bool = false, readersBlockWriters: Bool = false,
-    datePrecision: DatePrecision = .exact, largestKey: Int? = nil, largestValue: Int? = nil,
-    evaluatesPredicates: Bool, hasSecondaryIndexes: Bool
+    isDurable: Bool, isMultiProcess: Bool, hasFiles: Bool = false, isReadOnly: Bool = false,
+    readersBlockWriters: Bool = false, datePrecision: DatePrecision = .exact, largestKey: Int? = nil,
+    largestValue: Int? = nil, largestStore: Int? = nil, evaluatesPredicates: Bool, hasSecondaryIndexes: Bool
   ) {
     self.isDurable = isDurable
     self.isMultiProcess = isMultiProcess
+    self.hasFiles = hasFiles
     self.isReadOnly = isReadOnly
     self.readersBlockWriters = readersBlockWriters
     self.datePrecision = datePrecision
     self.largestKey = largestKey
     self.largestValue = largestValue
+    self.largestStore = largestStore
     self.evaluatesPredicates = evaluatesPredicates
     self.hasSecondaryIndexes = hasSecondaryIndexes
   }

@@ -1,0 +1,121 @@
+import PersistenceCore
+
+/// E4: stores of another schema.
+enum SchemaMismatchChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "every kind of change throws schemaMismatch with the difference, for every call, and reads nothing wrongly",
+      [.e4], changes),
+    ConformanceCheck("the order of fields does not matter: stores know them by name", [.e4], fieldOrder),
+    ConformanceCheck(
+      "one model's mismatch leaves the other models alone, also in one transaction", [.e4], otherModels),
+  ]
+
+  private static let fields = [
+    FieldSchema("id", .int64), FieldSchema("name", .string), FieldSchema("size", .double, isOptional: true),
+  ]
+
+  private static func stored() throws -> ModelSchema {
+    try ModelSchema(name: "Thing", fields: fields, key: ["id"], indexes: [IndexSchema(["name"])])
+  }
+
+  /// One kind of change, the schema after it, and what the error must say.
+  private static func changes() throws -> [(schema: ModelSchema, says: String)] {
+    func schema(
+      _ fields: [FieldSchema], key: [String] = ["id"], indexes: [IndexSchema] = [IndexSchema(["name"])]
+    ) throws -> ModelSchema { try ModelSchema(name: "Thing", fields: fields, key: key, indexes: indexes) }
+    return [
+      (try schema(fields + [FieldSchema("new", .bool)]), "new"),
+      (try schema(Array(fields.dropLast())), "size"),
+      (try schema([fields[0], fields[1], FieldSchema("size", .int64, isOptional: true)]), "size"),
+      (try schema([fields[0], fields[1], FieldSchema("size", .double)]), "size"),
+      (try schema([fields[0], FieldSchema("name", .string, isOptional: true), fields[2]]), "name"),
+      (try schema([fields[0], FieldSchema("Name", .string), fields[2]], indexes: []), "Name"),
+      (try schema([fields[0], FieldSchema("name", .url), fields[2]]), "name"),
+      (try schema([FieldSchema("id", .string), fields[1], fields[2]]), "id"),
+      (try schema(fields, key: ["name"]), "primary key"),
+      (try schema(fields, key: ["id", "name"]), "primary key"),
+      (try schema(fields, indexes: []), "index"),
+      (try schema(fields, indexes: [IndexSchema(["name"]), IndexSchema(["size"])]), "index"),
+      (try schema(fields, indexes: [IndexSchema(["name"], isUnique: true)]), "index"),
+    ]
+  }
+
+  private static let rows: [[PersistentValue]] = [
+    [.integer(1), .text("a"), .double(1.5)], [.integer(2), .text("b"), .null],
+  ]
+
+  @Sendable private static func changes(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    var repository = try store.open()
+    try RowStore(repository.storage, Self.stored()).save(Self.rows)
+    for isReopened in [false, true] {
+      if isReopened {
+        guard try repository.storage.capabilities.isDurable else { break }
+        try repository.close()
+        repository = try store.open()
+      }
+      let storage = try repository.storage
+      for (schema, says) in try Self.changes() {
+        let key = RecordKey(
+          schema.keyPositions.map { schema.fields[$0].kind == .string ? .text("a") : .integer(1) })
+        let errors = [
+          try expectError(.schemaMismatch) { try storage.fetch(FetchRequest(schema)) },
+          try expectError(.schemaMismatch) { try storage.count(FetchRequest(schema)) },
+          try expectError(.schemaMismatch) { _ = try storage.find(key, in: schema) { _ in } },
+          try expectError(.schemaMismatch) { try storage.snapshot().fetch(FetchRequest(schema)) },
+          try expectError(.schemaMismatch) { try storage.transaction { try $0.define(schema) } },
+          try expectError(.schemaMismatch) { try storage.transaction { _ = try $0.deleteAll(in: schema) } },
+          try expectError(.schemaMismatch) { try storage.transaction { _ = try $0.delete(key, in: schema) } },
+          try expectError(.schemaMismatch) {
+            try storage.transaction { _ = try $0.delete(FetchRequest(schema)) }
+          },
+        ]
+        for error in errors {
+          try expect(error.message.contains(says) == true && error.model == "Thing", "\(schema)")
+        }
+      }
+      try expect(storage.catalog(), equals: [Self.stored()])
+      try expect(RowStore(storage, Self.stored()).rows(), equals: Self.rows)
+    }
+  }
+
+  @Sendable private static func fieldOrder(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    var repository = try store.open()
+    try RowStore(repository.storage, Self.stored()).save(Self.rows)
+    if try repository.storage.capabilities.isDurable {
+      try repository.close()
+      repository = try store.open()
+    }
+    let turned = try ModelSchema(
+      name: "Thing", fields: Self.fields.reversed(), key: ["id"], indexes: [IndexSchema(["name"])])
+    let reversed = try RowStore(repository.storage, turned)
+    try expect(reversed.rows(), equals: Self.rows.map { $0.reversed() })
+    try expect(reversed.find([.integer(2)]), equals: Self.rows[1].reversed())
+    try reversed.save([[.double(9), .text("c"), .integer(3)]])
+    try expect(
+      reversed.rows(
+        where: .comparison(field: "name", .greater, .text("a")),
+        order: [FieldOrder("name", isDescending: true)]
+      ).map { $0[2] }, equals: [.integer(3), .integer(2)])
+    try expect(
+      RowStore(repository.storage, Self.stored()).rows().last, equals: [.integer(3), .text("c"), .double(9)])
+    try expect(reversed.delete([.integer(1)]))
+    try expect(RowStore(repository.storage, Self.stored()).rows().count, equals: 2)
+  }
+
+  @Sendable private static func otherModels(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try RowStore(repository.storage, Self.stored()).save(Self.rows)
+    let changed = try Self.changes()[0].schema
+    try repository.transaction { store in try store.save(Account(1, balance: 1)) }
+    try repository.storage.transaction { transaction in
+      try expectError(.schemaMismatch) { try transaction.define(changed) }
+      try expect(transaction.count(FetchRequest(Self.stored())), equals: 2)
+      _ = try transaction.delete(RecordKey([.integer(1)]), in: Account.schema.model)
+    }
+    try expect(repository.count(Account.self), equals: 0)
+    try expect(RowStore(repository.storage, Self.stored()).rows(), equals: Self.rows)
+  }
+}

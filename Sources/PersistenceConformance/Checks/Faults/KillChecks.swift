@@ -1,0 +1,72 @@
+import Foundation
+import PersistenceCore
+
+/// W5: kills.
+enum KillChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "killed at a random instant, a store opens by itself and holds exactly the committed transactions, whole",
+      [.w5], needs: [.writable, .durable], kills),
+    ConformanceCheck(
+      "a process that is killed inside its transaction leaves nothing of it, and does not block the others",
+      [.w5, .c2], needs: [.writable, .multiProcess], killedWriter),
+  ]
+
+  /// How many kills a durable context must survive.
+  private static func rounds(for context: ContextUnderTest) -> Int { context.effort.times(20, thorough: 200) }
+
+  @Sendable private static func kills(_ context: ContextUnderTest) throws {
+    var random = SeededGenerator(seed: context.seed ?? 70)
+    var round = 0
+    let rounds = rounds(for: context)
+    while round < rounds {
+      let seed = random.next()
+      let script = CommitScript(seed: seed)
+      let store = try context.makeStore(on: .disk)
+      var committed = 0
+      // One store is killed several times; the first time perhaps before it exists.
+      for life in 0..<5 where round < rounds {
+        round += 1
+        let worker = try store.worker("commit", "\(seed)", "\(committed)")
+        if life == 0 {
+          usleep(UInt32(random.int(0...150_000)))
+        } else {
+          try worker.wait(for: "ack \(committed + random.int(1...12))")
+          usleep(UInt32(random.int(0...20_000)))
+        }
+        worker.kill()
+        try expect(!worker.lines.contains { $0.hasPrefix("error") }, "\(worker.lines.suffix(2))")
+        let acknowledged = max(committed, worker.acknowledged)
+        let repository = try store.open()
+        let found = try CommitScript.read(repository)
+        try expect([acknowledged, acknowledged + 1].contains(found.number), "seed \(seed), round \(round)")
+        let expected = try script.state(after: found.number)
+        try expect(
+          found, equals: expected,
+          "seed \(seed), round \(round): \(found.number) of \(acknowledged) acknowledged")
+        try script.apply(found.number + 1, to: repository)
+        committed = found.number + 1
+        try repository.close()
+      }
+    }
+  }
+
+  @Sendable private static func killedWriter(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore(on: .disk)
+    let repository = try store.open(.waiting(milliseconds: 300))
+    try repository.save(contentsOf: (1...60).map { Account($0, balance: 7) })
+    try repository.save(contentsOf: Person.random(10, seed: 71))
+    let held = try repository.fetch(Account.self)
+    for _ in 0..<3 {
+      let worker = try store.worker("hold")
+      try worker.wait(for: "holding")
+      try expectError(.busy) { try repository.save(Account(1, balance: 8)) }
+      try expect(repository.fetch(Account.self).allSatisfy { $0.balance == 7 })
+      worker.kill()
+      try repository.save(Account(1, balance: 7))
+      try expect(repository.fetch(Account.self).allSatisfy { $0.balance == 7 })
+      try expect(repository.count(Account.self) == 60 && repository.count(Person.self) == 10)
+    }
+    try expect(held.count == 60 && held.allSatisfy { $0.balance == 7 })
+  }
+}

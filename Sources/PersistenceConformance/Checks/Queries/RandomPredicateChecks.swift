@@ -1,0 +1,101 @@
+import Foundation
+import PersistenceCore
+
+/// Random conditions on people, nested to a depth.
+struct ConditionGenerator {
+  var random: SeededGenerator
+
+  mutating func condition(depth: Int) -> Condition<Person> {
+    guard depth > 0, !random.oneIn(4) else { return leaf() }
+    switch random.int(0...2) {
+    case 0: return condition(depth: depth - 1) && condition(depth: depth - 1)
+    case 1: return condition(depth: depth - 1) || condition(depth: depth - 1)
+    default: return !condition(depth: depth - 1)
+    }
+  }
+
+  private mutating func leaf() -> Condition<Person> {
+    switch random.int(0...11) {
+    case 0: return random.pick(Condition.comparisons(optional: \Person.age, random.int(0...5)))
+    case 1:
+      return random.pick(Condition.comparisons(\Person.score, random.pick([0, 0.5, -1, .infinity, .nan])))
+    case 2: return random.pick(Condition.comparisons(optional: \Person.height, random.pick([0, 0.5, .nan])))
+    case 3: return random.pick(Condition.comparisons(\Person.team, random.pick(["red", "Red", "", "blue"])))
+    case 4:
+      return random.pick(Condition.comparisons(\Person.name, random.pick(["Ada", "É", "E\u{301}mile", ""])))
+    case 5: return random.pick(Condition.nilComparisons(\Person.joined))
+    case 6: return random.pick(Condition.comparisons(\Person.team, with: \Person.name))
+    case 7: return random.pick(Condition.comparisons(\Person.age, with: \Person.seat))
+    case 8: return .in(\Person.age, random.pick([[], [nil], [1, 2], [nil, 3], [0, 1, 2, 3, 4, 5]]))
+    case 9:
+      let needle = random.pick(["a", "%", "_", "E", "", "\0"])
+      return Condition(.contains(\Person.name, needle)) {
+        TextOracle.contains($0.name, needle, caseInsensitive: false)
+      }
+    case 10:
+      let needle = random.pick(["A", "é", "p-1"])
+      return Condition(.hasPrefix(\Person.id, needle, caseInsensitive: true)) {
+        TextOracle.hasPrefix($0.id, needle, caseInsensitive: true)
+      }
+    default:
+      let tags = random.pick([[], ["a"], ["a", "b"]])
+      return Condition(\Person.tags == tags) { $0.tags == tags }
+    }
+  }
+}
+
+/// V6: random logic.
+enum RandomPredicateChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck("random nested conditions find what the closures say, in random orders", [.v6], random),
+    ConformanceCheck("each record's own values, as a predicate, find it", [.v6], pivot),
+    ConformanceCheck("a predicate is a value: coded and decoded, it finds the same", [.v6], coding),
+  ]
+
+  @Sendable private static func random(_ context: ContextUnderTest) throws {
+    let people = Person.random(60, seed: 20)
+    let repository = try context.makeStore().open()
+    try repository.save(contentsOf: people)
+    var generator = ConditionGenerator(random: SeededGenerator(seed: 21))
+    for _ in 0..<150 {
+      let condition = generator.condition(depth: 4)
+      let order = PeopleOrder.random(using: &generator.random)
+      let expected = people.filter(condition.holds).sorted { order.precedes($0, $1) }.map(\.id)
+      let query = repository.filter(Person.self, where: condition.predicate)
+      let found = try order.criteria.reduce(query) { $0.sorted(by: $1) }.result().map(\.id)
+      try expect(found.map(\.exactText), equals: expected.map(\.exactText), "\(condition) \(order.criteria)")
+      let counts = try (query.count(), repository.filter(Person.self, where: !condition.predicate).count())
+      try expect(counts.0 == expected.count && counts.0 + counts.1 == people.count, "\(condition)")
+    }
+  }
+
+  @Sendable private static func pivot(_ context: ContextUnderTest) throws {
+    let people = Person.random(40, seed: 22)
+    let repository = try context.makeStore().open()
+    try repository.save(contentsOf: people)
+    for person in people {
+      let all: PersistentPredicate<Person> =
+        \.name == person.name && \.age == person.age && \.score == person.score && \.height == person.height
+        && \.team == person.team && \.email == person.email && \.seat == person.seat
+        && \.joined == person.joined && \.tags == person.tags
+      try expect(repository.filter(Person.self, where: all).result().contains { $0.id == person.id })
+      try expect(repository.filter(Person.self, where: all && \.id == person.id).count(), equals: 1)
+    }
+  }
+
+  @Sendable private static func coding(_ context: ContextUnderTest) throws {
+    let people = Person.random(30, seed: 23)
+    let repository = try context.makeStore().open()
+    try repository.save(contentsOf: people)
+    var generator = ConditionGenerator(random: SeededGenerator(seed: 24))
+    for _ in 0..<30 {
+      let condition = generator.condition(depth: 3)
+      let data = try JSONEncoder().encode(condition.predicate)
+      let decoded = try JSONDecoder().decode(PersistentPredicate<Person>.self, from: data)
+      try expect(decoded, equals: condition.predicate)
+      try expect(
+        repository.filter(Person.self, where: decoded).result().map(\.id),
+        equals: repository.filter(Person.self, where: condition.predicate).result().map(\.id))
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import PersistenceCore
+import Synchronization
+
+/// R4: reading that fails.
+enum ThrowingRouteChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      asynchronous: "forEach, withCursor and stream give every model, as a plain for does", [.r4], routes),
+    ConformanceCheck(
+      asynchronous:
+        "a failure on a later page is thrown by the throwing routes, naming model and store, never skipped",
+      [.r4], later),
+    ConformanceCheck("a cursor tries the same page again after a failure", [.r4], retry),
+    ConformanceCheck("a failure on the first page is thrown by fetch", [.r4], first),
+    ConformanceCheck("with a handler, a plain for calls it once and ends", [.r4], handler),
+    ConformanceCheck(
+      asynchronous: "a task that is cancelled ends its stream with CancellationError", [.r4], cancellation),
+  ]
+
+  /// A store of 400 accounts, seen through a context that fails where it is told to.
+  private static func observed(
+    _ context: ContextUnderTest, handler: (@Sendable (PersistenceError) -> Void)? = nil
+  ) throws -> (Repository, ObservedContext) {
+    let inner = try context.makeStore().open()
+    try inner.save(contentsOf: (1...400).map { Account($0, balance: $0 % 10) })
+    let observed = ObservedContext(try inner.storage, monitoring: Monitoring(readFailureHandler: handler))
+    return (Repository(observed), observed)
+  }
+
+  @Sendable private static func routes(_ context: ContextUnderTest) async throws {
+    let (repository, _) = try observed(context)
+    let result = try repository.filter(Account.self).sorted(by: \.balance).result()
+    let expected = Array(result)
+    try expect(expected.count, equals: 400)
+    var visited: [Account] = []
+    try result.forEach { visited.append($0) }
+    try expect(visited, equals: expected)
+    let walked = try result.withCursor { cursor in
+      var walked: [Account] = []
+      while let account = try cursor.next() { walked.append(account) }
+      let isOver = try cursor.next() == nil
+      try expect(isOver)
+      return walked
+    }
+    try expect(walked, equals: expected)
+    var streamed: [Account] = []
+    for try await account in result.stream { streamed.append(account) }
+    try expect(streamed, equals: expected)
+    try expect(result.checkedCount(), equals: 400)
+  }
+
+  @Sendable private static func later(_ context: ContextUnderTest) async throws {
+    let (repository, observed) = try observed(context)
+    let result = try repository.filter(Account.self).result()
+    observed.fail(afterRows: 150)
+    var seen = 0
+    let error = try expectError(.inputOutput) { try result.forEach { _ in seen += 1 } }
+    try expect(error.model == "Account" && error.location == observed.location)
+    try expect(seen >= 128 && seen < 400)
+    observed.fail(afterRows: 150)
+    try expectError(.inputOutput) { try result.withCursor { cursor in while try cursor.next() != nil {} } }
+    observed.fail(afterRows: 150)
+    do {
+      for try await _ in result.stream {}
+      throw ConformanceFailure(
+        "a stream over a page that cannot be read", expected: "inputOutput", found: "the end", file: #fileID,
+        line: #line)
+    } catch let error as PersistenceError {
+      try expect(error.code, equals: .inputOutput)
+    }
+    // The next try succeeds where the medium has recovered: nothing was lost.
+    observed.fail(afterRows: nil)
+    var again = 0
+    try result.forEach { _ in again += 1 }
+    try expect(again, equals: 400)
+  }
+
+  @Sendable private static func retry(_ context: ContextUnderTest) throws {
+    let (repository, observed) = try observed(context)
+    let result = try repository.filter(Account.self).result()
+    try result.withCursor { cursor in
+      var ids: [Int] = []
+      observed.fail(afterRows: 10)
+      for _ in 0..<128 { if let account = try cursor.next() { ids.append(account.id) } }
+      // The cursor cannot be captured by a closure, so no `expectError` here.
+      var code: PersistenceError.Code?
+      do {
+        _ = try cursor.next()
+      } catch let error as PersistenceError {
+        code = error.code
+      }
+      try expect(code, equals: .inputOutput)
+      observed.fail(afterRows: nil)
+      while let account = try cursor.next() { ids.append(account.id) }
+      try expect(ids, equals: Array(1...400))
+    }
+  }
+
+  @Sendable private static func first(_ context: ContextUnderTest) throws {
+    let (repository, observed) = try observed(context)
+    observed.fail(afterRows: 0)
+    try expectError(.inputOutput) { try repository.fetch(Account.self) }
+    observed.fail(afterRows: 100, with: .damaged("a record is damaged"))
+    try expectError(.damaged) { try repository.filter(Account.self).result() }
+    observed.fail(afterRows: nil)
+    try expect(repository.fetch(Account.self).count, equals: 400)
+  }
+
+  @Sendable private static func handler(_ context: ContextUnderTest) throws {
+    let failures = Failures()
+    let (repository, observed) = try observed(context) { failure in
+      failures.codes.withLock { $0.append(failure.code) }
+    }
+    let result = try repository.filter(Account.self).result()
+    observed.fail(afterRows: 200)
+    var seen = 0
+    for _ in result { seen += 1 }
+    try expect(failures.codes.withLock { $0 }, equals: [.inputOutput])
+    try expect(seen >= 128 && seen < 400)
+  }
+
+  private final class Failures: Sendable {
+    let codes = Mutex<[PersistenceError.Code]>([])
+  }
+
+  @Sendable private static func cancellation(_ context: ContextUnderTest) async throws {
+    let (repository, _) = try observed(context)
+    let result = try repository.filter(Account.self).result()
+    let task = Task {
+      var seen = 0
+      for try await _ in result.stream {
+        seen += 1
+        if seen == 1 { withUnsafeCurrentTask { $0?.cancel() } }
+      }
+      return seen
+    }
+    do {
+      let seen = try await task.value
+      throw ConformanceFailure(
+        "a stream in a cancelled task", expected: "CancellationError", found: "\(seen) records",
+        file: #fileID,
+        line: #line)
+    } catch is CancellationError {}
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import PersistenceCore
+
+/// V1 V2: what is fetched is what was saved.
+enum RoundTripChecks {
+  static let all: [ConformanceCheck] = [
+    // per kind: samples
+    ConformanceCheck(
+      "every kind of field, optional or not, keeps its extremes and traps to the bit", [.v1, .v2]
+    ) { context in for kind in SampledKind.all { try samples(context, kind) } },
+    ConformanceCheck(
+      "random records with every kind of field are found as they were saved, also after reopening",
+      [.v1, .v2], allKinds),
+    ConformanceCheck("empty and nil are different things", [.v2], emptyIsNotNil),
+    ConformanceCheck("doubles of any bits come back with the same bits", [.v2], doubles),
+    ConformanceCheck("dates come back to the bit", [.v2], dates),
+    ConformanceCheck("a blob of 64 MiB keeps every byte", [.v2], largeBlob),
+  ]
+
+  @Sendable private static func samples(_ context: ContextUnderTest, _ kind: SampledKind) throws {
+    func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {
+      let repository = try context.makeStore().open()
+      let samples = Sample<Value>.all(seed: 1)
+      try repository.save(contentsOf: samples)
+      let fetched = try repository.fetch(Sample<Value>.self)
+      try expect(fetched.count, equals: samples.count)
+      for (found, saved) in zip(fetched, samples) {
+        let stored = Sample(
+          id: saved.id, value: saved.value.asStored, other: saved.other.asStored,
+          maybe: saved.maybe?.asStored, perhaps: saved.perhaps?.asStored)
+        try expect(found.exactText, equals: stored.exactText)
+      }
+    }
+    try check(kind.type)
+  }
+
+  @Sendable private static func allKinds(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    var repository = try store.open()
+    var random = SeededGenerator(seed: 2)
+    let records = [AllKinds(id: UUID())] + (0..<60).map { _ in AllKinds.random(using: &random) }
+    try repository.save(contentsOf: records)
+    if try repository.storage.capabilities.isDurable {
+      try repository.close()
+      repository = try store.open()
+    }
+    for record in records {
+      let found = try require(repository.find(AllKinds.self, id: record.id))
+      try expect(found.exactText, equals: record.exactText)
+    }
+    let all = try repository.fetch(AllKinds.self)
+    let expected = records.sorted { UUID.oracle($0.id, $1.id) < 0 }
+    try expect(all.map(\.exactText), equals: expected.map(\.exactText))
+  }
+
+  @Sendable private static func emptyIsNotNil(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    var empty = AllKinds(id: UUID())
+    empty.optional.string = ""
+    empty.optional.bytes = []
+    empty.optional.data = Data()
+    empty.optional.list = []
+    empty.optional.grade = Grade.none
+    let none = AllKinds(id: UUID())
+    try repository.save(contentsOf: [empty, none])
+    let found = try require(repository.find(AllKinds.self, id: empty.id))
+    try expect(found.exactText, equals: empty.exactText)
+    try expect(require(repository.find(AllKinds.self, id: none.id)).exactText, equals: none.exactText)
+    for condition: PersistentPredicate<AllKinds> in [
+      \.optional.string == "", \.optional.data == Data(), \.optional.bytes == [], \.optional.list == [],
+      \.optional.grade == Grade.none,
+    ] {
+      try expect(
+        repository.filter(AllKinds.self, where: condition).result().map(\.id), equals: [empty.id],
+        "\(condition)")
+      try expect(
+        repository.filter(AllKinds.self, where: !condition).result().map(\.id), equals: [none.id],
+        "\(condition)")
+    }
+  }
+
+  @Sendable private static func doubles(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    var random = SeededGenerator(seed: 3)
+    let records = (0..<400).map { id in
+      let (one, other) = (
+        Double(bitPattern: random.next()), Double(bitPattern: random.next() & 0x800F_FFFF_FFFF_FFFF)
+      )
+      return Sample(id: id, value: one, other: other, maybe: Optional(one.nextUp), perhaps: nil)
+    }
+    try repository.save(contentsOf: records)
+    try expect(repository.fetch(Sample<Double>.self).map(\.exactText), equals: records.map(\.exactText))
+  }
+
+  @Sendable private static func dates(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    var random = SeededGenerator(seed: 4)
+    let records = (0..<400).map { id in
+      let date = Date(timeIntervalSinceReferenceDate: Double.random(in: -1e11...1e11, using: &random))
+      let near = Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.nextUp)
+      return Sample(
+        id: id, value: date, other: near, maybe: Optional(Date(timeIntervalSince1970: Double(id) / 7)),
+        perhaps: nil)
+    }
+    try repository.save(contentsOf: records)
+    try expect(repository.fetch(Sample<Date>.self).map(\.exactText), equals: records.map(\.exactText))
+  }
+
+  @Sendable private static func largeBlob(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    var random = SeededGenerator(seed: 5)
+    var words = [UInt64](repeating: 0, count: 8 << 20)
+    for index in words.indices { words[index] = random.next() }
+    let bytes = words.withUnsafeBytes { Data($0) }
+    try repository.save(contentsOf: [Blob(1, bytes), Blob(2, Data())])
+    try expect(repository.find(Blob.self, id: 1)?.bytes, equals: bytes)
+    try expect(repository.find(Blob.self, id: 2)?.bytes, equals: Data())
+    try expect(repository.fetch(Blob.self).map(\.bytes.count), equals: [64 << 20, 0])
+  }
+}

@@ -1,0 +1,137 @@
+import PersistenceCore
+
+/// W4: unique indexes.
+enum UniqueChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "a second value is refused with uniqueViolation, naming model, field and value", [.w4], refusal),
+    ConformanceCheck("a record keeps its own value, and frees it when it changes or goes", [.w4], ownValue),
+    ConformanceCheck("values may change hands within a transaction", [.w4], swap),
+    ConformanceCheck("nil never collides, in a compound index any nil", [.w4], nils),
+    ConformanceCheck(
+      "empty text, U+0000 and values that begin alike are different values", [.w4], lookalikes),
+    ConformanceCheck(
+      "NaN collides with NaN, 0.0 with −0.0; decimals and UUIDs as they are equal", [.w4, .v4], equalities),
+    ConformanceCheck(
+      "in a transaction, what was refused leaves no trace, and the rest stays", [.w4], insideTransaction),
+  ]
+
+  private static func person(_ id: String, email: String? = nil, team: String = "", seat: Int? = nil)
+    -> Person
+  {
+    var person = Person(id)
+    person.email = email
+    person.team = team
+    person.seat = seat
+    return person
+  }
+
+  @Sendable private static func refusal(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.insert(person("a", email: "x@y"))
+    for write in [repository.insert, repository.save] as [(Person) throws -> Void] {
+      let error = try expectError(.uniqueViolation) { try write(person("b", email: "x@y")) }
+      try expect(error.model == "Person" && error.field == "email")
+      try expect(error.message.contains("x@y") == true)
+    }
+    try expect(repository.fetch(Person.self).map(\.id), equals: ["a"])
+    try repository.insert(person("b", email: "b@y"))
+    try expectError(.uniqueViolation) { try repository.update(person("b", email: "x@y")) }
+    try expectError(.uniqueViolation) { try repository.write(Person.self, id: "b") { $0.email = "x@y" } }
+    try expect(repository.find(Person.self, id: "b")?.email, equals: "b@y")
+    try expect(repository.filter(Person.self, where: \.email == "x@y").result().map(\.id), equals: ["a"])
+  }
+
+  @Sendable private static func ownValue(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.insert(person("a", email: "x"))
+    try repository.save(person("a", email: "x", team: "red"))
+    try repository.update(person("a", email: "x", team: "blue"))
+    try repository.write(Person.self, id: "a") { $0.email = "z" }
+    try repository.insert(person("b", email: "x"))
+    try expect(repository.delete(Person.self, id: "a"))
+    try repository.insert(person("c", email: "z"))
+    try repository.deleteAll(Person.self)
+    try repository.insert(contentsOf: [person("d", email: "x"), person("e", email: "z")])
+    try expect(repository.filter(Person.self, where: \.email == "x").delete(), equals: 1)
+    try repository.insert(person("f", email: "x"))
+    try expect(repository.count(Person.self), equals: 2)
+  }
+
+  @Sendable private static func swap(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.insert(contentsOf: [person("a", email: "1"), person("b", email: "2")])
+    try repository.transaction { store in
+      try store.update(person("a"))
+      try store.update(person("b", email: "1"))
+      try store.update(person("a", email: "2"))
+    }
+    try expect(repository.fetch(Person.self).map(\.email), equals: ["2", "1"])
+    try expectError(.uniqueViolation) {
+      try repository.save(contentsOf: [person("a", email: "1"), person("b", email: "2")])
+    }
+    try expect(repository.fetch(Person.self).map(\.email), equals: ["2", "1"])
+  }
+
+  @Sendable private static func nils(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.insert(contentsOf: ["a", "b", "c"].map { person($0, team: "red") })
+    try repository.insert(person("d", team: "red", seat: 1))
+    try repository.insert(person("e", team: "blue", seat: 1))
+    try repository.insert(person("f", team: "red", seat: 2))
+    let error = try expectError(.uniqueViolation) { try repository.insert(person("g", team: "red", seat: 1)) }
+    try expect(error.field, equals: "team, seat")
+    try repository.update(person("d", team: "red"))
+    try repository.insert(person("g", team: "red", seat: 1))
+    try expect(repository.count(Person.self), equals: 7)
+  }
+
+  @Sendable private static func lookalikes(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let long = String(repeating: "é", count: 400)
+    let values = ["", "\0", "a", "a\0", "A", "a ", "a\0b", long, long + "1", long + "2", long + "\0"]
+    for (number, value) in values.enumerated() { try repository.insert(person("\(number)", email: value)) }
+    for value in values {
+      try expectError(.uniqueViolation) { try repository.insert(person("again", email: value)) }
+      try expect(repository.filter(Person.self, where: \.email == value).count(), equals: 1)
+    }
+    // In a compound index the parts do not run into each other.
+    try repository.insert(person("x", team: "a\0", seat: 1))
+    try repository.insert(person("y", team: "a", seat: 1))
+    try expectError(.uniqueViolation) { try repository.insert(person("z", team: "a\0", seat: 1)) }
+  }
+
+  @Sendable private static func equalities(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.insert(UniqueNumber(1, number: .nan))
+    try expectError(.uniqueViolation) { try repository.insert(UniqueNumber(2, number: -.nan)) }
+    try repository.insert(UniqueNumber(3, number: 0.0))
+    try expectError(.uniqueViolation) { try repository.insert(UniqueNumber(4, number: -0.0)) }
+    try repository.insert(UniqueNumber(5, number: .infinity))
+    try repository.insert(UniqueNumber(6, number: .leastNonzeroMagnitude))
+    try repository.insert(contentsOf: [UniqueNumber(7, number: nil), UniqueNumber(8, number: nil)])
+    try expect(repository.fetch(UniqueNumber.self).map(\.id), equals: [1, 3, 5, 6, 7, 8])
+  }
+
+  @Sendable private static func insideTransaction(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.insert(person("a", email: "x", team: "red", seat: 1))
+    try repository.transaction { store in
+      try store.insert(person("b", email: "y"))
+      try expectError(.uniqueViolation) { try store.insert(person("c", email: "x")) }
+      try expectError(.duplicateKey) { try store.insert(person("a", email: "new")) }
+      try expectError(.notFound) { try store.update(person("zz", email: "new")) }
+      try expectError(.uniqueViolation) {
+        try store.save(contentsOf: [person("d", email: "d"), person("e", email: "y")])
+      }
+      try expectError(.uniqueViolation) { try store.save(person("b", email: "fresh", team: "red", seat: 1)) }
+      try expect(store.fetch(Person.self).map(\.id), equals: ["a", "b"])
+      // The values of what was refused are free.
+      try store.insert(contentsOf: [
+        person("c", email: "new"), person("d", email: "fresh"), person("e", email: "d"),
+      ])
+    }
+    try expect(repository.fetch(Person.self).map(\.email), equals: ["x", "y", "new", "fresh", "d"])
+    try expect(repository.filter(Person.self, where: \.email == "d").result().map(\.id), equals: ["e"])
+  }
+}

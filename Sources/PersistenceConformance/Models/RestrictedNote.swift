@@ -1,0 +1,30 @@
+package import PersistenceCore
+
+/// A context that no record is kept in: it only has a name.
+final class AnotherContext: PersistentContext {}
+
+/// A record that no context but one may hold, which is never under test (contract E1).
+package struct RestrictedNote: PersistentRecord, Hashable {
+  package var id: Int
+  package var text = ""
+
+  /// Makes a note.
+  package init(_ id: Int) { self.id = id }
+
+  package static let supportedContexts = SupportedContexts.only(AnotherContext.self)
+
+  package static let schema = RecordSchema<RestrictedNote>(
+    "RestrictedNote", fields: [.field("id", \.id), .field("text", \.text)], key: [\.id])
+
+  package var primaryKey: Int { id }
+
+  package init(from row: borrowing Row) throws {
+    id = try row.decode(at: 0)
+    text = try row.decode(at: 1)
+  }
+
+  package func encode(into row: RowBuffer) throws {
+    row.encode(id, at: 0)
+    row.encode(text, at: 1)
+  }
+}

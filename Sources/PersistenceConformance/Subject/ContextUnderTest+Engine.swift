@@ -1,0 +1,43 @@
+import Foundation
+public import PersistenceCore
+
+extension ContextUnderTest {
+  /// Describes the context of an engine that URLs name.
+  ///
+  /// Of the options that the engine declares, `busy`, `readonly` and `create` are set as a check asks for, and the
+  /// option of kind ``StoreOption/Values-swift.enum/bytes(_:)`` called `mapsize` or `maxsize` bounds the store.
+  ///
+  /// - Parameters:
+  ///   - engine: The engine.
+  ///   - options: Options that every URL carries.
+  ///   - effort: How much work checks of chance do.
+  ///   - worker: The program that opens stores as a second process.
+  public init(
+    engine: StorageEngine, options: [String: String] = [:], effort: Effort = .quick,
+    worker: WorkerProgram? = nil
+  ) {
+    self.init(engine.scheme, effort: effort, worker: worker) { path, opening, monitoring in
+      var all = options
+      func set(_ name: String, _ value: String) {
+        if engine.options.contains(where: { $0.name == name }) { all[name] = value }
+      }
+      if let milliseconds = opening.busyMilliseconds { set("busy", "\(milliseconds)ms") }
+      if opening.isReadOnly { set("readonly", "true") }
+      if !opening.creates { set("create", "false") }
+      if opening.isSmallest { for name in ["mapsize", "maxsize"] { set(name, "8MiB") } }
+      let url = Self.url(engine.scheme, engine.scheme == "memory" ? "" : path, all)
+      let context = try StorageEngine.open(url, engines: [engine], monitoring: monitoring)
+      guard let storage = context as? any StorageContext else {
+        throw PersistenceError.unsupported("be used as a driver", by: "\(type(of: context))")
+      }
+      return storage
+    }
+  }
+
+  private static func url(_ scheme: String, _ path: String, _ options: [String: String]) -> String {
+    let unescaped = CharacterSet(charactersIn: "/-_.~").union(.alphanumerics)
+    let escaped = path.addingPercentEncoding(withAllowedCharacters: unescaped) ?? path
+    let query = options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+    return "\(scheme):\(escaped)\(query.isEmpty ? "" : "?" + query)"
+  }
+}

@@ -1,0 +1,82 @@
+package import Foundation
+package import PersistenceCore
+
+/// One store: where it is, and how it is opened, once or several times.
+///
+/// Where the context is not durable, every opening is a store of its own.
+package struct StoreUnderTest: Sendable {
+  /// The context that the store is of.
+  package let context: ContextUnderTest
+
+  /// The folder that holds the store and nothing else.
+  package let folder: URL
+
+  /// Names a store in a folder.
+  package init(_ context: ContextUnderTest, folder: URL) {
+    self.context = context
+    self.folder = folder
+  }
+
+  /// The store's path: a file or a folder, as the engine likes.
+  package var path: String { folder.appendingPathComponent("store").path }
+
+  /// Opens the store.
+  ///
+  /// - Parameters:
+  ///   - options: How.
+  ///   - monitoring: What is watched.
+  /// - Returns: A repository over it.
+  /// - Throws: ``PersistenceError``.
+  package func open(_ options: OpeningOptions = OpeningOptions(), monitoring: Monitoring = Monitoring())
+    throws
+    -> Repository
+  {
+    Repository(try context.open(path, options, monitoring))
+  }
+
+  /// Starts the context's worker on the store, as another process.
+  ///
+  /// - Parameters:
+  ///   - command: What it does; see ``ConformanceWorker``.
+  ///   - arguments: The command's own arguments.
+  ///   - options: How it opens the store.
+  /// - Returns: The process.
+  /// - Throws: ``ConformanceFailure`` where the context names no worker.
+  package func worker(
+    _ command: String, _ arguments: String..., opening options: OpeningOptions = OpeningOptions()
+  )
+    throws -> WorkerProcess
+  {
+    guard let program = context.worker else {
+      throw ConformanceFailure(
+        "\(context) declares that its stores outlive a process or are shared between processes",
+        expected: "a worker that opens them as another process", found: "none", file: #fileID, line: #line)
+    }
+    return try WorkerProcess(program, [command, path, options.argument] + arguments)
+  }
+
+  /// Every file of the store with its bytes, by path: to see that nothing was written.
+  package func contents() throws -> [String: Data] {
+    var contents: [String: Data] = [:]
+    guard let walk = FileManager.default.enumerator(atPath: folder.path) else { return contents }
+    for case let name as String in walk {
+      let url = folder.appendingPathComponent(name)
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else { continue }
+      contents[name] = isFolder.boolValue ? Data() : try Data(contentsOf: url)
+    }
+    return contents
+  }
+}
+
+extension PersistentRepository {
+  /// The context behind the repository as the contract that drivers keep.
+  package var storage: any StorageContext {
+    get throws {
+      guard let storage = context as? any StorageContext else {
+        throw PersistenceError.unsupported("be used as a driver", by: "\(type(of: context))")
+      }
+      return storage
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package import Foundation
+package import PersistenceCore
+
+extension ConformanceWorker {
+  /// `digest`: reads everything and says what it is, in a few words.
+  @Sendable static func digest(_ store: WorkerStore, _ arguments: [String]) throws {
+    let repository = try store.open()
+    say("digest \(try StoreDigest.of(repository))")
+  }
+
+  /// `fill limit count`: saves records in transactions of four until the medium refuses; says which were
+  /// acknowledged, why it ended, and what the store holds then.
+  ///
+  /// Where a limit is given, no file may grow beyond so many bytes, as on a disk that is full.
+  @Sendable static func fill(_ store: WorkerStore, _ arguments: [String]) throws {
+    if let limit = arguments.first.flatMap({ UInt64($0) }) { FileSizeLimit.set(limit) }
+    let repository = try store.open()
+    say("open")
+    var number = try repository.count(Blob.self)
+    let last = arguments.dropFirst().first.flatMap { Int($0) } ?? 10_000
+    while number < last {
+      do {
+        try repository.save(contentsOf: (0..<4).map { Blob(number + $0, bytes(number + $0)) })
+      } catch let error as PersistenceError {
+        say("refused \(error.code.rawValue) \(error)")
+        break
+      }
+      number += 4
+      say("ack \(number)")
+    }
+    say("count \(try repository.count(Blob.self))")
+    for blob in try repository.fetch(Blob.self) where blob.bytes != bytes(blob.id) {
+      say("error record \(blob.id) is another one")
+    }
+    try repository.close()
+    say("closed")
+  }
+
+  /// The bytes of the record of a number, which no medium can compress.
+  package static func bytes(_ number: Int) -> Data {
+    var random = SeededGenerator(seed: UInt64(number))
+    let words = (0..<2500).map { _ in random.next() }
+    return words.withUnsafeBytes { Data($0) }
+  }
+
+  /// `unprivileged`: opens, reads and writes as somebody who owns nothing, and says how far it came.
+  @Sendable static func unprivileged(_ store: WorkerStore, _ arguments: [String]) throws {
+    guard getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0) else { return say("error setuid") }
+    func attempt(_ what: String, _ body: () throws -> String) {
+      do {
+        say("\(what) \(try body())")
+      } catch let error as PersistenceError {
+        say("\(what) \(error.code.rawValue) \(error)")
+      } catch {
+        say("\(what) other \(error)")
+      }
+    }
+    var repository: Repository?
+    attempt("open") {
+      repository = try store.open()
+      return "ok"
+    }
+    guard let repository else { return }
+    attempt("count") { "\(try repository.count(Account.self))" }
+    attempt("save") {
+      try repository.save(Account(1, balance: 999))
+      return "ok"
+    }
+    attempt("read") { try StoreDigest.of(repository) }
+  }
+}
+
+/// What a store holds, in one line.
+package enum StoreDigest {
+  /// Reads all accounts and people.
+  package static func of(_ repository: any PersistentRepository) throws -> String {
+    var text = ""
+    try repository.filter(Account.self).result().forEach { text += "\($0)" }
+    try repository.filter(Person.self).result().forEach { text += "\($0)" }
+    let sorted = try repository.filter(Person.self).sorted(by: \.age).sorted(by: \.name).result()
+    try sorted.forEach { text += $0.id }
+    return "\(text.utf8.count)-\(Array(text.utf8).withUnsafeBytes(Checksum.of))"
+  }
+}

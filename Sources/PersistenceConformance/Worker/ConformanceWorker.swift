@@ -1,0 +1,98 @@
+import Foundation
+import PersistenceCore
+
+/// What the worker, another process, does with a store: for checks of kills, of two processes, and of a medium that
+/// refuses.
+///
+/// It says what it has done line by line, each line written at once, so that a line that arrived is a fact.
+public enum ConformanceWorker {
+  /// Does what the suite asks of its worker: the main function of a ``WorkerProgram``.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments after the program's own.
+  ///   - context: The context that the suite is run against in the other process.
+  /// - Returns: The code to exit with.
+  public static func run(_ arguments: [String], on context: ContextUnderTest) -> Int32 {
+    guard arguments.count >= 3, let command = commands[arguments[0]],
+      let options = OpeningOptions(argument: arguments[2])
+    else {
+      say("usage: \(commands.keys.sorted().joined(separator: "|")) PATH OPTIONS …")
+      return 64
+    }
+    do {
+      let store = WorkerStore { Repository(try context.open(arguments[1], options, Monitoring())) }
+      try command(store, Array(arguments.dropFirst(3)))
+      return 0
+    } catch let error as PersistenceError {
+      say("error \(error.code.rawValue) \(error)")
+      return 1
+    } catch {
+      say("error other \(error)")
+      return 2
+    }
+  }
+
+  /// The store that the worker was given.
+  struct WorkerStore {
+    let open: () throws -> Repository
+  }
+
+  private static let commands: [String: @Sendable (WorkerStore, [String]) throws -> Void] = [
+    "commit": commit, "transfer": transfer, "hold": hold, "rewrite": rewrite, "digest": digest, "fill": fill,
+    "unprivileged": unprivileged,
+  ]
+
+  /// Writes a line to the standard output, past every buffer.
+  static func say(_ line: String) {
+    let bytes = Array((line.replacingOccurrences(of: "\n", with: " ") + "\n").utf8)
+    _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+  }
+
+  /// `commit seed number`: goes on with a script after so many transactions, until it is killed.
+  @Sendable private static func commit(_ store: WorkerStore, _ arguments: [String]) throws {
+    let script = CommitScript(seed: UInt64(arguments.first ?? "") ?? 0)
+    var number = arguments.dropFirst().first.flatMap { Int($0) } ?? 0
+    let repository = try store.open()
+    say("open")
+    while true {
+      number += 1
+      try script.apply(number, to: repository)
+      say("ack \(number)")
+    }
+  }
+
+  /// `transfer accounts count seed`: moves money so many times, auditing now and then.
+  @Sendable private static func transfer(_ store: WorkerStore, _ arguments: [String]) throws {
+    let numbers = arguments.compactMap { Int($0) }
+    guard numbers.count == 3 else { return say("error usage") }
+    let repository = try store.open()
+    var random = SeededGenerator(seed: UInt64(numbers[2]))
+    say("open")
+    for number in 1...numbers[1] {
+      try Bank.transfer(in: repository, accounts: numbers[0], using: &random)
+      say("ack \(number)")
+      if number.isMultiple(of: 10) { try Bank.audit(repository, accounts: numbers[0]) }
+    }
+  }
+
+  /// `hold`: writes in a transaction and keeps it open until the standard input ends.
+  @Sendable private static func hold(_ store: WorkerStore, _ arguments: [String]) throws {
+    let repository = try store.open()
+    try repository.transaction { store in
+      try store.save(contentsOf: (1...50).map { Account($0, balance: -1) })
+      try store.deleteAll(Person.self)
+      say("holding")
+      _ = readLine()
+    }
+    say("committed")
+  }
+
+  /// `rewrite`: replaces, deletes and inserts accounts, in several transactions.
+  @Sendable private static func rewrite(_ store: WorkerStore, _ arguments: [String]) throws {
+    let repository = try store.open()
+    try repository.filter(Account.self, where: \.id > 300).delete()
+    try repository.save(contentsOf: (1...100).map { Account($0 * 2, balance: -1) })
+    try repository.save(contentsOf: (1...100).map { Account(-$0, balance: -2) })
+    say("done")
+  }
+}

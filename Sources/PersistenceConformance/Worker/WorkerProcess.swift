@@ -1,0 +1,110 @@
+import Foundation
+import Synchronization
+
+/// The worker as another process, from the outside: its lines, and its end.
+package final class WorkerProcess: Sendable {
+  /// How a worker ended.
+  package struct Ending: Sendable, Equatable {
+    /// Its exit code, or the number of the signal that ended it.
+    package var status: Int32
+    /// Whether a signal ended it.
+    package var isSignal: Bool
+
+    /// That the worker did all that it was to do.
+    package static let success = Ending(status: 0, isSignal: false)
+  }
+
+  /// That a worker did not do what it had to in time.
+  package struct Failure: Error, CustomStringConvertible {
+    /// What it did instead.
+    package var description: String
+  }
+
+  private let process = Mutex<Running?>(nil)
+  private let received = Mutex<(lines: [String], isOver: Bool)>(([], false))
+  private let more = DispatchSemaphore(value: 0)
+  private let standardInput = Pipe()
+
+  private struct Running: @unchecked Sendable {  // used under the lock only, after it was started
+    let process: Process
+  }
+
+  /// Starts a worker.
+  init(_ program: WorkerProgram, _ arguments: [String]) throws {
+    let process = Process()
+    process.executableURL = program.executable
+    process.arguments = program.arguments + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardInput = standardInput
+    process.standardError = FileHandle.standardError
+    var environment = ProcessInfo.processInfo.environment
+    environment["SWIFT_BACKTRACE"] = "enable=no"
+    process.environment = environment
+    try process.run()
+    let running = Running(process: process)
+    self.process.withLock { $0 = running }
+    Thread.detachNewThread { [self] in
+      var rest = Data()
+      while true {
+        let data = output.fileHandleForReading.availableData
+        if data.isEmpty { break }
+        rest += data
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          let line = String(decoding: rest[..<end], as: UTF8.self)
+          rest = Data(rest[rest.index(after: end)...])
+          received.withLock { $0.lines.append(line) }
+          more.signal()
+        }
+      }
+      received.withLock { $0.isOver = true }
+      more.signal()
+    }
+  }
+
+  /// The lines so far.
+  package var lines: [String] { received.withLock { $0.lines } }
+
+  /// The number of the last transaction that was acknowledged; 0 where none was.
+  package var acknowledged: Int {
+    lines.last { $0.hasPrefix("ack ") }.flatMap { Int($0.dropFirst(4)) } ?? 0
+  }
+
+  /// Waits until a line with the prefix has come, and gives what follows the prefix.
+  @discardableResult
+  package func wait(for prefix: String, seconds: Double = 60) throws -> String {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while true {
+      let (line, isOver) = received.withLock { state in
+        (state.lines.first { $0.hasPrefix(prefix) }, state.isOver)
+      }
+      if let line { return String(line.dropFirst(prefix.count)).trimmingCharacters(in: .whitespaces) }
+      guard !isOver, Date() < end else {
+        throw Failure(description: "no “\(prefix)” from the worker: \(lines.suffix(5))")
+      }
+      _ = more.wait(timeout: .now() + 0.5)
+    }
+  }
+
+  /// Kills the worker at once (SIGKILL) and waits until it is gone and all its lines are read.
+  package func kill() {
+    process.withLock { running in
+      if let running { _ = Foundation.kill(running.process.processIdentifier, SIGKILL) }
+    }
+    _ = waitUntilOver()
+  }
+
+  /// Lets the worker know that it may end, by the end of its input.
+  package func release() { try? standardInput.fileHandleForWriting.close() }
+
+  /// Waits until the worker has ended and all its lines are read.
+  @discardableResult
+  package func waitUntilOver() -> Ending {
+    let running = process.withLock { $0 }
+    running?.process.waitUntilExit()
+    while !received.withLock({ $0.isOver }) { _ = more.wait(timeout: .now() + 0.5) }
+    return Ending(
+      status: running?.process.terminationStatus ?? -1,
+      isSignal: running?.process.terminationReason == .uncaughtSignal)
+  }
+}

@@ -1,0 +1,17 @@
+package import PersistenceConformance
+import PersistenceCore
+import PersistenceJSON
+import PersistenceLMDB
+import PersistenceSQLite
+
+extension ContextUnderTest {
+  /// The engines of this package: a new one is one line here.
+  private static let engines: [StorageEngine] = [.memory, .sqlite, .lmdb, .json]
+
+  /// Every context of this package.
+  package static let ours: [ContextUnderTest] = engines.map { engine in
+    ContextUnderTest(
+      engine: engine, effort: Environment.isSoak ? .thorough : .quick,
+      worker: .besideThisProgram("ContextWorker", arguments: [engine.scheme]))
+  }
+}
