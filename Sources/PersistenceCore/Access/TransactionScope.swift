@@ -2,6 +2,8 @@ import PersistenceDriver
 
 /// The transactions that the calling thread is inside of: how the outer context notices that it is used within
 /// the closure of its own transaction, where it would wait for itself (contract R1a).
+///
+/// A wrapper and the context within it are one store, so contexts are told apart by their innermost layer.
 final class TransactionScope: Sendable {
   @TaskLocal static var current: TransactionScope?
 
@@ -10,7 +12,7 @@ final class TransactionScope: Sendable {
   private let outer: TransactionScope?
 
   private init(_ context: any StorageContext, outer: TransactionScope?) {
-    self.context = ObjectIdentifier(context)
+    self.context = ObjectIdentifier(context.innermost)
     self.outer = outer
   }
 
@@ -25,7 +27,7 @@ final class TransactionScope: Sendable {
   static func requireOutside(of context: any StorageContext) throws {
     guard var scope = current else { return }
     let thread = ThreadIdentity.current
-    let identity = ObjectIdentifier(context)
+    let identity = ObjectIdentifier(context.innermost)
     while true {
       if scope.context == identity, scope.thread == thread {
         throw PersistenceError.insideTransaction(context.location)

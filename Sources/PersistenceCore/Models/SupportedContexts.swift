@@ -10,19 +10,26 @@ public struct SupportedContexts: Sendable {
   public static let any = SupportedContexts(nil)
 
   /// These contexts only; every other throws ``PersistenceError/Code/incompatibleContext``.
+  ///
+  /// A wrapper around an accepted context is accepted.
   public static func only(_ types: any PersistentContext.Type...) -> SupportedContexts {
     SupportedContexts(types)
   }
 
-  /// Whether a context may hold the model.
+  /// Whether a context may hold the model: one of the types, or a wrapper around one.
   func contains(_ context: any PersistentContext) -> Bool {
     guard let types else { return true }
-    let type = ObjectIdentifier(type(of: context))
-    return types.contains { ObjectIdentifier($0) == type }
+    let accepted = Set(types.map { ObjectIdentifier($0) })
+    return context.layers.contains { accepted.contains(ObjectIdentifier(type(of: $0))) }
   }
 
   /// The names of the accepted contexts, for messages.
   var names: [String] { types?.map { "\($0)" } ?? ["any StorageContext"] }
+}
+
+extension PersistentContext {
+  /// The context and, where it is a wrapper, the contexts within it.
+  fileprivate var layers: [any PersistentContext] { (self as? any StorageContext)?.layers ?? [self] }
 }
 
 extension PersistenceError {
@@ -36,9 +43,10 @@ extension PersistenceError {
   public static func incompatibleContext(
     _ model: Any.Type, context: any PersistentContext, accepted: [String]
   ) -> PersistenceError {
-    PersistenceError(
+    let layers = context.layers.map { "\(type(of: $0))" }.joined(separator: " around ")
+    return PersistenceError(
       .incompatibleContext,
-      "\(model) cannot be kept in the \(type(of: context)) that was given; it accepts "
+      "\(model) cannot be kept in the \(layers) that was given; it accepts "
         + accepted.joined(separator: ", "), model: "\(model)")
   }
 }
