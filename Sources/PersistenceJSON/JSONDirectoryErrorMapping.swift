@@ -15,39 +15,7 @@ struct SystemFailure: Error {
   }
 
   /// The package's error for it (contract E5).
-  var error: PersistenceError {
-    let code: PersistenceError.Code
-    let advice: String
-    switch number {
-    case ENOSPC, EDQUOT, EFBIG:
-      code = .storeFull
-      advice = "nothing was changed; make room on the disk"
-    case EROFS:
-      code = .readOnly
-      advice = "the file system may only be read; open the store with readonly=true"
-    case EACCES, EPERM:
-      code = .accessDenied
-      advice = "let this user read and write the store's folder"
-    case ENOENT:
-      code = .missingStore
-      advice = "it does not exist; check the path"
-    case ENOTDIR, EISDIR, ELOOP:
-      code = .notAStore
-      advice = "a JSON directory is a folder; check the path"
-    case EMFILE, ENFILE:
-      code = .inputOutput
-      advice = "too many files are open; raise the limit"
-    case ENAMETOOLONG:
-      code = .valueTooLarge
-      advice = "the name is too long for the file system"
-    default:
-      code = .inputOutput
-      advice = "check the medium"
-    }
-    return PersistenceError(
-      code, "could not \(attempt) \(path): \(advice)", location: path,
-      engineError: .init(engine: "POSIX", code: Int(number), message: String(cString: strerror(number))))
-  }
+  var error: PersistenceError { .system(number, while: attempt, at: path) }
 }
 
 /// Runs a closure so that only the package's error leaves it.

@@ -35,11 +35,9 @@ extension MemoryReader {
 
   /// A scan, sorted in memory where another order than the key's is asked for.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
-    let isKeyOrder =
-      request.totalOrder.map { StoredName($0.field) } == request.schema.key.map(StoredName.init)
-      && request.totalOrder.allSatisfy { !$0.isDescending }
-    return QueryPlan(
-      access: .scan, residual: request.predicateWithAnchor?.shape, ordering: isKeyOrder ? .byAccess : .sorted)
+    QueryPlan(
+      access: .scan, residual: request.predicateWithAnchor?.shape,
+      ordering: request.isInKeyOrder ? .byAccess : .sorted)
   }
 }
 

@@ -32,13 +32,7 @@ final class MemoryResults: StorageResults {
     positions = MemoryRows.positions(of: request.schema, in: table.schema)
     predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)
     state = Mutex(Found())
-    if !isKeyOrder { try sort() }
-  }
-
-  /// Whether the table's own order is the one asked for.
-  private var isKeyOrder: Bool {
-    request.totalOrder.allSatisfy { !$0.isDescending }
-      && request.totalOrder.map { StoredName($0.field) } == request.schema.key.map(StoredName.init)
+    if !request.isInKeyOrder { try sort() }
   }
 
   func count() throws -> Int {

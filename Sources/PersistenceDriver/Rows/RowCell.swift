@@ -6,27 +6,29 @@ public import Foundation
 /// received its ``Row`` runs. Decimals are their canonical text, documents their canonical JSON.
 public struct RowCell: BitwiseCopyable {
   /// What a cell holds; the raw values order the kinds among each other, nil first.
+  ///
+  /// A raw value never changes its meaning, so that contexts may write it into their files; new ones may be added.
   public enum Tag: UInt8, Sendable, Hashable, BitwiseCopyable {
     /// Nothing.
-    case null
+    case null = 0
     /// A truth value.
-    case bool
+    case bool = 1
     /// An integer of up to 64 bits.
-    case integer
+    case integer = 2
     /// A floating-point number.
-    case double
+    case double = 3
     /// UTF-8 text.
-    case text
+    case text = 4
     /// Bytes.
-    case bytes
+    case bytes = 5
     /// Seconds since 2001-01-01 00:00:00 UTC.
-    case date
+    case date = 6
     /// Sixteen bytes of a UUID.
-    case uuid
+    case uuid = 7
     /// The canonical text of a decimal number.
-    case decimal
+    case decimal = 8
     /// Canonical JSON text.
-    case document
+    case document = 9
   }
 
   /// What the cell holds.
