@@ -20,7 +20,7 @@ public struct SupportedContexts: Sendable {
   func contains(_ context: any PersistentContext) -> Bool {
     guard let types else { return true }
     let accepted = Set(types.map { ObjectIdentifier($0) })
-    return context.layers.contains { accepted.contains(ObjectIdentifier(type(of: $0))) }
+    return context.allLayers.contains { accepted.contains(ObjectIdentifier(type(of: $0))) }
   }
 
   /// The names of the accepted contexts, for messages.
@@ -29,7 +29,13 @@ public struct SupportedContexts: Sendable {
 
 extension PersistentContext {
   /// The context and, where it is a wrapper, the contexts within it.
-  fileprivate var layers: [any PersistentContext] { (self as? any StorageContext)?.layers ?? [self] }
+  ///
+  /// Not called `layers`, as that of drivers is: of two members of one name the compiler takes the one whose type
+  /// fits without a conversion, which would be this one, for ever.
+  fileprivate var allLayers: [any PersistentContext] {
+    guard let store = self as? any StorageContext else { return [self] }
+    return store.layers
+  }
 }
 
 extension PersistenceError {
@@ -43,7 +49,7 @@ extension PersistenceError {
   public static func incompatibleContext(
     _ model: Any.Type, context: any PersistentContext, accepted: [String]
   ) -> PersistenceError {
-    let layers = context.layers.map { "\(type(of: $0))" }.joined(separator: " around ")
+    let layers = context.allLayers.map { "\(type(of: $0))" }.joined(separator: " around ")
     return PersistenceError(
       .incompatibleContext,
       "\(model) cannot be kept in the \(layers) that was given; it accepts "
