@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak bench format lint clean
+.PHONY: help setup demo test soak bench docs format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -15,6 +15,7 @@ help:
 	@echo "make test     all tests, on every engine"
 	@echo "make soak     the long tests too: hundreds of kills, many processes"
 	@echo "make bench    how long the first ten of a million records take"
+	@echo "make docs     writes the table of the contract's rules and their checks anew"
 	@echo "make format   puts the sources into the one form"
 	@echo "make lint     says where they are not in it"
 
@@ -36,6 +37,10 @@ soak: setup
 
 bench: setup
 	swift run --package-path Benchmarks -c release FirstTen
+
+docs: setup
+	swift build --product persistence
+	.build/debug/persistence conform --list > Documentation/Conformance.md
 
 format:
 	swift format format --in-place --parallel --recursive --configuration .swift-format $(SOURCES)

@@ -92,7 +92,8 @@ let package = Package(
       swiftSettings: settings),
 
     // What authors of contexts run: the contract's checks and the fuzzer.
-    .target(name: "PersistenceConformance", dependencies: ["PersistenceCore"], swiftSettings: settings),
+    .target(
+      name: "PersistenceConformance", dependencies: ["PersistenceCore", logging], swiftSettings: settings),
 
     // The tool.
     .target(
@@ -142,7 +143,10 @@ let package = Package(
     .testTarget(
       name: "PersistenceMigrationTests", dependencies: ["PersistenceMigration"], swiftSettings: settings),
     .testTarget(
-      name: "PersistenceToolTests", dependencies: ["PersistenceTool", "PersistenceMigration"],
+      name: "PersistenceToolTests",
+      dependencies: [
+        "PersistenceTool", "PersistenceMigration", "PersistenceConformance", "PersistenceCommand",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceConfigurationTests",

@@ -7,5 +7,6 @@ let interruption = Interruption()
 let session = ToolSession(
   output: ByteOutput(fileDescriptor: STDOUT_FILENO, name: "standard output"),
   messages: ByteOutput(fileDescriptor: STDERR_FILENO, name: "standard error"), engines: ToolEngines.all,
+  executable: Bundle.main.executableURL,
   isInterrupted: { interruption.isRequested })
 exit(ToolRunner.run(Array(CommandLine.arguments.dropFirst()), in: session))

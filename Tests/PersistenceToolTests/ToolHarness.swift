@@ -4,9 +4,9 @@ import PersistenceTool
 import Synchronization
 
 /// Runs the tool in this process and keeps what it printed.
-struct ToolHarness {
+struct ToolHarness: Sendable {
   /// What a run printed, and how it ended.
-  struct Run {
+  struct Run: Sendable {
     let code: Int32
     let output: String
     let messages: String
@@ -14,6 +14,8 @@ struct ToolHarness {
 
   /// Engines beside those that the tool has, such as one that holds a store made by the test.
   var engines = ToolEngines.all
+  /// The tool's executable, where a command starts itself a second time.
+  var executable: URL?
   var isInterrupted: @Sendable () -> Bool = { false }
 
   func callAsFunction(_ arguments: String...) -> Run { run(arguments) }
@@ -22,10 +24,17 @@ struct ToolHarness {
     let (output, messages) = (Collector(), Collector())
     let session = ToolSession(
       output: ByteOutput { output.append($0) }, messages: ByteOutput { messages.append($0) },
-      engines: engines,
+      engines: engines, executable: executable,
       isInterrupted: isInterrupted)
     let code = ToolRunner.run(arguments, in: session)
     return Run(code: code, output: output.text, messages: messages.text)
+  }
+
+  /// Runs a command that awaits on a thread of its own: in a test's it would block the pool that it waits for.
+  func aside(_ arguments: String...) async -> Run {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: run(arguments)) }
+    }
   }
 
   private final class Collector {

@@ -24,14 +24,14 @@ package struct StoreUnderTest: Sendable {
   ///
   /// - Parameters:
   ///   - options: How.
-  ///   - monitoring: What is watched.
+  ///   - monitoring: What is watched; nothing by default.
   /// - Returns: A repository over it.
   /// - Throws: ``PersistenceError``.
-  package func open(_ options: OpeningOptions = OpeningOptions(), monitoring: Monitoring = Monitoring())
+  package func open(_ options: OpeningOptions = OpeningOptions(), monitoring: Monitoring? = nil)
     throws
     -> Repository
   {
-    Repository(try context.open(path, options, monitoring))
+    Repository(try context.open(path, options, monitoring ?? .silent))
   }
 
   /// Starts the context's worker on the store, as another process.

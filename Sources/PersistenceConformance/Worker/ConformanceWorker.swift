@@ -20,7 +20,7 @@ public enum ConformanceWorker {
       return 64
     }
     do {
-      let store = WorkerStore { Repository(try context.open(arguments[1], options, Monitoring())) }
+      let store = WorkerStore { Repository(try context.open(arguments[1], options, .silent)) }
       try command(store, Array(arguments.dropFirst(3)))
       return 0
     } catch let error as PersistenceError {

@@ -12,6 +12,9 @@ package enum ToolRunner {
   package static func run(_ arguments: [String], in session: ToolSession) -> Int32 {
     let exit: ToolFailure.Exit
     do {
+      if arguments.first == ConformWorker.name {
+        return try ConformWorker.run(Array(arguments.dropFirst()), in: session)
+      }
       exit = try parse(arguments, session)
       try session.output.flush()
     } catch {

@@ -1,3 +1,4 @@
+package import Foundation
 package import PersistenceDriver
 import Logging
 
@@ -9,6 +10,9 @@ package final class ToolSession {
   let messages: ByteOutput
   /// The engines that URLs may name.
   let engines: [StorageEngine]
+  /// The tool's own executable, which is started as a second process where a command needs one; nil where there is
+  /// none.
+  let executable: URL?
   private let isInterrupted: @Sendable () -> Bool
 
   /// Makes a session.
@@ -17,14 +21,16 @@ package final class ToolSession {
   ///   - output: Where results go.
   ///   - messages: Where everything else goes.
   ///   - engines: The engines that URLs may name, beside `memory:`.
+  ///   - executable: The tool's own executable.
   ///   - isInterrupted: Whether the user has asked to stop.
   package init(
-    output: ByteOutput, messages: ByteOutput, engines: [StorageEngine],
+    output: ByteOutput, messages: ByteOutput, engines: [StorageEngine], executable: URL? = nil,
     isInterrupted: @escaping @Sendable () -> Bool = { false }
   ) {
     self.output = output
     self.messages = messages
     self.engines = engines
+    self.executable = executable
     self.isInterrupted = isInterrupted
   }
 

@@ -1,0 +1,51 @@
+import Foundation
+import OurContexts
+import PersistenceConformance
+import Testing
+
+@Suite("What the documents say of the contract")
+struct DocumentationTests {
+  private static let documents = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private func text(_ name: String) throws -> String {
+    try String(contentsOf: Self.documents.appendingPathComponent(name), encoding: .utf8)
+  }
+
+  @Test("every rule has a check, and no two checks have one name", arguments: RuleTable().rows.map(\.rule))
+  func everyRule(rule: ContractRule) {
+    #expect(RuleTable().rows.contains { $0.rule == rule && !$0.checks.isEmpty }, "\(rule) has no check")
+    #expect(Set(ConformanceCheck.all.map(\.id)).count == ConformanceCheck.all.count)
+  }
+
+  @Test("the table of rules and checks is the one that `make docs` makes")
+  func table() throws {
+    #expect(try text("Documentation/Conformance.md") == RuleTable().markdown + "\n", "run make docs")
+  }
+
+  @Test("every rule of the contract's text is one that checks name, and the other way round")
+  func contract() throws {
+    let contract = try text("Documentation/Contract.md")
+    let numbers = contract.matches(of: /\*\*([VOWREC][0-9]+a?)/).map { String($0.1) }
+    #expect(Set(numbers) == Set(ContractRule.allCases.map(\.rawValue)))
+  }
+
+  @Test("the README says by which capabilities our contexts are excused", arguments: ContextUnderTest.ours)
+  func excuses(context: ContextUnderTest) throws {
+    let capabilities = try context.capabilities()
+    let excuses = Set(
+      ConformanceCheck.all.flatMap { check in
+        check.requirements.filter { !$0.isMet(by: capabilities) }.prefix(1).map(\.capability)
+      })
+    let line = try text("README.md").split(separator: "\n").first {
+      $0.hasPrefix("| excused from rules by |")
+    }
+    let cells = try #require(line).split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+    try #require(cells.count == 5)
+    let columns = ["sqlite": 1, "lmdb": 2, "json": 3, "memory": 4]
+    let cell = cells[try #require(columns[context.name])]
+    let written =
+      cell == "nothing" ? [] : cell.replacing("`", with: "").split(separator: ", ").map(String.init)
+    #expect(Set(written) == excuses)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import PersistenceConformance
+import PersistenceDriver
+import PersistenceTool
+import Testing
+
+@Suite("persistence conform")
+struct ConformCommandTests {
+  @Test("a context that keeps the contract gives a table by rule and exit code 0")
+  func held() async {
+    let run = await ToolHarness().aside("conform", "memory:", "--rule", "O4", "--rule", "c2")
+    #expect(run.code == 0, "\(run.messages)")
+    #expect(run.output.contains("O4    limit, offset and pages"))
+    #expect(run.output.contains("isMultiProcess: false"))
+    #expect(run.output.contains(" 0 broken"))
+    #expect(!run.output.contains("V1 "))
+  }
+
+  @Test("a broken rule is printed with its example, as JSON too, and gives exit code 1")
+  func broken() async throws {
+    // Every store that is opened is the same one: what a check finds is what another has left.
+    let harness = ToolHarness.holding(MemoryContext())
+    let run = await harness.aside("conform", "held:", "--rule", "W1")
+    #expect(run.code == 1)
+    #expect(run.output.contains("broken: W1"))
+    #expect(run.output.contains("expected:") && run.output.contains("found:"))
+    let json = await harness.aside("conform", "held:", "--rule", "W1", "--format", "json")
+    #expect(json.code == 1)
+    let report = try JSONDecoder().decode(ConformanceReport.self, from: Data(json.output.utf8))
+    #expect(!report.isConforming && report.count(where: \.isBroken) > 0)
+    #expect(report.entries.allSatisfy { $0.rules.contains(.w1) })
+  }
+
+  @Test("no check run is a failure")
+  func nothing() async {
+    let run = await ToolHarness().aside("conform", "memory:", "--rule", "E7")
+    #expect(run.code == 1)
+    #expect(run.messages.contains("no check was run"))
+  }
+
+  @Test("what is at the path is never touched: only a new or an empty folder is taken")
+  func path() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path + "/mine.sqlite"
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: file))
+    for path in [file, folder.path] {
+      let run = await ToolHarness().aside("conform", "json:\(path)", "--rule", "O4")
+      #expect(run.code == 3 && run.messages.contains("there is something at \(path)"))
+    }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+    let run = await ToolHarness().aside("conform", "json:\(folder.path)/new", "--rule", "O4")
+    #expect(run.code == 0, "\(run.output)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/new").isEmpty)
+  }
+
+  @Test("the tool is its own second process")
+  func worker() async {
+    var harness = ToolHarness()
+    harness.executable = WorkerProgram.besideThisProgram("persistence")?.executable
+    let run = await harness.aside("conform", "json:", "--rule", "C2")
+    #expect(run.code == 0, "\(run.output)")
+    let alone = await ToolHarness().aside("conform", "json:", "--rule", "C2")
+    #expect(alone.code == 1 && alone.output.contains("a worker that opens them as another process"))
+  }
+
+  @Test("rules and checks are listed, and unknown rules, schemes and options are refused")
+  func usage() async {
+    let list = await ToolHarness().aside("conform", "--list")
+    #expect(list.code == 0 && list.output.contains("**W5** committed is committed"))
+    #expect(await ToolHarness().aside("conform").code == 3)
+    #expect(
+      await ToolHarness().aside("conform", "memory:", "--rule", "Z9").messages.contains(
+        "its rules are V1, V2"))
+    #expect(await ToolHarness().aside("conform", "nothing:").code == 3)
+    #expect(await ToolHarness().aside("conform", "sqlite:?color=red").code == 3)
+  }
+}
