@@ -9,10 +9,11 @@ SHELL := bash
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
 TEST_RESULTS ?= .build/tests.xml
+EXAMPLE_RESULTS = $(TEST_RESULTS:.xml=-example.xml)
 
 help:
 	@echo "make demo     movies through the real tool and a small app, on every engine"
-	@echo "make test     all tests, on every engine"
+	@echo "make test     all tests, on every engine, and those of the example of a context"
 	@echo "make soak     the long tests too: hundreds of kills, many processes"
 	@echo "make bench    how long the first ten of a million records take"
 	@echo "make docs     writes the table of the contract's rules and their checks anew"
@@ -29,6 +30,9 @@ test: setup
 	swift build --build-tests
 	rm -f $(TEST_RESULTS) $(TEST_RESULTS:.xml=-swift-testing.xml)
 	swift test --skip-build --xunit-output $(TEST_RESULTS)
+	swift build --package-path Examples/OneFile --build-tests
+	rm -f $(EXAMPLE_RESULTS) $(EXAMPLE_RESULTS:.xml=-swift-testing.xml)
+	swift test --package-path Examples/OneFile --skip-build --xunit-output $(abspath $(EXAMPLE_RESULTS))
 
 soak: setup
 	swift build --build-tests
@@ -49,4 +53,4 @@ lint:
 	swift format lint --strict --parallel --recursive --configuration .swift-format $(SOURCES)
 
 clean:
-	rm -rf .build Examples/MoviesApp/.build Benchmarks/.build
+	rm -rf .build Examples/MoviesApp/.build Examples/OneFile/.build Benchmarks/.build

@@ -1,0 +1,25 @@
+/// A checksum that notices damage: any change of a single word changes it.
+struct Checksum {
+  private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  /// Takes in a number.
+  mutating func add(_ word: UInt64) {
+    // Every step can be undone, so two states that differ stay different.
+    value = (value ^ word) &* 0xD6E8_FEB8_6659_FD93
+    value ^= value >> 32
+  }
+
+  /// Takes in bytes, eight at a time.
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    var offset = 0
+    while offset + 8 <= bytes.count {
+      add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+      offset += 8
+    }
+    while offset < bytes.count {
+      add(UInt64(bytes[offset]))
+      offset += 1
+    }
+    add(UInt64(bytes.count))
+  }
+}

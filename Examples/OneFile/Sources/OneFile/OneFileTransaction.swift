@@ -1,0 +1,99 @@
+import PersistenceDriver
+
+/// A transaction: a copy of the state, which becomes the store's when it is committed, and is dropped when it is not.
+final class OneFileTransaction: StorageTransaction, StateReader {
+  let location: String
+  private(set) var copy: StoreState
+  private(set) var isChanged = false
+  private var isOpen = true
+
+  init(_ state: StoreState, location: String) {
+    copy = state
+    self.location = location
+  }
+
+  /// Ends the transaction: whoever kept it gets an error.
+  func end() { isOpen = false }
+
+  func state() throws -> StoreState {
+    guard isOpen else { throw PersistenceError.closed("the transaction") }
+    return copy
+  }
+
+  func define(_ schema: ModelSchema) throws {
+    guard try state().table(schema, location: location) == nil else { return }
+    copy.tables[StoredName(schema.name)] = Table(schema)
+    isChanged = true
+  }
+
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema) { key, exists in
+      if exists { throw PersistenceError.duplicateKey(key, in: schema) }
+    }
+  }
+
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema) { key, exists in
+      if !exists { throw PersistenceError.notFound(key, in: schema) }
+    }
+  }
+
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema) { _, _ in }
+  }
+
+  func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
+    try key.validate(for: schema)
+    return try change(schema) { try $0.delete(key) } ?? false
+  }
+
+  func delete(_ request: FetchRequest) throws -> Int {
+    // First all keys, then the deletions: rows are found in a state that stands still.
+    var keys: [RecordKey] = []
+    _ = try fetch(request).read(from: 0, limit: Int.max) { row in
+      keys.append(try RecordKey(of: row, in: request.schema))
+    }
+    _ = try change(request.schema) { table in for key in keys { _ = try table.delete(key) } }
+    return keys.count
+  }
+
+  func deleteAll(in schema: ModelSchema) throws -> Int {
+    try change(schema) { table in
+      let count = table.records.count
+      table.deleteAll()
+      return count
+    } ?? 0
+  }
+
+  func nested(_ body: () throws -> Void) throws {
+    let before = try state()
+    do {
+      try body()
+    } catch {
+      copy = before
+      throw error
+    }
+  }
+
+  private func write(
+    _ row: borrowing Row, in schema: ModelSchema, _ check: (RecordKey, Bool) throws -> Void
+  ) throws {
+    guard let stored = try state().table(schema, location: location)?.schema else {
+      throw PersistenceError(
+        .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
+    }
+    let record = try Record(row, of: schema, in: stored)
+    _ = try change(schema) { table in
+      try check(record.key, table.record(for: record.key) != nil)
+      try table.save(record)
+    }
+  }
+
+  /// Changes a model's table in place; nil where the store does not hold the model.
+  private func change<Result>(_ schema: ModelSchema, _ body: (inout Table) throws -> Result) throws -> Result?
+  {
+    guard let stored = try state().table(schema, location: location)?.schema else { return nil }
+    isChanged = true
+    return try body(&copy.tables[StoredName(schema.name), default: Table(stored)])
+  }
+}

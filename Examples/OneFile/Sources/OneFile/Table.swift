@@ -1,0 +1,90 @@
+import PersistenceDriver
+
+/// The records of one model in the order of their keys, as a value: a copy is a snapshot.
+struct Table: Sendable {
+  let schema: ModelSchema
+  private(set) var records: [Record] = []
+  private var unique: [UniqueIndex]
+
+  init(_ schema: ModelSchema) {
+    self.schema = schema
+    unique = schema.indexes.filter(\.isUnique).map { UniqueIndex($0, of: schema) }
+  }
+
+  /// For each stored field its position in a declared schema: stores know fields by name (contract E4).
+  func targets(for declared: ModelSchema) -> [Int] {
+    schema.fields.compactMap { declared.position(of: $0.name) }
+  }
+
+  func record(for key: RecordKey) -> Record? {
+    let (place, isFound) = place(of: key)
+    return isFound ? records[place] : nil
+  }
+
+  /// Adds a record, or replaces the one of its key; where a unique value is taken, nothing is changed.
+  mutating func save(_ record: Record) throws {
+    let values = try uniqueValues(of: record)
+    for (index, values) in zip(unique, values) {
+      guard let values, let holder = index.holder(of: values), holder != record.key else { continue }
+      throw PersistenceError.uniqueViolation(values, of: index.index, in: schema, key: record.key)
+    }
+    let (place, isFound) = place(of: record.key)
+    if isFound {
+      setHolder(nil, of: try uniqueValues(of: records[place]))
+      records[place] = record
+    } else {
+      records.insert(record, at: place)
+    }
+    setHolder(record.key, of: values)
+  }
+
+  /// Adds a record that comes after all others, as those in a file do.
+  mutating func append(_ record: Record) throws {
+    if let last = records.last, last.key >= record.key {
+      throw PersistenceError.damaged("the records of \(schema.name) are not in the order of their keys")
+    }
+    setHolder(record.key, of: try uniqueValues(of: record))
+    records.append(record)
+  }
+
+  /// Deletes the record of a key; says whether there was one.
+  mutating func delete(_ key: RecordKey) throws -> Bool {
+    let (place, isFound) = place(of: key)
+    guard isFound else { return false }
+    setHolder(nil, of: try uniqueValues(of: records[place]))
+    records.remove(at: place)
+    return true
+  }
+
+  mutating func deleteAll() {
+    records.removeAll()
+    for number in unique.indices { unique[number].removeAll() }
+  }
+
+  /// Where the key is, or would be inserted.
+  private func place(of key: RecordKey) -> (place: Int, isFound: Bool) {
+    var (low, high) = (0, records.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if records[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < records.count && records[low].key == key)
+  }
+
+  /// The values of a record in each unique index.
+  private func uniqueValues(of record: Record) throws -> [[PersistentValue]?] {
+    guard !unique.isEmpty else { return [] }
+    let row = RowBuffer(count: schema.fields.count)
+    return try record.withRow(row, Array(schema.fields.indices)) { row in
+      var values: [[PersistentValue]?] = []
+      for index in unique { values.append(try index.values(of: row)) }
+      return values
+    }
+  }
+
+  private mutating func setHolder(_ key: RecordKey?, of values: [[PersistentValue]?]) {
+    for (number, values) in values.enumerated() {
+      if let values { unique[number].setHolder(key, of: values) }
+    }
+  }
+}

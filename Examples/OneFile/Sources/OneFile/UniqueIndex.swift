@@ -1,0 +1,29 @@
+import PersistenceDriver
+
+/// Who holds which values of a unique index, as a value: a copy is a snapshot (contract W4).
+struct UniqueIndex: Sendable {
+  let index: IndexSchema
+  private let positions: [Int]
+  private var holders: [[PersistentValue]: RecordKey] = [:]
+
+  init(_ index: IndexSchema, of schema: ModelSchema) {
+    self.index = index
+    positions = index.fields.compactMap { schema.position(of: $0) }
+  }
+
+  /// The indexed values of a stored row; nil where one of them is nil, which never collides.
+  func values(of row: borrowing Row) throws -> [PersistentValue]? {
+    var values: [PersistentValue] = []
+    for position in positions {
+      guard !row[position].isNull else { return nil }
+      values.append(try row.value(at: position))
+    }
+    return values
+  }
+
+  func holder(of values: [PersistentValue]) -> RecordKey? { holders[values] }
+
+  mutating func setHolder(_ key: RecordKey?, of values: [PersistentValue]) { holders[values] = key }
+
+  mutating func removeAll() { holders.removeAll() }
+}
