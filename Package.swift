@@ -155,7 +155,8 @@ let package = Package(
 
     // Every context of this package passes the suite, and the process that it kills.
     .target(
-      name: "OurContexts", dependencies: ["PersistenceConformance"] + engines, path: "Tests/OurContexts",
+      name: "OurContexts", dependencies: ["PersistenceConformance", "PersistenceCore", logging] + engines,
+      path: "Tests/OurContexts",
       swiftSettings: settings),
     .executableTarget(
       name: "ContextWorker", dependencies: ["OurContexts"], path: "Tests/ContextWorker",

@@ -55,7 +55,7 @@ public struct ContextUnderTest: Sendable {
   }
 
   /// Opens the store at a path.
-  func open(_ path: String, _ options: OpeningOptions, _ monitoring: Monitoring) throws -> any StorageContext
+  package func open(_ path: String, _ options: OpeningOptions, _ monitoring: Monitoring) throws -> any StorageContext
   {
     try opening(path, options, monitoring)
   }

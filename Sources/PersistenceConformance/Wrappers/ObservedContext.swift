@@ -3,9 +3,9 @@ import Synchronization
 
 /// A context around another one that counts the rows which are read, and fails where it is told to.
 ///
-/// A wrapper through the real seam: every call goes to the context that it wraps.
-package final class ObservedContext: StorageContext {
-  private let wrapped: any StorageContext
+/// Everything but the reading of results goes to the context that it wraps.
+package final class ObservedContext: StorageContextWrapper {
+  package let wrapped: any StorageContext
   private let state = Mutex(State())
 
   private struct State {
@@ -43,36 +43,19 @@ package final class ObservedContext: StorageContext {
     }
   }
 
-  package var location: String { wrapped.location }
-  package var capabilities: Capabilities { wrapped.capabilities }
-  package func catalog() throws -> [ModelSchema] { try wrapped.catalog() }
-  package func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
-    -> Bool
-  {
-    try wrapped.find(key, in: schema, body)
+  package func wrap(_ results: any StorageResults, of request: FetchRequest) -> any StorageResults {
+    ObservedResults(results, self)
   }
-  package func count(_ request: FetchRequest) throws -> Int { try wrapped.count(request) }
-  package func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    ObservedResults(try wrapped.fetch(request), self)
-  }
-  package func plan(for request: FetchRequest) throws -> QueryPlan { try wrapped.plan(for: request) }
-  package func snapshot() throws -> any StorageSnapshot { try wrapped.snapshot() }
-  package func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
-    try wrapped.transaction(body)
-  }
-  package func close() throws { try wrapped.close() }
 }
 
-private final class ObservedResults: StorageResults {
-  private let wrapped: any StorageResults
+private final class ObservedResults: StorageResultsWrapper {
+  let wrapped: any StorageResults
   private let context: ObservedContext
 
   init(_ wrapped: any StorageResults, _ context: ObservedContext) {
     self.wrapped = wrapped
     self.context = context
   }
-
-  func count() throws -> Int { try wrapped.count() }
 
   func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
     try wrapped.read(from: offset, limit: limit) { row in

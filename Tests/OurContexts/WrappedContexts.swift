@@ -1,0 +1,75 @@
+import Logging
+package import PersistenceConformance
+import PersistenceCore
+
+extension ContextUnderTest {
+  /// Contexts of ours inside the wrappers that ship: wrappers are contexts too, and keep the same rules.
+  package static let wrapped: [ContextUnderTest] = [
+    wrapping("memory", in: "LoggingContext", loggingEverything),
+    wrapping("memory", in: "ReadOnlyContext", readingThroughReadOnly),
+    wrapping("lmdb", in: "ReadOnlyContext", readingThroughReadOnly),
+    wrapping("memory", in: "ObservedContext") { context, _ in ObservedContext(context) },
+  ]
+
+  private static func wrapping(
+    _ name: String, in wrapper: String,
+    _ wrap: @escaping @Sendable (any StorageContext, OpeningOptions) -> any StorageContext
+  ) -> ContextUnderTest {
+    let inner = ours.first { $0.name == name }
+    return ContextUnderTest("\(wrapper) over \(name)", effort: .quick, worker: inner?.worker) {
+      path, options, monitoring in
+      guard let inner else { throw PersistenceError(.missingStore, "no context of ours is called \(name)") }
+      var innerOptions = options
+      if wrapper == "ReadOnlyContext", options.isReadOnly {
+        // The store could be written to: it is the wrapper that refuses.
+        innerOptions.isReadOnly = false
+        innerOptions.creates = false
+      }
+      return wrap(try inner.open(path, innerOptions, monitoring), options)
+    }
+  }
+
+  /// Every call becomes text, at the most talkative level, which goes nowhere.
+  @Sendable private static func loggingEverything(_ context: any StorageContext, _ options: OpeningOptions)
+    -> any StorageContext
+  {
+    var logger = Logger(label: "wrapped") { _ in FormattingLogHandler() }
+    logger.logLevel = .trace
+    return LoggingContext(context, logger: logger)
+  }
+
+  @Sendable private static func readingThroughReadOnly(
+    _ context: any StorageContext, _ options: OpeningOptions
+  ) -> any StorageContext {
+    options.isReadOnly ? ReadOnlyContext(context) : ReadThroughContext(context)
+  }
+}
+
+/// A context that writes to a store and reads it through a ``ReadOnlyContext``, so that all of reading is checked
+/// through that.
+private final class ReadThroughContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+  private let reader: ReadOnlyContext
+
+  init(_ wrapped: any StorageContext) {
+    self.wrapped = wrapped
+    reader = ReadOnlyContext(wrapped)
+  }
+
+  var wrappedReader: any StorageReader { reader }
+
+  func snapshot() throws -> any StorageSnapshot { try reader.snapshot() }
+}
+
+/// Makes the text of every line, and forgets it.
+private struct FormattingLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var logLevel: Logger.Level = .trace
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) { _ = "\(event.message) \(event.metadata ?? [:])" }
+}
