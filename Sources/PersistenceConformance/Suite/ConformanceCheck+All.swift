@@ -14,7 +14,7 @@ extension ConformanceCheck {
 
   private static let writing = [
     WriteChecks.all, TransactionChecks.all, InsideTransactionChecks.all, UniqueChecks.all, WriterChecks.all,
-    ConcurrencyChecks.all,
+    ConcurrencyChecks.all, IsolationChecks.all, ReopenChecks.all,
   ].flatMap { $0 }
 
   private static let results = [

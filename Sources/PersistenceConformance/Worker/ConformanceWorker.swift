@@ -39,7 +39,7 @@ public enum ConformanceWorker {
 
   private static let commands: [String: @Sendable (WorkerStore, [String]) throws -> Void] = [
     "commit": commit, "transfer": transfer, "hold": hold, "rewrite": rewrite, "digest": digest, "fill": fill,
-    "unprivileged": unprivileged,
+    "unprivileged": unprivileged, "append": append,
   ]
 
   /// Writes a line to the standard output, past every buffer.
@@ -94,5 +94,17 @@ public enum ConformanceWorker {
     try repository.save(contentsOf: (1...100).map { Account($0 * 2, balance: -1) })
     try repository.save(contentsOf: (1...100).map { Account(-$0, balance: -2) })
     say("done")
+  }
+
+  /// `append number count`: appends so many words to a list, and says what stood there before each.
+  @Sendable private static func append(_ store: WorkerStore, _ arguments: [String]) throws {
+    let numbers = arguments.compactMap { Int($0) }
+    guard numbers.count == 2 else { return say("error usage") }
+    let repository = try store.open()
+    say("open")
+    for step in 0..<numbers[1] {
+      let before = try Withdrawals.append("\(numbers[0])-\(step)", in: repository)
+      say("before " + before.joined(separator: " "))
+    }
   }
 }

@@ -18,6 +18,22 @@ extension PersistentValue: CustomStringConvertible {
   }
 }
 
+extension PersistentValue {
+  /// The value as text of a length that a log can bear: of long text and bytes only the beginning and the size.
+  var loggedDescription: String {
+    let limit = 64
+    switch self {
+    case .text(let value) where value.utf8.count > limit * 4:
+      return PersistentValue.text(String(value.prefix(limit))).description + "… (\(value.utf8.count) bytes)"
+    case .document(let value) where value.utf8.count > limit * 4:
+      return "document(\(value.prefix(limit))… (\(value.utf8.count) bytes))"
+    case .bytes(let value) where value.count > limit:
+      return PersistentValue.bytes(Array(value.prefix(limit))).description + "… (\(value.count) bytes)"
+    default: return description
+    }
+  }
+}
+
 extension String {
   fileprivate func leftPadded(to width: Int) -> String {
     String(repeating: "0", count: max(0, width - utf8.count)) + self

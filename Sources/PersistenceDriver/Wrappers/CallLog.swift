@@ -73,7 +73,9 @@ extension CallLog {
   ) throws {
     guard isOn else { return try body(row) }
     // A closure cannot capture a borrowed row: its cells are lent on by position.
-    let values = logger.logLevel <= .trace ? (try? row.values()).map { "\($0)" } : nil
+    let values =
+      logger.logLevel <= .trace
+      ? (try? row.values()).map { "[" + $0.map(\.loggedDescription).joined(separator: ", ") + "]" } : nil
     let cells = (0..<row.count).map { row[$0] }
     try call("\(verb) \(schema.name)", values: values, outcome: { _ in "1 row" }) {
       try cells.withUnsafeBufferPointer { try body(Row(cells: $0)) }

@@ -10,6 +10,9 @@ enum KillChecks {
     ConformanceCheck(
       "a process that is killed inside its transaction leaves nothing of it, and does not block the others",
       [.w5, .c2], needs: [.writable, .multiProcess], killedWriter),
+    ConformanceCheck(
+      "of two writers in processes of their own that are killed while both write, nothing half-done stays",
+      [.w5, .c2, .w3], needs: [.writable, .durable, .multiProcess], killedCrowd),
   ]
 
   /// How many kills a durable context must survive.
@@ -68,5 +71,28 @@ enum KillChecks {
       try expect(repository.count(Account.self) == 60 && repository.count(Person.self) == 10)
     }
     try expect(held.count == 60 && held.allSatisfy { $0.balance == 7 })
+  }
+
+  @Sendable private static func killedCrowd(_ context: ContextUnderTest) throws {
+    let accounts = 60
+    let store = try context.makeStore(on: .disk)
+    let repository = try store.open(.patient)
+    try repository.save(contentsOf: (1...accounts).map { Account($0, balance: 100) })
+    var random = SeededGenerator(seed: context.seed ?? 73)
+    var acknowledged = 0
+    for _ in 0..<context.effort.times(3, thorough: 30) {
+      let workers = try (1...2).map { seed in
+        try store.worker(
+          "transfer", "\(accounts)", "100000", "\(seed + random.int(0...999))", opening: .patient)
+      }
+      for worker in workers { try worker.wait(for: "ack \(random.int(1...9))") }
+      for worker in workers { worker.kill() }
+      acknowledged += workers.reduce(0) { $0 + $1.acknowledged }
+      try Bank.audit(repository, accounts: accounts)
+      try Bank.audit(store.open(), accounts: accounts)
+    }
+    let done = try repository.fetch(Account.self).reduce(0) { $0 + $1.transfers } / 2
+    let most = acknowledged + 2 * context.effort.times(3, thorough: 30)
+    try expect((acknowledged...most).contains(done), "\(done) transfers, \(acknowledged) acknowledged")
   }
 }

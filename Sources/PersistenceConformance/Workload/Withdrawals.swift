@@ -1,0 +1,45 @@
+package import PersistenceCore
+
+/// Transactions that each decide by what they read, which is right only where no other one writes between.
+package enum Withdrawals {
+  /// Takes 60 from one of two accounts where the two together hold as much: done by two at once, each from its own
+  /// account, it would leave less than nothing (write skew).
+  ///
+  /// - Returns: Whether it was done.
+  package static func withdraw(from id: Int, in repository: any PersistentRepository) throws -> Bool {
+    try repository.transaction { store in
+      let sum = try store.fetch(Account.self).reduce(0) { $0 + $1.balance }
+      guard sum >= 60 else { return false }
+      var account = try store.find(Account.self, id: id) ?? Account(id, balance: 0)
+      account.balance -= 60
+      account.transfers += 1
+      try store.save(account)
+      return true
+    }
+  }
+
+  /// Takes the next free seat: the number of people who have one, counted by an index in the same transaction, so
+  /// that two at once would take the same.
+  package static func takeSeat(_ name: String, in repository: any PersistentRepository) throws {
+    try repository.transaction { store in
+      let taken = try store.filter(Person.self, where: \.team == "seated").count()
+      var person = Person(name)
+      person.team = "seated"
+      person.age = taken
+      try store.insert(person)
+    }
+  }
+
+  /// Appends to a list, reading and saving it in one transaction.
+  ///
+  /// - Returns: The list before.
+  package static func append(_ word: String, in repository: any PersistentRepository) throws -> [String] {
+    try repository.transaction { store in
+      var list = try store.find(Person.self, id: "list") ?? Person("list")
+      let before = list.tags
+      list.tags.append(word)
+      try store.save(list)
+      return before
+    }
+  }
+}
