@@ -5,7 +5,7 @@ extension ContextUnderTest {
   /// Describes the context of an engine that URLs name.
   ///
   /// Of the options that the engine declares, `busy`, `readonly` and `create` are set as a check asks for, and the
-  /// option of kind ``StoreOption/Values-swift.enum/bytes(_:)`` called `mapsize` or `maxsize` bounds the store.
+  /// option that takes a number of bytes and is called `mapsize` or `maxsize` bounds the store.
   ///
   /// - Parameters:
   ///   - engine: The engine.

@@ -5,7 +5,7 @@ public import PersistenceCore
 ///
 /// The suite names places in folders of its own; the same place opened twice is the same store, unless the
 /// context declares that it is not durable. Nothing else tells contexts apart: where a rule does not hold
-/// everywhere, the store's own ``Capabilities`` say so.
+/// everywhere, the store's own `Capabilities` say so.
 ///
 /// ```swift
 /// let mine = ContextUnderTest("mine") { path, options, monitoring in
@@ -28,8 +28,8 @@ public struct ContextUnderTest: Sendable {
   /// The seed of checks of chance; nil for each check's own, so that runs are alike.
   public var seed: UInt64?
 
-  /// The program that opens stores as a second process; needed where the context declares ``Capabilities/isDurable``
-  /// or ``Capabilities/isMultiProcess``.
+  /// The program that opens stores as a second process; needed where the context declares `isDurable`
+  /// or `isMultiProcess`, and for files that are damaged or may not be read (`hasFiles`).
   public var worker: WorkerProgram?
 
   /// The folder in which folders for stores are made; nil for the system's temporary one.
@@ -55,7 +55,8 @@ public struct ContextUnderTest: Sendable {
   }
 
   /// Opens the store at a path.
-  package func open(_ path: String, _ options: OpeningOptions, _ monitoring: Monitoring) throws -> any StorageContext
+  package func open(_ path: String, _ options: OpeningOptions, _ monitoring: Monitoring) throws
+    -> any StorageContext
   {
     try opening(path, options, monitoring)
   }
