@@ -62,24 +62,13 @@ extension ToolHarness {
 }
 
 /// A store in memory that closing leaves as it is.
-final class HeldContext: StorageContext {
-  private let inner: MemoryContext
+final class HeldContext: StorageContextWrapper {
+  let wrapped: any StorageContext
 
-  init(_ inner: MemoryContext) { self.inner = inner }
+  init(_ inner: MemoryContext) { wrapped = inner }
 
   var location: String { "held:" }
-  var capabilities: Capabilities { inner.capabilities }
-  var monitor: ContextMonitor { inner.monitor }
-  func snapshot() throws -> any StorageSnapshot { try inner.snapshot() }
   func close() throws {}
-  func catalog() throws -> [ModelSchema] { try inner.catalog() }
-  func count(_ request: FetchRequest) throws -> Int { try inner.count(request) }
-  func fetch(_ request: FetchRequest) throws -> any StorageResults { try inner.fetch(request) }
-  func plan(for request: FetchRequest) throws -> QueryPlan { try inner.plan(for: request) }
-  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    try inner.find(key, in: schema, body)
-  }
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws { try inner.transaction(body) }
 }
 
 /// A folder that a test may write to, removed when the test is done with it.
