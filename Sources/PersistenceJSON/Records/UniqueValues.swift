@@ -20,11 +20,17 @@ struct UniqueValues {
     holders = Array(repeating: [:], count: Self.indexes(of: schema).count)
   }
 
-  /// The unique indexes of a schema, with the positions of their fields.
+  /// The unique indexes of a schema, with the positions of their fields: each once, in an order that is the same
+  /// for every declaration of the model, so that their numbers mean the same to writes under several.
   static func indexes(of schema: ModelSchema) -> [(index: IndexSchema, positions: [Int])] {
-    schema.indexes.filter(\.isUnique).map { index in
-      (index, index.fields.compactMap { schema.position(of: $0) })
-    }
+    let unique = schema.indexes.filter(\.isUnique)
+    let different =
+      unique.count < 2
+      ? unique
+      : Array(Set(unique)).sorted { left, right in
+        left.fields.lexicographicallyPrecedes(right.fields) { StoredName($0) < StoredName($1) }
+      }
+    return different.map { index in (index, index.fields.compactMap { schema.position(of: $0) }) }
   }
 
   /// The indexed values of a row; nil for an index in which one of them is nil (contract W4).
