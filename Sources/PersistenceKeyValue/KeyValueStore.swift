@@ -65,14 +65,14 @@ extension KeyValueStore {
 
   /// How many rows a request has.
   package func count(_ request: FetchRequest, _ reader: any ByteReader) throws -> Int {
-    guard request.limit != 0, let binding = try binding(request.schema, reader) else { return 0 }
+    guard let binding = try binding(request.schema, reader), request.limit != 0 else { return 0 }
     return try PreparedQuery(request, binding, reader, location: location).count(reader)
   }
 
   /// The rows of a request.
   package func results(_ request: FetchRequest, _ source: any ByteSource) throws -> any StorageResults {
     try source.withReader { reader in
-      guard request.limit != 0, let binding = try binding(request.schema, reader) else {
+      guard let binding = try binding(request.schema, reader), request.limit != 0 else {
         return EmptyResults()
       }
       let query = try PreparedQuery(request, binding, reader, location: location)

@@ -148,8 +148,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   }
 
   func delete(_ request: FetchRequest) throws -> Int {
-    guard request.limit != 0 else { return 0 }
-    return try change(request.schema) { model in
+    try change(request.schema) { model in
       let query = try SQLQuery(request, includingAnchor: true, model: model.number)
       let isWhole = request.limit == nil && request.offset == 0
       let statement =

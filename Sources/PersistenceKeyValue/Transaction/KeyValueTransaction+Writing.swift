@@ -103,7 +103,7 @@ extension KeyValueTransaction {
 
   package func delete(_ request: FetchRequest) throws -> Int {
     try requireOpen()
-    guard request.limit != 0, let binding = try binding(request.schema) else { return 0 }
+    guard let binding = try binding(request.schema), request.limit != 0 else { return 0 }
     let query = try PreparedQuery(request, binding, writer, location: store.location)
     let keys = try query.storedKeys(writer)
     for index in 0..<keys.count {

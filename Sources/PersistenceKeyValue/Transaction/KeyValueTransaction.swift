@@ -150,14 +150,14 @@ extension KeyValueTransaction {
 
   package func count(_ request: FetchRequest) throws -> Int {
     try requireOpen()
-    guard request.limit != 0, let binding = try binding(request.schema) else { return 0 }
+    guard let binding = try binding(request.schema), request.limit != 0 else { return 0 }
     try settleCounts()
     return try PreparedQuery(request, binding, writer, location: store.location).count(writer)
   }
 
   package func fetch(_ request: FetchRequest) throws -> any StorageResults {
     try requireOpen()
-    guard request.limit != 0, let binding = try binding(request.schema) else { return EmptyResults() }
+    guard let binding = try binding(request.schema), request.limit != 0 else { return EmptyResults() }
     try settleCounts()
     let query = try PreparedQuery(request, binding, writer, location: store.location)
     return try query.results(writer, TransactionSource.View(source))
