@@ -1,0 +1,66 @@
+import PersistenceCore
+
+/// One thing that a step showed: what the reference says and what a context says are compared one by one.
+struct FuzzOutcome: Sendable {
+  enum Value: Sendable {
+    case done
+    case code(String)
+    case number(Int)
+    case truth(Bool)
+    case rows([[PersistentValue]])
+    case names([String])
+  }
+
+  /// Where in the program: positions of steps, outermost first.
+  let path: [Int]
+  /// What was looked at.
+  let label: String
+  /// What was seen.
+  let value: Value
+
+  init(_ path: [Int], _ label: String, _ value: Value) {
+    self.path = path
+    self.label = label
+    self.value = value
+  }
+
+  /// Whether two outcomes say the same, rows to the bit.
+  func agrees(with other: FuzzOutcome) -> Bool {
+    guard label == other.label else { return false }
+    switch (value, other.value) {
+    case (.done, .done): return true
+    case (.code(let left), .code(let right)): return left == right
+    case (.number(let left), .number(let right)): return left == right
+    case (.truth(let left), .truth(let right)): return left == right
+    case (.rows(let left), .rows(let right)):
+      return left.elementsEqual(right) { $0.elementsEqual($1, by: FuzzValue.isSame) }
+    case (.names(let left), .names(let right)):
+      return left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
+    default: return false
+    }
+  }
+
+  /// The outcome in words, of many rows those around the first where it departs from another.
+  func text(besides other: FuzzOutcome?) -> String {
+    switch value {
+    case .done: return "\(label): done"
+    case .code(let code): return "\(label): the error \(code)"
+    case .number(let number): return "\(label): \(number)"
+    case .truth(let truth): return "\(label): \(truth)"
+    case .names(let names): return "\(label): " + names.joined(separator: "; ")
+    case .rows(let rows):
+      var start = 0
+      if case .rows(let others)? = other?.value {
+        start = zip(rows, others).prefix { $0.elementsEqual($1, by: FuzzValue.isSame) }.map { _ in 1 }.count
+      }
+      let first = max(0, start - 2)
+      var lines = ["\(label): \(rows.count) rows"]
+      for (number, row) in rows.enumerated().dropFirst(first).prefix(6) {
+        lines.append("  \(number): (" + row.map(FuzzSource.value).joined(separator: ", ") + ")")
+      }
+      if first > 0 { lines.insert("  … \(first) alike", at: 1) }
+      if rows.count > first + 6 { lines.append("  …") }
+      return lines.joined(separator: "\n")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+public import PersistenceCore
+
+/// A program of the fuzzer, as plain data: schemas, and steps on stores that hold them.
+///
+/// Several schemas may declare one model: with its fields in another order, which stores take for the same, or
+/// otherwise, which they must refuse (contract E4).
+public struct FuzzProgram: Sendable, Codable {
+  /// The schemas, by whose positions steps name models.
+  public var schemas: [ModelSchema]
+  /// The steps, in order.
+  public var steps: [FuzzStep]
+
+  /// Makes a program.
+  public init(schemas: [ModelSchema], steps: [FuzzStep]) {
+    self.schemas = schemas
+    self.steps = steps
+  }
+
+  /// How many operations the program counts as: every step, those inside transactions too.
+  public var operations: Int { steps.reduce(0) { $0 + $1.operations } }
+
+  /// Runs the program on a fresh store of a context, comparing it with the reference after each step.
+  ///
+  /// - Parameter context: The context.
+  /// - Throws: ``FuzzDifference`` where the context shows something else than the reference, and
+  ///   ``PersistenceError`` where no store could be made.
+  public func run(on context: ContextUnderTest) throws {
+    let scratch = try ScratchFolder(in: context.folder)
+    defer { scratch.remove() }
+    if let difference = try difference(on: [context.standing(in: scratch)]) { throw difference }
+  }
+
+  /// Runs the program on fresh stores of several contexts side by side, to the first difference.
+  func difference(on contexts: [ContextUnderTest]) throws -> FuzzDifference? {
+    var reference = FuzzReferenceRun(schemas)
+    var subjects: [FuzzSubject] = []
+    defer { for subject in subjects { subject.remove() } }
+    for context in contexts { subjects.append(try FuzzSubject(context, schemas)) }
+    for (place, step) in steps.enumerated() {
+      let expected = reference.run(step, at: place)
+      for subject in subjects {
+        let found = subject.run(step, at: place)
+        if let difference = difference(expected, found, subject.context) { return difference }
+      }
+    }
+    return nil
+  }
+
+  private func difference(_ expected: [FuzzOutcome], _ found: [FuzzOutcome], _ context: ContextUnderTest)
+    -> FuzzDifference?
+  {
+    for number in 0..<max(expected.count, found.count) {
+      let wanted = number < expected.count ? expected[number] : nil
+      let given = number < found.count ? found[number] : nil
+      if let wanted, let given, wanted.agrees(with: given) { continue }
+      return FuzzDifference(
+        context: context.name, program: self, path: (given ?? wanted)?.path ?? [],
+        expected: wanted?.text(besides: given) ?? "nothing more",
+        found: given?.text(besides: wanted) ?? "nothing more")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import PersistenceCore
+
+extension FuzzDifference {
+  /// The program as a test that fails as the difference does, for Swift Testing.
+  ///
+  /// - Parameters:
+  ///   - context: An expression that makes the context.
+  ///   - imports: The modules that the expression needs.
+  /// - Returns: The test's source.
+  public func testSource(context: String = "context", imports: [String] = []) -> String {
+    let modules = ["Foundation", "PersistenceConformance", "PersistenceCore", "Testing"] + imports
+    let words = description.split(separator: "\n").map { "// \($0)" }.joined(separator: "\n")
+    return """
+      \(modules.map { "import \($0)" }.joined(separator: "\n"))
+
+      \(words)
+      @Test func agreesWithTheReference() throws {
+      \(FuzzSource.program(program))
+        try program.run(on: \(context))
+      }
+      """
+  }
+}
+
+/// Programs as Swift source.
+enum FuzzSource {
+  /// Declarations that end in `let program`.
+  static func program(_ program: FuzzProgram) -> String {
+    var lines = ["  let schemas: [ModelSchema] = ["]
+    for schema in program.schemas { lines.append("    \(self.schema(schema)),") }
+    lines.append("  ]")
+    lines.append("  let steps: [FuzzStep] = [")
+    for step in program.steps { lines.append(contentsOf: self.step(step, indentation: "    ")) }
+    lines.append("  ]")
+    lines.append("  let program = FuzzProgram(schemas: schemas, steps: steps)")
+    return lines.joined(separator: "\n")
+  }
+
+  /// A text as a literal in which nothing is hidden.
+  static func text(_ text: String) -> String {
+    let scalars = Array(text.unicodeScalars)
+    // A long run of one scalar reads better as what it is.
+    if scalars.count > 40, let first = scalars.first {
+      let run = scalars.prefix { $0 == first }.count
+      if run > 40 {
+        let rest = String(String.UnicodeScalarView(scalars.dropFirst(run)))
+        let repeated = "String(repeating: \(self.text(String(first))), count: \(run))"
+        return rest.isEmpty ? repeated : "\(repeated) + \(self.text(rest))"
+      }
+    }
+    var literal = "\""
+    for scalar in scalars {
+      switch scalar {
+      case "\"", "\\": literal += "\\\(scalar)"
+      case " "..."~": literal.unicodeScalars.append(scalar)
+      default: literal += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      }
+    }
+    return literal + "\""
+  }
+
+  /// A value as a literal.
+  static func value(_ value: PersistentValue) -> String {
+    switch value {
+    case .null: ".null"
+    case .bool(let truth): ".bool(\(truth))"
+    case .integer(let number):
+      number == .min ? ".integer(.min)" : number == .max ? ".integer(.max)" : ".integer(\(number))"
+    case .double(let number): ".double(\(self.number(number)))"
+    case .text(let text): ".text(\(self.text(text)))"
+    case .bytes(let bytes): ".bytes([\(bytes.map(String.init).joined(separator: ", "))])"
+    case .date(let seconds): ".date(\(number(seconds)))"
+    case .uuid(let id):
+      ".uuid(UUID(uuid: (\(withUnsafeBytes(of: id.uuid) { $0.map(String.init).joined(separator: ", ") }))))"
+    case .decimal(let number):
+      number.isNaN
+        ? ".decimal(.nan)" : ".decimal(Decimal(canonicalText: \"\(number.canonicalText)\") ?? .nan)"
+    case .document(let json): ".document(\(text(json)))"
+    }
+  }
+
+  private static func number(_ number: Double) -> String {
+    if number.isNaN { return ".nan" }
+    if number.isInfinite { return number < 0 ? "-.infinity" : ".infinity" }
+    if abs(number) < .leastNormalMagnitude, number != 0 {
+      return "Double(bitPattern: 0x\(String(number.bitPattern, radix: 16)))"
+    }
+    return "\(number)"
+  }
+
+  private static func list(_ parts: [String]) -> String { "[" + parts.joined(separator: ", ") + "]" }
+
+  private static func values(_ values: [PersistentValue]) -> String { list(values.map(value)) }
+
+  private static func schema(_ schema: ModelSchema) -> String {
+    let fields = schema.fields.map { field in
+      "FieldSchema(\(text(field.name)), .\(field.kind.rawValue)\(field.isOptional ? ", isOptional: true" : ""))"
+    }
+    var parts = [
+      "name: \(text(schema.name))", "fields: \(list(fields))", "key: \(list(schema.key.map(text)))",
+    ]
+    if !schema.indexes.isEmpty {
+      let indexes = schema.indexes.map { index in
+        "IndexSchema(\(list(index.fields.map(text)))\(index.isUnique ? ", isUnique: true" : ""))"
+      }
+      parts.append("indexes: \(list(indexes))")
+    }
+    return "try ModelSchema(\(parts.joined(separator: ", ")))"
+  }
+
+  private static func step(_ step: FuzzStep, indentation: String) -> [String] {
+    let line: String
+    switch step {
+    case .define(let model): line = ".define(\(model))"
+    case .insert(let model, let row): line = ".insert(\(model), \(values(row)))"
+    case .update(let model, let row): line = ".update(\(model), \(values(row)))"
+    case .save(let model, let row): line = ".save(\(model), \(values(row)))"
+    case .saveMany(let model, let rows):
+      return ["\(indentation).saveMany(", "\(indentation)  \(model),", "\(indentation)  ["]
+        + rows.map { "\(indentation)    \(values($0))," } + ["\(indentation)  ]),"]
+    case .delete(let model, let key): line = ".delete(\(model), \(values(key)))"
+    case .deleteRows(let query): line = ".deleteRows(\(self.query(query)))"
+    case .deleteAll(let model): line = ".deleteAll(\(model))"
+    case .find(let model, let key): line = ".find(\(model), \(values(key)))"
+    case .fetch(let query): line = ".fetch(\(self.query(query)))"
+    case .read(let query, let runs):
+      line = ".read(\(self.query(query)), \(list(runs.map { "\($0.lowerBound)..<\($0.upperBound)" })))"
+    case .walk(let query, let pageSize): line = ".walk(\(self.query(query)), pageSize: \(pageSize))"
+    case .holdResult(let number, let query): line = ".holdResult(\(number), \(self.query(query)))"
+    case .holdSnapshot(let number): line = ".holdSnapshot(\(number))"
+    case .readHeld(let number): line = ".readHeld(\(number))"
+    case .fetchHeld(let number, let query): line = ".fetchHeld(\(number), \(self.query(query)))"
+    case .release(let number): line = ".release(\(number))"
+    case .reopen: line = ".reopen"
+    case .transaction(let steps, let ending):
+      return ["\(indentation).transaction(", "\(indentation)  ["]
+        + steps.flatMap { self.step($0, indentation: indentation + "    ") }
+        + ["\(indentation)  ], .\(ending.rawValue)),"]
+    }
+    return ["\(indentation)\(line),"]
+  }
+
+  private static func query(_ query: FuzzQuery) -> String {
+    var parts = ["\(query.model)"]
+    if let predicate = query.predicate { parts.append("where: \(self.predicate(predicate))") }
+    if !query.order.isEmpty {
+      let order = query.order.map {
+        "FieldOrder(\(text($0.field))\($0.isDescending ? ", isDescending: true" : ""))"
+      }
+      parts.append("order: \(list(order))")
+    }
+    if let limit = query.limit { parts.append("limit: \(limit)") }
+    if query.offset != 0 { parts.append("offset: \(query.offset)") }
+    if let after = query.after { parts.append("after: \(values(after))") }
+    return "FuzzQuery(\(parts.joined(separator: ", ")))"
+  }
+
+  private static func predicate(_ node: PredicateNode) -> String {
+    switch node {
+    case .constant(let truth): ".constant(\(truth))"
+    case .comparison(let field, let comparison, let value):
+      ".comparison(field: \(text(field)), .\(comparison), \(self.value(value)))"
+    case .fieldComparison(let left, let comparison, let right):
+      ".fieldComparison(left: \(text(left)), .\(comparison), right: \(text(right)))"
+    case .isIn(let field, let values): ".isIn(field: \(text(field)), \(self.values(values)))"
+    case .isBetween(let field, let lower, let upper):
+      ".isBetween(field: \(text(field)), lower: \(value(lower)), upper: \(value(upper)))"
+    case .text(let field, let search, let needle, let isCaseInsensitive):
+      ".text(field: \(text(field)), .\(search.rawValue), \(text(needle)), isCaseInsensitive: \(isCaseInsensitive))"
+    case .all(let nodes): ".all(\(list(nodes.map(predicate))))"
+    case .any(let nodes): ".any(\(list(nodes.map(predicate))))"
+    case .not(let node): ".not(\(predicate(node)))"
+    }
+  }
+}

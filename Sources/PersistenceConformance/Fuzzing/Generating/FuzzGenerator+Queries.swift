@@ -1,0 +1,176 @@
+import PersistenceCore
+
+extension FuzzGenerator {
+  private static let edges = [127, 128, 129, 255, 256, 257]
+
+  /// A request; one that must be refused now and then.
+  mutating func query(_ model: Int) -> FuzzQuery {
+    var query = FuzzQuery(model)
+    if chance(75) { query.predicate = predicate(model, depth: weighted([(50, 0), (30, 1), (20, 2)])) }
+    query.order = order(model)
+    if chance(40) {
+      query.limit =
+        isLarge && chance(60) ? random.pick(Self.edges) : random.pick([0, 1, 1, 2, 3, 5, 10, 20, Int.max])
+    }
+    if chance(30) {
+      query.offset =
+        isLarge && chance(60) ? random.pick(Self.edges) : random.pick([1, 1, 2, 3, 5, 10, Int.max])
+    }
+    if chance(20) { query.after = anchor(model, query) }
+    if chance(4) { spoil(&query) }
+    return query
+  }
+
+  /// The values of a place between, on, or beyond the rows.
+  private mutating func anchor(_ model: Int, _ query: FuzzQuery) -> [PersistentValue] {
+    let criteria = (try? FuzzReference.criteria(query, models[model].schema)) ?? []
+    let row = row(model)
+    return criteria.map { position, _ in chance(70) ? row[position] : value(model, position) }
+  }
+
+  private mutating func order(_ model: Int) -> [FieldOrder] {
+    let schema = models[model].schema
+    if chance(30) { return [] }
+    if chance(45), !schema.indexes.isEmpty {
+      // What an index serves, read forwards or backwards, or only in part.
+      let index = random.pick(schema.indexes)
+      let isDescending = chance(50)
+      return index.fields.map { FieldOrder($0, isDescending: chance(90) ? isDescending : !isDescending) }
+    }
+    let ordered = schema.fields.filter(\.kind.isOrdered)
+    var order: [FieldOrder] = []
+    for _ in 0..<random.int(1...3) {
+      order.append(FieldOrder(random.pick(ordered).name, isDescending: chance(50)))
+    }
+    return order
+  }
+
+  mutating func predicate(_ model: Int, depth: Int) -> PredicateNode {
+    guard depth > 0, chance(80) else { return leaf(model) }
+    switch random.int(0...5) {
+    case 0, 1: return .not(predicate(model, depth: depth - 1))
+    case 2, 3: return .all(predicates(model, depth - 1))
+    default: return .any(predicates(model, depth - 1))
+    }
+  }
+
+  private mutating func predicates(_ model: Int, _ depth: Int) -> [PredicateNode] {
+    var nodes: [PredicateNode] = []
+    for _ in 0..<weighted([(5, 0), (15, 1), (50, 2), (30, 3)]) {
+      nodes.append(predicate(model, depth: depth))
+    }
+    return nodes
+  }
+
+  private mutating func leaf(_ model: Int) -> PredicateNode {
+    let schema = models[model].schema
+    if chance(3) { return .constant(chance(50)) }
+    var position = random.int(0...schema.fields.count - 1)
+    if chance(30), !schema.indexes.isEmpty {
+      let name = random.pick(random.pick(schema.indexes).fields)
+      position = FuzzReference.position(of: name, in: schema.fields) ?? position
+    }
+    let field = schema.fields[position]
+    if field.kind.isText, chance(45) { return textSearch(model, position) }
+    switch random.int(0...9) {
+    case 0, 1:
+      var values: [PersistentValue] = []
+      for _ in 0..<random.int(0...5) { values.append(operand(model, position)) }
+      return .isIn(field: field.name, values)
+    case 2 where field.kind.isOrdered, 3 where field.kind.isOrdered:
+      return .isBetween(field: field.name, lower: operand(model, position), upper: operand(model, position))
+    case 4:
+      let peers = schema.fields.filter { $0.kind.tag == field.kind.tag }
+      return .fieldComparison(left: field.name, comparison(field.kind), right: random.pick(peers).name)
+    default: return .comparison(field: field.name, comparison(field.kind), operand(model, position))
+    }
+  }
+
+  private mutating func comparison(_ kind: FieldKind) -> ComparisonOperator {
+    kind.isOrdered ? random.pick(ComparisonOperator.allCases) : random.pick([.equal, .notEqual])
+  }
+
+  /// A value to compare with: nil too, whether the field may be nil or not.
+  private mutating func operand(_ model: Int, _ position: Int) -> PersistentValue {
+    chance(12) ? .null : random.pick(models[model].pools[position])
+  }
+
+  private mutating func textSearch(_ model: Int, _ position: Int) -> PredicateNode {
+    let field = models[model].schema.fields[position].name
+    let search = random.pick(TextOperator.allCases)
+    var isCaseInsensitive = chance(35)
+    var scalars: [Unicode.Scalar] = []
+    if case .text(let text) = random.pick(models[model].pools[position]) {
+      scalars = Array(text.unicodeScalars)
+    }
+    switch search {
+    case .contains, .hasPrefix, .hasSuffix:
+      if chance(30) {
+        scalars = Array(
+          random.pick(["%", "_", "\\", "*", "", "e", "\u{301}", "a", "A", "\0"]).unicodeScalars)
+      }
+      if search == .hasPrefix { scalars.removeLast(random.int(0...min(2, scalars.count))) }
+      if search == .hasSuffix { scalars.removeFirst(random.int(0...min(2, scalars.count))) }
+      if isCaseInsensitive, chance(60) { scalars = Array(swappingCase(scalars)) }
+    case .like: scalars = likePattern(scalars)
+    case .matches:
+      let pattern = random.pick(FuzzPattern.all)
+      if !pattern.hasCaseInsensitiveForm { isCaseInsensitive = false }
+      scalars = Array(pattern.text.unicodeScalars)
+    }
+    return .text(
+      field: field, search, String(String.UnicodeScalarView(scalars)), isCaseInsensitive: isCaseInsensitive)
+  }
+
+  private func swappingCase(_ scalars: [Unicode.Scalar]) -> String.UnicodeScalarView {
+    let text = String(String.UnicodeScalarView(scalars))
+    return (text == text.uppercased() ? text.lowercased() : text.uppercased()).unicodeScalars
+  }
+
+  /// A text with some scalars made wildcards; its own wildcards taken literally or not.
+  private mutating func likePattern(_ text: [Unicode.Scalar]) -> [Unicode.Scalar] {
+    var pattern: [Unicode.Scalar] = chance(20) ? ["%"] : []
+    for scalar in text.prefix(8) {
+      switch random.int(0...9) {
+      case 0, 1: pattern.append("%")
+      case 2, 3: pattern.append("_")
+      case 4: pattern += ["\\", scalar]
+      case 5 where chance(50): pattern += ["%", scalar]
+      default: pattern += ["%", "_", "\\"].contains(scalar) && chance(80) ? ["\\", scalar] : [scalar]
+      }
+    }
+    if text.count > 8 || chance(20) { pattern.append("%") }
+    // A lone escape at the end must be refused, which `spoil` asks for.
+    var escapes = 0
+    for scalar in pattern.reversed() {
+      guard scalar == "\\" else { break }
+      escapes += 1
+    }
+    if escapes % 2 == 1 { pattern.append("\\") }
+    return pattern
+  }
+
+  /// Makes a request that must be refused, for one reason.
+  private mutating func spoil(_ query: inout FuzzQuery) {
+    let schema = models[query.model].schema
+    query.after = nil
+    func first(_ fits: (FieldSchema) -> Bool) -> String {
+      schema.fields.first(where: fits)?.name ?? "no such field"
+    }
+    switch random.int(0...9) {
+    case 0: query.limit = -1
+    case 1: query.offset = random.pick([-1, Int.min])
+    case 2: query.order = [FieldOrder("no such field")]
+    case 3: query.predicate = .not(.comparison(field: "no such field", .equal, .null))
+    case 4:
+      query.predicate = .text(field: first { !$0.kind.isText }, .contains, "a", isCaseInsensitive: false)
+    case 5: query.predicate = .comparison(field: first { $0.kind != .bool }, .equal, .bool(true))
+    case 6: query.order = [FieldOrder(first { $0.kind == .document })]
+    case 7: query.after = []
+    case 8: query.predicate = .text(field: first(\.kind.isText), .like, "a\\", isCaseInsensitive: false)
+    default:
+      query.predicate = .text(
+        field: first(\.kind.isText), .matches, random.pick(FuzzPattern.malformed), isCaseInsensitive: false)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import PersistenceCore
+
+extension FuzzGenerator {
+  private enum Choice {
+    case transaction, write, fetch, count, read, walk, find, holdResult, holdSnapshot, readHeld, fetchHeld,
+      release
+    case reopen
+  }
+
+  /// How a program begins: most often with its models defined and some rows in each.
+  mutating func opening() -> [FuzzStep] {
+    guard isLarge || chance(92) else { return [] }
+    var defining: [FuzzStep] = []
+    var filling: [FuzzStep] = []
+    var seen: [String] = []
+    for model in models.indices {
+      let name = models[model].schema.name
+      guard !seen.contains(where: { FuzzValue.isSameName($0, name) }) else { continue }
+      seen.append(name)
+      defining.append(.define(model))
+      if isLarge || chance(70) { filling.append(.transaction(rows(model), .commit)) }
+    }
+    return [.transaction(defining, .commit)] + filling
+  }
+
+  /// Rows for many keys, as single inserts or as one bulk.
+  private mutating func rows(_ model: Int) -> [FuzzStep] {
+    let keys = models[model].keys
+    let count = isLarge ? keys.count : random.int(0...keys.count)
+    var rows: [[PersistentValue]] = []
+    for key in keys.shuffled(using: &random).prefix(count) { rows.append(row(model, key: key)) }
+    // One by one, a refused row is passed over; in bulk it ends the bulk.
+    let isBulk = isLarge ? !models[model].schema.indexes.contains(where: \.isUnique) : chance(30)
+    return isBulk ? [.saveMany(model, rows)] : rows.map { .insert(model, $0) }
+  }
+
+  /// One step outside any transaction.
+  mutating func step() -> FuzzStep {
+    let model = anyModel()
+    let choice = weighted([
+      (24, Choice.transaction), (26, .write), (22, .fetch), (5, .read), (5, .walk), (5, .find),
+      (3, .holdResult),
+      (3, .holdSnapshot), (5, .readHeld), (3, .fetchHeld), (1, .release), (isLarge ? 4 : 2, .reopen),
+    ])
+    switch choice {
+    case .transaction: return transaction(depth: 0)
+    case .write: return write(model)
+    case .holdResult: return .holdResult(random.int(0...2), query(model))
+    case .holdSnapshot: return .holdSnapshot(random.int(0...2))
+    case .release: return .release(random.int(0...2))
+    case .reopen: return .reopen
+    default: return look(choice, model)
+    }
+  }
+
+  private mutating func look(_ choice: Choice, _ model: Int) -> FuzzStep {
+    switch choice {
+    case .read:
+      var runs: [Range<Int>] = []
+      for _ in 0..<random.int(1...4) {
+        let start =
+          isLarge
+          ? random.pick([0, 1, 100, 126, 127, 128, 129, 200, 255, 256, 257, 300]) : random.int(0...12)
+        runs.append(start..<start + random.pick([0, 1, 2, 5, 127, 128, 129]))
+      }
+      return .read(query(model), runs)
+    case .walk:
+      var query = query(model)
+      query.after = nil
+      // Small pages of many rows would be all that the fuzzer does.
+      let pageSize = isLarge ? random.pick([17, 50, 127, 128, 129]) : random.pick([1, 2, 3, 5, 8])
+      return .walk(query, pageSize: pageSize)
+    case .find: return .find(model, key(model))
+    case .readHeld: return .readHeld(random.int(0...2))
+    case .fetchHeld: return .fetchHeld(random.int(0...2), query(model))
+    default: return .fetch(query(model))
+    }
+  }
+
+  private mutating func transaction(depth: Int) -> FuzzStep {
+    var steps: [FuzzStep] = []
+    for _ in 0..<random.int(1...6) {
+      let model = anyModel()
+      if depth < 3, chance(18) {
+        steps.append(transaction(depth: depth + 1))
+      } else if chance(72) {
+        steps.append(write(model))
+      } else {
+        let choice = weighted([
+          (6, Choice.fetch), (1, .read), (1, .walk), (4, .find), (1, .readHeld), (1, .fetchHeld),
+        ])
+        steps.append(look(choice, model))
+      }
+    }
+    return .transaction(steps, chance(35) ? .rollback : .commit)
+  }
+
+  private mutating func write(_ model: Int) -> FuzzStep {
+    switch random.int(0...99) {
+    case 0..<22: return .insert(model, row(model))
+    case 22..<42: return .update(model, row(model))
+    case 42..<66: return .save(model, row(model))
+    case 66..<80: return .delete(model, key(model))
+    case 80..<87: return .deleteRows(query(model))
+    case 87..<89: return .deleteAll(model)
+    case 89..<93: return .define(model)
+    default:
+      var rows: [[PersistentValue]] = []
+      let most = isLarge ? 140 : 8
+      for _ in 0..<random.int(1...most) { rows.append(row(model)) }
+      return .saveMany(model, rows)
+    }
+  }
+
+  /// A model: most often by its first declaration.
+  private mutating func anyModel() -> Int {
+    let first = models.indices.filter { model in
+      !models.prefix(model).contains { FuzzValue.isSameName($0.schema.name, models[model].schema.name) }
+    }
+    return chance(80) ? random.pick(first) : random.int(0...models.count - 1)
+  }
+
+  /// A key; one that does not fit the model now and then.
+  private mutating func key(_ model: Int) -> [PersistentValue] {
+    var key = random.pick(models[model].keys)
+    if chance(2) { key.append(.integer(1)) }
+    return key
+  }
+}

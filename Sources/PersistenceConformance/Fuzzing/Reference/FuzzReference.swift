@@ -1,0 +1,159 @@
+import PersistenceCore
+
+/// What a store must hold, as plain arrays: the other side of every comparison.
+///
+/// It shares no code with the evaluator, the planner or any context: values, names, conditions, orders and anchors
+/// are worked out by code of its own, from the contract's words.
+struct FuzzReference: Sendable {
+  /// A refusal that every context must make.
+  struct Refusal: Error {
+    let code: PersistenceError.Code
+
+    init(_ code: PersistenceError.Code) { self.code = code }
+  }
+
+  /// The rows of one model, sorted by key, in the order of the fields that it was defined with.
+  struct Table: Sendable {
+    let schema: ModelSchema
+    var rows: [[PersistentValue]] = []
+  }
+
+  private(set) var tables: [Table] = []
+
+  /// The catalog, a text for each model: the order of fields and indexes does not count.
+  var catalog: [String] {
+    tables.map(\.schema).sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
+      .map { Self.text(of: $0) }
+  }
+
+  /// What a schema says, whatever the order of its fields and indexes.
+  static func text(of schema: ModelSchema) -> String {
+    func sorted(_ texts: [String]) -> String {
+      texts.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }.joined(separator: ",")
+    }
+    func quoted(_ name: String) -> String { FuzzSource.text(name) }
+    let fields = schema.fields.map { "\(quoted($0.name)):\($0.kind.rawValue)\($0.isOptional ? "?" : "")" }
+    let indexes = schema.indexes.map {
+      "\($0.isUnique ? "unique" : "")[\($0.fields.map(quoted).joined(separator: ","))]"
+    }
+    // Declaring an index twice says no more than declaring it once.
+    var different: [String] = []
+    for index in indexes where !different.contains(index) { different.append(index) }
+    let key = schema.key.map(quoted).joined(separator: ",")
+    return "\(quoted(schema.name))(\(sorted(fields))) key [\(key)] indexes \(sorted(different))"
+  }
+
+  /// Where the table of a declared model is; nil where it has not been defined.
+  func table(of schema: ModelSchema) throws -> Int? {
+    guard let place = tables.firstIndex(where: { FuzzValue.isSameName($0.schema.name, schema.name) }) else {
+      return nil
+    }
+    let stored = tables[place].schema
+    guard stored.identity == schema.identity || Self.text(of: stored) == Self.text(of: schema) else {
+      throw Refusal(.schemaMismatch)
+    }
+    return place
+  }
+
+  /// The position of a name among fields.
+  static func position(of name: String, in fields: [FieldSchema]) -> Int? {
+    fields.firstIndex { FuzzValue.isSameName($0.name, name) }
+  }
+
+  /// For each field of one schema, its position in another with the same fields.
+  static func positions(of schema: ModelSchema, in other: ModelSchema) -> [Int] {
+    schema.fields.compactMap { position(of: $0.name, in: other.fields) }
+  }
+}
+
+extension FuzzReference {
+  mutating func define(_ schema: ModelSchema) throws {
+    if try table(of: schema) == nil { tables.append(Table(schema: schema)) }
+  }
+
+  /// What a write expects of the key.
+  enum Expectation { case absent, present, either }
+
+  mutating func write(_ row: [PersistentValue], in schema: ModelSchema, _ expectation: Expectation) throws {
+    guard let place = try table(of: schema) else { throw Refusal(.invalidRequest) }
+    let stored = tables[place].schema
+    let order = Self.positions(of: stored, in: schema)
+    let row = order.map { FuzzValue.stored(row[$0]) }
+    let (index, exists) = find(Self.key(of: row, in: stored), in: place)
+    if expectation == .absent, exists { throw Refusal(.duplicateKey) }
+    if expectation == .present, !exists { throw Refusal(.notFound) }
+    for unique in stored.indexes where unique.isUnique {
+      let positions = unique.fields.compactMap { Self.position(of: $0, in: stored.fields) }
+      guard !positions.contains(where: { row[$0].isNull }) else { continue }
+      for (number, other) in tables[place].rows.enumerated() where !(exists && number == index) {
+        if positions.allSatisfy({ FuzzValue.order(row[$0], other[$0]) == 0 }) {
+          throw Refusal(.uniqueViolation)
+        }
+      }
+    }
+    if exists {
+      tables[place].rows[index] = row
+    } else {
+      tables[place].rows.insert(row, at: index)
+    }
+  }
+
+  mutating func delete(_ key: [PersistentValue], in schema: ModelSchema) throws -> Bool {
+    try Self.check(key, for: schema)
+    guard let place = try table(of: schema) else { return false }
+    let (index, exists) = find(key, in: place)
+    if exists { tables[place].rows.remove(at: index) }
+    return exists
+  }
+
+  mutating func deleteRows(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> Int {
+    let rows = try rows(query, schemas)
+    for row in rows { _ = try delete(Self.key(of: row, in: schemas[query.model]), in: schemas[query.model]) }
+    return rows.count
+  }
+
+  mutating func deleteAll(in schema: ModelSchema) throws -> Int {
+    guard let place = try table(of: schema) else { return 0 }
+    defer { tables[place].rows = [] }
+    return tables[place].rows.count
+  }
+
+  func find(_ key: [PersistentValue], in schema: ModelSchema) throws -> [PersistentValue]? {
+    try Self.check(key, for: schema)
+    guard let place = try table(of: schema) else { return nil }
+    let (index, exists) = find(key, in: place)
+    guard exists else { return nil }
+    return Self.positions(of: schema, in: tables[place].schema).map { tables[place].rows[index][$0] }
+  }
+
+  private static func check(_ key: [PersistentValue], for schema: ModelSchema) throws {
+    guard key.count == schema.key.count else { throw Refusal(.invalidRequest) }
+    for (value, name) in zip(key, schema.key) {
+      let kind = position(of: name, in: schema.fields).map { schema.fields[$0].kind }
+      guard value.tag == kind?.tag else { throw Refusal(.invalidRequest) }
+    }
+  }
+
+  private static func key(of row: [PersistentValue], in schema: ModelSchema) -> [PersistentValue] {
+    schema.key.compactMap { position(of: $0, in: schema.fields).map { row[$0] } }
+  }
+
+  /// Where a key is among the rows, or would be.
+  private func find(_ key: [PersistentValue], in table: Int) -> (index: Int, exists: Bool) {
+    let schema = tables[table].schema
+    let positions = schema.key.compactMap { Self.position(of: $0, in: schema.fields) }
+    func order(_ row: [PersistentValue]) -> Int {
+      for (value, position) in zip(key, positions) {
+        let order = FuzzValue.order(row[position], value)
+        if order != 0 { return order }
+      }
+      return 0
+    }
+    var (low, high) = (0, tables[table].rows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if order(tables[table].rows[middle]) < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, low < tables[table].rows.count && order(tables[table].rows[low]) == 0)
+  }
+}

@@ -1,0 +1,141 @@
+import PersistenceCore
+
+/// A program's run on the reference: what every context must show.
+struct FuzzReferenceRun {
+  private enum Held {
+    case rows([[PersistentValue]])
+    case snapshot(FuzzReference)
+  }
+
+  private struct RolledBack: Error {}
+
+  let schemas: [ModelSchema]
+  private(set) var reference = FuzzReference()
+  private var held: [Int: Held] = [:]
+
+  init(_ schemas: [ModelSchema]) { self.schemas = schemas }
+
+  /// Runs one step that stands outside any transaction.
+  mutating func run(_ step: FuzzStep, at place: Int) -> [FuzzOutcome] {
+    var outcomes: [FuzzOutcome] = []
+    run(step, at: [place], isInside: false, &outcomes)
+    if step.changesStore { content(of: reference, [place], &outcomes) }
+    return outcomes
+  }
+
+  private mutating func run(
+    _ step: FuzzStep, at path: [Int], isInside: Bool, _ outcomes: inout [FuzzOutcome]
+  ) {
+    let before = reference
+    do {
+      switch step {
+      case .transaction(let steps, let ending):
+        for (number, step) in steps.enumerated() { run(step, at: path + [number], isInside: true, &outcomes) }
+        if ending == .rollback { throw RolledBack() }
+        outcomes.append(FuzzOutcome(path, step.name, .done))
+      case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .deleteAll:
+        outcomes.append(FuzzOutcome(path, step.name, try write(step)))
+      case .holdResult(let number, let query): held[number] = .rows(try reference.rows(query, schemas))
+      case .holdSnapshot(let number): held[number] = .snapshot(reference)
+      case .readHeld(let number): readHeld(number, path, &outcomes)
+      case .fetchHeld(let number, let query):
+        guard case .snapshot(let snapshot)? = held[number] else { return }
+        try fetch(query, snapshot, path, &outcomes)
+      case .release(let number): held[number] = nil
+      case .reopen: held = [:]
+      case .find(let model, let key):
+        let row = try reference.find(key, in: schemas[model])
+        outcomes.append(FuzzOutcome(path, "find", .rows(row.map { [$0] } ?? [])))
+      case .fetch(let query): try fetch(query, reference, path, &outcomes)
+      case .read(let query, let runs):
+        let rows = try reference.rows(query, schemas)
+        for run in runs {
+          outcomes.append(
+            FuzzOutcome(path, "read", .rows(Array(rows.dropFirst(run.lowerBound).prefix(run.count)))))
+        }
+        outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
+      case .walk(let query, _):
+        let rows = try reference.rows(query, schemas)
+        outcomes.append(FuzzOutcome(path, "pages joined", .rows(rows)))
+      }
+    } catch {
+      if case .saveMany = step, isInside {
+        // The rows before the refused one stay: they are writes of their own.
+      } else if step.changesStore {
+        reference = before
+      }
+      let code = (error as? FuzzReference.Refusal)?.code.rawValue ?? FuzzSubject.rollback
+      outcomes.append(FuzzOutcome(path, step.name, .code(code)))
+    }
+    if isInside, case .transaction = step { content(of: reference, path, &outcomes) }
+  }
+
+  private mutating func write(_ step: FuzzStep) throws -> FuzzOutcome.Value {
+    switch step {
+    case .define(let model): try reference.define(schemas[model])
+    case .insert(let model, let row): try reference.write(row, in: schemas[model], .absent)
+    case .update(let model, let row): try reference.write(row, in: schemas[model], .present)
+    case .save(let model, let row): try reference.write(row, in: schemas[model], .either)
+    case .saveMany(let model, let rows):
+      for row in rows { try reference.write(row, in: schemas[model], .either) }
+    case .delete(let model, let key): return .truth(try reference.delete(key, in: schemas[model]))
+    case .deleteRows(let query): return .number(try reference.deleteRows(query, schemas))
+    case .deleteAll(let model): return .number(try reference.deleteAll(in: schemas[model]))
+    default: break
+    }
+    return .done
+  }
+
+  private func fetch(
+    _ query: FuzzQuery, _ reference: FuzzReference, _ path: [Int], _ outcomes: inout [FuzzOutcome]
+  ) throws {
+    let rows = try reference.rows(query, schemas)
+    outcomes.append(FuzzOutcome(path, "rows", .rows(rows)))
+    outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
+    outcomes.append(FuzzOutcome(path, "count of the request", .number(rows.count)))
+    outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(rows)))
+  }
+
+  private func readHeld(_ number: Int, _ path: [Int], _ outcomes: inout [FuzzOutcome]) {
+    switch held[number] {
+    case nil: break
+    case .rows(let rows):
+      outcomes.append(FuzzOutcome(path, "rows of the held result", .rows(rows)))
+      outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
+    case .snapshot(let snapshot): content(of: snapshot, path, &outcomes)
+    }
+  }
+
+  private func content(of reference: FuzzReference, _ path: [Int], _ outcomes: inout [FuzzOutcome]) {
+    outcomes.append(FuzzOutcome(path, "catalog", .names(reference.catalog)))
+    for query in FuzzContent.queries(schemas) {
+      // A schema that the store holds otherwise is refused.
+      let value: FuzzOutcome.Value
+      do {
+        value = .rows(try reference.rows(query, schemas))
+      } catch {
+        value = .code((error as? FuzzReference.Refusal)?.code.rawValue ?? "\(error)")
+      }
+      outcomes.append(FuzzOutcome(path, FuzzContent.label, value))
+    }
+  }
+}
+
+/// The requests that show everything a store holds: each model by key, and by each of its indexes.
+enum FuzzContent {
+  static let label = "content"
+
+  static func queries(_ schemas: [ModelSchema]) -> [FuzzQuery] {
+    var queries: [FuzzQuery] = []
+    for (model, schema) in schemas.enumerated() {
+      // The same model in another declaration shows the same.
+      if schemas.prefix(model).contains(where: { FuzzValue.isSameName($0.name, schema.name) }) { continue }
+      queries.append(FuzzQuery(model))
+      for (number, index) in schema.indexes.enumerated() {
+        queries.append(
+          FuzzQuery(model, order: index.fields.map { FieldOrder($0, isDescending: number % 2 == 1) }))
+      }
+    }
+    return queries
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import PersistenceCore
+
+/// Sameness and order of values by contract V3 to V4a and O3, written without the evaluator's help.
+enum FuzzValue {
+  /// Whether two values are the same to the bit; every NaN is the same.
+  static func isSame(_ left: PersistentValue, _ right: PersistentValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.integer(let left), .integer(let right)): left == right
+    case (.double(let left), .double(let right)), (.date(let left), .date(let right)):
+      left.bitPattern == right.bitPattern || (left.isNaN && right.isNaN)
+    case (.text(let left), .text(let right)), (.document(let left), .document(let right)):
+      left.utf8.elementsEqual(right.utf8)
+    case (.bytes(let left), .bytes(let right)): left == right
+    case (.uuid(let left), .uuid(let right)): left == right
+    case (.decimal(let left), .decimal(let right)): Decimal.oracle(left, right) == 0
+    default: false
+    }
+  }
+
+  /// Negative, zero or positive as the left sorts before, with or after the right, two values of one field.
+  static func order(_ left: PersistentValue, _ right: PersistentValue) -> Int {
+    switch (left, right) {
+    case (.null, .null): 0
+    case (.null, _): -1
+    case (_, .null): 1
+    case (.bool(let left), .bool(let right)): Bool.oracle(left, right)
+    case (.integer(let left), .integer(let right)): Int64.oracle(left, right)
+    case (.double(let left), .double(let right)), (.date(let left), .date(let right)):
+      Double.oracle(left, right)
+    case (.text(let left), .text(let right)), (.document(let left), .document(let right)):
+      order(left.utf8, right.utf8)
+    case (.bytes(let left), .bytes(let right)): order(left, right)
+    case (.uuid(let left), .uuid(let right)): order(bytes(left), bytes(right))
+    case (.decimal(let left), .decimal(let right)): Decimal.oracle(left, right)
+    default: 0
+    }
+  }
+
+  /// Whether two names are the same bytes.
+  static func isSameName(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+
+  /// The value as it is stored: 0.0 for −0.0.
+  static func stored(_ value: PersistentValue) -> PersistentValue {
+    switch value {
+    case .double(let number) where number == 0: .double(0)
+    case .date(let seconds) where seconds == 0: .date(0)
+    default: value
+    }
+  }
+
+  private static func order(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Int {
+    if left.elementsEqual(right) { return 0 }
+    return left.lexicographicallyPrecedes(right) ? -1 : 1
+  }
+
+  private static func bytes(_ id: UUID) -> [UInt8] { withUnsafeBytes(of: id.uuid) { Array($0) } }
+}

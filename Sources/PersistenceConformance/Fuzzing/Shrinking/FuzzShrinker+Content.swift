@@ -1,0 +1,183 @@
+import Foundation
+import PersistenceCore
+
+extension FuzzShrinker {
+  /// Removes models, indexes and fields.
+  mutating func shrinkSchemas() {
+    for model in best.program.schemas.indices.reversed() where best.program.schemas.count > 1 {
+      attempt { $0.remove(model: model) }
+    }
+    for model in best.program.schemas.indices {
+      for number in best.program.schemas[model].indexes.indices.reversed() {
+        attempt { $0.remove(index: number, of: model) }
+      }
+      for field in best.program.schemas[model].fields.map(\.name).reversed() {
+        attempt { $0.remove(field: field, of: model) }
+      }
+    }
+  }
+
+  /// Makes requests plainer.
+  mutating func shrinkQueries(at path: [Int] = []) {
+    var place = 0
+    while place < best.program.steps(at: path).count, !isSpent {
+      let step = best.program.steps(at: path)[place]
+      if case .transaction = step { shrinkQueries(at: path + [place]) }
+      if step.query != nil {
+        change(path, place) { $0.after = nil }
+        change(path, place) { $0.limit = nil }
+        change(path, place) { $0.offset = 0 }
+        change(path, place) { $0.order = [] }
+        change(path, place) { $0.predicate = nil }
+        for number in (step.query?.order ?? []).indices.reversed() {
+          guard let now = best.program.steps(at: path)[place].query, now.after == nil,
+            number < now.order.count
+          else { continue }
+          change(path, place) { $0.order.remove(at: number) }
+        }
+        shrinkPredicate(path, place)
+      }
+      place += 1
+    }
+  }
+
+  private mutating func shrinkPredicate(_ path: [Int], _ place: Int) {
+    while !isSpent, let node = best.program.steps(at: path)[place].query?.predicate {
+      let isSmaller = node.smaller.contains { smaller in change(path, place) { $0.predicate = smaller } }
+      if !isSmaller { return }
+    }
+  }
+
+  @discardableResult
+  private mutating func change(_ path: [Int], _ place: Int, _ body: (inout FuzzQuery) -> Void) -> Bool {
+    guard let query = best.program.steps(at: path)[place].query else { return false }
+    var changed = query
+    body(&changed)
+    return attempt { program in
+      program.editSteps(at: path) { steps in
+        if let step = steps[place].mapped(query: { _ in changed }) { steps[place] = step }
+      }
+    }
+  }
+
+  /// Makes values plain wherever they stand.
+  mutating func shrinkValues() {
+    var values: [PersistentValue] = []
+    for step in best.program.steps {
+      _ = step.mapped(row: { _, row in
+        for value in row where !values.contains(where: { FuzzValue.isSame($0, value) }) {
+          values.append(value)
+        }
+        return row
+      })
+    }
+    for value in values {
+      for plain in Self.plainer(than: value) {
+        if isSpent { return }
+        if attempt({ $0.replace(value, by: plain) }) { break }
+      }
+    }
+  }
+
+  private static func plainer(than value: PersistentValue) -> [PersistentValue] {
+    let candidates: [PersistentValue] =
+      switch value {
+      case .null: []
+      case .bool: [.bool(false)]
+      case .integer: [.integer(0), .integer(1), .integer(2)]
+      case .double: [.double(0), .double(1), .double(2)]
+      case .text: [.text(""), .text("a"), .text("b")]
+      case .bytes: [.bytes([]), .bytes([1])]
+      case .date: [.date(0), .date(1)]
+      case .uuid: [FuzzGenerator.id(0), FuzzGenerator.id(1)]
+      case .decimal: [.decimal(0), .decimal(1)]
+      case .document: [.document("null"), .document("1")]
+      }
+    // What is plain already is not made otherwise, which would go round in circles.
+    return Array(candidates.prefix { !FuzzValue.isSame($0, value) })
+  }
+}
+
+extension FuzzProgram {
+  /// Removes a schema and the steps that use it.
+  mutating func remove(model: Int) {
+    schemas.remove(at: model)
+    steps = steps.compactMap { step in
+      step.mapped(model: { $0 == model ? nil : ($0 > model ? $0 - 1 : $0) })
+    }
+  }
+
+  /// Removes an index, from the same model's other declarations too.
+  mutating func remove(index number: Int, of model: Int) {
+    guard number < schemas[model].indexes.count else { return }
+    let index = schemas[model].indexes[number]
+    for place in siblings(of: model) {
+      let schema = schemas[place]
+      change(place, fields: schema.fields, indexes: schema.indexes.filter { $0 != index })
+    }
+  }
+
+  /// Removes a field that is no key, from the same model's other declarations, rows and requests too.
+  mutating func remove(field name: String, of model: Int) {
+    for place in siblings(of: model) {
+      let schema = schemas[place]
+      guard !schema.key.contains(where: { FuzzValue.isSameName($0, name) }),
+        let position = FuzzReference.position(of: name, in: schema.fields)
+      else { continue }
+      var fields = schema.fields
+      fields.remove(at: position)
+      change(
+        place, fields: fields,
+        indexes: schema.indexes.filter { !$0.fields.contains { FuzzValue.isSameName($0, name) } })
+      steps = steps.compactMap { step in
+        step.mapped(
+          query: { query in query.model == place ? query.without(field: name) : query },
+          row: { model, row in
+            guard model == place, position < row.count else { return row }
+            var row = row
+            row.remove(at: position)
+            return row
+          })
+      }
+    }
+  }
+
+  /// Puts one value in another's place in all rows, keys and requests.
+  mutating func replace(_ value: PersistentValue, by plain: PersistentValue) {
+    func replaced(_ other: PersistentValue) -> PersistentValue {
+      FuzzValue.isSame(other, value) ? plain : other
+    }
+    steps = steps.compactMap { step in
+      step.mapped(
+        query: { query in
+          var query = query
+          query.predicate = query.predicate?.mapValues(replaced)
+          query.after = query.after?.map(replaced)
+          return query
+        }, row: { $1.map(replaced) }, key: { $1.map(replaced) })
+    }
+  }
+
+  private func siblings(of model: Int) -> [Int] {
+    schemas.indices.filter { FuzzValue.isSameName(schemas[$0].name, schemas[model].name) }
+  }
+
+  private mutating func change(_ model: Int, fields: [FieldSchema], indexes: [IndexSchema]) {
+    let schema = schemas[model]
+    guard
+      let changed = try? ModelSchema(name: schema.name, fields: fields, key: schema.key, indexes: indexes)
+    else { return }
+    schemas[model] = changed
+  }
+}
+
+extension FuzzQuery {
+  /// The request without a field that its model no longer has.
+  fileprivate func without(field name: String) -> FuzzQuery {
+    var query = self
+    query.predicate = predicate?.without(field: name)
+    query.order = order.filter { !FuzzValue.isSameName($0.field, name) }
+    if query.order.count < order.count { query.after = nil }
+    return query
+  }
+}

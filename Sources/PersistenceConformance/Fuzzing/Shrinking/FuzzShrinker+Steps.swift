@@ -1,0 +1,80 @@
+import PersistenceCore
+
+extension FuzzShrinker {
+  /// Removes steps, opens transactions, and shortens bulks, in the list of steps at a path.
+  mutating func shrinkSteps(at path: [Int] = []) {
+    reduce {
+      $0.steps(at: path).count
+    } _: { program, range in
+      program.editSteps(at: path) { $0.removeSubrange(range) }
+    }
+    var place = 0
+    while place < best.program.steps(at: path).count, !isSpent {
+      switch best.program.steps(at: path)[place] {
+      case .transaction(let steps, let ending):
+        let isOpened = attempt { $0.editSteps(at: path) { $0.replaceSubrange(place...place, with: steps) } }
+        if isOpened { continue }
+        if ending == .rollback {
+          attempt { $0.editSteps(at: path) { $0[place] = .transaction(steps, .commit) } }
+        }
+        shrinkSteps(at: path + [place])
+      case .saveMany: shrinkBulk(at: path, place)
+      case .read(let query, let runs) where runs.count > 1:
+        for run in runs {
+          if attempt({ $0.editSteps(at: path) { $0[place] = .read(query, [run]) } }) { break }
+        }
+      case .read(let query, _), .walk(let query, _):
+        attempt { $0.editSteps(at: path) { $0[place] = .fetch(query) } }
+      case .save(let model, let row):
+        attempt { $0.editSteps(at: path) { $0[place] = .insert(model, row) } }
+      default: break
+      }
+      place += 1
+    }
+  }
+
+  private mutating func shrinkBulk(at path: [Int], _ place: Int) {
+    func rows(_ program: FuzzProgram) -> [[PersistentValue]] {
+      let steps = program.steps(at: path)
+      if place < steps.count, case .saveMany(_, let rows) = steps[place] { return rows }
+      return []
+    }
+    reduce {
+      rows($0).count
+    } _: { program, range in
+      var shorter = rows(program)
+      shorter.removeSubrange(range)
+      program.editSteps(at: path) { steps in
+        if case .saveMany(let model, _) = steps[place] { steps[place] = .saveMany(model, shorter) }
+      }
+    }
+    if case .saveMany(let model, let rows) = best.program.steps(at: path)[place], rows.count <= 3 {
+      attempt {
+        $0.editSteps(at: path) { $0.replaceSubrange(place...place, with: rows.map { .save(model, $0) }) }
+      }
+    }
+  }
+}
+
+extension FuzzProgram {
+  /// The steps of the transaction at a path; of the program where the path is empty.
+  func steps(at path: [Int]) -> [FuzzStep] {
+    path.reduce(steps) { steps, place in
+      if place < steps.count, case .transaction(let inner, _) = steps[place] { inner } else { [] }
+    }
+  }
+
+  /// Changes the steps of the transaction at a path.
+  mutating func editSteps(at path: [Int], _ change: (inout [FuzzStep]) -> Void) {
+    Self.edit(&steps, ArraySlice(path), change)
+  }
+
+  private static func edit(
+    _ steps: inout [FuzzStep], _ path: ArraySlice<Int>, _ change: (inout [FuzzStep]) -> Void
+  ) {
+    guard let first = path.first else { return change(&steps) }
+    guard first < steps.count, case .transaction(var inner, let ending) = steps[first] else { return }
+    edit(&inner, path.dropFirst(), change)
+    steps[first] = .transaction(inner, ending)
+  }
+}

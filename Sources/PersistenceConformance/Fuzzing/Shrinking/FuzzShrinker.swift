@@ -1,0 +1,72 @@
+import PersistenceCore
+
+/// Makes the program of a difference smaller for as long as it still shows one, within a number of runs and a time.
+struct FuzzShrinker {
+  private let context: ContextUnderTest
+  private let replayLimit: Int
+  private let deadline: ContinuousClock.Instant
+  private var replays = 0
+  private(set) var best: FuzzDifference
+
+  init(
+    _ difference: FuzzDifference, on context: ContextUnderTest, replayLimit: Int,
+    deadline: ContinuousClock.Instant
+  ) {
+    best = difference
+    self.context = context
+    self.replayLimit = replayLimit
+    self.deadline = deadline
+  }
+
+  /// Whether there is no run or time left.
+  var isSpent: Bool { replays >= replayLimit || ContinuousClock.now >= deadline }
+
+  /// The smallest program found.
+  mutating func shrink() -> FuzzDifference {
+    // What comes after the step that showed it cannot matter.
+    if let last = best.path.first { attempt { $0.steps = Array($0.steps.prefix(last + 1)) } }
+    var size = Int.max
+    while !isSpent, Self.size(of: best.program) < size {
+      size = Self.size(of: best.program)
+      shrinkSteps()
+      shrinkSchemas()
+      shrinkQueries()
+      shrinkValues()
+    }
+    return best
+  }
+
+  /// Takes a changed program over where it still differs.
+  @discardableResult
+  mutating func attempt(_ change: (inout FuzzProgram) -> Void) -> Bool {
+    guard !isSpent else { return false }
+    var program = best.program
+    change(&program)
+    replays += 1
+    guard let difference = try? program.difference(on: [context]) else { return false }
+    best = difference
+    return true
+  }
+
+  /// Removes elements of a list of the program, many at once while that works, then one by one.
+  ///
+  /// - Parameters:
+  ///   - count: How many elements the list has now.
+  ///   - remove: Removes a range of the list from a program.
+  mutating func reduce(_ count: (FuzzProgram) -> Int, _ remove: (inout FuzzProgram, Range<Int>) -> Void) {
+    var size = max(1, count(best.program) / 2)
+    while !isSpent {
+      // From the end, since what comes late depends on what comes early.
+      var end = count(best.program)
+      while end > 0, !isSpent {
+        let range = max(0, end - size)..<end
+        attempt { remove(&$0, range) }
+        end = min(range.lowerBound, count(best.program))
+      }
+      if size == 1 { return }
+      size /= 2
+    }
+  }
+
+  private static func size(of program: FuzzProgram) -> Int { FuzzSource.program(program).utf8.count }
+}
