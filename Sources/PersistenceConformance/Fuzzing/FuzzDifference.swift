@@ -2,6 +2,8 @@
 public struct FuzzDifference: Error, Sendable, Codable {
   /// The context's name.
   public var context: String
+  /// The context's position among those that the program ran on.
+  public var position: Int
   /// The program.
   public var program: FuzzProgram
   /// The step that showed it: positions of steps, outermost first.

@@ -39,23 +39,23 @@ public struct FuzzProgram: Sendable, Codable {
     for context in contexts { subjects.append(try FuzzSubject(context, schemas)) }
     for (place, step) in steps.enumerated() {
       let expected = reference.run(step, at: place)
-      for subject in subjects {
+      for (position, subject) in subjects.enumerated() {
         let found = subject.run(step, at: place)
-        if let difference = difference(expected, found, subject.context) { return difference }
+        if let difference = difference(expected, found, subject.context, position) { return difference }
       }
     }
     return nil
   }
 
-  private func difference(_ expected: [FuzzOutcome], _ found: [FuzzOutcome], _ context: ContextUnderTest)
-    -> FuzzDifference?
-  {
+  private func difference(
+    _ expected: [FuzzOutcome], _ found: [FuzzOutcome], _ context: ContextUnderTest, _ position: Int
+  ) -> FuzzDifference? {
     for number in 0..<max(expected.count, found.count) {
       let wanted = number < expected.count ? expected[number] : nil
       let given = number < found.count ? found[number] : nil
       if let wanted, let given, wanted.agrees(with: given) { continue }
       return FuzzDifference(
-        context: context.name, program: self, path: (given ?? wanted)?.path ?? [],
+        context: context.name, position: position, program: self, path: (given ?? wanted)?.path ?? [],
         expected: wanted?.text(besides: given) ?? "nothing more",
         found: given?.text(besides: wanted) ?? "nothing more")
     }

@@ -1,6 +1,8 @@
 public import PersistenceCore
 
-/// One step of a fuzzer's program. Models are named by their position among the program's schemas.
+/// One step of a fuzzer's program.
+///
+/// Models are named by their position among the program's schemas.
 ///
 /// A step that writes and stands outside a transaction is a transaction of its own. Inside one, a refused step
 /// leaves no trace and the steps after it go on (contract W4).

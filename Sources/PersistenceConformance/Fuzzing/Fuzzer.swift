@@ -49,9 +49,9 @@ public struct Fuzzer: Sendable {
       report.programs += 1
       report.operations += program.operations
       if let difference = try program.difference(on: standing) {
-        let context = standing.first { $0.name == difference.context } ?? standing[0]
         var shrinker = FuzzShrinker(
-          difference, on: context, replayLimit: replayLimit, deadline: .now + shrinkingTime)
+          difference, on: standing[difference.position], replayLimit: replayLimit,
+          deadline: .now + shrinkingTime)
         report.differences.append(shrinker.shrink())
       }
       try progress(

@@ -14,7 +14,7 @@ struct PersistenceCommand: ParsableCommand {
       """,
     subcommands: [
       InspectCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self, MigrateCommand.self,
-      VerifyCommand.self, ConformCommand.self,
+      VerifyCommand.self, ConformCommand.self, FuzzCommand.self,
     ])
 }
 

@@ -43,7 +43,9 @@ struct FuzzShrinker {
     var program = best.program
     change(&program)
     replays += 1
-    guard let difference = try? program.difference(on: [context]) else { return false }
+    guard var difference = try? program.difference(on: [context]) else { return false }
+    // Alone here, but one of several where it was found.
+    difference.position = best.position
     best = difference
     return true
   }
