@@ -57,7 +57,10 @@ extension JSONDirectoryReader {
 
   /// A scan of the files in key order, or one whose sort keys are sorted in memory.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
-    QueryPlan(
+    try mappingErrors(location: location) {
+      _ = try reading().catalog.folder(of: request.schema, location: location)
+    }
+    return QueryPlan(
       access: .scan, residual: request.predicateWithAnchor?.shape,
       ordering: JSONDirectoryResults.isKeyOrder(request) ? .byAccess : .sorted)
   }

@@ -35,7 +35,8 @@ extension MemoryReader {
 
   /// A scan, sorted in memory where another order than the key's is asked for.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
-    QueryPlan(
+    _ = try readableState().table(request.schema, location: location)
+    return QueryPlan(
       access: .scan, residual: request.predicateWithAnchor?.shape,
       ordering: request.isInKeyOrder ? .byAccess : .sorted)
   }
