@@ -29,8 +29,10 @@ package enum TextOracle {
   }
 
   /// Whether the whole text fits a pattern of `%`, `_` and `\`.
-  package static func like(_ text: String, _ pattern: String) -> Bool {
-    like(ArraySlice(text.unicodeScalars), ArraySlice(pattern.unicodeScalars))
+  package static func like(_ text: String, _ pattern: String, caseInsensitive: Bool = false) -> Bool {
+    like(
+      ArraySlice(scalars(text, caseInsensitive: caseInsensitive)),
+      ArraySlice(scalars(pattern, caseInsensitive: caseInsensitive)))
   }
 
   private static func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool

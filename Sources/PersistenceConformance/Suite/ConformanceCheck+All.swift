@@ -5,24 +5,29 @@ extension ConformanceCheck {
   ].flatMap { $0 }
 
   private static let values = [
-    RoundTripChecks.all, StringChecks.all, NumberChecks.all, DocumentChecks.all,
+    RoundTripChecks.all, StringChecks.all, NumberChecks.all, DocumentChecks.all, WrappedChecks.all,
+    DossierChecks.all, BlobChecks.all, PlaneChecks.all, WidthChecks.all,
   ].flatMap { $0 }
 
   private static let queries = [
-    ConditionChecks.all, TextSearchChecks.all, RandomPredicateChecks.all, OrderChecks.all, PageChecks.all,
+    ConditionChecks.all, BoundChecks.all, TextSearchChecks.all, ScriptChecks.all, PatternChecks.all,
+    RandomPredicateChecks.all, RandomReaderChecks.all, OrderChecks.all, KeyLengthChecks.all, PageChecks.all,
+    KindPageChecks.all,
   ].flatMap { $0 }
 
   private static let writing = [
-    WriteChecks.all, TransactionChecks.all, InsideTransactionChecks.all, UniqueChecks.all, WriterChecks.all,
-    ConcurrencyChecks.all, IsolationChecks.all, ReopenChecks.all,
+    WriteChecks.all, TransactionChecks.all, InsideTransactionChecks.all, UniqueChecks.all,
+    UniqueKindChecks.all, WriterChecks.all, ConcurrencyChecks.all, IsolationChecks.all, ReopenChecks.all,
   ].flatMap { $0 }
 
   private static let results = [
-    LazyChecks.all, SnapshotChecks.all, CollectionChecks.all, ThrowingRouteChecks.all, ClosingChecks.all,
+    LazyChecks.all, ReleaseChecks.all, SnapshotChecks.all, CollectionChecks.all, ThrowingRouteChecks.all,
+    ClosingChecks.all,
   ].flatMap { $0 }
 
   private static let errors = [
-    MismatchChecks.all, UnknownFieldChecks.all, SchemaMismatchChecks.all, HostileNameChecks.all,
+    MismatchChecks.all, UnknownFieldChecks.all, SenselessRequestChecks.all, ErrorShapeChecks.all,
+    SchemaMismatchChecks.all, KindMismatchChecks.all, HostileNameChecks.all, HostileShapeChecks.all,
   ].flatMap { $0 }
 
   private static let faults = [

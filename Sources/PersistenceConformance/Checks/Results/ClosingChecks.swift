@@ -26,6 +26,7 @@ enum ClosingChecks {
     try expectError(.closed) { try repository.transaction { _ in } }
     try expectError(.closed) { try repository.storage.snapshot() }
     try expectError(.closed) { try repository.storage.catalog() }
+    try expectError(.closed) { try repository.storage.plan(for: FetchRequest(Account.schema.model)) }
   }
 
   @Sendable private static func withResults(_ context: ContextUnderTest) throws {

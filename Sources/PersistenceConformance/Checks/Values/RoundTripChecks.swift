@@ -14,7 +14,9 @@ enum RoundTripChecks {
     ConformanceCheck("empty and nil are different things", [.v2], emptyIsNotNil),
     ConformanceCheck("doubles of any bits come back with the same bits", [.v2], doubles),
     ConformanceCheck("dates come back to the bit", [.v2], dates),
-    ConformanceCheck("a blob of 64 MiB keeps every byte", [.v2], largeBlob),
+    ConformanceCheck("floats of any bits come back with the same bits", [.v2], floats),
+    ConformanceCheck(
+      "a blob of 64 MiB keeps every byte", [.v2], needs: [.writable, .values(ofBytes: 64 << 20)], largeBlob),
   ]
 
   @Sendable private static func samples(_ context: ContextUnderTest, _ kind: SampledKind) throws {
@@ -90,6 +92,19 @@ enum RoundTripChecks {
     }
     try repository.save(contentsOf: records)
     try expect(repository.fetch(Sample<Double>.self).map(\.exactText), equals: records.map(\.exactText))
+  }
+
+  @Sendable private static func floats(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    var random = SeededGenerator(seed: 6)
+    let records = (0..<400).map { id in
+      let bits = UInt32(truncatingIfNeeded: random.next())
+      let small = Float(bitPattern: bits & 0x807F_FFFF)
+      return Sample(
+        id: id, value: Float(bitPattern: bits), other: small, maybe: Optional(small.nextUp), perhaps: nil)
+    }
+    try repository.save(contentsOf: records)
+    try expect(repository.fetch(Sample<Float>.self).map(\.exactText), equals: records.map(\.exactText))
   }
 
   @Sendable private static func dates(_ context: ContextUnderTest) throws {

@@ -1,0 +1,116 @@
+import PersistenceCore
+
+/// O2 O3 O4: pages by every kind of value.
+enum KindPageChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "pages of any size, of a filtered result in any order of any kind, put together are the whole, ties and nils too",
+      [.o2, .o3, .o4]
+    ) { context in for kind in SampledKind.all { try everyKind(context, kind) } },
+    ConformanceCheck(
+      "limit, offset and after are combined: after first, then offset, then limit, up to the greatest numbers",
+      [.o4], combined),
+    ConformanceCheck(
+      "an order names a field once: a second mention, or fields behind a whole key, change nothing", [.o2],
+      repeatedFields),
+  ]
+
+  @Sendable private static func everyKind(_ context: ContextUnderTest, _ kind: SampledKind) throws {
+    func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {
+      typealias Model = Sample<Value>
+      let repository = try context.makeStore().open()
+      var random = SeededGenerator(seed: 34)
+      let few = Value.samples.shuffled(using: &random).prefix(5)
+      let models = (0..<18).map { id in
+        Model(
+          id: id, value: random.pick(Array(few)), other: random.pick(Array(few)),
+          maybe: random.oneIn(3) ? nil : random.pick(Array(few)),
+          perhaps: random.oneIn(3) ? nil : random.pick(Array(few)))
+      }
+      try repository.save(contentsOf: models.shuffled(using: &random))
+      let some: PersistentPredicate<Model> = \.perhaps != few.first || \.maybe == nil
+      let fitting = models.filter { Value?.oracle($0.perhaps, few.first) != 0 || $0.maybe == nil }
+      for (name, isDescending, size) in [
+        ("value", true, 4), ("maybe", true, 1), ("maybe", false, 5),
+        ("perhaps", false, 2),
+        ("perhaps", true, 7), ("other", true, 3),
+      ] {
+        let sorted = fitting.sorted { left, right in
+          let order =
+            switch name {
+            case "value": Value.oracle(left.value, right.value)
+            case "other": Value.oracle(left.other, right.other)
+            case "maybe": Value?.oracle(left.maybe, right.maybe)
+            default: Value?.oracle(left.perhaps, right.perhaps)
+            }
+          let total = order == 0 ? left.id - right.id : order
+          return isDescending ? total > 0 : total < 0
+        }
+        let query = repository.filter(Model.self, where: some).sorted(
+          by: SortCriterion(fieldOrder: FieldOrder(name, isDescending: isDescending)))
+        let what = "\(kind) by \(FieldOrder(name, isDescending: isDescending)), pages of \(size)"
+        try expect(pages(of: size, query).map(\.exactText), equals: sorted.map(stored), what)
+        try expect(query.result().reversed().map(\.id), equals: sorted.reversed().map(\.id), what)
+        for (place, model) in sorted.enumerated() where place % 7 == 0 {
+          try expect(
+            query.after(model).count(), equals: sorted.count - place - 1, what + " after \(model.exactText)")
+        }
+      }
+    }
+    try check(kind.type)
+  }
+
+  private static func stored<Value: Sampled>(_ model: Sample<Value>) -> String {
+    Sample(
+      id: model.id, value: model.value.asStored, other: model.other.asStored, maybe: model.maybe?.asStored,
+      perhaps: model.perhaps?.asStored
+    ).exactText
+  }
+
+  @Sendable private static func combined(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let people = Person.random(40, seed: 35)
+    try repository.save(contentsOf: people)
+    for order in [
+      PeopleOrder(), PeopleOrder().then(\.age, .descending), PeopleOrder().then(\.height).then(\.name),
+    ] {
+      let sorted = people.filter { $0.team != "red" }.sorted { order.precedes($0, $1) }
+      let query = order.criteria.reduce(repository.filter(Person.self, where: \.team != "red")) {
+        $0.sorted(by: $1)
+      }
+      for place in [0, 3, sorted.count - 2, sorted.count - 1] {
+        for offset in [0, 5, sorted.count, Int.max] {
+          for limit in [0, 4, Int.max] {
+            let cut = query.after(sorted[place]).offset(offset).limit(limit)
+            let expected = sorted.dropFirst(place + 1).dropFirst(offset).prefix(limit).map(\.id)
+            let what = "\(order.criteria) after number \(place), offset \(offset), limit \(limit)"
+            try expect(cut.result().map(\.id), equals: expected, what)
+            try expect(cut.count(), equals: expected.count, what)
+          }
+        }
+      }
+    }
+    let last = try require(repository.filter(Person.self).result().last)
+    try expect(repository.filter(Person.self).after(last).limit(.max).delete(), equals: 0)
+    let second = try require(repository.filter(Person.self).offset(1).first())
+    try expect(repository.filter(Person.self).after(second).offset(3).limit(.max).delete(), equals: 35)
+    try expect(repository.count(Person.self), equals: 5)
+  }
+
+  @Sendable private static func repeatedFields(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let people = Person.random(60, seed: 36)
+    try repository.save(contentsOf: people)
+    let query = repository.filter(Person.self)
+    let order = PeopleOrder().then(\.team).then(\.age, .descending)
+    let expected = people.sorted { order.precedes($0, $1) }.map(\.id)
+    let twice = query.sorted(by: \.team).sorted(by: \.age, inOrder: .descending)
+      .sorted(by: \.team, inOrder: .descending).sorted(by: \.age)
+    try expect(twice.result().map(\.id), equals: expected)
+    try expect(pages(of: 7, twice).map(\.id), equals: expected)
+    let byKey = query.sorted(by: \.id, inOrder: .descending).sorted(by: \.age)
+    let keys = people.sorted { String.oracle($0.id, $1.id) > 0 }.map(\.id)
+    try expect(byKey.result().map(\.id), equals: keys)
+    try expect(pages(of: 7, byKey).map(\.id), equals: keys)
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import PersistenceCore
+
+/// V5 V6: numbers of different widths, and values beyond the width of a field.
+enum WidthChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "fields of different widths are compared by their numbers, text with URLs by their text", [.v5, .v6],
+      acrossWidths),
+    ConformanceCheck(
+      "a number beyond the width of a field is compared as the number it is", [.v5, .v6], beyondWidth),
+    ConformanceCheck(
+      "numbers around 2^53 are told apart by comparisons, lists, ranges, orders, pages and composite keys",
+      [.v5], neighbours),
+    ConformanceCheck(
+      "decimals are equal by value whatever their digits: found, listed, grouped and unique", [.v4a, .w4],
+      decimalForms),
+  ]
+
+  @Sendable private static func acrossWidths(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    var random = SeededGenerator(seed: 70)
+    let records = (0..<24).map { _ in
+      var record = AllKinds.random(using: &random)
+      record.int64 = random.oneIn(2) ? Int64(record.int8) : record.int64
+      record.int32 = random.oneIn(3) ? Int32(record.uint16) : record.int32
+      record.double = random.oneIn(2) ? Double(record.float) : record.double
+      record.string = random.oneIn(2) ? record.url.absoluteString : record.string
+      return record
+    }
+    try repository.save(contentsOf: records)
+    let pairs: [(String, String, @Sendable (AllKinds) -> Int?)] = [
+      ("int8", "int64", { Int64.oracle(Int64($0.int8), $0.int64) }),
+      ("uint16", "int32", { Int32.oracle(Int32($0.uint16), $0.int32) }),
+      ("uint32", "int", { Int.oracle(Int($0.uint32), $0.int) }),
+      ("uint8?", "int16", { record in record.optional.uint8.map { Int16.oracle(Int16($0), record.int16) } }),
+      ("float", "double", { Double.oracle(Double($0.float), $0.double) }),
+      (
+        "metres?", "float",
+        { record in record.optional.metres.map { Double.oracle($0.rawValue, Double(record.float)) } }
+      ),
+      ("string", "url", { String.oracle($0.string, $0.url.absoluteString) }),
+      (
+        "grade", "string?",
+        { record in record.optional.string.map { String.oracle(record.grade.rawValue, $0) } }
+      ),
+    ]
+    var conditions: [Condition<AllKinds>] = []
+    for (left, right, order) in pairs {
+      for comparison in [ComparisonOperator.less, .greaterOrEqual, .equal] {
+        let node = PredicateNode.fieldComparison(left: left, comparison, right: right)
+        conditions.append(
+          Condition(PersistentPredicate(node: node)) { record in
+            guard let order = order(record) else { return false }
+            switch comparison {
+            case .less: return order < 0
+            case .lessOrEqual: return order <= 0
+            case .greater: return order > 0
+            case .greaterOrEqual: return order >= 0
+            default: return order == 0
+            }
+          })
+      }
+    }
+    try expect(conditions, over: records, in: repository)
+  }
+
+  @Sendable private static func beyondWidth(_ context: ContextUnderTest) throws {
+    func check<Value: Sampled & OracleValue & ExactText>(
+      _ kind: Value.Type, _ values: [PersistentValue],
+      _ order: @escaping @Sendable (Value, PersistentValue) -> Int
+    ) throws {
+      let repository = try context.makeStore().open()
+      let models = Sample<Value>.all(seed: 71)
+      try repository.save(contentsOf: models)
+      let conditions = values.flatMap { value in
+        ComparisonOperator.allCases.map { comparison in
+          Condition<Sample<Value>>(
+            PersistentPredicate(node: .comparison(field: "value", comparison, value))
+          ) { model in
+            let order = order(model.value, value)
+            return switch comparison {
+            case .equal: order == 0
+            case .notEqual: order != 0
+            case .less: order < 0
+            case .lessOrEqual: order <= 0
+            case .greater: order > 0
+            case .greaterOrEqual: order >= 0
+            }
+          }
+        }
+      }
+      try expect(conditions, over: models, in: repository)
+    }
+    @Sendable func integer(_ value: PersistentValue) -> Int64 {
+      if case .integer(let number) = value { number } else { 0 }
+    }
+    let wide: [PersistentValue] = [-1, 128, -129, 256, 1 << 32, .min, .max].map { .integer($0) }
+    try check(Int8.self, wide) { Int64.oracle(Int64($0), integer($1)) }
+    try check(UInt8.self, wide) { Int64.oracle(Int64($0), integer($1)) }
+    try check(UInt32.self, wide) { Int64.oracle(Int64($0), integer($1)) }
+    let fine: [Double] = [0.1, 16_777_217, 1e300, -1e300, 1e-300, .nan, -0.0]
+    try check(Float.self, fine.map { .double($0) }) { number, value in
+      guard case .double(let other) = value else { return 0 }
+      return Double.oracle(Double(number), other)
+    }
+  }
+
+  @Sendable private static func neighbours(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let edges: [Int64] = [1 << 53, -(1 << 53), 1 << 62, .max - 3, .min + 3]
+    let numbers = edges.flatMap { edge in (-3...3).map { edge + $0 } }.sorted()
+    try repository.save(
+      contentsOf: numbers.enumerated().reversed().map {
+        Sample(id: $0, value: $1, other: $1, maybe: $1, perhaps: $1)
+      })
+    try repository.save(contentsOf: numbers.map { Seat(hall: UUID.samples[0], row: "", number: Int($0)) })
+    let query = repository.filter(Sample<Int64>.self)
+    for (place, number) in numbers.enumerated() {
+      try expect(query.filter(where: \.value == number).result().map(\.id), equals: [place], "\(number)")
+      try expect(
+        query.filter(where: .in(\.perhaps, [number])).result().map(\.id), equals: [place], "\(number)")
+      try expect(query.filter(where: .between(\.maybe, number...number)).count(), equals: 1, "\(number)")
+      try expect(query.filter(where: \.other < number).count(), equals: place, "\(number)")
+      let seat = Seat.ID(hall: UUID.samples[0], row: "", number: Int(number))
+      try expect(repository.find(Seat.self, id: seat)?.number, equals: Int(number))
+    }
+    for path in [\Sample<Int64>.perhaps, \.maybe] as [SendableKeyPath<Sample<Int64>, Int64?>] {
+      try expect(pages(of: 2, query.sorted(by: path)).map(\.id), equals: Array(numbers.indices))
+    }
+    try expect(pages(of: 3, repository.filter(Seat.self)).map(\.number), equals: numbers.map { Int($0) })
+  }
+
+  @Sendable private static func decimalForms(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let one = Decimal(1)
+    let forms = [2, 10, 37].compactMap { digits in
+      Decimal(string: "1" + String(repeating: "0", count: digits)).map {
+        Decimal(sign: .plus, exponent: -digits, significand: $0)
+      }
+    }
+    let negativeZero = Decimal(sign: .minus, exponent: -5, significand: 0)
+    try repository.insert(contentsOf: [UniqueValue(1, one), UniqueValue(2, Decimal(0)), UniqueValue(3, .nan)])
+    for (other, id) in forms.map({ ($0, 1) }) + [(negativeZero, 2), (Decimal.nan, 3)] {
+      let query = repository.filter(UniqueValue<Decimal>.self)
+      try expect(query.filter(where: \.value == other).result().map(\.id), equals: [id], "\(other)")
+      try expect(query.filter(where: .in(\.value, [other])).result().map(\.id), equals: [id], "\(other)")
+      try expect(
+        query.filter(where: \.value >= other && \.value <= other).result().map(\.id), equals: [id], "\(other)"
+      )
+      try expectError(.uniqueViolation, "\(other)") { try repository.insert(UniqueValue(9, other)) }
+      try repository.update(UniqueValue(id, other))
+      let found = try require(repository.find(UniqueValue<Decimal>.self, id: id)?.value)
+      try expect(Decimal.oracle(found, other), equals: 0, "\(other)")
+    }
+  }
+}
