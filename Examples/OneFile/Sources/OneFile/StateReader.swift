@@ -35,7 +35,8 @@ extension StateReader {
 
   /// Every record is looked at; any order but the key's is sorted in memory.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
-    QueryPlan(
+    _ = try state().table(request.schema, location: location)
+    return QueryPlan(
       access: .scan, residual: request.predicateWithAnchor?.shape,
       ordering: request.isInKeyOrder ? .byAccess : .sorted)
   }
