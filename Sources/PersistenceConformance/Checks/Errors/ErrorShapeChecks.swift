@@ -106,7 +106,7 @@ enum ErrorShapeChecks {
     for error in errors { try expect(error.location, equals: storage.location, "“\(error)”") }
     let location = storage.location
     try expect(!location.isEmpty)
-    guard storage.capabilities.isDurable else { return }
+    guard storage.capabilities.hasFiles else { return }
     try expect(location.contains(store.path) || store.path.contains(location), "the location \(location)")
     try repository.close()
     let reader = try store.open(.readOnly)

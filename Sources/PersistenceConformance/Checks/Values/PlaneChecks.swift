@@ -57,16 +57,18 @@ enum PlaneChecks {
       let what = "the text \(text.exactText)"
       let found = try require(repository.find(Keyed<String>.self, id: text), what)
       try expect(found.label.exactText, equals: "label \(text)".exactText, what)
-      let labelled: PersistentPredicate<Keyed<String>> = \.label == "label \(text)"
-      try expect(
-        repository.filter(Keyed<String>.self, where: labelled).result().map(\.id.exactText),
-        equals: [text.exactText], what)
       try expect(
         repository.filter(UniqueValue<String>.self, where: \.value == text).result().map(\.id),
         equals: [number], what)
       let member = try require(documents[number].value.first, what)
       try expect(member.key.exactText, equals: text.exactText, what)
       try expect(member.value.map(\.exactText), equals: [Optional(text).exactText, "nil"], what)
+      // The unique values have shown each text as an indexed one; a plain index need not show every one again.
+      guard number.isMultiple(of: 4) else { continue }
+      let labelled: PersistentPredicate<Keyed<String>> = \.label == "label \(text)"
+      try expect(
+        repository.filter(Keyed<String>.self, where: labelled).result().map(\.id.exactText),
+        equals: [text.exactText], what)
     }
   }
 

@@ -31,9 +31,7 @@ enum WrappedChecks {
       try expect(repository.fetch(Model.self).map(\.exactText), equals: models.map(\.exactText))
       let middle = Value.samples[Value.samples.count / 2]
       try expect(
-        Condition.comparisons(\Model.value, middle) + Condition.comparisons(optional: \Model.maybe, middle)
-          + Condition.nilComparisons(\Model.maybe)
-          + Condition.comparisons(\Model.maybe, with: \Model.perhaps)
+        Condition.comparisons(optional: \Model.maybe, middle)
           + [.in(\Model.maybe, [nil, middle]), .in(\Model.value, [middle])],
         over: models, in: repository)
       let sorted = models.sorted { left, right in
