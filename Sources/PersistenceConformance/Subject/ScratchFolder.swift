@@ -18,9 +18,9 @@ package struct ScratchFolder: Sendable {
   private let disk: URL
   private let memory: URL?
 
-  /// Names a folder; nothing is made yet.
+  /// Names a folder within a base; nothing is made yet.
   ///
-  /// - Parameter base: Where; nil for the system's temporary folder, and memory for what may lie there.
+  /// Without a base it lies in the system's temporary folder, and in memory what may lie there.
   package init(in base: URL? = nil) throws {
     let count = Self.number.wrappingAdd(1, ordering: .relaxed).newValue
     let name = "\(Self.prefix)\(ProcessInfo.processInfo.processIdentifier)/\(count)"
