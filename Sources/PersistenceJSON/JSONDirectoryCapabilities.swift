@@ -3,7 +3,8 @@ import PersistenceDriver
 extension JSONDirectoryContext {
   static func capabilities(_ configuration: JSONDirectoryConfiguration) -> Capabilities {
     Capabilities(
-      isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: configuration.isReadOnly, evaluatesPredicates: false,
+      isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: configuration.isReadOnly,
+      evaluatesPredicates: false,
       hasSecondaryIndexes: false)
   }
 }

@@ -4,7 +4,9 @@ extension Capabilities {
   /// What LMDB can do: keys of any length up to a gigabyte work, since long ones are cut and looked up by digest.
   static func lmdb(isReadOnly: Bool, largestStore: Int) -> Capabilities {
     Capabilities(
-      isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly, datePrecision: .exact, largestKey: nil,
-      largestValue: Int(UInt32.max) - (1 << 20), largestStore: largestStore, evaluatesPredicates: true, hasSecondaryIndexes: true)
+      isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly, datePrecision: .exact,
+      largestKey: nil,
+      largestValue: Int(UInt32.max) - (1 << 20), largestStore: largestStore, evaluatesPredicates: true,
+      hasSecondaryIndexes: true)
   }
 }
