@@ -10,7 +10,8 @@ extension ConformanceCheck {
   ].flatMap { $0 }
 
   private static let queries = [
-    ConditionChecks.all, BoundChecks.all, TextSearchChecks.all, ScriptChecks.all, PatternChecks.all,
+    ConditionChecks.all, AggregateChecks.all, BoundChecks.all, TextSearchChecks.all, ScriptChecks.all,
+    PatternChecks.all,
     RandomPredicateChecks.all, RandomReaderChecks.all, OrderChecks.all, KeyLengthChecks.all, PageChecks.all,
     KindPageChecks.all,
   ].flatMap { $0 }

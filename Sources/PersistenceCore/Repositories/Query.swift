@@ -11,7 +11,7 @@ public import PersistenceDriver
 ///   .result()
 /// ```
 public struct Query<Model: PersistentRecord>: Sendable {
-  private let context: any PersistentContext
+  let context: any PersistentContext
   private var predicate: PersistentPredicate<Model>?
   private var sorting: [SortCriterion<Model>] = []
   private var limit: Int?
@@ -78,7 +78,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   /// - Returns: The record; nil where there is none.
   /// - Throws: ``PersistenceError``.
   public func first() throws -> Model? {
-    try changed { $0.limit = min($0.limit ?? 1, 1) }.result().first
+    try changed { $0.limit = Swift.min($0.limit ?? 1, 1) }.result().first
   }
 
   /// Whether there is any record.
@@ -86,7 +86,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   /// - Returns: Whether there is one.
   /// - Throws: ``PersistenceError``.
   public func exists() throws -> Bool {
-    try changed { $0.limit = min($0.limit ?? 1, 1) }.count() > 0
+    try changed { $0.limit = Swift.min($0.limit ?? 1, 1) }.count() > 0
   }
 
   /// Deletes the records, limit and offset included, in one transaction.

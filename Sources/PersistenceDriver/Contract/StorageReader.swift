@@ -33,6 +33,17 @@ public protocol StorageReader: AnyObject {
   /// - Throws: ``PersistenceError``.
   func fetch(_ request: FetchRequest) throws -> any StorageResults
 
+  /// Computes values over the rows of a request, for all of them or group by group.
+  ///
+  /// An engine that can compute them itself does so; what it computes is what ``AggregateFold`` does. By default every
+  /// row is looked at, and none is kept.
+  ///
+  /// - Returns: The groups, in ascending order of their keys; without grouping the one group of all rows, also where
+  ///   there are none.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` where a sum is beyond what its
+  ///   kind can hold.
+  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup]
+
   /// How a request would be answered.
   ///
   /// - Throws: ``PersistenceError``.

@@ -62,6 +62,12 @@ extension CallLog {
     }
   }
 
+  func aggregate(_ request: AggregateRequest, _ reader: any StorageReader) throws -> [AggregateGroup] {
+    try call(request.shape, values: request.description, outcome: { "\($0.count) groups" }) {
+      try reader.aggregate(request)
+    }
+  }
+
   func fetch(_ request: FetchRequest, _ reader: any StorageReader) throws -> any StorageResults {
     try call("fetch \(request.shape)", values: request.description, outcome: { _ in "ready" }) {
       try reader.fetch(request)

@@ -61,6 +61,11 @@ public final class LoggingContext: StorageContextWrapper {
   /// Asks the wrapped context, and logs that.
   public func count(_ request: FetchRequest) throws -> Int { try log.count(request, wrapped) }
 
+  /// Asks the wrapped context, and logs that.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try log.aggregate(request, wrapped)
+  }
+
   /// Asks the wrapped context, and logs that and the reading of what it yields.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
     wrap(try log.fetch(request, wrapped), of: request)
@@ -100,6 +105,9 @@ private final class LoggingSnapshot: StorageSnapshotWrapper {
     try log.find(key, in: schema, wrapped, body)
   }
   func count(_ request: FetchRequest) throws -> Int { try log.count(request, wrapped) }
+  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try log.aggregate(request, wrapped)
+  }
   func fetch(_ request: FetchRequest) throws -> any StorageResults {
     wrap(try log.fetch(request, wrapped), of: request)
   }
@@ -121,6 +129,9 @@ private final class LoggingTransaction: StorageTransactionWrapper {
     try log.find(key, in: schema, wrapped, body)
   }
   func count(_ request: FetchRequest) throws -> Int { try log.count(request, wrapped) }
+  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try log.aggregate(request, wrapped)
+  }
   func fetch(_ request: FetchRequest) throws -> any StorageResults {
     wrap(try log.fetch(request, wrapped), of: request)
   }

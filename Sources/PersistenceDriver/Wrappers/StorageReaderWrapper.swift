@@ -33,6 +33,11 @@ extension StorageReaderWrapper {
   /// Asks the wrapped reader.
   public func count(_ request: FetchRequest) throws -> Int { try wrappedReader.count(request) }
 
+  /// Asks the wrapped reader.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try wrappedReader.aggregate(request)
+  }
+
   /// Asks the wrapped reader, and wraps what it yields.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
     wrap(try wrappedReader.fetch(request), of: request)

@@ -1,0 +1,97 @@
+public import PersistenceDriver
+
+/// One group of records, and what they come to.
+public struct Group<Key, Value> {
+  /// The value that the records share.
+  public let key: Key
+  /// What they come to.
+  public let value: Value
+
+  /// Makes a group.
+  public init(_ key: Key, _ value: Value) {
+    self.key = key
+    self.value = value
+  }
+}
+
+extension Group: Sendable where Key: Sendable, Value: Sendable {}
+extension Group: Equatable where Key: Equatable, Value: Equatable {}
+extension Group: Hashable where Key: Hashable, Value: Hashable {}
+
+/// A query whose records stand in groups, one for each value of a property.
+///
+/// ```swift
+/// let budgets = try repository.filter(Movie.self).grouped(by: \.rating).sum(\.budget)
+/// ```
+///
+/// Groups come in ascending order of their keys, nil first.
+public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConvertible>: Sendable {
+  let query: Query<Model>
+  let field: String
+
+  /// How many records each group has.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func count() throws -> [Group<Key, Int>] { try groups(.count) }
+
+  /// The least value of a property in each group; nil where all are.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+    -> [Group<Key, Value?>]
+  {
+    try groups(.minimum(of: Model.name(of: property)))
+  }
+
+  /// The least value of an optional property in each group; nil where all are.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
+    -> [Group<Key, Value?>]
+  {
+    try groups(.minimum(of: Model.name(of: property)))
+  }
+
+  /// The greatest value of a property in each group; nil where all are.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+    -> [Group<Key, Value?>]
+  {
+    try groups(.maximum(of: Model.name(of: property)))
+  }
+
+  /// The greatest value of an optional property in each group; nil where all are.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
+    -> [Group<Key, Value?>]
+  {
+    try groups(.maximum(of: Model.name(of: property)))
+  }
+
+  /// The sum of a property in each group, exact and rounded once.
+  ///
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` where a sum cannot be held.
+  public func sum<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
+    -> [Group<Key, Value.Sum>]
+  {
+    try groups(.sum(of: Model.name(of: property)))
+  }
+
+  /// The average of a property in each group; nil where all are.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func average<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
+    -> [Group<Key, Value.Average?>]
+  {
+    try groups(.average(of: Model.name(of: property)))
+  }
+
+  private func groups<Value: PersistentValueConvertible>(_ aggregate: Aggregate) throws -> [Group<Key, Value>]
+  {
+    try query.aggregate([field], [aggregate]).map { group in
+      Group(try .converted(from: group.key[0]), try .converted(from: group.values[0]))
+    }
+  }
+}

@@ -1,0 +1,99 @@
+public import PersistenceDriver
+
+// What records come to, without decoding any of them. Limit, offset and anchor decide which records count.
+
+extension Query {
+  /// The least value of a property, by the contract's order; nil where there is none.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+    -> Value?
+  {
+    try extreme(.minimum(of: Model.name(of: property)))
+  }
+
+  /// The least value of an optional property, nil passed over; nil where there is none.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
+    -> Value?
+  {
+    try extreme(.minimum(of: Model.name(of: property)))
+  }
+
+  /// The greatest value of a property, by the contract's order, so NaN where there is one; nil where there is none.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+    -> Value?
+  {
+    try extreme(.maximum(of: Model.name(of: property)))
+  }
+
+  /// The greatest value of an optional property, nil passed over; nil where there is none.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
+    -> Value?
+  {
+    try extreme(.maximum(of: Model.name(of: property)))
+  }
+
+  /// The sum of a property, nil passed over; zero where there is none.
+  ///
+  /// It is exact and rounded once, so it is the same on every context; NaN where a value is.
+  ///
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` where a sum of integers is
+  ///   beyond `Int`, or one of decimals beyond `Decimal`.
+  public func sum<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws -> Value.Sum {
+    try .converted(from: single(.sum(of: Model.name(of: property))))
+  }
+
+  /// The average of a property, nil passed over; nil where there is none, NaN where a value is.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func average<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
+    -> Value.Average?
+  {
+    try .converted(from: single(.average(of: Model.name(of: property))))
+  }
+
+  /// The values that a property has, each once, in ascending order; nil is one of them.
+  ///
+  /// - Throws: ``PersistenceError``.
+  /// - Complexity: Memory in proportion to the number of different values.
+  public func distinct<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+    -> [Value]
+  {
+    let groups = try aggregate([Model.name(of: property)], [])
+    return try groups.map { try .converted(from: $0.key[0]) }
+  }
+
+  /// How many records there are for each value of a property, in ascending order of the values.
+  ///
+  /// - Throws: ``PersistenceError``.
+  public func count<Key: PersistentValueConvertible>(by property: SendableKeyPath<Model, Key>) throws
+    -> [Group<Key, Int>]
+  {
+    try grouped(by: property).count()
+  }
+
+  /// The query with its records in groups, one for each value of a property.
+  public func grouped<Key: PersistentValueConvertible>(by property: SendableKeyPath<Model, Key>)
+    -> GroupedQuery<Model, Key>
+  {
+    GroupedQuery(query: self, field: Model.name(of: property))
+  }
+
+  func aggregate(_ grouping: [String], _ aggregates: [Aggregate]) throws -> [AggregateGroup] {
+    try Model.aggregate(in: context, options: options(), grouping: grouping, aggregates)
+  }
+
+  private func single(_ aggregate: Aggregate) throws -> PersistentValue {
+    try self.aggregate([], [aggregate]).first?.values.first ?? .null
+  }
+
+  private func extreme<Value: PersistentValueConvertible>(_ aggregate: Aggregate) throws -> Value? {
+    try Value?.converted(from: single(aggregate))
+  }
+}

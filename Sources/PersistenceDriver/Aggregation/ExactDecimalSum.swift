@@ -1,0 +1,90 @@
+import Foundation
+
+/// A sum of decimals without any rounding until it is asked for, whatever the order of its terms.
+///
+/// A fixed-point number wide enough for every decimal, in limbs of nine digits whose carries are put off.
+struct ExactDecimalSum {
+  private static let base: Int64 = 1_000_000_000
+  private static let digitsOfLimb = 9
+  /// How many limbs stand after the point: more digits than a decimal's exponent of −128 reaches.
+  private static let fractionLimbs = 15
+  /// How many digits a decimal surely holds.
+  private static let precision = 38
+
+  private var limbs = [Int64](repeating: 0, count: 38)
+  private var hasNaN = false
+
+  /// Adds the number of a canonical text.
+  mutating func add(_ text: String) {
+    guard text != "NaN" else {
+      hasNaN = true
+      return
+    }
+    let isNegative = text.hasPrefix("-")
+    let parts = text.drop { $0 == "-" }.utf8.split(
+      separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+    let sign: Int64 = isNegative ? -1 : 1
+    var limb = Self.fractionLimbs
+    var whole = parts[0]
+    while !whole.isEmpty {
+      limbs[limb] += sign * Self.number(whole.suffix(Self.digitsOfLimb), paddedTo: 0)
+      whole = whole.dropLast(Self.digitsOfLimb)
+      limb += 1
+    }
+    guard parts.count == 2 else { return }
+    limb = Self.fractionLimbs - 1
+    var fraction = parts[1]
+    while !fraction.isEmpty {
+      limbs[limb] += sign * Self.number(fraction.prefix(Self.digitsOfLimb), paddedTo: Self.digitsOfLimb)
+      fraction = fraction.dropFirst(Self.digitsOfLimb)
+      limb -= 1
+    }
+  }
+
+  /// The sum, rounded to 38 digits, halves away from zero; nil where a decimal cannot hold it.
+  var value: Decimal? {
+    guard !hasNaN else { return .nan }
+    var limbs = limbs
+    Self.carry(&limbs)
+    let isNegative = (limbs.last ?? 0) < 0
+    if isNegative {
+      for index in limbs.indices { limbs[index] = -limbs[index] }
+      Self.carry(&limbs)
+    }
+    let text = limbs.reversed().map { limb in
+      let digits = String(limb)
+      return String(repeating: "0", count: max(0, Self.digitsOfLimb - digits.count)) + digits
+    }.joined()
+    var digits = Array(text.utf8.drop { $0 == UInt8(ascii: "0") })
+    guard !digits.isEmpty else { return 0 }
+    let dropped = max(0, digits.count - Self.precision)
+    let roundsUp = dropped > 0 && digits[Self.precision] >= UInt8(ascii: "5")
+    digits.removeLast(dropped)
+    let exponent = dropped - Self.fractionLimbs * Self.digitsOfLimb
+    guard let magnitude = Decimal(canonicalText: "\(String(decoding: digits, as: UTF8.self))e\(exponent)")
+    else {
+      return nil
+    }
+    let unit = Decimal(sign: .plus, exponent: exponent, significand: 1)
+    let rounded = roundsUp ? magnitude + unit : magnitude
+    return rounded.isNaN ? nil : (isNegative ? -rounded : rounded)
+  }
+
+  private static func number(_ digits: some Collection<UInt8>, paddedTo width: Int) -> Int64 {
+    var number = digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    for _ in digits.count..<max(digits.count, width) { number *= 10 }
+    return number
+  }
+
+  /// Brings every limb but the last, which keeps the sign, into 0 ..< 10^9.
+  private static func carry(_ limbs: inout [Int64]) {
+    var carry: Int64 = 0
+    for index in limbs.indices.dropLast() {
+      let sum = limbs[index] + carry
+      let digit = ((sum % base) + base) % base
+      limbs[index] = digit
+      carry = (sum - digit) / base
+    }
+    limbs[limbs.count - 1] += carry
+  }
+}
