@@ -38,6 +38,12 @@ soak: setup
 	swift build --build-tests
 	PERSISTENCE_SOAK=1 swift test --skip-build
 	swift run --package-path Benchmarks -c release Endurance 200
+	swift build -c release --product persistence
+	.ci/fuzz $(FUZZ_SEEDS) $(FUZZ_OPERATIONS)
+
+# Programs of chance on all contexts: a million operations in all.
+FUZZ_SEEDS ?= 20
+FUZZ_OPERATIONS ?= 50000
 
 bench: setup
 	swift run --package-path Benchmarks -c release FirstTen
