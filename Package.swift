@@ -164,5 +164,16 @@ let package = Package(
     .testTarget(
       name: "ContextTests", dependencies: ["OurContexts", "PersistenceConformance", "ContextWorker"],
       swiftSettings: settings),
+
+    // Contexts that are broken on purpose: the suite and the fuzzer must find each.
+    .target(
+      name: "PlantedDefects", dependencies: ["PersistenceConformance", "PersistenceCore", "PersistenceSQLite"],
+      path: "Tests/PlantedDefects", swiftSettings: settings),
+    .executableTarget(
+      name: "DefectWorker", dependencies: ["PlantedDefects", "PersistenceConformance"],
+      path: "Tests/DefectWorker", swiftSettings: settings),
+    .testTarget(
+      name: "PlantedDefectTests", dependencies: ["PlantedDefects", "PersistenceConformance", "DefectWorker"],
+      swiftSettings: settings),
   ]
 )

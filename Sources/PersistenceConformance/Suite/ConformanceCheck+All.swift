@@ -13,7 +13,7 @@ extension ConformanceCheck {
     ConditionChecks.all, AggregateChecks.all, BoundChecks.all, TextSearchChecks.all, ScriptChecks.all,
     PatternChecks.all,
     RandomPredicateChecks.all, RandomReaderChecks.all, OrderChecks.all, KeyLengthChecks.all, PageChecks.all,
-    KindPageChecks.all,
+    KindPageChecks.all, CompoundKeyChecks.all,
   ].flatMap { $0 }
 
   private static let writing = [
@@ -22,8 +22,8 @@ extension ConformanceCheck {
   ].flatMap { $0 }
 
   private static let results = [
-    LazyChecks.all, ReleaseChecks.all, SnapshotChecks.all, CollectionChecks.all, ThrowingRouteChecks.all,
-    ClosingChecks.all,
+    PageReadingChecks.all, LazyChecks.all, ReleaseChecks.all, SnapshotChecks.all, CollectionChecks.all,
+    ThrowingRouteChecks.all, ClosingChecks.all,
   ].flatMap { $0 }
 
   private static let errors = [

@@ -24,7 +24,7 @@ enum WriterChecks {
         try expect(error.isRetryable)
         return ContinuousClock.now - start
       }
-      try expect(waited[0] >= .milliseconds(190) && waited[0] < .seconds(10))
+      try expect(waited[0] >= .milliseconds(190) && waited[0] < .seconds(4))
       // Readers do not wait for the writer.
       try expect(Threads.run(1) { _ in try? repository.find(Account.self, id: 1)?.balance }, equals: [1])
     }

@@ -1,0 +1,16 @@
+/// Work that is done two at a time: most of a check is waiting, or one thread's.
+enum Parallel {
+  static func map<Input: Sendable, Output: Sendable>(
+    _ inputs: [Input], _ body: @escaping @Sendable (Input) async -> Output
+  ) async -> [Output] {
+    await withTaskGroup(of: (Int, Output).self) { group in
+      var outputs: [Int: Output] = [:]
+      for (number, input) in inputs.enumerated() {
+        if number >= 2, let (done, output) = await group.next() { outputs[done] = output }
+        group.addTask { (number, await body(input)) }
+      }
+      for await (done, output) in group { outputs[done] = output }
+      return inputs.indices.compactMap { outputs[$0] }
+    }
+  }
+}

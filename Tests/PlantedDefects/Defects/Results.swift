@@ -1,0 +1,120 @@
+import PersistenceConformance
+import PersistenceCore
+
+extension PlantedDefect {
+  /// R2, R3: results that do not stand still, or do not add up.
+  static let results: [PlantedDefect] = [
+    PlantedDefect(
+      "a result sees what is written later", .r2, isSemantic: false,
+      opening: { _, options, monitoring in
+        LiveContext(memory(options, monitoring))
+      }),
+    PlantedDefect(
+      "a snapshot sees what is written later", .r2, isSemantic: false,
+      opening: { _, options, monitoring in
+        MovingContext(memory(options, monitoring))
+      }),
+    PlantedDefect("a result can be walked only once", .r3, .r2, isSemantic: false) { flaw in
+      flaw.results = { results, _ in
+        let furthest = Remembered(0)
+        return FlawedResults(
+          results,
+          read: { results, offset, limit, body in
+            guard offset == 0 || offset >= furthest.value else { return 0 }
+            let count = try results.read(from: offset, limit: limit, body)
+            furthest.change { $0 = max($0, offset + count) }
+            return count
+          })
+      }
+    },
+    PlantedDefect("the row at the border of two pages comes twice", .r3, isSemantic: false) { flaw in
+      flaw.results = { results, _ in
+        FlawedResults(
+          results, read: { try $0.read(from: $1 == 0 ? 0 : $1 - 1, limit: $2, $3) })
+      }
+    },
+    PlantedDefect("the row at the border of two pages is left out", .r3, isSemantic: false) { flaw in
+      flaw.results = { results, _ in
+        FlawedResults(results, read: { try $0.read(from: $1 == 0 ? 0 : $1 + 1, limit: $2, $3) })
+      }
+    },
+    PlantedDefect("a jump lands one row too far", .r3, isSemantic: false) { flaw in
+      flaw.results = { results, _ in
+        let next = Remembered(0)
+        return FlawedResults(
+          results,
+          read: { results, offset, limit, body in
+            let isJump = offset > next.value
+            next.change { $0 = offset + limit }
+            return try results.read(from: isJump ? offset + 1 : offset, limit: limit, body)
+          })
+      }
+    },
+    PlantedDefect("a full last page is not known to be the last", .r3, isSemantic: false) { flaw in
+      flaw.results = { results, _ in
+        FlawedResults(results, count: { try ($0.count() + 127) / 128 * 128 })
+      }
+    },
+    PlantedDefect("a result's count ignores its limit", .r3, .o4, isSemantic: false) { flaw in
+      flaw.fetch = { request, reader in
+        let count = try reader.count(request.with { $0.limit = nil })
+        return FlawedResults(try reader.fetch(request), count: { _ in count })
+      }
+    },
+    PlantedDefect("closing pulls the ground away from results", .r3, isSemantic: false) { flaw in
+      let isClosed = Remembered(false)
+      flaw.results = { results, _ in
+        FlawedResults(
+          results,
+          read: { results, offset, limit, body in
+            try isClosed.value ? 0 : results.read(from: offset, limit: limit, body)
+          })
+      }
+      flaw.close = { context in
+        isClosed.change { $0 = true }
+        try context.close()
+      }
+    },
+    PlantedDefect("a closed context still answers", .r3, isSemantic: false) { flaw in
+      flaw.close = { _ in }
+    },
+    PlantedDefect("closing twice is an error", .r3, isSemantic: false) { flaw in
+      let isClosed = Remembered(false)
+      flaw.close = { context in
+        if isClosed.value { throw PersistenceError.closed("the store") }
+        isClosed.change { $0 = true }
+        try context.close()
+      }
+    },
+  ]
+}
+
+/// A context whose results ask anew for every page.
+private final class LiveContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+
+  init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
+
+  func wrap(_ results: any StorageResults, of request: FetchRequest) -> any StorageResults {
+    let context = wrapped
+    return FlawedResults(
+      results, count: { _ in try context.count(request) },
+      read: { try context.fetch(request).read(from: $1, limit: $2, $3) })
+  }
+}
+
+/// A context whose snapshots are the context itself.
+private final class MovingContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+
+  init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
+
+  func snapshot() throws -> any StorageSnapshot { MovingSnapshot(wrapped) }
+}
+
+private final class MovingSnapshot: StorageSnapshot, StorageReaderWrapper {
+  private let context: any StorageContext
+  var wrappedReader: any StorageReader { context }
+
+  init(_ context: any StorageContext) { self.context = context }
+}

@@ -1,0 +1,69 @@
+import PersistenceCore
+
+/// A context in memory that was filled from a store when it was opened, and hands its commits on to it.
+final class MirroredContext: StorageContextWrapper {
+  typealias Commits = [[WriteRecorder.Write]]
+
+  let wrapped: any StorageContext
+  private let back: any StorageContext
+  private let isMultiProcess: Bool
+  private let flush: @Sendable (any StorageContext, _ isClosing: Bool, Commits) throws -> Void
+  private let commits = Remembered<Commits>([])
+
+  /// Opens a mirror.
+  ///
+  /// - Parameters:
+  ///   - back: The store.
+  ///   - front: An empty context, which is filled.
+  ///   - isMultiProcess: What the context says of itself.
+  ///   - flush: Called after each commit, and when the context is closed, with the last two commits.
+  /// - Throws: What reading the store throws.
+  init(
+    _ back: any StorageContext, before front: MemoryContext, isMultiProcess: Bool = false,
+    flush: @escaping @Sendable (any StorageContext, _ isClosing: Bool, Commits) throws -> Void
+  ) throws {
+    self.back = back
+    self.isMultiProcess = isMultiProcess
+    self.flush = flush
+    wrapped = front
+    let content = try back.catalog().map { ($0, try back.rows(FetchRequest($0))) }
+    try wrapped.transaction { transaction in
+      for (schema, rows) in content {
+        try transaction.define(schema)
+        for row in rows { try transaction.write(.save, row, in: schema) }
+      }
+    }
+  }
+
+  var location: String { back.location }
+
+  var capabilities: Capabilities {
+    var capabilities = back.capabilities
+    capabilities.isMultiProcess = isMultiProcess
+    return capabilities
+  }
+
+  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    if back.capabilities.isReadOnly { throw PersistenceError.readOnly(location) }
+    try wrapped.transaction { transaction in
+      let recorder = WriteRecorder()
+      try body(RecordedTransaction(transaction, recorder))
+      let writes = recorder.all
+      let commits = self.commits.change { commits in
+        commits = commits.suffix(1) + [writes]
+        return commits
+      }
+      try flush(back, false, commits)
+    }
+  }
+
+  func close() throws {
+    try wrapped.close()
+    let commits = self.commits.change { commits in
+      defer { commits = [] }
+      return commits
+    }
+    if !commits.isEmpty { try flush(back, true, commits) }
+    try back.close()
+  }
+}

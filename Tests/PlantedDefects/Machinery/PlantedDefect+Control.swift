@@ -1,0 +1,44 @@
+package import PersistenceConformance
+import PersistenceCore
+
+extension PlantedDefect {
+  /// What defects are made of, without any: the suite must find nothing here.
+  package struct Control: Sendable, CustomStringConvertible {
+    /// The rules that defects made of this are about.
+    package let rules: Set<ContractRule>
+    /// The context, which is right.
+    package let context: ContextUnderTest
+
+    /// The context's name.
+    package var description: String { context.name }
+
+    /// Every control.
+    package static let all: [Control] = [
+      Control(
+        rules: Set(ContractRule.allCases),
+        context: ContextUnderTest("wrapped, but right") { _, options, monitoring in
+          FlawedContext(memory(options, monitoring), Flaw())
+        }),
+      Control(
+        rules: [.v3, .v4, .v4a, .v6, .v7, .o2, .o3, .o4],
+        context: ContextUnderTest("row by row, but right") { _, options, monitoring in
+          var flaw = Flaw()
+          flaw.fetch = { try RowByRow().answer($0, $1) }
+          return FlawedContext(memory(options, monitoring), flaw)
+        }),
+      Control(
+        rules: [.w1, .w3, .w5, .r2, .r3, .e5, .c2],
+        context: ContextUnderTest(
+          mirror, worker: .besideThisProgram("DefectWorker", arguments: [mirror])
+        ) { path, options, monitoring in
+          try MirroredContext(
+            sqlite(path, options, monitoring), before: memory(options, monitoring)
+          ) { back, isClosing, commits in
+            if !isClosing { try back.apply(commits.last) }
+          }
+        }),
+    ]
+
+    private static let mirror = "mirrored, but right"
+  }
+}

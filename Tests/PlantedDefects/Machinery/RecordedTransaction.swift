@@ -1,0 +1,77 @@
+import PersistenceCore
+
+/// The writes of a transaction, to be done again elsewhere.
+final class WriteRecorder {
+  /// One write.
+  enum Write: Sendable {
+    case define(ModelSchema)
+    case save([PersistentValue], ModelSchema)
+    case delete(RecordKey, ModelSchema)
+    case deleteAll(ModelSchema)
+
+    func apply(to transaction: any StorageTransaction) throws {
+      switch self {
+      case .define(let schema): try transaction.define(schema)
+      case .save(let row, let schema): try transaction.write(.save, row, in: schema)
+      case .delete(let key, let schema): _ = try transaction.delete(key, in: schema)
+      case .deleteAll(let schema): _ = try transaction.deleteAll(in: schema)
+      }
+    }
+  }
+
+  var all: [Write] = []
+}
+
+/// A transaction whose writes are remembered.
+final class RecordedTransaction: StorageTransactionWrapper {
+  let wrapped: any StorageTransaction
+  private let writes: WriteRecorder
+
+  init(_ wrapped: any StorageTransaction, _ writes: WriteRecorder) {
+    self.wrapped = wrapped
+    self.writes = writes
+  }
+
+  func define(_ schema: ModelSchema) throws {
+    try wrapped.define(schema)
+    writes.all.append(.define(schema))
+  }
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try wrapped.insert(row, in: schema)
+    writes.all.append(.save(try row.values(), schema))
+  }
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try wrapped.update(row, in: schema)
+    writes.all.append(.save(try row.values(), schema))
+  }
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try wrapped.save(row, in: schema)
+    writes.all.append(.save(try row.values(), schema))
+  }
+  func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
+    let isDeleted = try wrapped.delete(key, in: schema)
+    writes.all.append(.delete(key, schema))
+    return isDeleted
+  }
+  func delete(_ request: FetchRequest) throws -> Int {
+    for row in try wrapped.rows(request) {
+      let schema = request.schema
+      writes.all.append(.delete(RecordKey(schema.keyPositions.map { row[$0] }), schema))
+    }
+    return try wrapped.delete(request)
+  }
+  func deleteAll(in schema: ModelSchema) throws -> Int {
+    let count = try wrapped.deleteAll(in: schema)
+    writes.all.append(.deleteAll(schema))
+    return count
+  }
+  func nested(_ body: () throws -> Void) throws {
+    let count = writes.all.count
+    do {
+      try wrapped.nested(body)
+    } catch {
+      writes.all.removeSubrange(count...)
+      throw error
+    }
+  }
+}
