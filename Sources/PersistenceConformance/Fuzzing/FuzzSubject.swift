@@ -124,6 +124,9 @@ extension FuzzSubject {
   /// How many rows are read at once: as many as a page of a collection has.
   private static let page = 128
 
+  /// How many rows no model of a program has: a context that gives more begins again and again.
+  private static let endless = 2_000
+
   private func read(
     _ step: FuzzStep, _ reader: any StorageReader, _ path: [Int], _ outcomes: inout [FuzzOutcome]
   ) throws {
@@ -181,7 +184,7 @@ extension FuzzSubject {
     while true {
       let before = rows.count
       let count = try results.read(from: before, limit: page) { rows.append(try $0.values()) }
-      if count < page || rows.count == before { return rows }
+      if count < page || rows.count == before || rows.count > endless { return rows }
     }
   }
 
@@ -211,9 +214,9 @@ extension FuzzSubject {
       let found = try Self.rows(of: try reader.fetch(try page.request(in: schemas)))
       rows += found
       let rest = query.limit.map { $0 - rows.count }
-      guard found.count == page.limit, let last = found.last, rest ?? 1 > 0 else { return rows }
-      // A context that begins again and again would never end.
-      guard rows.count <= 100_000 else { return rows }
+      guard found.count == page.limit, let last = found.last, rest ?? 1 > 0, rows.count <= Self.endless else {
+        return rows
+      }
       page.after = try FuzzReference.criteria(query, schemas[query.model]).map { last[$0.0] }
       page.offset = 0
       page.limit = min(pageSize, rest ?? pageSize)

@@ -8,15 +8,15 @@ extension FuzzGenerator {
     var query = FuzzQuery(model)
     if chance(75) { query.predicate = predicate(model, depth: weighted([(50, 0), (30, 1), (20, 2)])) }
     query.order = order(model)
-    if chance(40) {
+    if chance(30) {
       query.limit =
         isLarge && chance(60) ? random.pick(Self.edges) : random.pick([0, 1, 1, 2, 3, 5, 10, 20, Int.max])
     }
-    if chance(30) {
+    if chance(18) {
       query.offset =
         isLarge && chance(60) ? random.pick(Self.edges) : random.pick([1, 1, 2, 3, 5, 10, Int.max])
     }
-    if chance(20) { query.after = anchor(model, query) }
+    if chance(16) { query.after = anchor(model, query) }
     if chance(4) { spoil(&query) }
     return query
   }
@@ -70,8 +70,10 @@ extension FuzzGenerator {
       let name = random.pick(random.pick(schema.indexes).fields)
       position = FuzzReference.position(of: name, in: schema.fields) ?? position
     }
+    let texts = schema.fields.indices.filter { schema.fields[$0].kind == .string }
+    if chance(30), !texts.isEmpty { position = random.pick(texts) }
     let field = schema.fields[position]
-    if field.kind.isText, chance(45) { return textSearch(model, position) }
+    if field.kind.isText, chance(60) { return textSearch(model, position) }
     switch random.int(0...9) {
     case 0, 1:
       var values: [PersistentValue] = []
@@ -80,19 +82,24 @@ extension FuzzGenerator {
     case 2 where field.kind.isOrdered, 3 where field.kind.isOrdered:
       return .isBetween(field: field.name, lower: operand(model, position), upper: operand(model, position))
     case 4:
-      let peers = schema.fields.filter { $0.kind.tag == field.kind.tag }
+      var peers = schema.fields.filter { $0.kind.tag == field.kind.tag }
+      if peers.count > 1 { peers.removeAll { FuzzValue.isSameName($0.name, field.name) } }
       return .fieldComparison(left: field.name, comparison(field.kind), right: random.pick(peers).name)
     default: return .comparison(field: field.name, comparison(field.kind), operand(model, position))
     }
   }
 
   private mutating func comparison(_ kind: FieldKind) -> ComparisonOperator {
-    kind.isOrdered ? random.pick(ComparisonOperator.allCases) : random.pick([.equal, .notEqual])
+    kind.isOrdered && chance(65)
+      ? random.pick(ComparisonOperator.allCases) : random.pick([.equal, .equal, .notEqual])
   }
 
   /// A value to compare with: nil too, whether the field may be nil or not.
   private mutating func operand(_ model: Int, _ position: Int) -> PersistentValue {
-    chance(12) ? .null : random.pick(models[model].pools[position])
+    if chance(12) { return .null }
+    let value = random.pick(models[model].pools[position])
+    if case .text(let text) = value, chance(25) { return .text(lookAlike(text)) }
+    return value
   }
 
   private mutating func textSearch(_ model: Int, _ position: Int) -> PredicateNode {
@@ -105,14 +112,20 @@ extension FuzzGenerator {
     }
     switch search {
     case .contains, .hasPrefix, .hasSuffix:
-      if chance(30) {
+      if chance(20) {
         scalars = Array(
           random.pick(["%", "_", "\\", "*", "", "e", "\u{301}", "a", "A", "\0"]).unicodeScalars)
       }
-      if search == .hasPrefix { scalars.removeLast(random.int(0...min(2, scalars.count))) }
-      if search == .hasSuffix { scalars.removeFirst(random.int(0...min(2, scalars.count))) }
-      if isCaseInsensitive, chance(60) { scalars = Array(swappingCase(scalars)) }
-    case .like: scalars = likePattern(scalars)
+      if search != .hasSuffix { scalars.removeLast(random.int(0...min(2, scalars.count))) }
+      if search != .hasPrefix { scalars.removeFirst(random.int(0...min(2, scalars.count))) }
+      if chance(isCaseInsensitive ? 75 : 25) { scalars = lookAlike(scalars) }
+      // A wildcard in a needle that a careless context would let match anything.
+      if chance(12), !scalars.isEmpty {
+        scalars[random.int(0...scalars.count - 1)] = random.pick(["%", "_"])
+      }
+    case .like:
+      scalars = likePattern(scalars)
+      if chance(25) { scalars = swappingCase(scalars) }
     case .matches:
       let pattern = random.pick(FuzzPattern.all)
       if !pattern.hasCaseInsensitiveForm { isCaseInsensitive = false }
@@ -122,9 +135,19 @@ extension FuzzGenerator {
       field: field, search, String(String.UnicodeScalarView(scalars)), isCaseInsensitive: isCaseInsensitive)
   }
 
-  private func swappingCase(_ scalars: [Unicode.Scalar]) -> String.UnicodeScalarView {
-    let text = String(String.UnicodeScalarView(scalars))
-    return (text == text.uppercased() ? text.lowercased() : text.uppercased()).unicodeScalars
+  private mutating func lookAlike(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
+    Array(lookAlike(String(String.UnicodeScalarView(scalars))).unicodeScalars)
+  }
+
+  /// ASCII letters in the other case, which leaves a pattern's wildcards what they are.
+  private func swappingCase(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
+    scalars.map { scalar in
+      switch scalar {
+      case "a"..."z": Unicode.Scalar(scalar.value - 32) ?? scalar
+      case "A"..."Z": Unicode.Scalar(scalar.value + 32) ?? scalar
+      default: scalar
+      }
+    }
   }
 
   /// A text with some scalars made wildcards; its own wildcards taken literally or not.

@@ -44,17 +44,22 @@ extension FuzzGenerator {
 
   private mutating func model(_ name: String) throws -> FuzzModel {
     let keyCount = weighted([(70, 1), (22, 2), (8, 3)])
-    let otherCount = random.int(isLarge ? 1...4 : 1...7)
+    let otherCount = random.int(isLarge ? 1...4 : 2...7)
     let names = fieldNames(keyCount + otherCount)
     var fields: [FieldSchema] = []
     for (place, name) in names.enumerated() {
       if place < keyCount {
         fields.append(FieldSchema(name, random.pick([.int64, .string, .uuid])))
-      } else if place > keyCount, chance(20) {
+      } else if place > keyCount, chance(25) {
         // A second field of a kind, so that fields can be compared with each other.
-        fields.append(FieldSchema(name, random.pick(fields).kind, isOptional: chance(50)))
+        let peer = random.pick(fields)
+        fields.append(FieldSchema(name, peer.kind, isOptional: peer.isOptional || chance(50)))
       } else {
-        let kind = weighted([(3, random.pick(FieldKind.allCases)), (2, .string), (1, .double), (1, .int64)])
+        let kind = weighted([
+          (6, random.pick(FieldKind.allCases)), (4, .string), (1, .double), (1, .int64), (1, .decimal),
+          (1, .date),
+          (1, .document), (1, .data),
+        ])
         fields.append(FieldSchema(name, kind, isOptional: chance(50)))
       }
     }

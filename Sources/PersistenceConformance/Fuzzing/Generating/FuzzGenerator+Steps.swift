@@ -18,7 +18,7 @@ extension FuzzGenerator {
       guard !seen.contains(where: { FuzzValue.isSameName($0, name) }) else { continue }
       seen.append(name)
       defining.append(.define(model))
-      if isLarge || chance(70) { filling.append(.transaction(rows(model), .commit)) }
+      if isLarge || chance(85) { filling.append(.transaction(rows(model), .commit)) }
     }
     return [.transaction(defining, .commit)] + filling
   }
@@ -29,16 +29,20 @@ extension FuzzGenerator {
     let count = isLarge ? keys.count : random.int(0...keys.count)
     var rows: [[PersistentValue]] = []
     for key in keys.shuffled(using: &random).prefix(count) { rows.append(row(model, key: key)) }
-    // One by one, a refused row is passed over; in bulk it ends the bulk.
-    let isBulk = isLarge ? !models[model].schema.indexes.contains(where: \.isUnique) : chance(30)
-    return isBulk ? [.saveMany(model, rows)] : rows.map { .insert(model, $0) }
+    // A refused row ends its bulk, so where rows may be refused there are several.
+    let isUnique = models[model].schema.indexes.contains(where: \.isUnique)
+    if !isLarge, chance(20) { return rows.prefix(12).map { .insert(model, $0) } }
+    let size = isUnique ? 5 : rows.count
+    return stride(from: 0, to: rows.count, by: max(1, size)).map { start in
+      .saveMany(model, Array(rows[start..<min(rows.count, start + size)]))
+    }
   }
 
   /// One step outside any transaction.
   mutating func step() -> FuzzStep {
     let model = anyModel()
     let choice = weighted([
-      (24, Choice.transaction), (26, .write), (22, .fetch), (5, .read), (5, .walk), (5, .find),
+      (18, Choice.transaction), (22, .write), (60, .fetch), (5, .read), (5, .walk), (5, .find),
       (3, .holdResult),
       (3, .holdSnapshot), (5, .readHeld), (3, .fetchHeld), (1, .release), (isLarge ? 4 : 2, .reopen),
     ])
