@@ -10,7 +10,8 @@ extension ConformanceCheck {
   ].flatMap { $0 }
 
   private static let queries = [
-    ConditionChecks.all, AggregateChecks.all, BoundChecks.all, TextSearchChecks.all, ScriptChecks.all,
+    ConditionChecks.all, AggregateChecks.all, SelectionChecks.all, BoundChecks.all, TextSearchChecks.all,
+    ScriptChecks.all,
     PatternChecks.all,
     RandomPredicateChecks.all, RandomReaderChecks.all, OrderChecks.all, KeyLengthChecks.all, PageChecks.all,
     KindPageChecks.all, CompoundKeyChecks.all,
@@ -19,6 +20,7 @@ extension ConformanceCheck {
   private static let writing = [
     WriteChecks.all, TransactionChecks.all, InsideTransactionChecks.all, UniqueChecks.all,
     UniqueKindChecks.all, WriterChecks.all, ConcurrencyChecks.all, IsolationChecks.all, ReopenChecks.all,
+    UpdateInPlaceChecks.all,
   ].flatMap { $0 }
 
   private static let results = [

@@ -19,20 +19,33 @@ extension PersistentRecord {
   public static func results(
     in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
   ) throws -> PersistentResults<Self> {
+    try results(in: context, options: options) {
+      try $0.fetch($1)
+    } decode: {
+      try Self(from: $0)
+    }
+  }
+
+  /// The results of a fetch of any kind, pinned outside of transactions and read at once inside them (R1a).
+  static func results<Element: Sendable>(
+    in context: any PersistentContext, options: FetchOptions<Self>,
+    fetch: (any StorageReader, FetchRequest) throws -> any StorageResults,
+    decode: @escaping @Sendable (borrowing Row) throws -> Element
+  ) throws -> PersistentResults<Element> {
     let access = try StorageAccess(context, for: Self.self)
     let request = try options.request()
-    let monitor = access.root.monitor
+    let (monitor, location) = (access.root.monitor, access.root.location)
     return try monitor.measure(request) {
       try access.reader.plan(for: request)
     } _: {
-      let rows = try access.reader.fetch(request)
+      let rows = try fetch(access.reader, request)
       switch access {
       case .store:
         return try PersistentResults(
-          rows, request: request, monitor: monitor, location: access.root.location, place: options.place)
+          rows, request: request, monitor: monitor, location: location, place: options.place, decode: decode)
       case .transaction:
         return try PersistentResults(
-          reading: rows, request: request, monitor: monitor, location: access.root.location)
+          reading: rows, request: request, monitor: monitor, location: location, decode: decode)
       }
     }
   }

@@ -1,6 +1,6 @@
 /// A walk over a result's pages: hands models out one by one and knows when it needs the next page.
-struct PageWalk<Model: PersistentRecord> {
-  private var page: [Model] = []
+struct PageWalk<Element: Sendable> {
+  private var page: [Element] = []
   private var offset = 0
 
   /// Where the next page begins.
@@ -13,7 +13,7 @@ struct PageWalk<Model: PersistentRecord> {
   var needsPage: Bool { offset == page.count && !isDone }
 
   /// Goes on with a page; an empty one is the end.
-  mutating func accept(_ page: [Model]) {
+  mutating func accept(_ page: [Element]) {
     self.page = page
     offset = 0
     position += page.count
@@ -24,7 +24,7 @@ struct PageWalk<Model: PersistentRecord> {
   mutating func end() { isDone = true }
 
   /// The next model; nil at the end.
-  mutating func take() -> Model? {
+  mutating func take() -> Element? {
     guard offset < page.count else { return nil }
     defer { offset += 1 }
     return page[offset]

@@ -5,7 +5,7 @@ extension PersistentResults {
   ///
   /// - Parameter body: Called for each model.
   /// - Throws: ``PersistenceError`` naming the record that could not be read, and what the closure throws.
-  public func forEach(_ body: (Model) throws -> Void) throws {
+  public func forEach(_ body: (Element) throws -> Void) throws {
     try withCursor { cursor in
       while let model = try cursor.next() { try body(model) }
     }
@@ -16,7 +16,7 @@ extension PersistentResults {
   /// - Parameter body: Is given the cursor, at the first model.
   /// - Returns: What the closure returns.
   /// - Throws: What the closure throws.
-  public func withCursor<Result>(_ body: (inout ResultCursor<Model>) throws -> Result) throws -> Result {
+  public func withCursor<Result>(_ body: (inout ResultCursor<Element>) throws -> Result) throws -> Result {
     var cursor = ResultCursor(storage)
     return try body(&cursor)
   }
@@ -29,16 +29,16 @@ extension PersistentResults {
 }
 
 /// A walk over a result whose steps throw where reading fails.
-public struct ResultCursor<Model: PersistentRecord>: ~Copyable {
-  private let storage: ResultStorage<Model>
-  private var walk = PageWalk<Model>()
+public struct ResultCursor<Element: Sendable>: ~Copyable {
+  private let storage: ResultStorage<Element>
+  private var walk = PageWalk<Element>()
 
-  init(_ storage: ResultStorage<Model>) { self.storage = storage }
+  init(_ storage: ResultStorage<Element>) { self.storage = storage }
 
   /// The next model; nil at the end.
   ///
   /// - Throws: ``PersistenceError`` naming the record that could not be read. The next call tries again.
-  public mutating func next() throws -> Model? {
+  public mutating func next() throws -> Element? {
     if walk.needsPage { walk.accept(try storage.models(from: walk.position)) }
     return walk.take()
   }

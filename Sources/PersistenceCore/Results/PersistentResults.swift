@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// The models of a fetch, read a page at a time from a pinned snapshot: a lazy, Sendable collection.
+/// The models of a fetch, or what was selected of them, read a page at a time from a pinned snapshot: a lazy, Sendable collection.
 ///
 /// It shows the store as it was at the fetch, for as long as it lives, and may be read by several threads at
 /// once. A result that fits into its first page pins nothing.
@@ -11,24 +11,27 @@ import PersistenceDriver
 /// A plain `for` cannot throw. Where reading a page fails in the middle, the program is stopped with the error's
 /// message, or the context's ``Monitoring/readFailureHandler`` is called and the iteration ends; `forEach(_:)`,
 /// ``withCursor(_:)`` and ``stream`` throw instead (contract R4).
-public struct PersistentResults<Model: PersistentRecord>: Sendable {
-  let storage: ResultStorage<Model>
+public struct PersistentResults<Element: Sendable>: Sendable {
+  let storage: ResultStorage<Element>
 
   init(
     _ rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
-    place: SourcePlace
+    place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
-    storage = try ResultStorage(rows, request: request, monitor: monitor, location: location, place: place)
+    storage = try ResultStorage(
+      rows, request: request, monitor: monitor, location: location, place: place, decode: decode)
   }
 
-  init(reading rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String)
-    throws
-  {
-    storage = try ResultStorage(reading: rows, request: request, monitor: monitor, location: location)
+  init(
+    reading rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
+    decode: @escaping @Sendable (borrowing Row) throws -> Element
+  ) throws {
+    storage = try ResultStorage(
+      reading: rows, request: request, monitor: monitor, location: location, decode: decode)
   }
 
   /// How many models are read at a time.
-  public static var pageSize: Int { ResultStorage<Model>.pageSize }
+  public static var pageSize: Int { ResultStorage<Element>.pageSize }
 }
 
 extension PersistentResults: BidirectionalCollection {
@@ -37,7 +40,7 @@ extension PersistentResults: BidirectionalCollection {
   /// Whether a position is the end is found out by asking for the model there, so that an empty check, a prefix
   /// or wrapping the result reads no further than it must.
   public struct Index: Comparable, Sendable {
-    let storage: ResultStorage<Model>
+    let storage: ResultStorage<Element>
     /// Nil stands for the end.
     let position: Int?
 
@@ -79,7 +82,7 @@ extension PersistentResults: BidirectionalCollection {
   /// The model at a place before the end.
   ///
   /// - Complexity: Constant within the pages read last; otherwise one page, and for a far jump one scan of keys.
-  public subscript(index: Index) -> Model {
+  public subscript(index: Index) -> Element {
     do {
       guard let position = index.position, let model = try storage.model(at: position) else {
         preconditionFailure("a result has no model at its end")  // a programming error, as in an array
@@ -164,13 +167,13 @@ extension PersistentResults: BidirectionalCollection {
 
   /// Walks the result a page at a time.
   public struct Iterator: IteratorProtocol {
-    private let storage: ResultStorage<Model>
-    private var walk = PageWalk<Model>()
+    private let storage: ResultStorage<Element>
+    private var walk = PageWalk<Element>()
 
-    init(_ storage: ResultStorage<Model>) { self.storage = storage }
+    init(_ storage: ResultStorage<Element>) { self.storage = storage }
 
     /// The next model; nil at the end.
-    public mutating func next() -> Model? {
+    public mutating func next() -> Element? {
       if walk.needsPage {
         do {
           walk.accept(try storage.models(from: walk.position))

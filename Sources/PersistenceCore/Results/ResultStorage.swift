@@ -2,14 +2,15 @@ import PersistenceDriver
 import Synchronization
 
 /// What the copies of one result share: its snapshot, its first page, and the pages read last.
-final class ResultStorage<Model: PersistentRecord>: Sendable {
+final class ResultStorage<Element: Sendable>: Sendable {
   /// How many models a page holds.
   static var pageSize: Int { 128 }
 
   /// The rows beyond the first page; nil where the first page is all there is, and nothing is pinned.
   private let rows: (any StorageResults)?
-  private let firstPage: [Model]
+  private let firstPage: [Element]
   private let schema: ModelSchema
+  private let decode: @Sendable (borrowing Row) throws -> Element
   private let monitor: ContextMonitor
   private let location: String
   private let pin: UInt64?
@@ -18,18 +19,19 @@ final class ResultStorage<Model: PersistentRecord>: Sendable {
   private struct Cache {
     var count: Int?
     /// The pages read last, newest first.
-    var pages: [(number: Int, models: [Model])] = []
+    var pages: [(number: Int, models: [Element])] = []
   }
 
   /// Keeps rows of a pinned snapshot, whose first page is read at once.
   init(
     _ rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
-    place: SourcePlace
+    place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
     schema = request.schema
+    self.decode = decode
     self.monitor = monitor
     self.location = location
-    firstPage = try Self.read(rows, from: 0, limit: Self.pageSize, schema: schema, location: location)
+    firstPage = try Self.read(rows, from: 0, limit: Self.pageSize, schema: schema, location: location, decode)
     guard firstPage.count == Self.pageSize, request.limit.map({ $0 > Self.pageSize }) ?? true else {
       self.rows = nil
       pin = nil
@@ -40,15 +42,17 @@ final class ResultStorage<Model: PersistentRecord>: Sendable {
   }
 
   /// Reads all rows of a transaction's result at once, since nothing can be pinned there (contract R1a).
-  init(reading rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String)
-    throws
-  {
+  init(
+    reading rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
+    decode: @escaping @Sendable (borrowing Row) throws -> Element
+  ) throws {
     schema = request.schema
+    self.decode = decode
     self.monitor = monitor
     self.location = location
     self.rows = nil
     pin = nil
-    firstPage = try Self.read(rows, from: 0, limit: Int.max, schema: schema, location: location)
+    firstPage = try Self.read(rows, from: 0, limit: Int.max, schema: schema, location: location, decode)
   }
 
   deinit {
@@ -73,7 +77,7 @@ final class ResultStorage<Model: PersistentRecord>: Sendable {
   }
 
   /// The model at a position; nil beyond the end.
-  func model(at position: Int) throws -> Model? {
+  func model(at position: Int) throws -> Element? {
     if position < firstPage.count { return firstPage[position] }
     guard rows != nil else { return nil }
     let page = try page(position / Self.pageSize)
@@ -82,10 +86,11 @@ final class ResultStorage<Model: PersistentRecord>: Sendable {
   }
 
   /// A run of models for one iteration, which leaves the shared pages alone; empty beyond the end.
-  func models(from position: Int) throws -> [Model] {
+  func models(from position: Int) throws -> [Element] {
     if position == 0 { return firstPage }
     guard let rows else { return Array(firstPage.dropFirst(position)) }
-    return try Self.read(rows, from: position, limit: Self.pageSize, schema: schema, location: location)
+    return try Self.read(
+      rows, from: position, limit: Self.pageSize, schema: schema, location: location, decode)
   }
 
   /// Reports a failure met where nothing can be thrown (contract R4): to the handler, or by stopping.
@@ -98,10 +103,10 @@ final class ResultStorage<Model: PersistentRecord>: Sendable {
     handler(failure)
   }
 
-  private func page(_ number: Int) throws -> [Model] {
+  private func page(_ number: Int) throws -> [Element] {
     if number == 0 { return firstPage }
     guard let rows else { return [] }
-    let known = cache.withLock { cache -> [Model]? in
+    let known = cache.withLock { cache -> [Element]? in
       guard let index = cache.pages.firstIndex(where: { $0.number == number }) else { return nil }
       let page = cache.pages.remove(at: index)
       cache.pages.insert(page, at: 0)
@@ -109,7 +114,7 @@ final class ResultStorage<Model: PersistentRecord>: Sendable {
     }
     if let known { return known }
     let models = try Self.read(
-      rows, from: number * Self.pageSize, limit: Self.pageSize, schema: schema, location: location)
+      rows, from: number * Self.pageSize, limit: Self.pageSize, schema: schema, location: location, decode)
     cache.withLock { cache in
       if cache.pages.count == 4 { cache.pages.removeLast() }
       cache.pages.insert((number, models), at: 0)
@@ -126,14 +131,15 @@ final class ResultStorage<Model: PersistentRecord>: Sendable {
   }
 
   private static func read(
-    _ rows: any StorageResults, from offset: Int, limit: Int, schema: ModelSchema, location: String
-  ) throws -> [Model] {
-    var models: [Model] = []
+    _ rows: any StorageResults, from offset: Int, limit: Int, schema: ModelSchema, location: String,
+    _ decode: (borrowing Row) throws -> Element
+  ) throws -> [Element] {
+    var models: [Element] = []
     if limit != Int.max { models.reserveCapacity(limit) }
     do {
       _ = try rows.read(from: offset, limit: limit) { row in
         do {
-          models.append(try Model(from: row))
+          models.append(try decode(row))
         } catch let error as PersistenceError {
           throw error.at(model: schema.name, key: try? RecordKey(of: row, in: schema), location: location)
         }

@@ -5,24 +5,24 @@ extension PersistentResults {
   ///
   /// Pages are read on threads of their own, never on the cooperative pool; cancelling the task ends the
   /// sequence with a `CancellationError` between pages.
-  public var stream: ResultStream<Model> { ResultStream(storage: storage) }
+  public var stream: ResultStream<Element> { ResultStream(storage: storage) }
 }
 
 /// The models of a result as an asynchronous sequence.
-public struct ResultStream<Model: PersistentRecord>: AsyncSequence, Sendable {
-  let storage: ResultStorage<Model>
+public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
+  let storage: ResultStorage<Element>
 
   /// Walks the result, a page at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    private let storage: ResultStorage<Model>
-    private var walk = PageWalk<Model>()
+    private let storage: ResultStorage<Element>
+    private var walk = PageWalk<Element>()
 
-    init(_ storage: ResultStorage<Model>) { self.storage = storage }
+    init(_ storage: ResultStorage<Element>) { self.storage = storage }
 
     /// The next model; nil at the end.
     ///
     /// - Throws: ``PersistenceError`` naming the record that could not be read, and `CancellationError`.
-    public mutating func next() async throws -> Model? {
+    public mutating func next() async throws -> Element? {
       if walk.needsPage {
         try Task.checkCancellation()
         walk.accept(try await Self.page(of: storage, from: walk.position))
@@ -30,7 +30,8 @@ public struct ResultStream<Model: PersistentRecord>: AsyncSequence, Sendable {
       return walk.take()
     }
 
-    private static func page(of storage: ResultStorage<Model>, from position: Int) async throws -> [Model] {
+    private static func page(of storage: ResultStorage<Element>, from position: Int) async throws -> [Element]
+    {
       try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
           continuation.resume(with: Result { try storage.models(from: position) })

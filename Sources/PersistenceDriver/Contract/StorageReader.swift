@@ -33,6 +33,17 @@ public protocol StorageReader: AnyObject {
   /// - Throws: ``PersistenceError``.
   func fetch(_ request: FetchRequest) throws -> any StorageResults
 
+  /// Some fields of the rows of a request, as ``fetch(_:)`` gives all of them.
+  ///
+  /// An engine that can leave the others unread does so. By default whole rows are fetched and cut.
+  ///
+  /// - Parameters:
+  ///   - request: Which rows.
+  ///   - positions: The positions, in the request's schema, of the fields that the rows have, in this order; one may
+  ///     stand twice.
+  /// - Throws: ``PersistenceError``.
+  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults
+
   /// Computes values over the rows of a request, for all of them or group by group.
   ///
   /// An engine that can compute them itself does so; what it computes is what ``AggregateFold`` does. By default every

@@ -38,6 +38,16 @@ public protocol StorageTransaction: StorageReader {
   /// - Throws: ``PersistenceError``.
   func delete(_ request: FetchRequest) throws -> Int
 
+  /// Sets fields of the rows of a request, its order, limit, offset and anchor included; all of them or, where it
+  /// throws, none.
+  ///
+  /// An engine that can change them in place does so. By default their keys are read, and each is changed for itself.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` where a unique value would stand
+  ///   in two records.
+  func update(_ request: UpdateRequest) throws -> Int
+
   /// Deletes all records of a model, and of no other.
   ///
   /// - Returns: How many there were.

@@ -22,6 +22,16 @@ public final class ReadOnlyContext: StorageContextWrapper {
     return capabilities
   }
 
+  /// Asks the wrapped context.
+  public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try wrapped.fetch(request, selecting: positions)
+  }
+
+  /// Asks the wrapped context.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try wrapped.aggregate(request)
+  }
+
   /// Throws ``PersistenceError/Code/readOnly``, without calling the closure.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     throw PersistenceError(

@@ -2,7 +2,8 @@
 ///
 /// It is what ``StorageContextWrapper``, ``StorageSnapshotWrapper`` and ``StorageTransactionWrapper`` have in
 /// common. Every requirement of ``StorageReader`` has a default here that calls ``wrappedReader``, so that a wrapper
-/// says only what it does differently.
+/// says only what it does differently; but selections and aggregates are made of what the wrapper's own ``fetch(_:)``
+/// gives, so that they see what it changes.
 public protocol StorageReaderWrapper: StorageReader {
   /// The reader that calls are handed on to.
   var wrappedReader: any StorageReader { get }
@@ -32,11 +33,6 @@ extension StorageReaderWrapper {
 
   /// Asks the wrapped reader.
   public func count(_ request: FetchRequest) throws -> Int { try wrappedReader.count(request) }
-
-  /// Asks the wrapped reader.
-  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
-    try wrappedReader.aggregate(request)
-  }
 
   /// Asks the wrapped reader, and wraps what it yields.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {

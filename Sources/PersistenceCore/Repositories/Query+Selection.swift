@@ -1,0 +1,67 @@
+public import PersistenceDriver
+
+extension Query {
+  /// Some properties of the records, lazily, each record's as a tuple; the others are not read.
+  ///
+  /// ```swift
+  /// for (title, budget) in try query.select(\.title, \.budget) { … }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - properties: Stored properties; a nested `Codable` value cannot be selected.
+  ///   - fileID: The file of the call, for reports of results held for long.
+  ///   - line: The line of the call.
+  /// - Returns: The tuples, in the query's order, whose first page has been read.
+  /// - Throws: ``PersistenceError``.
+  public func select<each Value: PersistentValueConvertible & Sendable>(
+    _ properties: repeat SendableKeyPath<Model, each Value>, fileID: String = #fileID, line: UInt = #line
+  ) throws -> PersistentResults<(repeat each Value)> {
+    var names: [String] = []
+    for property in repeat each properties { names.append(Model.name(of: property)) }
+    return try selected(names, options(fileID: fileID, line: line)) { row in
+      var place = SelectedPlace()
+      return (repeat try (each Value).read(from: row, at: place.next()))
+    }
+  }
+
+  /// One property of the records, lazily; the others are not read.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property.
+  ///   - fileID: The file of the call, for reports of results held for long.
+  ///   - line: The line of the call.
+  /// - Returns: The values, in the query's order, whose first page has been read.
+  /// - Throws: ``PersistenceError``.
+  public func select<Value: PersistentValueConvertible & Sendable>(
+    _ property: SendableKeyPath<Model, Value>, fileID: String = #fileID, line: UInt = #line
+  ) throws -> PersistentResults<Value> {
+    try selected([Model.name(of: property)], options(fileID: fileID, line: line)) { row in
+      try Value.read(from: row, at: 0)
+    }
+  }
+
+  private func selected<Element: Sendable>(
+    _ names: [String], _ options: FetchOptions<Model>,
+    decode: @escaping @Sendable (borrowing Row) throws -> Element
+  ) throws -> PersistentResults<Element> {
+    let schema = try Model.schema.model
+    let positions = try names.map { name in
+      guard let position = schema.position(of: name) else {
+        throw PersistenceError.unknownField(name, in: schema)
+      }
+      return position
+    }
+    return try Model.results(
+      in: context, options: options, fetch: { try $0.fetch($1, selecting: positions) }, decode: decode)
+  }
+}
+
+/// Where the next selected value stands in a row.
+private struct SelectedPlace {
+  private var position = -1
+
+  mutating func next() -> Int {
+    position += 1
+    return position
+  }
+}
