@@ -65,7 +65,8 @@ let package = Package(
     .target(name: "PersistenceCore", dependencies: ["PersistenceDriver"], swiftSettings: settings),
     .target(name: "PersistenceDriver", dependencies: [logging], swiftSettings: settings),
     .target(
-      name: "PersistenceConfiguration", dependencies: ["PersistenceCore", configuration],
+      name: "PersistenceConfiguration",
+      dependencies: ["PersistenceDriver", "PersistenceCore", configuration],
       swiftSettings: settings),
 
     // What engines share.
@@ -123,34 +124,46 @@ let package = Package(
       name: "PersistenceMacrosTests", dependencies: ["PersistenceMacros"] + macroTesting,
       swiftSettings: settings),
     .testTarget(name: "PersistenceTests", dependencies: ["Persistence", logging], swiftSettings: settings),
-    .testTarget(name: "PersistenceSQLTests", dependencies: ["PersistenceSQL"], swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceSQLTests", dependencies: ["PersistenceDriver", "PersistenceSQL"],
+      swiftSettings: settings),
     .testTarget(
       name: "PersistenceSQLiteTests",
-      dependencies: ["PersistenceSQLite", "PersistenceSQL", "CSQLite", logging],
+      dependencies: ["PersistenceDriver", "PersistenceSQLite", "PersistenceSQL", "CSQLite", logging],
       swiftSettings: settings),
     .testTarget(
-      name: "PersistenceJSONTests", dependencies: ["PersistenceCore", "PersistenceJSON"],
+      name: "PersistenceJSONTests",
+      dependencies: ["PersistenceDriver", "PersistenceCore", "PersistenceJSON"],
       swiftSettings: settings),
     .testTarget(
-      name: "PersistencePlannerTests", dependencies: ["PersistencePlanner"], swiftSettings: settings),
+      name: "PersistencePlannerTests", dependencies: ["PersistenceDriver", "PersistencePlanner"],
+      swiftSettings: settings),
     .testTarget(
-      name: "PersistenceKeyValueTests", dependencies: ["PersistenceKeyValue", "PersistenceConformance"],
+      name: "PersistenceKeyValueTests",
+      dependencies: [
+        "PersistencePlanner", "PersistenceDriver", "PersistenceKeyValue", "PersistenceConformance",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceLMDBTests",
-      dependencies: ["PersistenceLMDB", "PersistenceKeyValue", "CLMDB", "PersistenceConformance", logging],
+      dependencies: [
+        "PersistenceDriver", "PersistenceLMDB", "PersistenceKeyValue", "CLMDB", "PersistenceConformance",
+        logging,
+      ],
       swiftSettings: settings),
     .testTarget(
-      name: "PersistenceMigrationTests", dependencies: ["PersistenceMigration"], swiftSettings: settings),
+      name: "PersistenceMigrationTests", dependencies: ["PersistenceDriver", "PersistenceMigration"],
+      swiftSettings: settings),
     .testTarget(
       name: "PersistenceToolTests",
       dependencies: [
+        "PersistenceDriver",
         "PersistenceTool", "PersistenceMigration", "PersistenceConformance", "PersistenceCommand",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceConfigurationTests",
-      dependencies: ["PersistenceConfiguration", configuration, system],
+      dependencies: ["PersistenceCore", "PersistenceConfiguration", configuration, system],
       swiftSettings: settings),
 
     // Every context of this package passes the suite, and the process that it kills.
@@ -159,21 +172,25 @@ let package = Package(
       path: "Tests/OurContexts",
       swiftSettings: settings),
     .executableTarget(
-      name: "ContextWorker", dependencies: ["OurContexts"], path: "Tests/ContextWorker",
+      name: "ContextWorker", dependencies: ["PersistenceConformance", "OurContexts"],
+      path: "Tests/ContextWorker",
       swiftSettings: settings),
     .testTarget(
-      name: "ContextTests", dependencies: ["OurContexts", "PersistenceConformance", "ContextWorker"],
+      name: "ContextTests",
+      dependencies: ["PersistenceCore", "OurContexts", "PersistenceConformance", "ContextWorker"],
       swiftSettings: settings),
 
     // Contexts that are broken on purpose: the suite and the fuzzer must find each.
     .target(
-      name: "PlantedDefects", dependencies: ["PersistenceConformance", "PersistenceCore", "PersistenceSQLite"],
+      name: "PlantedDefects",
+      dependencies: ["PersistenceConformance", "PersistenceCore", "PersistenceSQLite"],
       path: "Tests/PlantedDefects", swiftSettings: settings),
     .executableTarget(
       name: "DefectWorker", dependencies: ["PlantedDefects", "PersistenceConformance"],
       path: "Tests/DefectWorker", swiftSettings: settings),
     .testTarget(
-      name: "PlantedDefectTests", dependencies: ["PlantedDefects", "PersistenceConformance", "DefectWorker"],
+      name: "PlantedDefectTests",
+      dependencies: ["PersistenceCore", "PlantedDefects", "PersistenceConformance", "DefectWorker"],
       swiftSettings: settings),
   ]
 )

@@ -41,6 +41,7 @@ public protocol StorageReader: AnyObject {
   ///   - request: Which rows.
   ///   - positions: The positions, in the request's schema, of the fields that the rows have, in this order; one may
   ///     stand twice.
+  /// - Returns: The rows, cut.
   /// - Throws: ``PersistenceError``.
   func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults
 

@@ -34,7 +34,7 @@ enum SelectionChecks {
       try expect(Array(query.select(\.id)), equals: whole.map(\.id), "query \(number)")
       let twice = try query.select(\.score, \.score)
       try expect(twice.allSatisfy { $0.0.exactText == $0.1.exactText }, "query \(number)")
-      try expect(twice.reversed().first?.0.exactText, equals: whole.last?.score.exactText, "query \(number)")
+      try expect(Array(twice).last?.0.exactText, equals: whole.last?.score.exactText, "query \(number)")
     }
     let bytes = try repository.filter(AllKinds.self).select(\.data, \.decimal, \.url, \.uuid)
     try expect(bytes.isEmpty)
