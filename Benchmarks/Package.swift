@@ -14,6 +14,7 @@ let package = Package(
   dependencies: [
     .package(name: "Persistence", path: ".."),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .target(name: "SeededRandom", swiftSettings: settings),
@@ -22,6 +23,16 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "Endurance", dependencies: ["SeededRandom"] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
+      swiftSettings: settings),
+
+    // The limit that the others are measured against is C, called from Swift; the names are not the library's.
+    .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3"),
+    .systemLibrary(name: "CRawLMDB", pkgConfig: "lmdb"),
+    .executableTarget(
+      name: "Workloads",
+      dependencies: [
+        "SeededRandom", "CRawSQLite", "CRawLMDB", .product(name: "GRDB", package: "GRDB.swift"),
+      ] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
       swiftSettings: settings),
   ]
 )

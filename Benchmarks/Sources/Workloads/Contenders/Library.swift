@@ -1,0 +1,170 @@
+import Foundation
+import PersistenceCore
+import PersistenceJSON
+import PersistenceLMDB
+import PersistenceSQLite
+
+/// This library, by its public API: an app's repository, whose engine a URL names, and its lazy results.
+final class Library {
+  private let store: Repository
+  /// The repository as an app holds it.
+  private let repository: any PersistentRepository
+  private let location: Location
+  private let input: Input
+
+  /// Where a store of an engine lies.
+  struct Location {
+    let engine: Engine
+    let folder: Folder
+
+    func url(_ name: String) -> String { "\(engine.rawValue):\(folder.path(name))" }
+  }
+
+  private static let quiet = Monitoring(logger: .init(label: "benchmark") { _ in SilentLog() })
+
+  init(_ location: Location, _ input: Input, filled: Bool = true) throws {
+    self.location = location
+    self.input = input
+    store = try Self.open(location.url("library"))
+    repository = store
+    guard filled else { return }
+    try repository.insert(contentsOf: input.movies)
+    if location.engine != .json { try repository.insert(contentsOf: input.movies.map(IndexedMovie.init)) }
+    // What is opened, over and over, is a store that nobody else has open.
+    let other = try Self.open(location.url("opened"))
+    try other.insert(contentsOf: input.singles)
+    try other.close()
+  }
+
+  private static func open(_ url: String) throws -> Repository {
+    try Repository(opening: url, engines: [.sqlite, .lmdb, .json], monitoring: quiet)
+  }
+
+  /// A new store whose tables are made, with nothing in them.
+  private func withNewStore<Model: PersistentRecord>(
+    of model: Model.Type, _ first: Model, _ body: (any PersistentRepository) throws -> Answer
+  ) throws -> Answer {
+    try location.folder.remove("new")
+    let store = try Self.open(location.url("new"))
+    try store.save(first)
+    try store.deleteAll(model)
+    let answer = try body(store)
+    try store.close()
+    return answer
+  }
+
+  private func content(of repository: any PersistentRepository) throws -> Answer {
+    var answer = Answer()
+    try repository.filter(Movie.self).result().forEach { answer.add($0) }
+    return answer
+  }
+}
+
+/// Reading.
+extension Library {
+  func fetchAll(_ watch: inout Stopwatch) throws -> Answer {
+    let movies = try watch.measure { Array(try repository.filter(Movie.self).result()) }
+    return Answer(movies)
+  }
+
+  func iterate(_ watch: inout Stopwatch) throws -> Answer {
+    var answer = Answer()
+    try watch.measure {
+      for movie in try repository.filter(Movie.self).result() { answer.addLightly(movie) }
+    }
+    return answer
+  }
+
+  func getByKey(_ watch: inout Stopwatch) throws -> Answer {
+    var answer = Answer()
+    try watch.measure {
+      for key in input.keys {
+        if let movie = try repository.find(Movie.self, id: key) { answer.addLightly(movie) }
+      }
+    }
+    return answer
+  }
+
+  func selectByIndex(_ watch: inout Stopwatch) throws -> Answer {
+    let movies = try watch.measure {
+      let query = repository.filter(IndexedMovie.self, where: \.movie.votes >= Input.manyVotes)
+      return Array(try query.sorted(by: \.movie.title).result())
+    }
+    return Answer(movies.lazy.map(\.movie))
+  }
+
+  func selectByScan(_ watch: inout Stopwatch) throws -> Answer {
+    let movies = try watch.measure {
+      let query = repository.filter(Movie.self, where: \.votes >= Input.manyVotes)
+      return Array(try query.sorted(by: \.title).result())
+    }
+    return Answer(movies)
+  }
+
+  func count(_ watch: inout Stopwatch) throws -> Answer {
+    try watch.measure {
+      Answer(count: try repository.filter(Movie.self, where: \.votes >= Input.manyVotes).count())
+    }
+  }
+
+  func open(_ watch: inout Stopwatch) throws -> Answer {
+    var answer = Answer()
+    for movie in input.singles.prefix(Self.openings) {
+      let (found, other) = try watch.measure {
+        let other = try Self.open(location.url("opened"))
+        return (try other.find(Movie.self, id: movie.id), other)
+      }
+      if let found { answer.add(found) }
+      try other.close()
+    }
+    return answer
+  }
+
+  /// How often a store is opened in one run.
+  static let openings = 20
+}
+
+/// Writing.
+extension Library {
+  func insertAll(_ watch: inout Stopwatch) throws -> Answer {
+    try withNewStore(of: Movie.self, input.movies[0]) { store in
+      try watch.measure { try store.insert(contentsOf: input.movies) }
+      return try content(of: store)
+    }
+  }
+
+  func insertAllIndexed(_ watch: inout Stopwatch) throws -> Answer {
+    let movies = input.movies.map(IndexedMovie.init)
+    return try withNewStore(of: IndexedMovie.self, movies[0]) { store in
+      try watch.measure { try store.insert(contentsOf: movies) }
+      return Answer(try store.filter(IndexedMovie.self).result().lazy.map(\.movie))
+    }
+  }
+
+  func insertSingles(_ watch: inout Stopwatch) throws -> Answer {
+    try withNewStore(of: Movie.self, input.singles[0]) { store in
+      try watch.measure { for movie in input.singles { try store.insert(movie) } }
+      return try content(of: store)
+    }
+  }
+
+  func insertSinglesTogether(_ watch: inout Stopwatch) throws -> Answer {
+    try withNewStore(of: Movie.self, input.singles[0]) { store in
+      try watch.measure { try store.insert(contentsOf: input.singles) }
+      return try content(of: store)
+    }
+  }
+
+  func update(_ watch: inout Stopwatch) throws -> Answer {
+    try watch.measure { try repository.update(contentsOf: input.changes) }
+    return try content(of: repository)
+  }
+
+  func deleteAll(_ watch: inout Stopwatch) throws -> Answer {
+    try withNewStore(of: Movie.self, input.movies[0]) { store in
+      try store.insert(contentsOf: input.movies)
+      try watch.measure { try store.deleteAll(Movie.self) }
+      return try content(of: store)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import PersistenceCore
+
+// What @Persistent writes for these types, written by hand, so that this package builds without swift-syntax.
+
+extension Rating: PersistentValueConvertible {}
+
+extension Movie: PersistentRecord {
+  static let schema = RecordSchema<Movie>(
+    "Movie",
+    fields: [
+      .field("id", \.id), .field("uuid", \.uuid), .field("title", \.title), .field("genre", \.genre),
+      .field("budget", \.budget), .field("gross", \.gross), .field("rating", \.rating),
+      .field("releasedAt", \.releasedAt), .field("votes", \.votes), .field("overview", \.overview),
+    ], key: [\.id])
+
+  var primaryKey: Int64 { id }
+
+  init(from row: borrowing Row) throws {
+    id = try row.decode(at: 0)
+    uuid = try row.decode(at: 1)
+    title = try row.decode(at: 2)
+    genre = try row.decode(at: 3)
+    budget = try row.decode(at: 4)
+    gross = try row.decode(at: 5)
+    rating = try row.decode(at: 6)
+    releasedAt = try row.decode(at: 7)
+    votes = try row.decode(at: 8)
+    overview = try row.decode(at: 9)
+  }
+
+  func encode(into row: RowBuffer) throws {
+    row.encode(id, at: 0)
+    row.encode(uuid, at: 1)
+    row.encode(title, at: 2)
+    row.encode(genre, at: 3)
+    row.encode(budget, at: 4)
+    row.encode(gross, at: 5)
+    row.encode(rating, at: 6)
+    row.encode(releasedAt, at: 7)
+    row.encode(votes, at: 8)
+    row.encode(overview, at: 9)
+  }
+}
+
+/// The movie in a model of its own, which has an index.
+struct IndexedMovie: PersistentRecord {
+  let movie: Movie
+
+  static let schema = RecordSchema<IndexedMovie>(
+    "IndexedMovie",
+    fields: [
+      .field("id", \.movie.id), .field("uuid", \.movie.uuid), .field("title", \.movie.title),
+      .field("genre", \.movie.genre), .field("budget", \.movie.budget), .field("gross", \.movie.gross),
+      .field("rating", \.movie.rating), .field("releasedAt", \.movie.releasedAt),
+      .field("votes", \.movie.votes), .field("overview", \.movie.overview),
+    ], key: [\.movie.id], indexes: [RecordIndex([\.movie.votes])])
+
+  var primaryKey: Int64 { movie.id }
+
+  init(_ movie: Movie) { self.movie = movie }
+
+  init(from row: borrowing Row) throws { movie = try Movie(from: row) }
+
+  func encode(into row: RowBuffer) throws { try movie.encode(into: row) }
+}

@@ -1,0 +1,31 @@
+/// What is measured in a process of its own, since memory and caches interfere.
+enum Engine: String, Codable, CaseIterable {
+  case sqlite
+  case lmdb
+  case json
+
+  var title: String {
+    switch self {
+    case .sqlite: "SQLite"
+    case .lmdb: "LMDB"
+    case .json: "JSON directory"
+    }
+  }
+}
+
+/// The names of contenders, by which ratios are asked for.
+enum Names {
+  static let raw = "raw C"
+  static let library = "Persistence"
+  static let rawArray = "raw C array"
+  static let rawSQLite = "raw SQLite"
+  static let grdb = "GRDB"
+  static let grdbCodable = "GRDB Codable"
+  static let codable = "Codable"
+}
+
+/// Something that a contender's engine refused.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// What a workload's contenders took.
+struct Outcome: Codable {
+  /// What one contender took for one run, in seconds.
+  struct Timing: Codable {
+    let name: String
+    let median: Double
+    let least: Double
+  }
+
+  let work: String
+  let units: Int
+  let unit: String
+  let goal: Double
+  let reference: String
+  let answer: Answer
+  let timings: [Timing]
+
+  /// The median of a contender.
+  func median(of name: String) -> Double? { timings.first { $0.name == name }?.median }
+
+  /// What a contender took, in times of the reference.
+  func ratio(of name: String) -> Double? {
+    guard let own = median(of: name), let limit = median(of: reference), limit > 0 else { return nil }
+    return own / limit
+  }
+
+  /// What the library took, in times of the reference.
+  var ratio: Double { ratio(of: Names.library) ?? .infinity }
+
+  /// Whether the library was as good as it means to be, to the two digits that are printed.
+  var isMet: Bool { (ratio * 100).rounded() <= (goal * 100).rounded() }
+}
+
+/// What a run measured, and where.
+struct Report: Codable {
+  var rows: Int
+  var repetitions: Int
+  var cores: Int
+  /// The machine's load over the last minute, before and after.
+  var load: [Double]
+  var engines: [Section]
+
+  /// The outcomes of one engine, from one process.
+  struct Section: Codable {
+    let engine: Engine
+    let outcomes: [Outcome]
+  }
+
+  /// The load of the last minute.
+  static func currentLoad() -> Double {
+    var averages = [0.0, 0, 0]
+    return getloadavg(&averages, 3) > 0 ? averages[0] : 0
+  }
+}

@@ -1,0 +1,68 @@
+// The workloads of the performance notes: this library beside the raw C interfaces, GRDB and what one would write
+// with Codable, interleaved, one process for each engine.
+//
+//   swift run -c release Workloads [--rows N] [--engine sqlite] [--work NAME] [--results FILE] [--chart FILE]
+
+import Foundation
+
+func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+
+/// Measures one engine, in this process.
+func measure(_ engine: Engine, _ options: Options) throws -> Report.Section {
+  // A file each is a lot of files, and each is synchronised when it is made.
+  let rows = engine == .json ? options.rows / 20 : options.rows
+  let folder = try Folder(options.folder).new(engine.rawValue)
+  let input = Input(rows: rows, singles: engine == .json ? 1_000 : 200)
+  say("\(engine.title): making the stores")
+  let workloads = try Workloads(input: input, folder: folder).of(engine)
+  let wanted = workloads.filter { workload in options.work.map { workload.name.contains($0) } ?? true }
+  let outcomes = try wanted.map { workload in
+    say("\(engine.title): \(workload.name)")
+    return try workload.measure(repetitions: options.repetitions)
+  }
+  try FileManager.default.removeItem(atPath: folder.path)
+  return Report.Section(engine: engine, outcomes: outcomes)
+}
+
+/// Has an engine measured by another process, since memory and caches interfere.
+func delegate(_ engine: Engine, _ options: Options) throws -> Report.Section {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+  process.arguments = [
+    "--child", engine.rawValue, "--rows", "\(options.rows)", "--repetitions", "\(options.repetitions)",
+    "--folder", options.folder,
+  ]
+  if let work = options.work { process.arguments? += ["--work", work] }
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  try process.run()
+  let data = pipe.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  guard process.terminationStatus == 0 else { throw Failure("\(engine.title) was not measured") }
+  return try JSONDecoder().decode(Report.Section.self, from: data)
+}
+
+func run(_ options: Options) throws {
+  if options.isChild, let engine = options.engines.first {
+    let section = try measure(engine, options)
+    FileHandle.standardOutput.write(try JSONEncoder().encode(section))
+    return
+  }
+  var report = Report(
+    rows: options.rows, repetitions: options.repetitions, cores: ProcessInfo.processInfo.activeProcessorCount,
+    load: [Report.currentLoad()], engines: [])
+  for engine in options.engines { report.engines.append(try delegate(engine, options)) }
+  report.load.append(Report.currentLoad())
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+  try encoder.encode(report).write(to: URL(fileURLWithPath: options.results))
+  if let chart = options.chart {
+    try Chart(report: report).svg.write(toFile: chart, atomically: true, encoding: .utf8)
+  }
+  print(ResultTable(report: report))
+}
+
+do { try run(try Options(CommandLine.arguments.dropFirst())) } catch {
+  say("Workloads: \(error)")
+  exit(1)
+}
