@@ -14,6 +14,7 @@ extension ConformanceCheck {
     ScriptChecks.all,
     PatternChecks.all,
     RandomPredicateChecks.all, RandomReaderChecks.all, OrderChecks.all, KeyLengthChecks.all, PageChecks.all,
+    PageTokenChecks.all,
     KindPageChecks.all, CompoundKeyChecks.all,
   ].flatMap { $0 }
 

@@ -33,7 +33,7 @@ extension PersistentRecord {
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
     let access = try StorageAccess(context, for: Self.self)
-    let request = try options.request()
+    let request = try options.request(in: access.root)
     let (monitor, location) = (access.root.monitor, access.root.location)
     return try monitor.measure(request) {
       try access.reader.plan(for: request)
@@ -53,7 +53,7 @@ extension PersistentRecord {
   /// How many records a context holds, without decoding them.
   public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
     let access = try StorageAccess(context, for: Self.self)
-    let request = try (options ?? FetchOptions()).request()
+    let request = try (options ?? FetchOptions()).request(in: access.root)
     return try access.root.monitor.measure(request) {
       try access.reader.plan(for: request)
     } _: {

@@ -99,7 +99,7 @@ extension PersistentRecord {
   /// - Throws: ``PersistenceError``.
   public static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
     let access = try StorageAccess(context, for: Self.self)
-    let request = try options.request()
+    let request = try options.request(in: access.root)
     var deleted = 0
     try access.writeOnce { deleted = try $0.delete(request) }
     return deleted

@@ -7,7 +7,7 @@ extension PersistentRecord {
     _ aggregates: [Aggregate]
   ) throws -> [AggregateGroup] {
     let access = try StorageAccess(context, for: Self.self)
-    let rows = try options.request()
+    let rows = try options.request(in: access.root)
     let request = try AggregateRequest(rows, grouping: grouping, aggregates: aggregates)
     return try access.root.monitor.measure(rows) {
       try access.reader.plan(for: rows)

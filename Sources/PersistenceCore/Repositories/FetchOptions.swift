@@ -17,6 +17,11 @@ public struct FetchOptions<Model: PersistentModel> {
   /// Models strictly after this one in the order only: the last one of the page before.
   public var after: Model?
 
+  /// Models strictly after the place where a page of the same query ended only; it counts instead of ``after``.
+  ///
+  /// Models of other frameworks have no tokens.
+  public var token: PageToken?
+
   /// Where in the sources the fetch was asked for, for reports of results that are held for long.
   public var place: SourcePlace
 
@@ -48,19 +53,30 @@ extension FetchOptions: Sendable where Model: Sendable {}
 extension FetchOptions where Model: PersistentRecord {
   /// The request that drivers take.
   ///
+  /// - Parameter context: The store, which a page token must be of.
+  /// - Returns: The request.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` where a key path is no
-  ///   stored property, and ``PersistenceError/Code/invalidRequest`` where the options make no sense.
-  func request() throws -> FetchRequest {
-    let schema = try Model.schema.model
-    let order = sorting.map(\.fieldOrder)
+  ///   stored property, ``PersistenceError/Code/invalidRequest`` where the options make no sense, and
+  ///   ``PersistenceError/Code/incompatibleContext`` where the token is another store's.
+  func request(in context: any StorageContext) throws -> FetchRequest {
+    let whole = try FetchRequest(
+      Model.schema.model, where: try predicate?.checkedNode(), order: sorting.map(\.fieldOrder), limit: limit,
+      offset: offset)
     var anchor: PageAnchor?
-    if let after {
-      let total = try FetchRequest(schema, order: order).totalOrder
-      let row = RowBuffer(count: schema.fields.count)
-      try after.encode(into: row)
-      anchor = PageAnchor(try row.withRow { try RowOrder(total, in: schema).key(of: $0) })
+    if let token {
+      anchor = try token.anchor(for: whole, location: context.location)
+    } else if let after {
+      anchor = try Self.anchor(of: after, in: whole)
     }
+    guard let anchor else { return whole }
     return try FetchRequest(
-      schema, where: try predicate?.checkedNode(), order: order, limit: limit, offset: offset, after: anchor)
+      whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset, after: anchor)
+  }
+
+  /// The place of a record in a request's order.
+  static func anchor(of model: Model, in request: FetchRequest) throws -> PageAnchor {
+    let row = RowBuffer(count: request.schema.fields.count)
+    try model.encode(into: row)
+    return PageAnchor(try row.withRow { try RowOrder(request.totalOrder, in: request.schema).key(of: $0) })
   }
 }

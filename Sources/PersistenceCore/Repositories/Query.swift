@@ -14,9 +14,10 @@ public struct Query<Model: PersistentRecord>: Sendable {
   let context: any PersistentContext
   private var predicate: PersistentPredicate<Model>?
   private var sorting: [SortCriterion<Model>] = []
-  private var limit: Int?
+  private(set) var limit: Int?
   private var offset = 0
   private var anchor: Model?
+  var token: PageToken?
 
   init(context: any PersistentContext, predicate: PersistentPredicate<Model>?) {
     self.context = context
@@ -52,7 +53,12 @@ public struct Query<Model: PersistentRecord>: Sendable {
   public func offset(_ offset: Int) -> Query { changed { $0.offset = offset } }
 
   /// The query for the records strictly after one: the last one of the page before.
-  public func after(_ model: Model) -> Query { changed { $0.anchor = model } }
+  public func after(_ model: Model) -> Query {
+    changed { query in
+      query.anchor = model
+      query.token = nil
+    }
+  }
 
   /// The records, lazily.
   ///
@@ -100,12 +106,14 @@ public struct Query<Model: PersistentRecord>: Sendable {
 
   /// The options of the same meaning.
   public func options(fileID: String = #fileID, line: UInt = #line) -> FetchOptions<Model> {
-    FetchOptions(
+    var options = FetchOptions(
       predicate: predicate, sorting: sorting, limit: limit, offset: offset, after: anchor, fileID: fileID,
       line: line)
+    options.token = token
+    return options
   }
 
-  private func changed(_ change: (inout Query) -> Void) -> Query {
+  func changed(_ change: (inout Query) -> Void) -> Query {
     var query = self
     change(&query)
     return query

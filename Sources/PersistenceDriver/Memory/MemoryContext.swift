@@ -6,7 +6,7 @@ import Synchronization
 /// Snapshots are copies on write; committing publishes a transaction's copy. Nothing is durable.
 public final class MemoryContext: StorageContext, MemoryReader {
   /// The name `memory:`, for messages.
-  public let location = "memory:"
+  public let location = "memory:" + String(UInt32.random(in: 0 ... .max), radix: 16)
 
   /// What watches over the context.
   public let monitor: ContextMonitor
