@@ -1,7 +1,7 @@
 extension ConformanceCheck {
-  /// Every check of the contract, in the order of its chapters.
+  /// Every check of the contract, in the order of its chapters, but for the pages that all of them read.
   public static let all: [ConformanceCheck] = [
-    values, queries, writing, results, errors, faults,
+    PageReadingChecks.all, values, queries, writing, results, errors, faults,
   ].flatMap { $0 }
 
   private static let values = [
@@ -25,7 +25,7 @@ extension ConformanceCheck {
   ].flatMap { $0 }
 
   private static let results = [
-    PageReadingChecks.all, LazyChecks.all, ReleaseChecks.all, SnapshotChecks.all, CollectionChecks.all,
+    LazyChecks.all, ReleaseChecks.all, SnapshotChecks.all, CollectionChecks.all,
     ThrowingRouteChecks.all, ClosingChecks.all,
   ].flatMap { $0 }
 

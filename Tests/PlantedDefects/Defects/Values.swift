@@ -89,7 +89,7 @@ extension PlantedDefect {
     PlantedDefect("integers in documents pass through a double", .v5, .v2) { flaw in
       flaw.store = { value, _ in
         guard case .document(let text) = value else { return value }
-        let rounded = text.replacing(#/([:\[,])(-?\d{17,19})\b/#) { match -> String in
+        let rounded = text.replacing(#/(^|[:\[,])(-?\d{16,19})(?=$|[,\]}])/#) { match -> String in
           let number = Double(match.2).flatMap { Int64(exactly: $0) }
           return number.map { "\(match.1)\($0)" } ?? String(match.0)
         }
