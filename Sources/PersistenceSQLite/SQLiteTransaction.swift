@@ -82,6 +82,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     refused: (SQLiteModel, borrowing Row, PersistenceError) throws -> Void
   ) throws {
     try requireOpen()
+    try schema.requireFit(of: row)
     guard let model = try connection.model(for: schema) else {
       throw PersistenceError(
         .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
@@ -89,10 +90,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     do {
       try connection.withStatement(shape(model), of: model) { statement in
         for position in 0..<model.cells.count {
-          let cell = row[position]
-          guard cell.tag == model.cells[position].tag || (cell.isNull && model.cells[position].isOptional)
-          else { throw Self.misfit(cell, at: position, in: schema) }
-          try statement.bind(cell: cell, at: Int32(truncatingIfNeeded: position + 1))
+          try statement.bind(cell: row[position], at: Int32(truncatingIfNeeded: position + 1))
         }
         try statement.run()
       }
@@ -102,12 +100,6 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
       else { throw error.at(model: schema.name) }
       try refused(model, row, error.at(model: schema.name))
     }
-  }
-
-  private static func misfit(_ cell: RowCell, at position: Int, in schema: ModelSchema) -> PersistenceError {
-    PersistenceError(
-      .invalidRequest, "the field \(schema.fields[position]) of \(schema.name) cannot hold \(cell.tag)",
-      model: schema.name, field: schema.fields[position].name)
   }
 
   private func requireNoRecord(ofKeyOf row: borrowing Row, _ model: SQLiteModel) throws {

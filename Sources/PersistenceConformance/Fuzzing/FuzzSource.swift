@@ -121,12 +121,22 @@ enum FuzzSource {
         + rows.map { "\(indentation)    \(values($0))," } + ["\(indentation)  ]),"]
     case .delete(let model, let key): line = ".delete(\(model), \(values(key)))"
     case .deleteRows(let query): line = ".deleteRows(\(self.query(query)))"
+    case .updateRows(let query, let assignments):
+      let set = assignments.map { "FieldAssignment(\(text($0.field)), \(value($0.value)))" }
+      line = ".updateRows(\(self.query(query)), set: \(list(set)))"
     case .deleteAll(let model): line = ".deleteAll(\(model))"
     case .find(let model, let key): line = ".find(\(model), \(values(key)))"
     case .fetch(let query): line = ".fetch(\(self.query(query)))"
     case .read(let query, let runs):
       line = ".read(\(self.query(query)), \(list(runs.map { "\($0.lowerBound)..<\($0.upperBound)" })))"
     case .walk(let query, let pageSize): line = ".walk(\(self.query(query)), pageSize: \(pageSize))"
+    case .select(let query, let positions, let number):
+      let snapshot = number.map { ", snapshot: \($0)" } ?? ""
+      line = ".select(\(self.query(query)), positions: \(positions)\(snapshot))"
+    case .aggregate(let query, let grouping, let aggregates, let number):
+      let by = grouping.isEmpty ? "" : ", by: \(list(grouping.map(text)))"
+      let snapshot = number.map { ", snapshot: \($0)" } ?? ""
+      line = ".aggregate(\(self.query(query))\(by), \(list(aggregates.map(aggregate)))\(snapshot))"
     case .holdResult(let number, let query): line = ".holdResult(\(number), \(self.query(query)))"
     case .holdSnapshot(let number): line = ".holdSnapshot(\(number))"
     case .readHeld(let number): line = ".readHeld(\(number))"
@@ -139,6 +149,16 @@ enum FuzzSource {
         + ["\(indentation)  ], .\(ending.rawValue)),"]
     }
     return ["\(indentation)\(line),"]
+  }
+
+  private static func aggregate(_ aggregate: Aggregate) -> String {
+    switch aggregate {
+    case .count: ".count"
+    case .minimum(let field): ".minimum(of: \(text(field)))"
+    case .maximum(let field): ".maximum(of: \(text(field)))"
+    case .sum(let field): ".sum(of: \(text(field)))"
+    case .average(let field): ".average(of: \(text(field)))"
+    }
   }
 
   private static func query(_ query: FuzzQuery) -> String {

@@ -29,6 +29,8 @@ public indirect enum FuzzStep: Sendable, Codable {
   case delete(Int, [PersistentValue])
   /// Deletes the rows of a request.
   case deleteRows(FuzzQuery)
+  /// Sets fields of the rows of a request.
+  case updateRows(FuzzQuery, set: [FieldAssignment])
   /// Deletes all rows of a model.
   case deleteAll(Int)
   /// Looks a row up by its key.
@@ -39,6 +41,12 @@ public indirect enum FuzzStep: Sendable, Codable {
   case read(FuzzQuery, [Range<Int>])
   /// Fetches the rows of a request page by page, each after the last row of the one before.
   case walk(FuzzQuery, pageSize: Int)
+  /// Fetches the fields at some positions of the rows of a request, from the snapshot that is kept under a number
+  /// where one is given, and counts them.
+  case select(FuzzQuery, positions: [Int], snapshot: Int? = nil)
+  /// Computes values over the rows of a request, group by group, in the snapshot that is kept under a number where
+  /// one is given.
+  case aggregate(FuzzQuery, by: [String] = [], [Aggregate], snapshot: Int? = nil)
   /// Fetches a result and keeps it under a number.
   case holdResult(Int, FuzzQuery)
   /// Takes a snapshot and keeps it under a number.
@@ -63,9 +71,12 @@ public indirect enum FuzzStep: Sendable, Codable {
   /// Whether the store may hold something else afterwards.
   var changesStore: Bool {
     switch self {
-    case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .deleteAll, .reopen, .transaction:
+    case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll, .reopen,
+      .transaction:
       true
-    case .find, .fetch, .read, .walk, .holdResult, .holdSnapshot, .readHeld, .fetchHeld, .release: false
+    case .find, .fetch, .read, .walk, .select, .aggregate, .holdResult, .holdSnapshot, .readHeld, .fetchHeld,
+      .release:
+      false
     }
   }
 
@@ -79,11 +90,14 @@ public indirect enum FuzzStep: Sendable, Codable {
     case .saveMany: "saveMany"
     case .delete: "delete"
     case .deleteRows: "deleteRows"
+    case .updateRows: "updateRows"
     case .deleteAll: "deleteAll"
     case .find: "find"
     case .fetch: "fetch"
     case .read: "read"
     case .walk: "walk"
+    case .select: "select"
+    case .aggregate: "aggregate"
     case .holdResult: "holdResult"
     case .holdSnapshot: "holdSnapshot"
     case .readHeld: "readHeld"

@@ -43,7 +43,7 @@ final class FuzzSubject {
       case .transaction(let steps, let ending):
         try storage.transaction { try run(steps, ending, in: $0, path, &outcomes) }
         outcomes.append(FuzzOutcome(path, step.name, .done))
-      case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .deleteAll:
+      case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll:
         var value = FuzzOutcome.Value.done
         try storage.transaction { value = try write(step, $0) }
         outcomes.append(FuzzOutcome(path, step.name, value))
@@ -85,7 +85,7 @@ final class FuzzSubject {
         case .transaction(let steps, let ending):
           try transaction.nested { try run(steps, ending, in: transaction, path, &outcomes) }
           outcomes.append(FuzzOutcome(path, step.name, .done))
-        case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .deleteAll:
+        case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll:
           outcomes.append(FuzzOutcome(path, step.name, try write(step, transaction)))
         default: try read(step, transaction, path, &outcomes)
         }
@@ -113,6 +113,9 @@ final class FuzzSubject {
     case .delete(let model, let key):
       return .truth(try transaction.delete(RecordKey(key), in: schemas[model]))
     case .deleteRows(let query): return .number(try transaction.delete(try query.request(in: schemas)))
+    case .updateRows(let query, let assignments):
+      return .number(
+        try transaction.update(try UpdateRequest(try query.request(in: schemas), set: assignments)))
     case .deleteAll(let model): return .number(try transaction.deleteAll(in: schemas[model]))
     default: break
     }
@@ -163,8 +166,26 @@ extension FuzzSubject {
       outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
     case .walk(let query, let pageSize):
       outcomes.append(FuzzOutcome(path, "pages joined", .rows(try walk(query, pageSize, reader))))
+    case .select(let query, let positions, let number):
+      guard let reader = self.reader(reader, number) else { return }
+      let results = try reader.fetch(try query.request(in: schemas), selecting: positions)
+      outcomes.append(FuzzOutcome(path, "selected fields", .rows(try Self.rows(of: results))))
+      outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
+    case .aggregate(let query, let grouping, let aggregates, let number):
+      guard let reader = self.reader(reader, number) else { return }
+      let rows = try query.request(in: schemas)
+      let groups = try reader.aggregate(
+        try AggregateRequest(rows, grouping: grouping, aggregates: aggregates))
+      outcomes.append(FuzzOutcome(path, "groups", .rows(groups.map { $0.key + $0.values })))
     default: break
     }
+  }
+
+  /// The snapshot that is kept under a number, nil where none is; the given reader where no number is given.
+  private func reader(_ reader: any StorageReader, _ number: Int?) -> (any StorageReader)? {
+    guard let number else { return reader }
+    if case .snapshot(let snapshot)? = held[number] { return snapshot }
+    return nil
   }
 
   private func fetch(

@@ -31,7 +31,8 @@ extension ConformanceCheck {
 
   private static let errors = [
     MismatchChecks.all, UnknownFieldChecks.all, SenselessRequestChecks.all, ErrorShapeChecks.all,
-    SchemaMismatchChecks.all, KindMismatchChecks.all, HostileNameChecks.all, HostileShapeChecks.all,
+    SchemaMismatchChecks.all, KindMismatchChecks.all, MisfitChecks.all, HostileNameChecks.all,
+    HostileShapeChecks.all,
   ].flatMap { $0 }
 
   private static let faults = [

@@ -3,7 +3,7 @@
 /// Nil is passed over by everything but the count. Least and greatest are by the contract's order, so NaN is the
 /// greatest number (V4). Sums are exact and rounded once, so that they do not depend on the order in which an
 /// engine meets its rows: an integer's is a 64-bit integer, a floating-point number's a double, a decimal's a
-/// decimal of 38 digits. A sum or average over a NaN is NaN.
+/// decimal of 38 digits, as its average is, which is the exact sum's. A sum or average over a NaN is NaN.
 public enum Aggregate: Sendable, Hashable, Codable {
   /// How many rows there are.
   case count

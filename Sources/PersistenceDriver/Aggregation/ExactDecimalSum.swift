@@ -10,6 +10,8 @@ struct ExactDecimalSum {
   private static let fractionLimbs = 15
   /// How many digits a decimal surely holds.
   private static let precision = 38
+  /// The greatest number of digits that a decimal holds after the point.
+  private static let mostBehindPoint = 128
 
   private var limbs = [Int64](repeating: 0, count: 38)
   private var hasNaN = false
@@ -41,8 +43,11 @@ struct ExactDecimalSum {
     }
   }
 
-  /// The sum, rounded to 38 digits, halves away from zero; nil where a decimal cannot hold it.
-  var value: Decimal? {
+  /// The sum divided by a count, rounded once, halves away from zero, to 38 digits and no more than 128 of them after
+  /// the point; nil where a decimal cannot hold it.
+  ///
+  /// Foundation's division is not used: it gives NaN where the quotient's first digits are far behind the point.
+  func value(dividedBy count: Int64) -> Decimal? {
     guard !hasNaN else { return .nan }
     var limbs = limbs
     Self.carry(&limbs)
@@ -51,23 +56,51 @@ struct ExactDecimalSum {
       for index in limbs.indices { limbs[index] = -limbs[index] }
       Self.carry(&limbs)
     }
+    Self.divide(&limbs, by: count)
     let text = limbs.reversed().map { limb in
       let digits = String(limb)
       return String(repeating: "0", count: max(0, Self.digitsOfLimb - digits.count)) + digits
     }.joined()
-    var digits = Array(text.utf8.drop { $0 == UInt8(ascii: "0") })
-    guard !digits.isEmpty else { return 0 }
-    let dropped = max(0, digits.count - Self.precision)
-    let roundsUp = dropped > 0 && digits[Self.precision] >= UInt8(ascii: "5")
-    digits.removeLast(dropped)
-    let exponent = dropped - Self.fractionLimbs * Self.digitsOfLimb
-    guard let magnitude = Decimal(canonicalText: "\(String(decoding: digits, as: UTF8.self))e\(exponent)")
-    else {
-      return nil
+    var digits = text.utf8.drop { $0 == UInt8(ascii: "0") }.map { Int($0) - 48 }
+    let behindPoint = Self.fractionLimbs * Self.digitsOfLimb
+    let dropped = max(digits.count - Self.precision, behindPoint - Self.mostBehindPoint)
+    let roundsUp = dropped <= digits.count && digits[digits.count - dropped] >= 5
+    digits.removeLast(min(dropped, digits.count))
+    if roundsUp { Self.increment(&digits) }
+    var exponent = dropped - behindPoint
+    while digits.last == 0, exponent < 127 {
+      digits.removeLast()
+      exponent += 1
     }
-    let unit = Decimal(sign: .plus, exponent: exponent, significand: 1)
-    let rounded = roundsUp ? magnitude + unit : magnitude
-    return rounded.isNaN ? nil : (isNegative ? -rounded : rounded)
+    guard !digits.isEmpty else { return 0 }
+    let magnitude = Decimal(canonicalText: "\(digits.map(String.init).joined())e\(exponent)")
+    return magnitude.map { isNegative ? -$0 : $0 }
+  }
+
+  /// Adds one to a number of digits, the least last.
+  private static func increment(_ digits: inout [Int]) {
+    var place = digits.count
+    while place > 0 {
+      place -= 1
+      if digits[place] < 9 {
+        digits[place] += 1
+        return
+      }
+      digits[place] = 0
+    }
+    digits.insert(1, at: 0)
+  }
+
+  /// Divides what is not negative and has been carried, leaving out what is behind the last limb.
+  private static func divide(_ limbs: inout [Int64], by count: Int64) {
+    guard count > 1 else { return }
+    var rest: Int128 = 0
+    for index in limbs.indices.reversed() {
+      let (quotient, remainder) = (rest * Int128(base) + Int128(limbs[index]))
+        .quotientAndRemainder(dividingBy: Int128(count))
+      limbs[index] = Int64(quotient)
+      rest = remainder
+    }
   }
 
   private static func number(_ digits: some Collection<UInt8>, paddedTo width: Int) -> Int64 {

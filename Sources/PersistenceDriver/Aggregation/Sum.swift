@@ -39,7 +39,7 @@ struct Sum {
     switch exact {
     case .integer(let sum): Int64(exactly: sum).map(PersistentValue.integer)
     case .double(let sum): .double(sum.value)
-    case .decimal(let sum): sum.value.map(PersistentValue.decimal)
+    case .decimal(let sum): sum.value(dividedBy: 1).map(PersistentValue.decimal)
     }
   }
 
@@ -49,7 +49,7 @@ struct Sum {
     switch exact {
     case .integer(let sum): return .double(Double(sum) / Double(count))
     case .double(let sum): return .double(sum.value / Double(count))
-    case .decimal(let sum): return sum.value.map { .decimal($0.isNaN ? .nan : $0 / Decimal(count)) }
+    case .decimal(let sum): return sum.value(dividedBy: count).map(PersistentValue.decimal)
     }
   }
 }

@@ -11,19 +11,24 @@ public protocol StorageTransaction: StorageReader {
 
   /// Adds a record; the model has been defined.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` where the key exists, and
-  ///   ``PersistenceError/Code/uniqueViolation``.
+  /// Implementations call ``ModelSchema/requireFit(of:)`` before they insert, update or save.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` where the key exists,
+  ///   ``PersistenceError/Code/uniqueViolation``, and ``PersistenceError/Code/invalidRequest`` where the row does not
+  ///   fit its schema.
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws
 
   /// Replaces the record of the same key; the model has been defined.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where there is none, and
-  ///   ``PersistenceError/Code/uniqueViolation``.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where there is none,
+  ///   ``PersistenceError/Code/uniqueViolation``, and ``PersistenceError/Code/invalidRequest`` where the row does not
+  ///   fit its schema.
   func update(_ row: borrowing Row, in schema: ModelSchema) throws
 
   /// Adds the record, or replaces the one of the same key; the model has been defined.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, and
+  ///   ``PersistenceError/Code/invalidRequest`` where the row does not fit its schema.
   func save(_ row: borrowing Row, in schema: ModelSchema) throws
 
   /// Deletes the record of a key.

@@ -1,5 +1,5 @@
 /// A value that a field is set to.
-public struct FieldAssignment: Sendable, Hashable {
+public struct FieldAssignment: Sendable, Hashable, Codable {
   /// The stored name of the field.
   public var field: String
   /// The value.

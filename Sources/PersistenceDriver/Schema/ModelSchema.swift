@@ -79,6 +79,9 @@ public struct ModelSchema: Sendable {
   /// The field of that stored name; nil where there is none.
   public func field(named name: String) -> FieldSchema? { position(of: name).map { fields[$0] } }
 
+  /// What cells each field takes, by position.
+  var cellRules: [CellRule] { storage.cellRules }
+
   /// Something that is equal for copies of one schema: a cheap key for an engine's caches.
   ///
   /// Two schemas made apart may be equal and have different identities. A cache that uses an identity keeps the
@@ -92,6 +95,7 @@ public struct ModelSchema: Sendable {
     let keyPositions: [Int]
     let indexes: [IndexSchema]
     let positions: [StoredName: Int]
+    let cellRules: [CellRule]
 
     init(
       name: String, fields: [FieldSchema], key: [String], keyPositions: [Int], indexes: [IndexSchema],
@@ -103,6 +107,7 @@ public struct ModelSchema: Sendable {
       self.keyPositions = keyPositions
       self.indexes = indexes
       self.positions = positions
+      cellRules = fields.map(CellRule.init)
     }
   }
 }

@@ -22,6 +22,7 @@ extension KeyValueTransaction {
 
   private func write(_ row: borrowing Row, in schema: ModelSchema, _ expectation: Expectation) throws {
     try requireOpen()
+    try schema.requireFit(of: row)
     let binding = try writableBinding(schema)
     let length = try binding.layout.packedLength(of: row)
     let stored = writer.workspace.takeBuffer()

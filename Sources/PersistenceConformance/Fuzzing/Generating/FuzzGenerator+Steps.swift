@@ -2,7 +2,8 @@ import PersistenceCore
 
 extension FuzzGenerator {
   private enum Choice {
-    case transaction, write, fetch, count, read, walk, find, holdResult, holdSnapshot, readHeld, fetchHeld,
+    case transaction, write, fetch, read, walk, select, aggregate, find, holdResult, holdSnapshot, readHeld,
+      fetchHeld,
       release
     case reopen
   }
@@ -43,7 +44,7 @@ extension FuzzGenerator {
     let model = anyModel()
     let choice = weighted([
       (18, Choice.transaction), (22, .write), (60, .fetch), (5, .read), (5, .walk), (5, .find),
-      (3, .holdResult),
+      (4, .select), (8, .aggregate), (3, .holdResult),
       (3, .holdSnapshot), (5, .readHeld), (3, .fetchHeld), (1, .release), (isLarge ? 4 : 2, .reopen),
     ])
     switch choice {
@@ -74,6 +75,8 @@ extension FuzzGenerator {
       // Small pages of many rows would be all that the fuzzer does.
       let pageSize = isLarge ? random.pick([17, 50, 127, 128, 129]) : random.pick([1, 2, 3, 5, 8])
       return .walk(query, pageSize: pageSize)
+    case .select: return select(model)
+    case .aggregate: return aggregate(model)
     case .find: return .find(model, key(model))
     case .readHeld: return .readHeld(random.int(0...2))
     case .fetchHeld: return .fetchHeld(random.int(0...2), query(model))
@@ -92,6 +95,7 @@ extension FuzzGenerator {
       } else {
         let choice = weighted([
           (6, Choice.fetch), (1, .read), (1, .walk), (4, .find), (1, .readHeld), (1, .fetchHeld),
+          (1, .select), (2, .aggregate),
         ])
         steps.append(look(choice, model))
       }
@@ -100,14 +104,15 @@ extension FuzzGenerator {
   }
 
   private mutating func write(_ model: Int) -> FuzzStep {
-    switch random.int(0...99) {
-    case 0..<22: return .insert(model, row(model))
-    case 22..<42: return .update(model, row(model))
-    case 42..<66: return .save(model, row(model))
+    switch random.int(0...107) {
+    case 0..<22: return .insert(model, written(model))
+    case 22..<42: return .update(model, written(model))
+    case 42..<66: return .save(model, written(model))
     case 66..<80: return .delete(model, key(model))
     case 80..<87: return .deleteRows(query(model))
     case 87..<89: return .deleteAll(model)
     case 89..<93: return .define(model)
+    case 93..<101: return updateRows(model)
     default:
       var rows: [[PersistentValue]] = []
       let most = isLarge ? 140 : 8

@@ -1,14 +1,24 @@
 import PersistenceCore
 
 extension FuzzReference {
-  /// The rows of a request, in the order of the declared schema's fields.
-  func rows(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> [[PersistentValue]] {
+  /// A request that makes sense: what decides which rows it has, and their order.
+  typealias Checked = (holds: (([PersistentValue]) -> Bool)?, criteria: [(Int, Bool)])
+
+  /// Refuses a request that makes no sense, whatever the store holds.
+  static func check(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> Checked {
     let schema = schemas[query.model]
     if let limit = query.limit, limit < 0 { throw Refusal(.invalidRequest) }
     guard query.offset >= 0 else { throw Refusal(.invalidRequest) }
-    let holds = try query.predicate.map { try Self.condition($0, schema.fields) }
-    let criteria = try Self.criteria(query, schema)
-    if let after = query.after { try Self.check(after, criteria, schema) }
+    let holds = try query.predicate.map { try condition($0, schema.fields) }
+    let criteria = try criteria(query, schema)
+    if let after = query.after { try check(after, criteria, schema) }
+    return (holds, criteria)
+  }
+
+  /// The rows of a request, in the order of the declared schema's fields.
+  func rows(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> [[PersistentValue]] {
+    let schema = schemas[query.model]
+    let (holds, criteria) = try Self.check(query, schemas)
     guard let place = try table(of: schema) else { return [] }
     var rows = tables[place].rows
     if tables[place].schema.identity != schema.identity {

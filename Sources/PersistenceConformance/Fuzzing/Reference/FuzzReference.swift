@@ -75,6 +75,9 @@ extension FuzzReference {
   enum Expectation { case absent, present, either }
 
   mutating func write(_ row: [PersistentValue], in schema: ModelSchema, _ expectation: Expectation) throws {
+    guard row.count == schema.fields.count, zip(row, schema.fields).allSatisfy(FuzzValue.fits) else {
+      throw Refusal(.invalidRequest)
+    }
     guard let place = try table(of: schema) else { throw Refusal(.invalidRequest) }
     let stored = tables[place].schema
     let order = Self.positions(of: stored, in: schema)

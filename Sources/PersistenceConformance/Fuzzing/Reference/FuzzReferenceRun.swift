@@ -33,7 +33,7 @@ struct FuzzReferenceRun {
         for (number, step) in steps.enumerated() { run(step, at: path + [number], isInside: true, &outcomes) }
         if ending == .rollback { throw RolledBack() }
         outcomes.append(FuzzOutcome(path, step.name, .done))
-      case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .deleteAll:
+      case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll:
         outcomes.append(FuzzOutcome(path, step.name, try write(step)))
       case .holdResult(let number, let query): held[number] = .rows(try reference.rows(query, schemas))
       case .holdSnapshot(let number): held[number] = .snapshot(reference)
@@ -57,6 +57,15 @@ struct FuzzReferenceRun {
       case .walk(let query, _):
         let rows = try reference.rows(query, schemas)
         outcomes.append(FuzzOutcome(path, "pages joined", .rows(rows)))
+      case .select(let query, let positions, let number):
+        guard let reference = store(number) else { return }
+        let rows = try reference.rows(query, schemas, selecting: positions)
+        outcomes.append(FuzzOutcome(path, "selected fields", .rows(rows)))
+        outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
+      case .aggregate(let query, let grouping, let aggregates, let number):
+        guard let reference = store(number) else { return }
+        let groups = try reference.groups(query, schemas, by: grouping, aggregates)
+        outcomes.append(FuzzOutcome(path, "groups", .rows(groups)))
       }
     } catch {
       if case .saveMany = step, isInside {
@@ -80,6 +89,8 @@ struct FuzzReferenceRun {
       for row in rows { try reference.write(row, in: schemas[model], .either) }
     case .delete(let model, let key): return .truth(try reference.delete(key, in: schemas[model]))
     case .deleteRows(let query): return .number(try reference.deleteRows(query, schemas))
+    case .updateRows(let query, let assignments):
+      return .number(try reference.updateRows(query, schemas, set: assignments))
     case .deleteAll(let model): return .number(try reference.deleteAll(in: schemas[model]))
     default: break
     }
@@ -94,6 +105,13 @@ struct FuzzReferenceRun {
     outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
     outcomes.append(FuzzOutcome(path, "count of the request", .number(rows.count)))
     outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(rows)))
+  }
+
+  /// What the snapshot holds that is kept under a number, nil where none is; the store where no number is given.
+  private func store(_ number: Int?) -> FuzzReference? {
+    guard let number else { return reference }
+    if case .snapshot(let snapshot)? = held[number] { return snapshot }
+    return nil
   }
 
   private func readHeld(_ number: Int, _ path: [Int], _ outcomes: inout [FuzzOutcome]) {

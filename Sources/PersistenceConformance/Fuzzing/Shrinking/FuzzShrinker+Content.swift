@@ -64,12 +64,13 @@ extension FuzzShrinker {
   mutating func shrinkValues() {
     var values: [PersistentValue] = []
     for step in best.program.steps {
-      _ = step.mapped(row: { _, row in
-        for value in row where !values.contains(where: { FuzzValue.isSame($0, value) }) {
+      func collect(_: Int, _ more: [PersistentValue]) -> [PersistentValue] {
+        for value in more where !values.contains(where: { FuzzValue.isSame($0, value) }) {
           values.append(value)
         }
-        return row
-      })
+        return more
+      }
+      _ = step.mapped(row: collect, values: collect)
     }
     for value in values {
       for plain in Self.plainer(than: value) {
@@ -137,7 +138,7 @@ extension FuzzProgram {
             var row = row
             row.remove(at: position)
             return row
-          })
+          }, step: { $0.query?.model == place ? $0.without(field: name, at: position) : $0 })
       }
     }
   }
@@ -154,7 +155,7 @@ extension FuzzProgram {
           query.predicate = query.predicate?.mapValues(replaced)
           query.after = query.after?.map(replaced)
           return query
-        }, row: { $1.map(replaced) }, key: { $1.map(replaced) })
+        }, row: { $1.map(replaced) }, values: { $1.map(replaced) })
     }
   }
 

@@ -23,6 +23,15 @@ extension FuzzShrinker {
         for run in runs {
           if attempt({ $0.editSteps(at: path) { $0[place] = .read(query, [run]) } }) { break }
         }
+      case .updateRows, .select, .aggregate:
+        shrinkStep(at: path, place)
+        if case .select(let query, _, let number) = best.program.steps(at: path)[place] {
+          attempt {
+            $0.editSteps(at: path) {
+              $0[place] = number.map { .fetchHeld($0, query) } ?? .fetch(query)
+            }
+          }
+        }
       case .read(let query, _), .walk(let query, _):
         attempt { $0.editSteps(at: path) { $0[place] = .fetch(query) } }
       case .save(let model, let row):
@@ -30,6 +39,16 @@ extension FuzzShrinker {
       default: break
       }
       place += 1
+    }
+  }
+
+  /// Removes what a step sets, selects, groups by or computes, piece by piece.
+  private mutating func shrinkStep(at path: [Int], _ place: Int) {
+    while !isSpent {
+      let isSmaller = best.program.steps(at: path)[place].smaller.contains { smaller in
+        attempt { $0.editSteps(at: path) { $0[place] = smaller } }
+      }
+      if !isSmaller { return }
     }
   }
 

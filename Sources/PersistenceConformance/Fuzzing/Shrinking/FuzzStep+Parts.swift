@@ -1,11 +1,20 @@
 import PersistenceCore
 
 extension FuzzStep {
-  /// The step with its model, request, rows and keys put through closures; nil from the model's drops the step.
+  /// The step with its parts put through closures; nil from the model's drops the step.
+  ///
+  /// - Parameters:
+  ///   - change: Changes the model.
+  ///   - changeQuery: Changes the request.
+  ///   - changeRow: Changes a row of a model.
+  ///   - changeValues: Changes a key of a model, or the values that fields are set to, one for one.
+  ///   - changeStep: Changes each step that is no transaction, after all else.
+  /// - Returns: The step.
   func mapped(
     model change: (Int) -> Int? = { $0 }, query changeQuery: (FuzzQuery) -> FuzzQuery = { $0 },
     row changeRow: (Int, [PersistentValue]) -> [PersistentValue] = { $1 },
-    key changeKey: (Int, [PersistentValue]) -> [PersistentValue] = { $1 }
+    values changeValues: (Int, [PersistentValue]) -> [PersistentValue] = { $1 },
+    step changeStep: (FuzzStep) -> FuzzStep = { $0 }
   ) -> FuzzStep? {
     func put(_ model: Int, _ row: [PersistentValue], _ make: (Int, [PersistentValue]) -> FuzzStep)
       -> FuzzStep?
@@ -18,38 +27,97 @@ extension FuzzStep {
       query.model = model
       return make(query)
     }
+    let changed: FuzzStep?
     switch self {
-    case .define(let model): return change(model).map { .define($0) }
-    case .insert(let model, let row): return put(model, row) { .insert($0, $1) }
-    case .update(let model, let row): return put(model, row) { .update($0, $1) }
-    case .save(let model, let row): return put(model, row) { .save($0, $1) }
+    case .define(let model): changed = change(model).map { .define($0) }
+    case .insert(let model, let row): changed = put(model, row) { .insert($0, $1) }
+    case .update(let model, let row): changed = put(model, row) { .update($0, $1) }
+    case .save(let model, let row): changed = put(model, row) { .save($0, $1) }
     case .saveMany(let model, let rows):
-      return change(model).map { .saveMany($0, rows.map { changeRow(model, $0) }) }
-    case .delete(let model, let key): return change(model).map { .delete($0, changeKey(model, key)) }
-    case .find(let model, let key): return change(model).map { .find($0, changeKey(model, key)) }
-    case .deleteAll(let model): return change(model).map { .deleteAll($0) }
-    case .deleteRows(let query): return ask(query) { .deleteRows($0) }
-    case .fetch(let query): return ask(query) { .fetch($0) }
-    case .read(let query, let runs): return ask(query) { .read($0, runs) }
-    case .walk(let query, let pageSize): return ask(query) { .walk($0, pageSize: pageSize) }
-    case .holdResult(let number, let query): return ask(query) { .holdResult(number, $0) }
-    case .fetchHeld(let number, let query): return ask(query) { .fetchHeld(number, $0) }
-    case .holdSnapshot, .readHeld, .release, .reopen: return self
+      changed = change(model).map { .saveMany($0, rows.map { changeRow(model, $0) }) }
+    case .delete(let model, let key): changed = change(model).map { .delete($0, changeValues(model, key)) }
+    case .find(let model, let key): changed = change(model).map { .find($0, changeValues(model, key)) }
+    case .deleteAll(let model): changed = change(model).map { .deleteAll($0) }
+    case .deleteRows(let query): changed = ask(query) { .deleteRows($0) }
+    case .updateRows(let query, let assignments):
+      let values = changeValues(query.model, assignments.map(\.value))
+      let set = zip(assignments, values).map { FieldAssignment($0.field, $1) }
+      changed = ask(query) { .updateRows($0, set: set) }
+    case .fetch(let query): changed = ask(query) { .fetch($0) }
+    case .read(let query, let runs): changed = ask(query) { .read($0, runs) }
+    case .walk(let query, let pageSize): changed = ask(query) { .walk($0, pageSize: pageSize) }
+    case .select(let query, let positions, let number):
+      changed = ask(query) { .select($0, positions: positions, snapshot: number) }
+    case .aggregate(let query, let grouping, let aggregates, let number):
+      changed = ask(query) { .aggregate($0, by: grouping, aggregates, snapshot: number) }
+    case .holdResult(let number, let query): changed = ask(query) { .holdResult(number, $0) }
+    case .fetchHeld(let number, let query): changed = ask(query) { .fetchHeld(number, $0) }
+    case .holdSnapshot, .readHeld, .release, .reopen: changed = self
     case .transaction(let steps, let ending):
       let steps = steps.compactMap {
-        $0.mapped(model: change, query: changeQuery, row: changeRow, key: changeKey)
+        $0.mapped(
+          model: change, query: changeQuery, row: changeRow, values: changeValues, step: changeStep)
       }
       return .transaction(steps, ending)
     }
+    return changed.map(changeStep)
   }
 
   /// The step's request; nil where it has none.
   var query: FuzzQuery? {
     switch self {
-    case .deleteRows(let query), .fetch(let query), .read(let query, _), .walk(let query, _),
-      .holdResult(_, let query), .fetchHeld(_, let query):
+    case .deleteRows(let query), .updateRows(let query, _), .fetch(let query), .read(let query, _),
+      .walk(let query, _), .select(let query, _, _), .aggregate(let query, _, _, _),
+      .holdResult(_, let query),
+      .fetchHeld(_, let query):
       query
     default: nil
+    }
+  }
+
+  /// The step without one thing that it sets, selects, groups by or computes, or asked of the store.
+  var smaller: [FuzzStep] {
+    switch self {
+    case .updateRows(let query, let assignments):
+      return Self.fewer(assignments).map { .updateRows(query, set: $0) }
+    case .select(let query, let positions, let number):
+      return (number == nil ? [] : [.select(query, positions: positions)])
+        + Self.fewer(positions).map { .select(query, positions: $0, snapshot: number) }
+    case .aggregate(let query, let grouping, let aggregates, let number):
+      return (number == nil ? [] : [.aggregate(query, by: grouping, aggregates)])
+        + Self.fewer(grouping).map { .aggregate(query, by: $0, aggregates, snapshot: number) }
+        + Self.fewer(aggregates).map { .aggregate(query, by: grouping, $0, snapshot: number) }
+    default: return []
+    }
+  }
+
+  /// The step without a field that its model no longer has, apart from its request and rows.
+  ///
+  /// - Parameters:
+  ///   - name: The field's name.
+  ///   - position: Where it stood.
+  /// - Returns: The step.
+  func without(field name: String, at position: Int) -> FuzzStep {
+    switch self {
+    case .updateRows(let query, let assignments):
+      return .updateRows(query, set: assignments.filter { !FuzzValue.isSameName($0.field, name) })
+    case .select(let query, let positions, let number):
+      let rest = positions.filter { $0 != position }.map { $0 > position ? $0 - 1 : $0 }
+      return .select(query, positions: rest, snapshot: number)
+    case .aggregate(let query, let grouping, let aggregates, let number):
+      return .aggregate(
+        query, by: grouping.filter { !FuzzValue.isSameName($0, name) },
+        aggregates.filter { aggregate in aggregate.field.map { !FuzzValue.isSameName($0, name) } ?? true },
+        snapshot: number)
+    default: return self
+    }
+  }
+
+  private static func fewer<Element>(_ elements: [Element]) -> [[Element]] {
+    elements.indices.reversed().map { place in
+      var rest = elements
+      rest.remove(at: place)
+      return rest
     }
   }
 }
