@@ -20,7 +20,7 @@ enum PageTokenChecks {
     let people = Person.random(150, seed: 140)
     let repository = try context.makeStore().open()
     try repository.save(contentsOf: people)
-    for order in PeopleOrder.all {
+    for (number, order) in PeopleOrder.all.enumerated() {
       let query = order.criteria.reduce(repository.filter(Person.self, where: \.team != "blue")) {
         $0.sorted(by: $1)
       }
@@ -36,6 +36,8 @@ enum PageTokenChecks {
         }
         try expect(found, equals: expected, "pages of \(size) by \(order.criteria)")
       }
+      // What deleting does to an index's pages is the same for every order but the first few.
+      guard number < 4 else { continue }
       let first = try query.limit(20).page()
       let next = try require(first.next)
       try repository.transaction { store in
