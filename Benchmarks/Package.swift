@@ -28,10 +28,11 @@ let package = Package(
     // The limit that the others are measured against is C, called from Swift; the names are not the library's.
     .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3"),
     .systemLibrary(name: "CRawLMDB", pkgConfig: "lmdb"),
+    .systemLibrary(name: "CMemory"),
     .executableTarget(
       name: "Workloads",
       dependencies: [
-        "SeededRandom", "CRawSQLite", "CRawLMDB", .product(name: "GRDB", package: "GRDB.swift"),
+        "SeededRandom", "CMemory", "CRawSQLite", "CRawLMDB", .product(name: "GRDB", package: "GRDB.swift"),
       ] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
       swiftSettings: settings),
   ]

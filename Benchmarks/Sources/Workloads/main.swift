@@ -3,12 +3,22 @@
 //
 //   swift run -c release Workloads [--rows N] [--engine sqlite] [--work NAME] [--results FILE] [--chart FILE]
 
+import CMemory
 import Foundation
 
 func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
+/// Has the process keep what memory it once had: whose arrays the system maps anew, and clears, is chance.
+func keepMemory() {
+  #if os(Linux)
+    mallopt(M_MMAP_THRESHOLD, 1 << 30)
+    mallopt(M_TRIM_THRESHOLD, Int32.max)
+  #endif
+}
+
 /// Measures one engine, in this process.
 func measure(_ engine: Engine, _ options: Options) throws -> Report.Section {
+  keepMemory()
   // A file each is a lot of files, and each is synchronised when it is made.
   let rows = engine == .json ? options.rows / 20 : options.rows
   let folder = try Folder(options.folder).new(engine.rawValue)
