@@ -21,8 +21,9 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   /// How far ahead of the nearest known place rows are read and passed over, instead of their keys only.
   private static let passedOver = 1_024
 
-  /// How many rows' numbers a first sort keeps, so that SQLite keeps no more either.
-  private static let firstSort = 2_048
+  /// How many rows' numbers a first sort keeps, so that SQLite keeps no more either; one row more than these and
+  /// all is sorted a second time.
+  private static let firstSort = 8_192
 
   init(_ request: FetchRequest, in source: any SQLiteReader) throws {
     self.request = request

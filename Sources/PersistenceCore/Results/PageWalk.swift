@@ -1,18 +1,27 @@
 /// A walk over a result's pages: hands models out one by one and knows when it needs the next page.
+///
+/// It is inlinable, as are the walks that use it, so that an app's loop is compiled for its model: `make bench`
+/// has the walk among its workloads, and generic code looks types up for every element.
+@usableFromInline
+@frozen
 struct PageWalk<Element: Sendable> {
-  private var page: [Element] = []
-  private var offset = 0
+  @usableFromInline var page: [Element] = []
+  @usableFromInline var offset = 0
 
   /// Where the next page begins.
-  private(set) var position = 0
+  @usableFromInline var position = 0
 
   /// Whether the end has been reached.
-  private(set) var isDone = false
+  @usableFromInline var isDone = false
+
+  @inlinable
+  init() {}
 
   /// Whether a page must be read before the next model can be taken.
-  var needsPage: Bool { offset == page.count && !isDone }
+  @inlinable var needsPage: Bool { offset == page.count && !isDone }
 
   /// Goes on with a page; an empty one is the end.
+  @inlinable
   mutating func accept(_ page: [Element]) {
     self.page = page
     offset = 0
@@ -21,9 +30,11 @@ struct PageWalk<Element: Sendable> {
   }
 
   /// Goes no further.
+  @inlinable
   mutating func end() { isDone = true }
 
   /// The next model; nil at the end.
+  @inlinable
   mutating func take() -> Element? {
     guard offset < page.count else { return nil }
     defer { offset += 1 }

@@ -5,6 +5,7 @@ extension PersistentResults {
   ///
   /// - Parameter body: Called for each model.
   /// - Throws: ``PersistenceError`` naming the record that could not be read, and what the closure throws.
+  @inlinable
   public func forEach(_ body: (Element) throws -> Void) throws {
     try withCursor { cursor in
       while let model = try cursor.next() { try body(model) }
@@ -16,6 +17,7 @@ extension PersistentResults {
   /// - Parameter body: Is given the cursor, at the first model.
   /// - Returns: What the closure returns.
   /// - Throws: What the closure throws.
+  @inlinable
   public func withCursor<Result>(_ body: (inout ResultCursor<Element>) throws -> Result) throws -> Result {
     var cursor = ResultCursor(storage)
     return try body(&cursor)
@@ -30,14 +32,16 @@ extension PersistentResults {
 
 /// A walk over a result whose steps throw where reading fails.
 public struct ResultCursor<Element: Sendable>: ~Copyable {
-  private let storage: ResultStorage<Element>
-  private var walk = PageWalk<Element>()
+  @usableFromInline let storage: ResultStorage<Element>
+  @usableFromInline var walk = PageWalk<Element>()
 
+  @inlinable
   init(_ storage: ResultStorage<Element>) { self.storage = storage }
 
   /// The next model; nil at the end.
   ///
   /// - Throws: ``PersistenceError`` naming the record that could not be read. The next call tries again.
+  @inlinable
   public mutating func next() throws -> Element? {
     if walk.needsPage { walk.accept(try storage.models(from: walk.position)) }
     return walk.take()

@@ -7,6 +7,7 @@ extension PersistentResults {
   /// - Parameter transform: Is given each element.
   /// - Returns: What it returned.
   /// - Throws: What the closure throws.
+  @inlinable
   public func map<Transformed, Failure: Error>(
     _ transform: (Element) throws(Failure) -> Transformed
   ) throws(Failure) -> [Transformed] {
@@ -17,6 +18,7 @@ extension PersistentResults {
   }
 
   /// All elements: how the standard library makes an array of a sequence.
+  @inlinable
   public func _copyToContiguousArray() -> ContiguousArray<Element> {
     var elements: ContiguousArray<Element> = []
     var iterator = makeIterator()

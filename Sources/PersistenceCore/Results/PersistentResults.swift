@@ -12,7 +12,7 @@ import PersistenceDriver
 /// message, or the context's ``Monitoring/readFailureHandler`` is called and the iteration ends; `forEach(_:)`,
 /// ``withCursor(_:)`` and ``stream`` throw instead (contract R4).
 public struct PersistentResults<Element: Sendable>: Sendable {
-  let storage: ResultStorage<Element>
+  @usableFromInline let storage: ResultStorage<Element>
 
   init(
     _ rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
@@ -167,12 +167,14 @@ extension PersistentResults: BidirectionalCollection {
 
   /// Walks the result a page at a time.
   public struct Iterator: IteratorProtocol {
-    private let storage: ResultStorage<Element>
-    private var walk = PageWalk<Element>()
+    @usableFromInline let storage: ResultStorage<Element>
+    @usableFromInline var walk = PageWalk<Element>()
 
+    @inlinable
     init(_ storage: ResultStorage<Element>) { self.storage = storage }
 
     /// The next model; nil at the end.
+    @inlinable
     public mutating func next() -> Element? {
       if walk.needsPage {
         do {
@@ -187,5 +189,6 @@ extension PersistentResults: BidirectionalCollection {
   }
 
   /// Makes an iterator, which reads pages of its own.
+  @inlinable
   public func makeIterator() -> Iterator { Iterator(storage) }
 }

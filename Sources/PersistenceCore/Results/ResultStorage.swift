@@ -2,6 +2,7 @@ import PersistenceDriver
 import Synchronization
 
 /// What the copies of one result share: its snapshot, its first page, and the pages read last.
+@usableFromInline
 final class ResultStorage<Element: Sendable>: Sendable {
   /// How many models a page holds.
   static var pageSize: Int { 128 }
@@ -86,6 +87,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
   }
 
   /// A run of models for one iteration, which leaves the shared pages alone; empty beyond the end.
+  @usableFromInline
   func models(from position: Int) throws -> [Element] {
     if position == 0 { return firstPage }
     guard let rows else { return Array(firstPage.dropFirst(position)) }
@@ -94,6 +96,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
   }
 
   /// Reports a failure met where nothing can be thrown (contract R4): to the handler, or by stopping.
+  @usableFromInline
   func fail(_ error: any Error) {
     let failure = error as? PersistenceError ?? PersistenceError(.engineFailure, "\(error)")
     guard let handler = monitor.settings.readFailureHandler else {
@@ -134,12 +137,33 @@ final class ResultStorage<Element: Sendable>: Sendable {
     _ rows: any StorageResults, from offset: Int, limit: Int, schema: ModelSchema, location: String,
     _ decode: (borrowing Row) throws -> Element
   ) throws -> [Element] {
+    guard limit == Int.max else {
+      // Decoded into its place: an append that is not compiled for the model costs more than decoding it.
+      return try Array(unsafeUninitializedCapacity: limit) { page, count in
+        try read(rows, from: offset, limit: limit, schema: schema, location: location) { row in
+          guard count < limit else {
+            throw PersistenceError(.engineFailure, "the context gave more rows than were asked for")
+          }
+          page.initializeElement(at: count, to: try decode(row))
+          count += 1
+        }
+      }
+    }
     var models: [Element] = []
-    if limit != Int.max { models.reserveCapacity(limit) }
+    try read(rows, from: offset, limit: limit, schema: schema, location: location) { row in
+      models.append(try decode(row))
+    }
+    return models
+  }
+
+  private static func read(
+    _ rows: any StorageResults, from offset: Int, limit: Int, schema: ModelSchema, location: String,
+    _ take: (borrowing Row) throws -> Void
+  ) throws {
     do {
       _ = try rows.read(from: offset, limit: limit) { row in
         do {
-          models.append(try decode(row))
+          try take(row)
         } catch let error as PersistenceError {
           throw error.at(model: schema.name, key: try? RecordKey(of: row, in: schema), location: location)
         }
@@ -147,6 +171,5 @@ final class ResultStorage<Element: Sendable>: Sendable {
     } catch let error as PersistenceError {
       throw error.at(model: schema.name, location: location)
     }
-    return models
   }
 }
