@@ -108,6 +108,8 @@ extension Flaw {
 
   /// The values of a row as the engine is given them.
   func bound(_ row: [PersistentValue], in schema: ModelSchema) -> [PersistentValue] {
+    // A row of another length is the engine's to refuse.
+    guard row.count == schema.fields.count else { return row }
     var values = zip(row, schema.fields).map { value, field in
       let value = bind?(value, field) ?? value
       return store?(value, field) ?? value
