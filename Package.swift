@@ -123,7 +123,9 @@ let package = Package(
     .testTarget(
       name: "PersistenceMacrosTests", dependencies: ["PersistenceMacros"] + macroTesting,
       swiftSettings: settings),
-    .testTarget(name: "PersistenceTests", dependencies: ["Persistence", "PersistenceCore", logging], swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceTests", dependencies: ["Persistence", "PersistenceCore", logging],
+      swiftSettings: settings),
     .testTarget(
       name: "PersistenceSQLTests", dependencies: ["PersistenceDriver", "PersistenceSQL"],
       swiftSettings: settings),
