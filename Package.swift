@@ -179,7 +179,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ContextTests",
-      dependencies: ["PersistenceCore", "OurContexts", "PersistenceConformance", "ContextWorker"],
+      dependencies: ["PersistenceCore", "OurContexts", "PersistenceConformance", "ContextWorker", logging],
       swiftSettings: settings),
 
     // Contexts that are broken on purpose: the suite and the fuzzer must find each.

@@ -85,12 +85,12 @@ extension PersistentResults: BidirectionalCollection {
   public subscript(index: Index) -> Element {
     do {
       guard let position = index.position, let model = try storage.model(at: position) else {
-        preconditionFailure("a result has no model at its end")  // a programming error, as in an array
+        preconditionFailure("a result has no model at its end")  // deliberate: as an array does at its end
       }
       return model
     } catch {
       storage.fail(error)
-      preconditionFailure("reading a result failed: \(error)")  // a subscript has nothing else to give
+      preconditionFailure("reading a result failed: \(error)")  // deliberate: there is no element to give
     }
   }
 

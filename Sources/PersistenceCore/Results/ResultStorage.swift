@@ -101,7 +101,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
     let failure = error as? PersistenceError ?? PersistenceError(.engineFailure, "\(error)")
     guard let handler = monitor.settings.readFailureHandler else {
       // R4 asks for this: going on would show less than there is, as if it were all.
-      fatalError("reading a result failed: \(failure)")  // as R4 asks
+      fatalError("reading a result failed: \(failure)")  // deliberate: R4 stops a plain for here
     }
     handler(failure)
   }

@@ -1,0 +1,66 @@
+import Logging
+import OurContexts
+import PersistenceConformance
+import PersistenceCore
+import Synchronization
+import Testing
+
+@Suite("What wrappers promise beyond the contract")
+struct WrapperTests {
+  @Test(
+    "a logging context says at debug level what is asked and how it ended, and values at trace level only",
+    arguments: [Logger.Level.info, .debug, .trace])
+  func levels(level: Logger.Level) throws {
+    let lines = Lines()
+    var logger = Logger(label: "wrapped") { _ in LineHandler(lines: lines) }
+    logger.logLevel = level
+    let repository = Repository(LoggingContext(MemoryContext(), logger: logger))
+    var person = Person("secret-key")
+    person.email = "secret-address"
+    try repository.insert(person)
+    #expect(throws: PersistenceError.self) { try repository.insert(person) }
+    #expect(try repository.filter(Person.self, where: \.email == "secret-address").result().count == 1)
+    #expect(try repository.find(Person.self, id: "secret-key") != nil)
+    let text = lines.all.withLock { $0.joined(separator: "\n") }
+    #expect(text.isEmpty == (level == .info))
+    #expect(text.contains("secret") == (level == .trace), "\(text)")
+    guard level != .info else { return }
+    #expect(text.contains("insert Person") && text.contains("failed: duplicateKey"), "\(text)")
+    #expect(text.contains("find Person by key") && text.contains("1 rows"), "\(text)")
+  }
+
+  @Test("R1a a wrapper and what it wraps are one store: each is outer inside the other's transaction")
+  func insideTransaction() throws {
+    let inner = MemoryContext()
+    let pair = [Repository(inner), Repository(LoggingContext(inner))]
+    try pair[0].save(Account(1, balance: 1))
+    for (first, second) in [(pair[0], pair[1]), (pair[1], pair[0])] {
+      try first.transaction { _ in
+        for use in [{ _ = try second.count(Account.self) }, { try second.save(Account(1, balance: 2)) }] {
+          let error = #expect(throws: PersistenceError.self) { try use() }
+          #expect(error?.code == .insideTransaction)
+        }
+      }
+    }
+    #expect(try pair[0].find(Account.self, id: 1)?.balance == 1)
+  }
+
+  private final class Lines: Sendable {
+    let all = Mutex<[String]>([])
+  }
+
+  private struct LineHandler: LogHandler {
+    let lines: Lines
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      lines.all.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
+    }
+  }
+}
