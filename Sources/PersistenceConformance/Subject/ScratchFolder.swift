@@ -34,8 +34,10 @@ package struct ScratchFolder: Sendable {
     let root = (medium == .fast ? memory : nil) ?? disk
     Self.removeLeftovers(beside: root)
     let folder = root.appendingPathComponent("\(count)-\(name)")
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    try Self.making.withLock { _ in
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    }
     return folder
   }
 
@@ -43,12 +45,16 @@ package struct ScratchFolder: Sendable {
   package func remove() {
     for root in [disk, memory].compactMap(\.self) {
       try? FileManager.default.removeItem(at: root)
-      _ = rmdir(root.deletingLastPathComponent().path)
+      Self.making.withLock { _ in _ = rmdir(root.deletingLastPathComponent().path) }
     }
   }
 
   private static let prefix = "persistence-conformance-"
   private static let number = Atomic(0)
+
+  /// Held while a folder is made and while the process's own is removed: between making the process's folder and a
+  /// check's within it, another check that ends would find it empty and take it away.
+  private static let making = Mutex<Void>(())
 
   /// A file system in memory with room enough; nil where there is none.
   private static let memory: URL? = {
