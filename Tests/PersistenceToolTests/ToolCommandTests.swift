@@ -55,6 +55,9 @@ struct ToolCommandTests {
     #expect(tool("query", "held:", "Movie", "--where", "false", "--format", "json").output == "[]\n")
     let all = tool("query", "held:", "Movie", "--offset", "298", "--format", "json", "--fields", "id")
     #expect(all.output == "[\n{\"id\":299},\n{\"id\":300}\n]\n")
+    let last = tool(
+      "query", "held:", "Movie", "--sort", "-id", "--limit", "1", "--fields", "id", "--format", "csv")
+    #expect(last.output == "id\r\n300\r\n", "a descending order may come first")
     #expect(tool("query", "held:", "Movie", "--plan", "--limit", "0").messages.contains("plan: scan"))
   }
 
@@ -153,7 +156,8 @@ struct ToolCommandTests {
     let tool = ToolHarness()
     let (none, other) = ("\(scheme):\(folder("none"))", "\(scheme):\(folder("other"))")
     for arguments in [
-      ["inspect", none], ["query", none, "M"], ["export", none, "M", folder("m.csv")],
+      ["inspect", none], ["query", none, "M"], ["explain", none, "M"],
+      ["export", none, "M", folder("m.csv")],
       ["migrate", none, other], ["verify", none, other],
     ] {
       let run = tool.run(arguments)

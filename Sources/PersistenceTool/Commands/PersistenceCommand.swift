@@ -13,8 +13,8 @@ struct PersistenceCommand: ParsableCommand {
       found, 2 records rejected, 3 the command line is wrong, 4 reading or writing failed, 130 interrupted.
       """,
     subcommands: [
-      InspectCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self, MigrateCommand.self,
-      VerifyCommand.self, ConformCommand.self, FuzzCommand.self,
+      InspectCommand.self, QueryCommand.self, ExplainCommand.self, ImportCommand.self, ExportCommand.self,
+      MigrateCommand.self, VerifyCommand.self, ConformCommand.self, FuzzCommand.self,
     ])
 }
 
