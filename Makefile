@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak bench docs format lint clean
+.PHONY: help setup demo test soak bench bench-instructions bench-instructions-record docs format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -16,6 +16,8 @@ help:
 	@echo "make test     all tests, on every engine, and those of the example of a context"
 	@echo "make soak     the long tests too: hundreds of kills, many processes"
 	@echo "make bench    the library beside raw C, GRDB and Codable, and the first ten of a million"
+	@echo "make bench-instructions         instructions a row, get and insert beside what is recorded, by Callgrind"
+	@echo "make bench-instructions-record  writes down what they are now, in Benchmarks/instructions.json"
 	@echo "make docs     writes the table of the contract's rules and their checks anew"
 	@echo "make format   puts the sources into the one form"
 	@echo "make lint     says where they are not in it"
@@ -51,6 +53,18 @@ bench: setup
 	Benchmarks/.build/release/Workloads --results Benchmarks/results.json --chart Documentation/benchmarks.svg
 	swift run --package-path Benchmarks -c release FirstTen
 
+# Instructions, which do not depend on the machine's speed: the target fails where there are more than recorded.
+COUNT_INSTRUCTIONS = swift build --package-path Benchmarks/Instructions -c release && \
+	Benchmarks/Instructions/.build/release/Instructions
+
+bench-instructions: setup
+	@.ci/setup valgrind
+	$(COUNT_INSTRUCTIONS) check Benchmarks/instructions.json
+
+bench-instructions-record: setup
+	@.ci/setup valgrind
+	$(COUNT_INSTRUCTIONS) record Benchmarks/instructions.json
+
 docs: setup
 	swift build --product persistence
 	.build/debug/persistence conform --list > Documentation/Conformance.md
@@ -62,4 +76,4 @@ lint:
 	swift format lint --strict --parallel --recursive --configuration .swift-format $(SOURCES)
 
 clean:
-	rm -rf .build Examples/MoviesApp/.build Examples/OneFile/.build Benchmarks/.build
+	rm -rf .build Examples/MoviesApp/.build Examples/OneFile/.build Benchmarks/.build Benchmarks/Instructions/.build

@@ -1,0 +1,125 @@
+import PersistenceCore
+import PersistenceJSON
+import PersistenceLMDB
+import PersistenceSQLite
+
+/// The work that is counted, by the library's public API, in the order in which it is done.
+struct CountedWork {
+  let name: String
+  /// What one run does so many of.
+  let unit: String
+  let units: Int
+  /// Does the work; a run that is not counted comes before the one that is, and finds or makes the same.
+  let run: () throws -> Int
+  /// What a run says, by which one is known that did nothing.
+  let answer: Int
+  /// Puts the store back between the runs.
+  var restore: () throws -> Void = {}
+}
+
+/// The counted work on one engine's store.
+struct KeyPaths {
+  private let store: Repository
+  private let engine: Engine
+  private let movies: [Movie]
+  /// Votes that one movie of ten has.
+  private static let manyVotes = 900_000
+
+  init(_ engine: Engine, in folder: String) throws {
+    self.engine = engine
+    movies = (0..<engine.rows).map(Movie.init(number:))
+    store = try Repository(
+      opening: engine.url("movies", in: folder), engines: [.sqlite, .lmdb, .json],
+      monitoring: Monitoring(logger: .init(label: "instructions") { _ in SilentLog() }))
+    try store.insert(contentsOf: movies)
+    try store.insert(contentsOf: movies.map(IndexedMovie.init))
+  }
+
+  func all() -> [CountedWork] { reading() + writing() }
+
+  private func reading() -> [CountedWork] {
+    let repository: any PersistentRepository = store
+    let rows = movies.count
+    let keys = stride(from: 0, to: rows, by: 4).map { Int64($0 * 7919 % rows) }
+    let many = movies.count { $0.votes >= Self.manyVotes }
+    return [
+      CountedWork(
+        name: "fetch all", unit: "row", units: rows,
+        run: { Array(try repository.filter(Movie.self).result()).count }, answer: rows),
+      CountedWork(
+        name: "iterate", unit: "row", units: rows,
+        run: {
+          var count = 0
+          for movie in try repository.filter(Movie.self).result() where movie.id >= 0 { count += 1 }
+          return count
+        }, answer: rows),
+      CountedWork(
+        name: "get by key", unit: "get", units: keys.count,
+        run: { try keys.count { try repository.find(Movie.self, id: $0) != nil } }, answer: keys.count),
+      CountedWork(
+        name: "filter and sort, index", unit: "row found", units: many,
+        run: {
+          let query = repository.filter(IndexedMovie.self, where: \.movie.votes >= Self.manyVotes)
+          return Array(try query.sorted(by: \.movie.title).result()).count
+        }, answer: many),
+      CountedWork(
+        name: "filter and sort, no index", unit: "row", units: rows,
+        run: {
+          let query = repository.filter(Movie.self, where: \.votes >= Self.manyVotes)
+          return Array(try query.sorted(by: \.title).result()).count
+        }, answer: many),
+      CountedWork(
+        name: "count", unit: "row", units: rows,
+        run: { try repository.filter(Movie.self, where: \.votes >= Self.manyVotes).count() }, answer: many),
+      CountedWork(
+        name: "first ten", unit: "query", units: 20,
+        run: {
+          try (0..<20).reduce(0) { count, _ in
+            count + Array(try repository.filter(Movie.self).result().prefix(10)).count
+          }
+        }, answer: 200),
+    ]
+  }
+
+  private func writing() -> [CountedWork] {
+    let repository: any PersistentRepository = store
+    let (rows, movies) = (movies.count, movies)
+    let first = Int64(rows)
+    let new = (rows..<rows + rows / 4).map(Movie.init(number:))
+    let indexed = new.map(IndexedMovie.init)
+    let singles = Array(new.prefix(50))
+    let changed = movies.prefix(rows / 4).map { movie in
+      var movie = movie
+      movie.votes += 1
+      return movie
+    }
+    func removeNew() throws { _ = try repository.filter(Movie.self, where: \.id >= first).delete() }
+    return [
+      CountedWork(
+        name: "insert", unit: "row", units: new.count,
+        run: {
+          try repository.insert(contentsOf: new)
+          return new.count
+        }, answer: new.count, restore: removeNew),
+      CountedWork(
+        name: "insert, index", unit: "row", units: new.count,
+        run: {
+          try repository.insert(contentsOf: indexed)
+          return indexed.count
+        }, answer: new.count,
+        restore: { _ = try repository.filter(IndexedMovie.self, where: \.movie.id >= first).delete() }),
+      CountedWork(
+        name: "insert, a transaction each", unit: "row", units: singles.count,
+        run: {
+          for movie in singles { try repository.insert(movie) }
+          return singles.count
+        }, answer: singles.count, restore: removeNew),
+      CountedWork(
+        name: "update by key", unit: "row", units: changed.count,
+        run: {
+          try repository.update(contentsOf: changed)
+          return changed.count
+        }, answer: changed.count),
+    ]
+  }
+}

@@ -1,0 +1,1 @@
+../../../Sources/Workloads/Movie.swift

@@ -1,0 +1,44 @@
+// How many instructions the library takes for a row, a get or an insert, counted by Callgrind, which does not depend
+// on the machine's speed; compared with what is recorded.
+//
+//   Instructions check|record FILE
+
+import Foundation
+
+/// Does an engine's work, each part once for the caches and once to be counted, and says what was counted.
+func work(_ engine: Engine, _ folder: String) throws {
+  for part in try KeyPaths(engine, in: folder).all() {
+    let first = try part.run()
+    try part.restore()
+    var second = 0
+    try measured { second = try part.run() }
+    try part.restore()
+    guard first == part.answer, second == part.answer else {
+      throw Failure("\(engine): \(part.name) gave \(first) and \(second), not \(part.answer)")
+    }
+    print("\(part.name)\t\(part.unit)\t\(part.units)")
+  }
+}
+
+func run(_ arguments: [String]) throws -> Bool {
+  if arguments.count == 3, arguments[0] == "work", let engine = Engine(rawValue: arguments[1]) {
+    try work(engine, arguments[2])
+    return true
+  }
+  guard arguments.count == 2, ["check", "record"].contains(arguments[0]) else {
+    throw Failure("use: Instructions check|record FILE")
+  }
+  let folder = FileManager.default.temporaryDirectory.path + "/persistence-instructions-\(getpid())"
+  defer { try? FileManager.default.removeItem(atPath: folder) }
+  let counter = try Counter(folder: folder)
+  let counts = try Engine.allCases.flatMap { try counter.counts(of: $0) }
+  if arguments[0] == "record" { try Thresholds(recording: counts).write(arguments[1]) }
+  let (table, isGood) = try Thresholds.read(arguments[1]).check(counts)
+  print(table)
+  return isGood
+}
+
+do { exit(try run(Array(CommandLine.arguments.dropFirst())) ? 0 : 1) } catch {
+  FileHandle.standardError.write(Data("Instructions: \(error)\n".utf8))
+  exit(1)
+}
