@@ -33,7 +33,7 @@ let package = Package(
       name: "Workloads",
       dependencies: [
         "SeededRandom", "CMemory", "CRawSQLite", "CRawLMDB", .product(name: "GRDB", package: "GRDB.swift"),
-      ] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
+      ] + persistence(["Core", "SQLite", "LMDB", "JSON", "Migration"]),
       swiftSettings: settings),
   ]
 )

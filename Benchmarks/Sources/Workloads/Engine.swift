@@ -3,12 +3,15 @@ enum Engine: String, Codable, CaseIterable {
   case sqlite
   case lmdb
   case json
+  /// No engine, but whole stores from one to another.
+  case copy
 
   var title: String {
     switch self {
     case .sqlite: "SQLite"
     case .lmdb: "LMDB"
     case .json: "JSON directory"
+    case .copy: "Copying a store"
     }
   }
 }
@@ -19,6 +22,7 @@ enum Names {
   static let library = "Persistence"
   static let rawArray = "raw C array"
   static let rawSQLite = "raw SQLite"
+  static let rawToLMDB = "raw to LMDB"
   static let grdb = "GRDB"
   static let grdbCodable = "GRDB Codable"
   static let codable = "Codable"

@@ -1,3 +1,4 @@
+import Foundation
 import SeededRandom
 
 /// What all contenders are given: the same movies, keys and changes in every run.
@@ -10,6 +11,15 @@ struct Input {
   let changes: [Movie]
   /// What the rows that are committed one by one are.
   let singles: [Movie]
+
+  /// The movies with titles of which there is one each, in the order of the titles' bytes.
+  let byTitle: [Movie]
+  /// The movies in the order of their UUIDs' bytes.
+  let byUUID: [Movie]
+  /// The keys of the point reads by title.
+  let titles: [String]
+  /// The keys of the point reads by UUID.
+  let uuids: [UUID]
 
   /// Votes that one movie of fifty has.
   static let manyVotes = 980_000
@@ -26,6 +36,21 @@ struct Input {
       movie.title = String(movie.title.reversed())
       return movie
     }
+    // Odd times a number, of 32 bits: no two are the same.
+    let titled = all.map { movie in
+      var movie = movie
+      let mark = String(UInt32(truncatingIfNeeded: movie.id) &* 2_654_435_761, radix: 36)
+      movie.title = "\(mark) is a movie's title".padding(toLength: 20, withPad: " ", startingAt: 0)
+      return movie
+    }
+    byTitle = titled.sorted { $0.title.utf8.lexicographicallyPrecedes($1.title.utf8) }
+    byUUID = all.sorted { left, right in
+      withUnsafeBytes(of: left.uuid.uuid) { left in
+        withUnsafeBytes(of: right.uuid.uuid) { left.lexicographicallyPrecedes($0) }
+      }
+    }
+    titles = keys.map { titled[Int($0)].title }
+    uuids = keys.map { all[Int($0)].uuid }
     singles = (0..<count).map(Movie.init(number:))
   }
 }

@@ -17,7 +17,7 @@ struct Options {
   private(set) var isChild = false
 
   static let usage = """
-    Workloads [--rows N] [--repetitions N] [--engine sqlite|lmdb|json] [--work NAME] \
+    Workloads [--rows N] [--repetitions N] [--engine sqlite|lmdb|json|copy] [--work NAME] \
     [--results FILE] [--chart FILE] [--folder FOLDER]
     """
 

@@ -5,12 +5,14 @@ struct Workloads {
 
   /// The workloads of an engine.
   func of(_ engine: Engine) throws -> [Workload] {
-    let location = Library.Location(engine: engine, folder: try Folder(folder.path("library")))
-    let library = try Library(location, input)
+    func library() throws -> Library {
+      try Library(Library.Location(engine: engine, folder: try Folder(folder.path("library"))), input)
+    }
     return switch engine {
-    case .sqlite: try sqlite(library)
-    case .lmdb: try lmdb(library)
-    case .json: try json(library)
+    case .sqlite: try sqlite(library())
+    case .lmdb: try lmdb(library())
+    case .json: try json(library())
+    case .copy: try copying()
     }
   }
 
@@ -40,6 +42,7 @@ struct Workloads {
       Workload(
         "get by key", input.keys.count, "get", goal: 1.3,
         all(raw.getByKey, library.getByKey, grdb.getByKey, codable.getByKey)),
+    ] + (try otherKeys(library, raw)) + [
       Workload(
         "filter and sort, index", 1, "query", goal: 1.1,
         all(raw.selectByIndex, library.selectByIndex, grdb.selectByIndex, codable.selectByIndex)),
@@ -82,6 +85,7 @@ struct Workloads {
         [
           Entrant(Names.raw, raw.getByKey), Entrant(own, library.getByKey), Entrant(naive, codable.getByKey),
         ]),
+    ] + (try otherKeys(library, folder)) + [
       Workload(
         "filter and sort, no index (of SQLite's)", 1, "query", goal: 0.65, of: Names.rawSQLite,
         [
@@ -136,6 +140,71 @@ struct Workloads {
         [
           Entrant(Names.raw, raw.insertSinglesTogether), Entrant(own, library.insertSinglesTogether),
           Entrant(naive) { try files.insertSinglesTogether(&$0, in: folder) },
+        ]),
+    ]
+  }
+}
+
+/// Keys that are no numbers.
+extension Workloads {
+  private func otherKeys(_ library: Library, _ raw: RawSQLite) throws -> [Workload] {
+    try library.fillByOtherKeys()
+    try raw.fillByOtherKeys()
+    return otherKeys(
+      (raw.fetchAllByTitle, raw.getByTitle, raw.fetchAllByUUID, raw.getByUUID), library, goals: (1.15, 1.3))
+  }
+
+  private func otherKeys(_ library: Library, _ folder: Folder) throws -> [Workload] {
+    try library.fillByOtherKeys()
+    let raw = try RawLMDBByOtherKeys(try Folder(folder.path("raw")), input)
+    return otherKeys(
+      (raw.fetchAllByTitle, raw.getByTitle, raw.fetchAllByUUID, raw.getByUUID), library, goals: (1.2, 1.4))
+  }
+
+  private func otherKeys(
+    _ raw: (Entrant.Run, Entrant.Run, Entrant.Run, Entrant.Run), _ library: Library,
+    goals: (fetch: Double, get: Double)
+  ) -> [Workload] {
+    let (rows, own) = (input.movies.count, Names.library)
+    return [
+      Workload(
+        "fetch all, string keys", rows, "row", goal: goals.fetch,
+        [Entrant(Names.raw, raw.0), Entrant(own, library.fetchAllByTitle)]),
+      Workload(
+        "get by key, string keys", input.titles.count, "get", goal: goals.get,
+        [Entrant(Names.raw, raw.1), Entrant(own, library.getByTitle)]),
+      Workload(
+        "fetch all, UUID keys", rows, "row", goal: goals.fetch,
+        [Entrant(Names.raw, raw.2), Entrant(own, library.fetchAllByUUID)]),
+      Workload(
+        "get by key, UUID keys", input.uuids.count, "get", goal: goals.get,
+        [Entrant(Names.raw, raw.3), Entrant(own, library.getByUUID)]),
+    ]
+  }
+}
+
+/// Whole stores from engine to engine.
+extension Workloads {
+  private func copying() throws -> [Workload] {
+    let raw = try RawCopying(folder.new("raw"), input)
+    let library = try LibraryCopying(folder.new("library"), input)
+    let (rows, own) = (input.movies.count, Names.library)
+    // The limit of all three is the cheapest of them.
+    return [
+      Workload(
+        "SQLite to LMDB", rows, "row", goal: 1.6,
+        [Entrant(Names.raw, raw.sqliteToLMDB), Entrant(own) { try library.copy(.sqlite, .lmdb, &$0) }]),
+      Workload(
+        "LMDB to SQLite (of SQLite to LMDB)", rows, "row", goal: 2.5, of: Names.rawToLMDB,
+        [
+          Entrant(Names.rawToLMDB, raw.sqliteToLMDB), Entrant(Names.raw, raw.lmdbToSQLite),
+          Entrant(own) { try library.copy(.lmdb, .sqlite, &$0) },
+        ]),
+      Workload(
+        "SQLite to SQLite (of SQLite to LMDB)", rows, "row", goal: 2.8, of: Names.rawToLMDB,
+        [
+          Entrant(Names.rawToLMDB, raw.sqliteToLMDB), Entrant(Names.raw, raw.sqliteToSQLite),
+          Entrant(own) { try library.copy(.sqlite, .sqlite, &$0) },
         ]),
     ]
   }

@@ -1,12 +1,14 @@
 import CRawLMDB
 import Foundation
 
-/// An LMDB environment with one database of movies by key, and one of their keys by votes.
+/// An LMDB environment with one database of movies by number, one of their numbers by votes, and one by other keys.
 final class LMDBFile {
   private let environment: OpaquePointer
   private var reader: OpaquePointer?
   private(set) var movies: MDB_dbi = 0
   private(set) var votes: MDB_dbi = 0
+  /// Movies by keys that are no numbers.
+  private(set) var others: MDB_dbi = 0
 
   init(_ path: String) throws {
     var made: OpaquePointer?
@@ -32,6 +34,7 @@ final class LMDBFile {
   private func open(_ transaction: OpaquePointer, creating: Int32) throws {
     try Self.check(mdb_dbi_open(transaction, "movies", UInt32(MDB_INTEGERKEY | creating), &movies))
     try Self.check(mdb_dbi_open(transaction, "votes", UInt32(creating), &votes))
+    try Self.check(mdb_dbi_open(transaction, "others", UInt32(creating), &others))
   }
 
   static func check(_ code: Int32) throws {

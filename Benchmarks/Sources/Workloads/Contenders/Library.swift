@@ -8,9 +8,9 @@ import PersistenceSQLite
 final class Library {
   private let store: Repository
   /// The repository as an app holds it.
-  private let repository: any PersistentRepository
+  let repository: any PersistentRepository
   private let location: Location
-  private let input: Input
+  let input: Input
 
   /// Where a store of an engine lies.
   struct Location {
@@ -20,7 +20,7 @@ final class Library {
     func url(_ name: String) -> String { "\(engine.rawValue):\(folder.path(name))" }
   }
 
-  private static let quiet = Monitoring(logger: .init(label: "benchmark") { _ in SilentLog() })
+  static let quiet = Monitoring(logger: .init(label: "benchmark") { _ in SilentLog() })
 
   init(_ location: Location, _ input: Input, filled: Bool = true) throws {
     self.location = location

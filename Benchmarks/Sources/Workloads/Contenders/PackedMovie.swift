@@ -7,7 +7,7 @@ import Foundation
 /// 56 whether there is a gross · 57 rating · 58, 60, 62 the lengths of title, genre, overview · 64… their bytes
 /// ```
 struct PackedMovie {
-  private let base: UnsafeRawPointer
+  let base: UnsafeRawPointer
 
   init(_ base: UnsafeMutableRawPointer) { self.base = UnsafeRawPointer(base) }
 
@@ -64,10 +64,10 @@ struct PackedMovie {
     put(movie.overview, lengthAt: 62)
   }
 
-  private static let ratings: [Rating] = [.g, .pg, .pg13, .r, .nc17]
+  static let ratings: [Rating] = [.g, .pg, .pg13, .r, .nc17]
 
   @inline(__always)
-  private func load<Value: BitwiseCopyable>(_ offset: Int, as type: Value.Type) -> Value {
+  func load<Value: BitwiseCopyable>(_ offset: Int, as type: Value.Type) -> Value {
     base.loadUnaligned(fromByteOffset: offset, as: type)
   }
 

@@ -4,10 +4,10 @@ import Foundation
 /// SQLite's C API, called in the tightest sensible way: statements prepared once, columns read by position, text
 /// bound without copying.
 final class RawSQLite {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private var statements: [OpaquePointer?] = Array(repeating: nil, count: Statement.allCases.count)
-  private let folder: Folder
-  private let input: Input
+  let folder: Folder
+  let input: Input
 
   init(_ folder: Folder, _ input: Input, filled: Bool = true, name: String = "raw.sqlite") throws {
     self.folder = folder
@@ -37,11 +37,11 @@ final class RawSQLite {
     return handle
   }
 
-  private static func failure(of handle: OpaquePointer) -> Failure {
+  static func failure(of handle: OpaquePointer) -> Failure {
     Failure(String(cString: sqlite3_errmsg(handle)))
   }
 
-  private func makeTables() throws {
+  func makeTables() throws {
     let columns = """
       id INTEGER PRIMARY KEY, uuid BLOB NOT NULL, title TEXT NOT NULL, genre TEXT NOT NULL,
       budget REAL NOT NULL, gross REAL, rating TEXT NOT NULL, releasedAt REAL NOT NULL,
@@ -52,37 +52,14 @@ final class RawSQLite {
         + "CREATE INDEX indexedByVotes ON indexed (votes)")
   }
 
-  private func execute(_ text: String) throws {
+  func execute(_ text: String) throws {
     guard sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else { throw Self.failure(of: handle) }
   }
 }
 
 /// Statements.
 extension RawSQLite {
-  private enum Statement: Int, CaseIterable {
-    case all, one, selected, selectedIndexed, count, insert, insertIndexed, update, deleteAll, begin, commit
-
-    var text: String {
-      let columns = "id, uuid, title, genre, budget, gross, rating, releasedAt, votes, overview"
-      return switch self {
-      case .all: "SELECT \(columns) FROM movie ORDER BY id"
-      case .one: "SELECT \(columns) FROM movie WHERE id = ?"
-      case .selected: "SELECT \(columns) FROM movie WHERE votes >= ? ORDER BY title, id"
-      case .selectedIndexed: "SELECT \(columns) FROM indexed WHERE votes >= ? ORDER BY title, id"
-      case .count: "SELECT COUNT(*) FROM movie WHERE votes >= ?"
-      case .insert: "INSERT INTO movie VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-      case .insertIndexed: "INSERT INTO indexed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-      case .update:
-        "UPDATE movie SET uuid = ?2, title = ?3, genre = ?4, budget = ?5, gross = ?6, rating = ?7, "
-          + "releasedAt = ?8, votes = ?9, overview = ?10 WHERE id = ?1"
-      case .deleteAll: "DELETE FROM movie"
-      case .begin: "BEGIN IMMEDIATE"
-      case .commit: "COMMIT"
-      }
-    }
-  }
-
-  private func prepared(_ statement: Statement) throws -> OpaquePointer {
+  func prepared(_ statement: Statement) throws -> OpaquePointer {
     if let known = statements[statement.rawValue] { return known }
     var made: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
@@ -93,7 +70,7 @@ extension RawSQLite {
     return made
   }
 
-  private func run(_ statement: Statement) throws {
+  func run(_ statement: Statement) throws {
     let prepared = try prepared(statement)
     let code = sqlite3_step(prepared)
     sqlite3_reset(prepared)
@@ -102,7 +79,7 @@ extension RawSQLite {
 
   /// Steps through the rows of a statement, whose parameters are bound.
   @inline(__always)
-  private func read(_ statement: OpaquePointer, _ body: (OpaquePointer) throws -> Void) throws {
+  func read(_ statement: OpaquePointer, _ body: (OpaquePointer) throws -> Void) throws {
     var code = sqlite3_step(statement)
     while code == SQLITE_ROW {
       try body(statement)
@@ -120,7 +97,7 @@ extension RawSQLite {
     return movies
   }
 
-  private func insert(_ movies: [Movie], _ statement: Statement) throws {
+  func insert(_ movies: [Movie], _ statement: Statement) throws {
     try run(.begin)
     let prepared = try prepared(statement)
     for movie in movies { try write(movie, prepared) }
@@ -128,19 +105,19 @@ extension RawSQLite {
   }
 
   @inline(__always)
-  private func write(_ movie: Movie, _ statement: OpaquePointer) throws {
+  func write(_ movie: Movie, _ statement: OpaquePointer) throws {
     let code = movie.withBound(to: statement) { sqlite3_step(statement) }
     sqlite3_reset(statement)
     guard code == SQLITE_DONE else { throw Self.failure(of: handle) }
   }
 
-  private func content() throws -> Answer {
+  func content() throws -> Answer {
     var answer = Answer()
     try read(try prepared(.all)) { answer.add(try Movie(row: $0)) }
     return answer
   }
 
-  private func withNewStore(_ body: (RawSQLite) throws -> Answer) throws -> Answer {
+  func withNewStore(_ body: (RawSQLite) throws -> Answer) throws -> Answer {
     try folder.remove("new")
     let store = try RawSQLite(folder, input, filled: false, name: "new.sqlite")
     try store.makeTables()
@@ -254,54 +231,6 @@ extension RawSQLite {
       try store.insert(input.movies, .insert)
       try watch.measure { try store.run(.deleteAll) }
       return try store.content()
-    }
-  }
-}
-
-extension Movie {
-  /// The movie that a statement stands on.
-  @inline(__always)
-  fileprivate init(row: OpaquePointer) throws {
-    @inline(__always)
-    func text(_ column: Int32) -> String {
-      let bytes = UnsafeBufferPointer(
-        start: sqlite3_column_text(row, column), count: Int(sqlite3_column_bytes(row, column)))
-      return String(decoding: bytes, as: UTF8.self)
-    }
-    guard let blob = sqlite3_column_blob(row, 1), let rating = Rating(rawValue: text(6)) else {
-      throw Failure("no movie")
-    }
-    self.init(
-      id: sqlite3_column_int64(row, 0), uuid: UUID(uuid: blob.loadUnaligned(as: uuid_t.self)), title: text(2),
-      genre: text(3), budget: sqlite3_column_double(row, 4),
-      gross: sqlite3_column_type(row, 5) == SQLITE_NULL ? nil : sqlite3_column_double(row, 5),
-      rating: rating, releasedAt: Date(timeIntervalSinceReferenceDate: sqlite3_column_double(row, 7)),
-      votes: Int(sqlite3_column_int64(row, 8)), overview: text(9))
-  }
-
-  /// Binds all fields to a statement for as long as a closure runs.
-  @inline(__always)
-  fileprivate func withBound(to statement: OpaquePointer, _ body: () -> Int32) -> Int32 {
-    @inline(__always)
-    func withText(_ text: String, _ column: Int32, _ body: () -> Int32) -> Int32 {
-      var text = text
-      return text.withUTF8 { bytes in
-        bytes.withMemoryRebound(to: CChar.self) { bytes in
-          _ = sqlite3_bind_text(statement, column, bytes.baseAddress, Int32(bytes.count), nil)
-          return body()
-        }
-      }
-    }
-    sqlite3_bind_int64(statement, 1, id)
-    sqlite3_bind_double(statement, 5, budget)
-    if let gross { sqlite3_bind_double(statement, 6, gross) } else { sqlite3_bind_null(statement, 6) }
-    sqlite3_bind_double(statement, 8, releasedAt.timeIntervalSinceReferenceDate)
-    sqlite3_bind_int64(statement, 9, Int64(votes))
-    return withUnsafeBytes(of: uuid.uuid) { bytes in
-      sqlite3_bind_blob(statement, 2, bytes.baseAddress, 16, nil)
-      return withText(title, 3) {
-        withText(genre, 4) { withText(rating.rawValue, 7) { withText(overview, 10, body) } }
-      }
     }
   }
 }
