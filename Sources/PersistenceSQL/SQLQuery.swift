@@ -43,39 +43,89 @@ package struct SQLQuery: Sendable {
     orderWords = order.criteria.map { UInt64($0.position) << 1 | ($0.isDescending ? 1 : 0) }
   }
 
-  /// A statement that yields rows, sort keys or locators in order.
+  /// A statement that yields rows, sort keys or locators in order, or changes such rows.
   ///
   /// - Parameters:
   ///   - kind: Which of these.
+  ///   - items: The fields that it yields or sets; none for all of them.
   ///   - place: The place after which they begin.
   ///   - limit: How many at most; nil for all.
   ///   - offset: How many are passed over.
-  /// - Returns: The statement, whose last parameters are the limit and, where it is not 0, the offset.
+  /// - Returns: The statement, whose last parameters are the limit, where there is one or an offset, and the
+  ///   offset, where it is not 0.
   package func select(
-    _ kind: SQLShape.Kind, after place: LoweredPredicate? = nil, limit: Int?, offset: Int = 0
+    _ kind: SQLShape.Kind, _ items: [SQLItem] = [], after place: LoweredPredicate? = nil, limit: Int?,
+    offset: Int = 0
   ) -> SQLStatement {
-    var bindings = predicate.bindings
-    if let place { bindings += place.bindings }
-    bindings.append(.count(limit.map(Int64.init) ?? -1))
-    if offset > 0 { bindings.append(.count(Int64(offset))) }
-    let shape = SQLShape(
-      kind, model: model, hasOffset: offset > 0, order: orderWords, predicate: predicate, place: place)
-    return SQLStatement(shape, bindings)
+    statement(kind, items, order: orderWords, after: place, limit: limit, offset: offset, values: [])
+  }
+
+  /// A statement that yields fields of all rows of the condition, in any order.
+  package func unordered(_ items: [SQLItem]) -> SQLStatement {
+    statement(.rows, items, order: [], values: [])
   }
 
   /// A statement that counts rows, no further than a limit where one is given.
   package func count(upTo limit: Int?) -> SQLStatement {
-    let shape = SQLShape(
-      limit == nil ? .count : .countUpTo, model: model, hasOffset: false, order: [], predicate: predicate,
-      place: nil)
-    return SQLStatement(shape, predicate.bindings + (limit.map { [.count(Int64($0))] } ?? []))
+    statement(limit == nil ? .count : .countUpTo, order: [], limit: limit, values: [])
   }
 
-  /// A statement that deletes all rows of the condition.
-  package func delete() -> SQLStatement {
+  /// A statement that deletes the rows of the condition, or of a page of them.
+  package func delete(limit: Int?, offset: Int) -> SQLStatement {
+    isPage(limit, offset)
+      ? statement(.deleteChosen, order: orderWords, limit: limit, offset: offset, values: [])
+      : statement(.delete, order: [], values: [])
+  }
+
+  /// A statement that sets fields of the rows of the condition, or of a page of them.
+  ///
+  /// - Parameters:
+  ///   - values: The fields' positions, and what they are set to.
+  ///   - limit: How many rows at most; nil for all.
+  ///   - offset: How many are passed over.
+  /// - Returns: The statement.
+  package func set(_ values: [(position: Int, value: PersistentValue)], limit: Int?, offset: Int)
+    -> SQLStatement
+  {
+    let items = values.map { SQLItem(.field, $0.position) }
+    let bindings = values.map { SQLBinding.value($0.value) }
+    return isPage(limit, offset)
+      ? statement(.setChosen, items, order: orderWords, limit: limit, offset: offset, values: bindings)
+      : statement(.set, items, order: [], values: bindings)
+  }
+
+  /// A statement that computes values over the rows of the condition, or of a page of them: a row for each group
+  /// of equal fields among the items, in the order of these fields; one row where there are none.
+  package func aggregates(_ items: [SQLItem], limit: Int?, offset: Int) -> SQLStatement {
+    isPage(limit, offset)
+      ? statement(.aggregatesOfChosen, items, order: orderWords, limit: limit, offset: offset, values: [])
+      : statement(.aggregates, items, order: [], values: [])
+  }
+
+  private func isPage(_ limit: Int?, _ offset: Int) -> Bool { limit != nil || offset > 0 }
+
+  private func statement(
+    _ kind: SQLShape.Kind, _ items: [SQLItem] = [], order: [UInt64], after place: LoweredPredicate? = nil,
+    limit: Int? = nil, offset: Int = 0, values: [SQLBinding]
+  ) -> SQLStatement {
+    var bindings = values
+    bindings.reserveCapacity(
+      values.count + predicate.bindings.count + (place?.bindings.count ?? 0) + 2)
+    bindings += predicate.bindings
+    if let place { bindings += place.bindings }
+    var page: SQLShape.Page = []
+    if isPage(limit, offset) {
+      // An offset stands behind a limit only; −1 is none.
+      page.insert(.limit)
+      bindings.append(.count(limit.map(Int64.init) ?? -1))
+    }
+    if offset > 0 {
+      page.insert(.offset)
+      bindings.append(.count(Int64(offset)))
+    }
     let shape = SQLShape(
-      .delete, model: model, hasOffset: false, order: [], predicate: predicate, place: nil)
-    return SQLStatement(shape, predicate.bindings)
+      kind, model: model, page: page, order: order, items: items, predicate: predicate, place: place)
+    return SQLStatement(shape, bindings)
   }
 
   /// The conditions, one after the other, under which the rows after a place are found in order by one seek

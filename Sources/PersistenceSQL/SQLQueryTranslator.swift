@@ -28,22 +28,26 @@ package struct SQLQueryTranslator {
 
   private mutating func text(of shape: SQLShape) -> String {
     switch shape.kind {
-    case .rows: return select(list(table.columns.indices), shape)
+    case .rows: return select(fields(shape), shape)
     case .orderKeys: return select(list(shape.order.map(\.position)), shape)
     case .locators: return select(locator, shape)
     case .count: return "SELECT count(*) FROM \(name)" + condition(shape)
     case .countUpTo:
       return "SELECT count(*) FROM (SELECT 1 FROM \(name)\(condition(shape)) LIMIT \(parameter()))"
+    case .aggregates: return aggregates(shape, of: name + condition(shape))
+    case .aggregatesOfChosen:
+      // The text of the inner statement first, and with it its parameters: the outer has none.
+      let rows = select(list(fields(of: shape)), shape)
+      return aggregates(shape, of: "(\(rows))")
     case .delete: return "DELETE FROM \(name)" + condition(shape)
-    case .deleteChosen:
-      let chosen = select(locator, shape)
-      return "DELETE FROM \(name) WHERE \(table.rowNumber == nil ? "(\(locator))" : locator) IN (\(chosen))"
+    case .deleteChosen: return "DELETE FROM \(name)" + chosen(shape)
+    case .set: return "UPDATE \(name) SET \(assignments(shape))" + condition(shape)
+    case .setChosen: return "UPDATE \(name) SET \(assignments(shape))" + chosen(shape)
     case .find: return "SELECT \(list(table.columns.indices)) FROM \(name)" + byKey()
     case .rowAtLocator:
-      guard table.rowNumber != nil else {
-        return "SELECT \(list(table.columns.indices)) FROM \(name)" + byKey()
-      }
-      return "SELECT \(list(table.columns.indices)) FROM \(name) WHERE \(locator) = \(parameter())"
+      let rows = "SELECT \(fields(shape)) FROM \(name)"
+      guard table.rowNumber != nil else { return rows + byKey() }
+      return rows + " WHERE \(locator) = \(parameter())"
     case .insert: return insert()
     case .update: return update()
     case .save: return save()
@@ -59,18 +63,34 @@ package struct SQLQueryTranslator {
 
   func list(_ positions: some Sequence<Int>) -> String { positions.map(column).joined(separator: ", ") }
 
+  /// The fields that a statement yields.
+  private func fields(_ shape: SQLShape) -> String {
+    let items = shape.items
+    return items.isEmpty ? list(table.columns.indices) : list(items.map(\.position))
+  }
+
   /// What a row is found again by.
   private var locator: String { table.rowNumber ?? list(table.key) }
+
+  /// The condition that a row is one of a page.
+  private mutating func chosen(_ shape: SQLShape) -> String {
+    let rows = select(locator, shape)
+    return " WHERE \(table.rowNumber == nil ? "(\(locator))" : locator) IN (\(rows))"
+  }
+
+  private mutating func assignments(_ shape: SQLShape) -> String {
+    shape.items.map { "\(column($0.position)) = \(parameter())" }.joined(separator: ", ")
+  }
 
   mutating func parameter() -> String {
     parameters += 1
     return dialect.parameter(parameters)
   }
 
-  private mutating func select(_ what: String, _ shape: SQLShape) -> String {
+  mutating func select(_ what: String, _ shape: SQLShape) -> String {
     var text = "SELECT \(what) FROM \(name)" + condition(shape) + order(shape)
-    text += " LIMIT \(parameter())"
-    if shape.hasOffset { text += " OFFSET \(parameter())" }
+    if shape.page.contains(.limit) { text += " LIMIT \(parameter())" }
+    if shape.page.contains(.offset) { text += " OFFSET \(parameter())" }
     return text
   }
 

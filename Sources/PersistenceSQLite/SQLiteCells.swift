@@ -56,9 +56,11 @@ struct SQLiteCellReader: Sendable, Hashable {
   let tag: RowCell.Tag
   let isOptional: Bool
 
-  init(_ field: FieldSchema) {
-    tag = field.kind.tag
-    isOptional = field.isOptional
+  init(_ field: FieldSchema) { self.init(field.kind, isOptional: field.isOptional) }
+
+  init(_ kind: FieldKind, isOptional: Bool) {
+    tag = kind.tag
+    self.isOptional = isOptional
   }
 
   /// The cell, pointing into SQLite's memory; nil where what is stored is not of the field's kind.

@@ -79,7 +79,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
       return try connection.withStatement(model.find, of: model) { statement in
         try statement.bind(key)
         guard try statement.step() else { return false }
-        try statement.withRow(of: model, body)
+        try statement.withRow(model.columns, body)
         return true
       }
     }
@@ -102,7 +102,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     if statement.wasPreparedAnew { return nil }
     switch code {
     case SQLITE_ROW:
-      try statement.withRow(of: model, body)
+      try statement.withRow(model.columns, body)
       return true
     case SQLITE_DONE: return false
     // Said with the catalog's help, if it happens again.
@@ -113,6 +113,11 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
   /// The rows of a request, over a snapshot that lives as long as they do.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
     try SQLiteResults(request, in: SQLiteSnapshot(try pins.pin()))
+  }
+
+  /// Some fields of such rows, which are all that is read.
+  public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try SQLiteResults(request, selecting: positions, in: SQLiteSnapshot(try pins.pin()))
   }
 
   /// Pins the newest state; snapshots of one state share connections.

@@ -44,12 +44,13 @@ struct SQLiteLocators {
 
   /// Reads the rows at some positions.
   func read(
-    _ connection: SQLiteConnection, _ model: SQLiteModel, from offset: Int, _ wanted: Int,
-    _ body: (borrowing Row) throws -> Void
+    _ columns: SQLiteColumns, _ connection: SQLiteConnection, _ model: SQLiteModel, from offset: Int,
+    _ wanted: Int, _ body: (borrowing Row) throws -> Void
   ) throws -> Int {
     let end = min(count, offset + min(wanted, count))
     guard offset < end else { return 0 }
-    return try connection.withStatement(model.rowAtLocator, of: model) { statement in
+    let shape = SQLShape(.rowAtLocator, model: model.number, items: columns.items)
+    return try connection.withStatement(shape, of: model) { statement in
       for position in offset..<end {
         if model.table.rowNumber != nil {
           try statement.bind(.integer(numbers[position]), at: 1)
@@ -60,7 +61,7 @@ struct SQLiteLocators {
           throw PersistenceError.damaged("a record of \(model.schema.name) that was found cannot be read")
             .at(model: model.schema.name, location: connection.store.location)
         }
-        try statement.withRow(of: model, body)
+        try statement.withRow(columns, body)
         statement.reset()
       }
       return end - offset

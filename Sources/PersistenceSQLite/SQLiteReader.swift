@@ -22,7 +22,7 @@ extension SQLiteReader {
       return try connection.withStatement(model.find, of: model) { statement in
         try statement.bind(key)
         guard try statement.step() else { return false }
-        try statement.withRow(of: model, body)
+        try statement.withRow(model.columns, body)
         return true
       }
     }

@@ -11,7 +11,11 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   private let source: any SQLiteReader
   /// The model and the lowered request; nil where the store does not hold the model.
   private let query: (model: SQLiteModel, ordered: SQLQuery)?
+  /// The columns that are read.
+  private let columns: SQLiteColumns
+  /// The fields of the order, and the columns in which they stand.
   private let orderPositions: [Int]
+  private let orderColumns: [Int]
 
   private var total: Int?
   private var places = SQLitePlaces()
@@ -25,7 +29,15 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   /// all is sorted a second time.
   private static let firstSort = 8_192
 
-  init(_ request: FetchRequest, in source: any SQLiteReader) throws {
+  /// Results of a request.
+  ///
+  /// - Parameters:
+  ///   - request: Which rows.
+  ///   - selected: The fields that the rows have; nil for all.
+  ///   - source: Where they are read.
+  /// - Throws: ``PersistenceError``.
+  init(_ request: FetchRequest, selecting selected: [Int]? = nil, in source: any SQLiteReader) throws {
+    if let selected { try request.schema.requirePositions(selected) }
     self.request = request
     self.source = source
     query = try source.withReader { connection in
@@ -33,7 +45,15 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
         (model, try SQLQuery(request, includingAnchor: false, model: model.number))
       }
     }
-    orderPositions = query?.ordered.order.criteria.map(\.position) ?? []
+    let order = query?.ordered.order.criteria.map(\.position) ?? []
+    let cells = query?.model.cells ?? []
+    if let selected, query != nil {
+      columns = SQLiteColumns(selected, and: order, of: cells)
+    } else {
+      columns = query?.model.columns ?? SQLiteColumns(all: [])
+    }
+    orderPositions = order
+    orderColumns = columns.columns(of: order)
     if query == nil || request.limit == 0 { total = 0 }
   }
 
@@ -67,7 +87,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
     -> Bool
   {
     if let isSorted { return isSorted }
-    let statement = query.ordered.select(.rows, limit: 0)
+    let statement = query.ordered.select(.rows, columns.items, limit: 0)
     let sorts = try connection.withStatement(statement.shape, of: query.model) { try $0.planSorts() }
     isSorted = sorts
     return sorts
@@ -93,24 +113,23 @@ extension SQLiteResults {
     var last: [PersistentValue]?
     let end = first &+ wanted < first ? Int.max : first + wanted
     let (rows, isFull) = try run(.rows, connection, after: place, limit: end - place.number) {
-      model, statement, left in
-      let row = statement.row(of: model)
+      statement, left in
+      let cells = statement.cells(of: columns)
+      let row = UnsafeBufferPointer(start: UnsafePointer(cells.baseAddress), count: columns.lent)
       while left > 0, try statement.step() {
         left -= 1
         if skipped > 0 {
           skipped -= 1
           continue
         }
-        try statement.fill(row, model)
+        try statement.fill(cells, columns)
+        try body(Row(cells: row))
         count += 1
-        try row.withRow { row in
-          try body(row)
-          let number = first + count
-          guard left == 0 || number % SQLitePlaces.distance == 0 else { return }
-          let values = try orderPositions.map { try row.value(at: $0) }
-          if number % SQLitePlaces.distance == 0 { places.note(number, values) }
-          if left == 0 { last = values }
-        }
+        let number = first + count
+        guard left == 0 || number % SQLitePlaces.distance == 0 else { continue }
+        let values = try statement.values(orderColumns, of: orderPositions)
+        if number % SQLitePlaces.distance == 0 { places.note(number, values) }
+        if left == 0 { last = values }
       }
     }
     guard rows != nil else { return nil }
@@ -131,7 +150,7 @@ extension SQLiteResults {
   {
     var position = place.number
     let (rows, _) = try run(.orderKeys, connection, after: place, limit: number - place.number) {
-      _, statement, left in
+      statement, left in
       while left > 0, try statement.step() {
         left -= 1
         position += 1
@@ -157,19 +176,20 @@ extension SQLiteResults {
   /// - Throws: ``PersistenceError``, and what the closure throws.
   private func run(
     _ kind: SQLShape.Kind, _ connection: SQLiteConnection, after place: SQLitePlaces.Place, limit: Int,
-    _ body: (SQLiteModel, SQLiteStatement, inout Int) throws -> Void
+    _ body: (SQLiteStatement, inout Int) throws -> Void
   ) throws -> (rows: Int?, isFull: Bool) {
     guard let query else { return (0, false) }
     let values = place.values ?? request.after?.values
     let steps: [LoweredPredicate?] = values.map { query.ordered.steps(after: $0) } ?? [nil]
     var left = limit
     for step in steps {
-      let statement = query.ordered.select(kind, after: step, limit: left == Int.max ? nil : left)
+      let statement = query.ordered.select(
+        kind, kind == .rows ? columns.items : [], after: step, limit: left == Int.max ? nil : left)
       let isSorting = try connection.withStatement(statement.shape, of: query.model) { prepared in
         // Where rows have been handed out already, a step that sorts is taken as it is.
         if left == limit, try prepared.planSorts() { return true }
         try prepared.bind(statement.bindings)
-        try body(query.model, prepared, &left)
+        try body(prepared, &left)
         return false
       }
       if isSorting {
@@ -201,19 +221,19 @@ extension SQLiteResults {
         limit: isFirst ? min(Self.firstSort, request.limit ?? Int.max) : request.limit, isAll: !isFirst)
     }
     if locators.isComplete { total = locators.count }
-    return try locators.read(connection, model, from: offset, wanted, body)
+    return try locators.read(columns, connection, model, from: offset, wanted, body)
   }
 
   private func readAll(
     _ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel,
     _ body: (borrowing Row) throws -> Void
   ) throws -> Int {
-    let statement = query.select(.rows, limit: request.limit, offset: request.offset)
+    let statement = query.select(.rows, columns.items, limit: request.limit, offset: request.offset)
     return try connection.withStatement(statement.shape, of: model) { prepared in
       try prepared.bind(statement.bindings)
       var count = 0
       while try prepared.step() {
-        try prepared.withRow(of: model, body)
+        try prepared.withRow(columns, body)
         count += 1
       }
       total = count

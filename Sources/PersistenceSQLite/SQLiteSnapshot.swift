@@ -23,4 +23,8 @@ final class SQLiteSnapshot: StorageSnapshot, SQLiteReader {
   func fetch(_ request: FetchRequest) throws -> any StorageResults {
     try SQLiteResults(request, in: self)
   }
+
+  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try SQLiteResults(request, selecting: positions, in: self)
+  }
 }

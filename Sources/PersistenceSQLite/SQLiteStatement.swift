@@ -17,7 +17,7 @@ final class SQLiteStatement {
 
   private unowned let connection: SQLiteConnection
   private var holdsObjects = false
-  private var ownRow: RowBuffer?
+  private var cells: UnsafeMutableBufferPointer<RowCell>?
 
   init(_ handle: OpaquePointer, on connection: SQLiteConnection, model: SQLiteModel?, shape: SQLShape?) {
     self.handle = handle
@@ -26,7 +26,10 @@ final class SQLiteStatement {
     self.shape = shape
   }
 
-  deinit { sqlite3_finalize(handle) }
+  deinit {
+    sqlite3_finalize(handle)
+    cells?.deallocate()
+  }
 
   /// Moves to the next row; false where there is none.
   ///
@@ -68,6 +71,7 @@ final class SQLiteStatement {
     let name = model?.schema.name ?? "the store"
     return switch shape?.kind {
     case .insert, .update, .save: "write a \(name)"
+    case .set, .setChosen: "change a \(name)"
     case .delete, .deleteAll, .deleteChosen, .deleteKey: "delete from \(name)"
     default: "read from \(name)"
     }
@@ -179,69 +183,85 @@ final class SQLiteStatement {
     if code != SQLITE_OK { throw connection.error(code, "bind a value") }
   }
 
-  /// The row that ``fill(_:_:)`` fills for this statement.
-  func row(of model: SQLiteModel) -> RowBuffer {
-    if let ownRow { return ownRow }
-    let row = RowBuffer(count: model.cells.count)
-    ownRow = row
-    return row
+  /// The cells that ``fill(_:_:)`` fills for this statement.
+  func cells(of columns: SQLiteColumns) -> UnsafeMutableBufferPointer<RowCell> {
+    if let cells { return cells }
+    let made = UnsafeMutableBufferPointer<RowCell>.allocate(capacity: columns.readers.count)
+    made.initialize(repeating: .null)
+    cells = made
+    return made
   }
 
   /// Lends the row that the statement stands on.
-  func withRow<Result>(of model: SQLiteModel, _ body: (borrowing Row) throws -> Result) throws -> Result {
-    let row = row(of: model)
-    try fill(row, model)
-    return try row.withRow(body)
+  @inline(__always)
+  func withRow<Result>(_ columns: SQLiteColumns, _ body: (borrowing Row) throws -> Result) throws -> Result {
+    let cells = cells(of: columns)
+    try fill(cells, columns)
+    return try body(Row(cells: UnsafeBufferPointer(start: cells.baseAddress, count: columns.lent)))
   }
 
-  /// Lets the cells of a row point at the columns that the statement stands on, in SQLite's memory.
+  /// Lets cells point at the columns that the statement stands on, in SQLite's memory.
   @inline(__always)
-  func fill(_ row: RowBuffer, _ model: SQLiteModel) throws {
-    let (handle, readers) = (handle, model.readers)
-    for position in 0..<readers.count {
-      guard let cell = readers[position].cell(SQLiteValue(handle, column: position)) else {
-        throw misfit(at: position, of: model)
+  func fill(_ cells: UnsafeMutableBufferPointer<RowCell>, _ columns: SQLiteColumns) throws {
+    let (handle, readers) = (handle, columns.readers)
+    for column in 0..<readers.count {
+      guard let cell = readers[column].cell(SQLiteValue(handle, column: column)) else {
+        throw misfit(in: column, columns)
       }
-      row.setCell(cell, at: position)
+      cells[column] = cell
     }
   }
 
-  private func misfit(at position: Int, of model: SQLiteModel) -> PersistenceError {
-    let found = sqlite3_column_type(handle, Int32(position))
-    let names = [SQLITE_INTEGER: "an integer", SQLITE_FLOAT: "a real number", SQLITE_TEXT: "a text"]
-    let name = found == SQLITE_NULL ? "NULL" : names[found] ?? "a blob"
-    let field = model.schema.fields[position]
+  /// Says that a column holds what its field cannot, and which record it is where its key is among the columns.
+  private func misfit(in column: Int, _ columns: SQLiteColumns) -> PersistenceError {
+    guard let model else { return PersistenceError.damaged("a column holds a value of another kind") }
+    let field = model.schema.fields[columns.positions[column]]
     var values: [PersistentValue] = []
-    for key in model.schema.keyPositions {
-      if let value = try? model.cells[key].cell(SQLiteValue(handle, column: key))?.value() {
+    for column in columns.columns(of: model.schema.keyPositions) {
+      if let value = try? columns.readers[column].cell(SQLiteValue(handle, column: column))?.value() {
         values.append(value)
       }
     }
-    return PersistenceError(
-      .damaged,
-      "the column “\(model.table.columns[position].name)” of the table “\(model.table.name)” holds \(name) "
-        + "where \(field) was expected; nothing was changed: correct the cell, or restore it from a copy",
-      model: model.schema.name, field: field.name,
-      key: values.count == model.schema.keyPositions.count ? RecordKey(values) : nil,
-      location: connection.store.location)
+    return misfit(
+      column, field, key: values.count == model.schema.keyPositions.count ? RecordKey(values) : nil)
   }
 
-  /// The values of columns whose kinds are known, such as a key or the values of an order.
+  private func misfit(_ column: Int, _ field: FieldSchema, key: RecordKey?) -> PersistenceError {
+    let found = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
+    let names = [SQLITE_INTEGER: "an integer", SQLITE_FLOAT: "a real number", SQLITE_TEXT: "a text"]
+    let name = found == SQLITE_NULL ? "NULL" : names[found] ?? "a blob"
+    let table = model?.table
+    let position = model?.schema.position(of: field.name)
+    return PersistenceError(
+      .damaged,
+      "the column “\(position.flatMap { table?.columns[$0].name } ?? field.name)” of the table "
+        + "“\(table?.name ?? "")” holds \(name) where \(field) was expected; nothing was changed: correct the "
+        + "cell, or restore it from a copy",
+      model: model?.schema.name, field: field.name, key: key, location: connection.store.location)
+  }
+
+  /// The values of the first columns, which hold fields whose positions are known.
   func values(_ positions: [Int]) throws -> [PersistentValue] {
+    try values(Array(positions.indices), of: positions)
+  }
+
+  /// The values of columns that hold fields whose positions are known, such as a key or the values of an order.
+  func values(_ columns: [Int], of positions: [Int]) throws -> [PersistentValue] {
     guard let model else { return [] }
     var values: [PersistentValue] = []
-    values.reserveCapacity(positions.count)
-    for (column, position) in positions.enumerated() {
-      guard let cell = model.cells[position].cell(SQLiteValue(handle, column: column)) else {
-        throw PersistenceError(
-          .damaged,
-          "the column “\(model.table.columns[position].name)” of the table “\(model.table.name)” holds a value "
-            + "that is no \(model.schema.fields[position])", model: model.schema.name,
-          field: model.schema.fields[position].name, location: connection.store.location)
-      }
-      values.append(try cell.value())
+    values.reserveCapacity(columns.count)
+    for (column, position) in zip(columns, positions) {
+      values.append(try value(column, by: model.cells[position], of: model.schema.fields[position]))
     }
     return values
+  }
+
+  /// The value of one column, which a field may hold.
+  func value(_ column: Int, by reader: SQLiteCellReader, of field: FieldSchema) throws -> PersistentValue {
+    guard let cell = reader.cell(SQLiteValue(handle, column: column)) else {
+      throw misfit(column, field, key: nil)
+    }
+    return try cell.value()
   }
 
   /// The whole number in a column.

@@ -46,6 +46,10 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     try SQLiteResults(request, in: self)
   }
 
+  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try SQLiteResults(request, selecting: positions, in: self)
+  }
+
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema) {
       $0.insert
@@ -96,8 +100,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
       }
     } catch let error as PersistenceError {
       if connection.isOutsideTransaction { failure = error }
-      guard let engine = error.engineError, Int32(truncatingIfNeeded: engine.code) & 0xFF == SQLITE_CONSTRAINT
-      else { throw error.at(model: schema.name) }
+      guard Self.isRefusal(error) else { throw error.at(model: schema.name) }
       try refused(model, row, error.at(model: schema.name))
     }
   }
@@ -142,15 +145,41 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   func delete(_ request: FetchRequest) throws -> Int {
     try change(request.schema) { model in
       let query = try SQLQuery(request, includingAnchor: true, model: model.number)
-      let isWhole = request.limit == nil && request.offset == 0
-      let statement =
-        isWhole
-        ? query.delete() : query.select(.deleteChosen, limit: request.limit, offset: request.offset)
+      let statement = query.delete(limit: request.limit, offset: request.offset)
       try connection.withStatement(statement.shape, of: model) { prepared in
         try prepared.bind(statement.bindings)
         try prepared.run()
       }
     }
+  }
+
+  /// Sets fields by one statement.
+  ///
+  /// Since what is set is the same for all rows, SQLite meets a value twice in an index exactly where it would
+  /// stand there twice in the end.
+  func update(_ request: UpdateRequest) throws -> Int {
+    let (rows, schema) = (request.rows, request.rows.schema)
+    do {
+      return try change(schema) { model in
+        let query = try SQLQuery(rows, includingAnchor: true, model: model.number)
+        let values = request.assignments.compactMap { assignment in
+          schema.position(of: assignment.field).map { (position: $0, value: assignment.value) }
+        }
+        let statement = query.set(values, limit: rows.limit, offset: rows.offset)
+        try connection.withStatement(statement.shape, of: model) { prepared in
+          try prepared.bind(statement.bindings)
+          try prepared.run()
+        }
+      }
+    } catch let error as PersistenceError where Self.isRefusal(error) {
+      // SQLite has undone the statement. One record after the other says which of them is refused, and why.
+      return try updateOneByOne(request)
+    }
+  }
+
+  /// Whether a rule of the table refused what was written.
+  private static func isRefusal(_ error: PersistenceError) -> Bool {
+    error.engineError.map { Int32(truncatingIfNeeded: $0.code) & 0xFF == SQLITE_CONSTRAINT } ?? false
   }
 
   func deleteAll(in schema: ModelSchema) throws -> Int {
@@ -159,7 +188,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     }
   }
 
-  /// Runs a statement that deletes, and says how many rows it did.
+  /// Runs a statement that changes or deletes rows, and says how many.
   private func change(_ schema: ModelSchema, _ body: (SQLiteModel) throws -> Void) throws -> Int {
     try withReader { _ in
       guard let model = try connection.model(for: schema) else { return 0 }

@@ -117,12 +117,38 @@ import Testing
       text(query.select(.orderKeys, limit: nil, offset: 2)) == "SELECT \"title\", \"id\" FROM \"Movie\" "
         + "WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2 OFFSET ?3 ← 1 | -1 | 2")
     #expect(
-      text(query.select(.deleteChosen, limit: 10)) == "DELETE FROM \"Movie\" WHERE rowid IN (SELECT rowid "
+      text(query.select(.rows, [SQLItem(.field, 4)], limit: nil)) == "SELECT \"gross\" FROM \"Movie\" "
+        + "WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC ← 1")
+    #expect(
+      text(query.delete(limit: 10, offset: 0)) == "DELETE FROM \"Movie\" WHERE rowid IN (SELECT rowid "
         + "FROM \"Movie\" WHERE \"gross\" > ?1 ORDER BY \"title\" DESC, \"id\" DESC LIMIT ?2) ← 1 | 10")
     #expect(
       text(query.count(upTo: 3))
         == "SELECT count(*) FROM (SELECT 1 FROM \"Movie\" WHERE \"gross\" > ?1 LIMIT ?2) ← 1 | 3")
-    #expect(text(query.delete()) == "DELETE FROM \"Movie\" WHERE \"gross\" > ?1 ← 1")
+    #expect(text(query.delete(limit: nil, offset: 0)) == "DELETE FROM \"Movie\" WHERE \"gross\" > ?1 ← 1")
+  }
+
+  @Test("aggregates and changes in place, of a condition and of a page")
+  func computations() throws {
+    let request = try FetchRequest(
+      schema, where: .comparison(field: "gross", .greater, .integer(1)), order: [FieldOrder("title")])
+    let query = try SQLQuery(request, includingAnchor: true, model: 1)
+    let items = [SQLItem(.field, 3), SQLItem(.count), SQLItem(.sum, 4), SQLItem(.maximum, 1)]
+    #expect(
+      text(query.aggregates(items, limit: nil, offset: 0))
+        == "SELECT \"price\", count(*), sum(\"gross\"), max(\"title\") FROM \"Movie\" WHERE \"gross\" > ?1 "
+        + "GROUP BY persistence_decimal(\"price\") ORDER BY persistence_decimal(\"price\") ← 1")
+    #expect(
+      text(query.aggregates([SQLItem(.minimum, 4), SQLItem(.countOfValues, 4)], limit: 5, offset: 2))
+        == "SELECT min(\"gross\"), count(\"gross\") FROM (SELECT \"gross\" FROM \"Movie\" WHERE \"gross\" > ?1 "
+        + "ORDER BY \"title\", \"id\" LIMIT ?2 OFFSET ?3) ← 1 | 5 | 2")
+    #expect(
+      text(query.set([(1, .text("x")), (4, .null)], limit: nil, offset: 0))
+        == "UPDATE \"Movie\" SET \"title\" = ?1, \"gross\" = ?2 WHERE \"gross\" > ?3 ← 'x' | nil | 1")
+    #expect(
+      text(query.set([(4, .integer(7))], limit: 3, offset: 0))
+        == "UPDATE \"Movie\" SET \"gross\" = ?1 WHERE rowid IN (SELECT rowid FROM \"Movie\" "
+        + "WHERE \"gross\" > ?2 ORDER BY \"title\", \"id\" LIMIT ?3) ← 7 | 1 | 3")
   }
 
   @Test("O2 O3 the rows after a place are found by one seek after the other")

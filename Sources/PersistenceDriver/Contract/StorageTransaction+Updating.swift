@@ -1,10 +1,19 @@
 extension StorageTransaction {
-  /// Reads the keys, then changes each record for itself: what an engine does that cannot do better.
+  /// Changes each record for itself: what an engine does that cannot do better.
   ///
   /// - Parameter request: Which records, and what is set.
   /// - Returns: How many there were.
   /// - Throws: ``PersistenceError``.
-  public func update(_ request: UpdateRequest) throws -> Int {
+  public func update(_ request: UpdateRequest) throws -> Int { try updateOneByOne(request) }
+
+  /// Reads the keys, then changes each record for itself, all of them or, where it throws, none.
+  ///
+  /// Engines that change records in place call it where they were refused, to learn which record it was.
+  ///
+  /// - Parameter request: Which records, and what is set.
+  /// - Returns: How many there were.
+  /// - Throws: ``PersistenceError``.
+  public func updateOneByOne(_ request: UpdateRequest) throws -> Int {
     let schema = request.rows.schema
     var keys: [RecordKey] = []
     let results = try fetch(request.rows, selecting: schema.keyPositions)

@@ -1,0 +1,134 @@
+import CSQLite
+import PersistenceDriver
+import PersistenceSQL
+
+/// Values computed over rows: by SQLite where what it computes is exactly the contract's, otherwise by folding the
+/// fields that are needed, and no others.
+///
+/// SQLite counts, finds extremes, groups, and adds whole numbers up. It does not add floating-point numbers and
+/// decimals up exactly, and it finds extremes of decimals' texts, not of their numbers.
+struct SQLiteAggregates {
+  private let request: AggregateRequest
+  private let model: SQLiteModel
+  private let query: SQLQuery
+
+  init(_ request: AggregateRequest, of model: SQLiteModel) throws {
+    self.request = request
+    self.model = model
+    query = try SQLQuery(request.rows, includingAnchor: true, model: model.number)
+  }
+
+  func groups(_ connection: SQLiteConnection) throws -> [AggregateGroup] {
+    if let columns = columns() {
+      do {
+        if let groups = try compute(columns, connection) { return groups }
+      } catch let error as PersistenceError where error.engineError?.code == Int(SQLITE_ERROR) {
+        // A sum that left 64 bits on its way is an error to SQLite; added up exactly it may be none.
+      }
+    }
+    return try fold(connection)
+  }
+
+  private var positions: [Int] { request.grouping.compactMap { model.schema.position(of: $0) } }
+
+  /// What SQLite is asked for: the groups' fields, then for each aggregate one column, or two for an average; nil
+  /// where one of the aggregates is not for SQLite.
+  private func columns() -> [SQLItem]? {
+    var items = positions.map { SQLItem(.field, $0) }
+    for aggregate in request.aggregates {
+      guard let position = aggregate.field.map({ model.schema.position(of: $0) ?? 0 }) else {
+        items.append(SQLItem(.count))
+        continue
+      }
+      let kind = model.schema.fields[position].kind
+      switch aggregate {
+      case .minimum where kind != .decimal: items.append(SQLItem(.minimum, position))
+      case .maximum where kind != .decimal: items.append(SQLItem(.maximum, position))
+      case .sum where kind.isInteger: items.append(SQLItem(.sum, position))
+      case .average where kind.isInteger:
+        items.append(SQLItem(.sum, position))
+        items.append(SQLItem(.countOfValues, position))
+      default: return nil
+      }
+    }
+    return items
+  }
+
+  /// The groups as SQLite computes them; nil where a sum is none of whole numbers.
+  private func compute(_ items: [SQLItem], _ connection: SQLiteConnection) throws -> [AggregateGroup]? {
+    let items = items.isEmpty ? [SQLItem(.count)] : items
+    let statement = query.aggregates(items, limit: request.rows.limit, offset: request.rows.offset)
+    return try connection.withStatement(statement.shape, of: model) { prepared in
+      try prepared.bind(statement.bindings)
+      var groups: [AggregateGroup] = []
+      while try prepared.step() {
+        var column = positions.count
+        let key = try prepared.values(positions)
+        var values: [PersistentValue] = []
+        values.reserveCapacity(request.aggregates.count)
+        for aggregate in request.aggregates {
+          guard let value = try value(of: aggregate, prepared, &column) else { return nil }
+          values.append(value)
+        }
+        groups.append(AggregateGroup(key: key, values: values))
+      }
+      return groups
+    }
+  }
+
+  private func value(of aggregate: Aggregate, _ statement: SQLiteStatement, _ column: inout Int) throws
+    -> PersistentValue?
+  {
+    defer { column += 1 }
+    switch aggregate {
+    case .count: return .integer(statement.integer(Int32(truncatingIfNeeded: column)))
+    case .minimum(let name), .maximum(let name):
+      guard let field = model.schema.field(named: name) else { return nil }
+      return try statement.value(column, by: SQLiteCellReader(field.kind, isOptional: true), of: field)
+    case .sum, .average:
+      let sum = SQLiteValue(statement.handle, column: column)
+      let isEmpty = sum.type == SQLITE_NULL
+      // Where a cell holds no whole number SQLite makes the sum a real one.
+      guard isEmpty || sum.type == SQLITE_INTEGER else { return nil }
+      guard case .average = aggregate else { return .integer(isEmpty ? 0 : sum.integer) }
+      column += 1
+      let count = statement.integer(Int32(truncatingIfNeeded: column))
+      return count == 0 ? .null : .double(Double(sum.integer) / Double(count))
+    }
+  }
+
+  private func fold(_ connection: SQLiteConnection) throws -> [AggregateGroup] {
+    var fold = try AggregateFold(request)
+    let fields = request.aggregates.compactMap { $0.field.flatMap { model.schema.position(of: $0) } }
+    let columns = SQLiteColumns([], and: Set(positions + fields).sorted(), of: model.cells)
+    let isPage = request.rows.limit != nil || request.rows.offset > 0
+    let statement =
+      isPage
+      ? query.select(.rows, columns.items, limit: request.rows.limit, offset: request.rows.offset)
+      : query.unordered(columns.items)
+    // A row of the model's, in which the fields that nobody asks for stay nil.
+    let row = RowBuffer(count: model.cells.count)
+    try connection.withStatement(statement.shape, of: model) { prepared in
+      try prepared.bind(statement.bindings)
+      let cells = prepared.cells(of: columns)
+      while try prepared.step() {
+        try prepared.fill(cells, columns)
+        for (column, position) in columns.positions.enumerated() { row.setCell(cells[column], at: position) }
+        try row.withRow { try fold.add($0) }
+      }
+    }
+    return try fold.groups()
+  }
+}
+
+extension SQLiteReader {
+  /// Computes values over the rows of a request, by SQLite where it can.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try withReader { connection in
+      guard request.rows.limit != 0, let model = try connection.model(for: request.rows.schema) else {
+        return try AggregateFold(request).groups()
+      }
+      return try SQLiteAggregates(request, of: model).groups(connection)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import PersistenceDriver
+import PersistenceSQLite
+import Testing
+
+/// Issue 4: a request whose shape was seen before builds no SQL text and prepares nothing, whatever its values.
+@Suite struct PrepareTests {
+  /// One kind of request, done with values that follow from a number.
+  enum Work: String, CaseIterable, Sendable {
+    case find, fetchAll, fetchByPredicates, fetchSorted, fetchByIndex, fetchPages, fetchAfter, fetchSelected
+    case selectedSorted, count, countOfPage, exists, aggregates, sums, groups, groupsOfPage, distinct
+    case insert, update, save, delete, deleteAll, updateWhere, updatePage, deleteWhere, deletePage, snapshot
+  }
+
+  let scratch: Scratch
+  let context: SQLiteContext
+  let schema: ModelSchema
+
+  init() throws {
+    scratch = try Scratch()
+    context = try scratch.open()
+    schema = try Fixtures.movies()
+    try context.fill(schema, (0..<1_000).map(Self.row))
+  }
+
+  private static func row(_ number: Int) -> [PersistentValue] {
+    [
+      .integer(Int64(number)), .text("title \(number % 300)"), .text("genre \(number % 5)"),
+      .integer(Int64(number * 37 % 101)), .double(Double(number % 13)),
+    ]
+  }
+
+  @Test(
+    "issue 4: the second request of a shape prepares nothing and builds no text", arguments: Work.allCases)
+  func prepares(_ work: Work) throws {
+    // The first finds most, so that it needs as many pages as any other.
+    try run(work, 6)
+    let (prepared, texts) = (context.counters.prepares, context.counters.textsBuilt)
+    for number in 2..<6 { try run(work, number) }
+    #expect(context.counters.prepares == prepared)
+    #expect(context.counters.textsBuilt == texts)
+    #expect(prepared > 0)
+  }
+
+  private func request(
+    _ predicate: PredicateNode? = nil, _ order: [FieldOrder] = [], limit: Int? = nil, offset: Int = 0,
+    after: PageAnchor? = nil
+  ) throws -> FetchRequest {
+    try FetchRequest(schema, where: predicate, order: order, limit: limit, offset: offset, after: after)
+  }
+
+  private func read(_ results: any StorageResults, page: Int = 128) throws -> Int {
+    var count = 0
+    while true {
+      let read = try results.read(from: count, limit: page) { _ in }
+      count += read
+      if read < page { return count }
+    }
+  }
+
+  private func run(_ work: Work, _ number: Int) throws {
+    let cheap = PredicateNode.comparison(field: "budget", .less, .integer(Int64(number * 10)))
+    let listed = PredicateNode.all([
+      .comparison(field: "genre", .equal, .text("genre \(number % 5)")),
+      .isIn(field: "title", (0...number).map { .text("title \($0)") }),
+      .not(.text(field: "title", .contains, "\(number)", isCaseInsensitive: true)),
+    ])
+    let rating = [FieldOrder("rating", isDescending: true)]
+    switch work {
+    case .find: #expect(try context.values(of: .integer(Int64(number)), in: schema) != nil)
+    case .fetchAll: #expect(try read(context.fetch(request())) == 1_000)
+    case .fetchByPredicates: _ = try read(context.fetch(request(listed)))
+    case .fetchSorted: #expect(try read(context.fetch(request(cheap, rating))) > 0)
+    case .fetchByIndex: #expect(try read(context.fetch(request(nil, [FieldOrder("title")]))) == 1_000)
+    case .fetchPages:
+      let page = try request(cheap, rating, limit: 10 + number, offset: number)
+      #expect(try read(context.fetch(page)) > 0)
+    case .fetchAfter:
+      let anchor = PageAnchor([.text("title \(number)"), .integer(Int64(number))])
+      let page = try request(nil, [FieldOrder("title")], limit: 20, after: anchor)
+      #expect(try read(context.fetch(page)) == 20)
+    case .fetchSelected: #expect(try read(context.fetch(request(cheap), selecting: [1, 3])) > 0)
+    case .selectedSorted: #expect(try read(context.fetch(request(cheap, rating), selecting: [1])) > 0)
+    case .count: #expect(try context.count(request(cheap)) > 0)
+    case .countOfPage: #expect(try context.count(request(cheap, limit: number)) == number)
+    case .exists: #expect(try context.count(request(cheap, limit: 1)) == 1)
+    case .aggregates, .sums, .groups, .groupsOfPage, .distinct: try aggregate(work, number, cheap)
+    case .snapshot:
+      let snapshot = try context.snapshot()
+      #expect(try snapshot.count(request(cheap)) > 0)
+      #expect(try read(snapshot.fetch(request(cheap, rating))) > 0)
+    case .insert, .update, .save, .delete, .deleteAll, .updateWhere, .updatePage, .deleteWhere, .deletePage:
+      try write(work, number, cheap)
+    }
+  }
+
+  private func aggregate(_ work: Work, _ number: Int, _ cheap: PredicateNode) throws {
+    let some = try request(cheap)
+    let page = try request(cheap, [FieldOrder("rating")], limit: 10 + number, offset: number)
+    let request: AggregateRequest =
+      switch work {
+      case .aggregates:
+        try AggregateRequest(
+          some, aggregates: [.count, .minimum(of: "title"), .maximum(of: "rating"), .sum(of: "budget")])
+      case .sums: try AggregateRequest(some, aggregates: [.sum(of: "rating"), .average(of: "rating")])
+      case .groups: try AggregateRequest(some, grouping: ["genre"], aggregates: [.average(of: "budget")])
+      case .groupsOfPage: try AggregateRequest(page, grouping: ["genre"], aggregates: [.count])
+      default: try AggregateRequest(some, grouping: ["genre"], aggregates: [])
+      }
+    #expect(try !context.aggregate(request).isEmpty)
+  }
+
+  private func write(_ work: Work, _ number: Int, _ cheap: PredicateNode) throws {
+    let page = try request(cheap, [FieldOrder("rating")], limit: number, offset: 1)
+    let one = try request(.comparison(field: "budget", .equal, .integer(Int64(number))))
+    let title = [FieldAssignment("title", .text("changed \(number)"))]
+    try context.transaction { transaction in
+      try transaction.define(schema)
+      var count = 1
+      switch work {
+      case .insert: try transaction.insert(Self.row(2_000 + number), in: schema)
+      case .update: try transaction.update(Self.row(number), in: schema)
+      case .save: try transaction.save(Self.row(999 + number), in: schema)
+      case .delete: count = try transaction.delete(RecordKey([.integer(Int64(number))]), in: schema) ? 1 : 0
+      case .deleteAll: _ = try transaction.deleteAll(in: schema)
+      case .updateWhere: count = try transaction.update(UpdateRequest(request(cheap), set: title))
+      case .updatePage: count = try transaction.update(UpdateRequest(page, set: title))
+      case .deleteWhere: count = try transaction.delete(one)
+      default: count = try transaction.delete(page)
+      }
+      #expect(count > 0)
+    }
+  }
+}
