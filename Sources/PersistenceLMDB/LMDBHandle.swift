@@ -31,9 +31,9 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
         environment = try Self.open(path, isFile, settings, size)
         break
       } catch let failure as LMDBFailure
-        where failure.code == ENOMEM && settings.mapSize == nil && size > needed
+        where (failure.code == ENOMEM || failure.code == EINVAL) && settings.mapSize == nil && size > needed
       {
-        // The system grants no such address space: half of it may do.
+        // The system grants no such address space, or (under valgrind) knows none: half of it may do.
         size = max(needed, size / 2)
       } catch let failure as LMDBFailure {
         throw failure.error(location: path)

@@ -57,11 +57,16 @@ struct RecordExpansionTests {
             self.id
           }
           init(from row: borrowing PersistenceCore.Row) throws {
-            self.id = try row.decode(at: 0)
-            self.title = try row.decode(at: 1)
-            self.rating = try row.decode(at: 2)
-            self.imdbID = try row.decode(at: 3)
-            self.cast = try row.decode(at: 4)
+            let field0 = try row.decode(\\Self.id, at: 0)
+            let field1 = try row.decode(\\Self.title, at: 1)
+            let field2 = try row.decode(\\Self.rating, at: 2)
+            let field3 = try row.decode(\\Self.imdbID, at: 3)
+            let field4 = try row.decode(\\Self.cast, at: 4)
+            self.id = field0
+            self.title = field1
+            self.rating = field2
+            self.imdbID = field3
+            self.cast = field4
           }
           func encode(into row: PersistenceCore.RowBuffer) throws {
             try row.store(self.id, at: 0)
@@ -121,10 +126,14 @@ struct RecordExpansionTests {
             PrimaryKey(order: self.order, default: self.`default`)
           }
           public init(from row: borrowing PersistenceCore.Row) throws {
-            self.order = try row.decode(at: 0)
-            self.amount = try row.decode(at: 1)
-            self.price = try row.decode(at: 2)
-            self.`default` = try row.decode(at: 3)
+            let field0 = try row.decode(\\Self.order, at: 0)
+            let field1 = try row.decode(\\Self.amount, at: 1)
+            let field2 = try row.decode(\\Self.price, at: 2)
+            let field3 = try row.decode(\\Self.`default`, at: 3)
+            self.order = field0
+            self.amount = field1
+            self.price = field2
+            self.`default` = field3
           }
           public func encode(into row: PersistenceCore.RowBuffer) throws {
             try row.store(self.order, at: 0)

@@ -24,6 +24,40 @@ extension Row {
   }
 }
 
+extension Row {
+  /// Reads a property of a kind that stores know, whose type a key path says.
+  ///
+  /// - Parameters:
+  ///   - property: The property; nothing is read through it.
+  ///   - position: The field's position in the schema.
+  /// - Returns: The value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
+  ///   value.
+  @inlinable
+  @inline(__always)
+  public func decode<Model, Value: PersistentValueConvertible>(
+    _ property: KeyPath<Model, Value>, at position: Int
+  ) throws -> Value {
+    try Value.read(from: self, at: position)
+  }
+
+  /// Reads a property of any other `Codable` type, or an optional of one, whose type a key path says, from its JSON
+  /// document.
+  ///
+  /// - Parameters:
+  ///   - property: The property; nothing is read through it.
+  ///   - position: The field's position in the schema.
+  /// - Returns: The value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no
+  ///   document, or one of another shape.
+  @_disfavoredOverload
+  public func decode<Model, Value: Codable>(_ property: KeyPath<Model, Value>, at position: Int) throws
+    -> Value
+  {
+    try decode(at: position)
+  }
+}
+
 extension RowBuffer {
   /// Writes a property of a kind that stores know.
   ///

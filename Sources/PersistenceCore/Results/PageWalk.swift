@@ -1,43 +1,34 @@
-/// A walk over a result's pages: hands models out one by one and knows when it needs the next page.
+/// A walk over a result's pages: hands elements out one by one and knows when it needs the next page.
 ///
-/// It is inlinable, as are the walks that use it, so that an app's loop is compiled for its model: `make bench`
-/// has the walk among its workloads, and generic code looks types up for every element.
+/// Elements are moved out of the page, not copied: to copy a record costs a retain for each of its texts, and a
+/// release when the page goes. It is inlinable, as are the walks that use it, so that an app's loop is compiled for
+/// its model: `make bench` has the walk among its workloads, and generic code looks types up for every element.
+///
+/// Copies of a walk share its place.
 @usableFromInline
 @frozen
 struct PageWalk<Element: Sendable> {
-  @usableFromInline var page: [Element] = []
-  @usableFromInline var offset = 0
+  @usableFromInline let page: ElementPage<Element>
+
+  @inlinable
+  init() { page = ElementPage() }
+
+  /// Whether a page must be read before the next element can be taken.
+  @inlinable var needsPage: Bool { page.state.pointee.needsPage }
 
   /// Where the next page begins.
-  @usableFromInline var position = 0
-
-  /// Whether the end has been reached.
-  @usableFromInline var isDone = false
-
-  @inlinable
-  init() {}
-
-  /// Whether a page must be read before the next model can be taken.
-  @inlinable var needsPage: Bool { offset == page.count && !isDone }
-
-  /// Goes on with a page; an empty one is the end.
-  @inlinable
-  mutating func accept(_ page: [Element]) {
-    self.page = page
-    offset = 0
-    position += page.count
-    isDone = page.isEmpty
-  }
+  @inlinable var position: Int { page.state.pointee.position }
 
   /// Goes no further.
   @inlinable
-  mutating func end() { isDone = true }
+  func end() { page.state.pointee.isDone = true }
 
-  /// The next model; nil at the end.
+  /// The next element; nil at the end, and where a page is needed.
   @inlinable
-  mutating func take() -> Element? {
-    guard offset < page.count else { return nil }
-    defer { offset += 1 }
-    return page[offset]
+  func take() -> Element? {
+    guard page.state.pointee.offset < page.state.pointee.count else { return nil }
+    let offset = page.state.pointee.offset
+    page.state.pointee.offset = offset + 1
+    return (page.elements + offset).move()
   }
 }

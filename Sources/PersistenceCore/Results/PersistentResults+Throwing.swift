@@ -33,7 +33,7 @@ extension PersistentResults {
 /// A walk over a result whose steps throw where reading fails.
 public struct ResultCursor<Element: Sendable>: ~Copyable {
   @usableFromInline let storage: ResultStorage<Element>
-  @usableFromInline var walk = PageWalk<Element>()
+  @usableFromInline let walk = PageWalk<Element>()
 
   @inlinable
   init(_ storage: ResultStorage<Element>) { self.storage = storage }
@@ -43,7 +43,7 @@ public struct ResultCursor<Element: Sendable>: ~Copyable {
   /// - Throws: ``PersistenceError`` naming the record that could not be read. The next call tries again.
   @inlinable
   public mutating func next() throws -> Element? {
-    if walk.needsPage { walk.accept(try storage.models(from: walk.position)) }
+    if walk.needsPage { try storage.fill(walk.page) }
     return walk.take()
   }
 }

@@ -19,10 +19,5 @@ extension PersistentResults {
 
   /// All elements: how the standard library makes an array of a sequence.
   @inlinable
-  public func _copyToContiguousArray() -> ContiguousArray<Element> {
-    var elements: ContiguousArray<Element> = []
-    var iterator = makeIterator()
-    while let element = iterator.next() { elements.append(element) }
-    return elements
-  }
+  public func _copyToContiguousArray() -> ContiguousArray<Element> { storage.all() }
 }

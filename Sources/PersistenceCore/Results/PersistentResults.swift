@@ -168,7 +168,7 @@ extension PersistentResults: BidirectionalCollection {
   /// Walks the result a page at a time.
   public struct Iterator: IteratorProtocol {
     @usableFromInline let storage: ResultStorage<Element>
-    @usableFromInline var walk = PageWalk<Element>()
+    @usableFromInline let walk = PageWalk<Element>()
 
     @inlinable
     init(_ storage: ResultStorage<Element>) { self.storage = storage }
@@ -178,7 +178,7 @@ extension PersistentResults: BidirectionalCollection {
     public mutating func next() -> Element? {
       if walk.needsPage {
         do {
-          walk.accept(try storage.models(from: walk.position))
+          try storage.fill(walk.page)
         } catch {
           walk.end()
           storage.fail(error)

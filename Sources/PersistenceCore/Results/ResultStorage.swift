@@ -5,15 +5,13 @@ import Synchronization
 @usableFromInline
 final class ResultStorage<Element: Sendable>: Sendable {
   /// How many models a page holds.
-  static var pageSize: Int { 128 }
+  static var pageSize: Int { ElementPage<Element>.size }
 
   /// The rows beyond the first page; nil where the first page is all there is, and nothing is pinned.
   private let rows: (any StorageResults)?
   private let firstPage: [Element]
-  private let schema: ModelSchema
-  private let decode: @Sendable (borrowing Row) throws -> Element
+  private let decoder: RowDecoder<Element>
   private let monitor: ContextMonitor
-  private let location: String
   private let pin: UInt64?
   private let cache = Mutex(Cache())
 
@@ -28,11 +26,9 @@ final class ResultStorage<Element: Sendable>: Sendable {
     _ rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
     place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
-    schema = request.schema
-    self.decode = decode
+    decoder = RowDecoder(schema: request.schema, location: location, decode: decode)
     self.monitor = monitor
-    self.location = location
-    firstPage = try Self.read(rows, from: 0, limit: Self.pageSize, schema: schema, location: location, decode)
+    firstPage = try decoder.page(rows, from: 0, limit: Self.pageSize)
     guard firstPage.count == Self.pageSize, request.limit.map({ $0 > Self.pageSize }) ?? true else {
       self.rows = nil
       pin = nil
@@ -47,13 +43,18 @@ final class ResultStorage<Element: Sendable>: Sendable {
     reading rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
-    schema = request.schema
-    self.decode = decode
+    decoder = RowDecoder(schema: request.schema, location: location, decode: decode)
     self.monitor = monitor
-    self.location = location
     self.rows = nil
     pin = nil
-    firstPage = try Self.read(rows, from: 0, limit: Int.max, schema: schema, location: location, decode)
+    var chunks = ElementChunks<Element>(capacity: Self.pageSize)
+    var goesOn = true
+    while goesOn {
+      goesOn = try chunks.append { [count = chunks.count, decoder] in
+        try decoder.read(rows, from: count, into: $0)
+      }
+    }
+    firstPage = Array(chunks.take())
   }
 
   deinit {
@@ -64,9 +65,13 @@ final class ResultStorage<Element: Sendable>: Sendable {
   func count() throws -> Int {
     guard let rows else { return firstPage.count }
     if let count = cache.withLock(\.count) { return count }
-    let count = try located { try rows.count() }
-    cache.withLock { $0.count = count }
-    return count
+    do {
+      let count = try rows.count()
+      cache.withLock { $0.count = count }
+      return count
+    } catch {
+      throw decoder.located(error)
+    }
   }
 
   /// Whether there is a model at a position.
@@ -86,13 +91,34 @@ final class ResultStorage<Element: Sendable>: Sendable {
     return offset < page.count ? page[offset] : nil
   }
 
-  /// A run of models for one iteration, which leaves the shared pages alone; empty beyond the end.
+  /// Fills the page of one walk with what comes next, which leaves the shared pages alone.
   @usableFromInline
-  func models(from position: Int) throws -> [Element] {
-    if position == 0 { return firstPage }
-    guard let rows else { return Array(firstPage.dropFirst(position)) }
-    return try Self.read(
-      rows, from: position, limit: Self.pageSize, schema: schema, location: location, decode)
+  func fill(_ page: ElementPage<Element>) throws {
+    let position = page.state.pointee.position
+    try page.refill { target in
+      if position < firstPage.count {
+        let known = firstPage[position...].prefix(target.count)
+        return target.initialize(fromContentsOf: known)
+      }
+      guard let rows else { return 0 }
+      return try decoder.read(rows, from: position, into: target)
+    }
+  }
+
+  /// All elements; fewer where reading failed and the handler of such failures went on.
+  @usableFromInline
+  func all() -> ContiguousArray<Element> {
+    guard let rows else { return ContiguousArray(firstPage) }
+    var chunks = ElementChunks<Element>(capacity: Self.pageSize)
+    do {
+      var goesOn = chunks.append { $0.initialize(fromContentsOf: firstPage) }
+      while goesOn {
+        goesOn = try chunks.append { [count = chunks.count] in try decoder.read(rows, from: count, into: $0) }
+      }
+    } catch {
+      fail(error)
+    }
+    return chunks.take()
   }
 
   /// Reports a failure met where nothing can be thrown (contract R4): to the handler, or by stopping.
@@ -116,60 +142,11 @@ final class ResultStorage<Element: Sendable>: Sendable {
       return page.models
     }
     if let known { return known }
-    let models = try Self.read(
-      rows, from: number * Self.pageSize, limit: Self.pageSize, schema: schema, location: location, decode)
+    let models = try decoder.page(rows, from: number * Self.pageSize, limit: Self.pageSize)
     cache.withLock { cache in
       if cache.pages.count == 4 { cache.pages.removeLast() }
       cache.pages.insert((number, models), at: 0)
     }
     return models
-  }
-
-  private func located<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let error as PersistenceError {
-      throw error.at(model: schema.name, location: location)
-    }
-  }
-
-  private static func read(
-    _ rows: any StorageResults, from offset: Int, limit: Int, schema: ModelSchema, location: String,
-    _ decode: (borrowing Row) throws -> Element
-  ) throws -> [Element] {
-    guard limit == Int.max else {
-      // Decoded into its place: an append that is not compiled for the model costs more than decoding it.
-      return try Array(unsafeUninitializedCapacity: limit) { page, count in
-        try read(rows, from: offset, limit: limit, schema: schema, location: location) { row in
-          guard count < limit else {
-            throw PersistenceError(.engineFailure, "the context gave more rows than were asked for")
-          }
-          page.initializeElement(at: count, to: try decode(row))
-          count += 1
-        }
-      }
-    }
-    var models: [Element] = []
-    try read(rows, from: offset, limit: limit, schema: schema, location: location) { row in
-      models.append(try decode(row))
-    }
-    return models
-  }
-
-  private static func read(
-    _ rows: any StorageResults, from offset: Int, limit: Int, schema: ModelSchema, location: String,
-    _ take: (borrowing Row) throws -> Void
-  ) throws {
-    do {
-      _ = try rows.read(from: offset, limit: limit) { row in
-        do {
-          try take(row)
-        } catch let error as PersistenceError {
-          throw error.at(model: schema.name, key: try? RecordKey(of: row, in: schema), location: location)
-        }
-      }
-    } catch let error as PersistenceError {
-      throw error.at(model: schema.name, location: location)
-    }
   }
 }

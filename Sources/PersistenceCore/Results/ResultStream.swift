@@ -15,7 +15,7 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
   /// Walks the result, a page at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let storage: ResultStorage<Element>
-    private var walk = PageWalk<Element>()
+    private let walk = PageWalk<Element>()
 
     init(_ storage: ResultStorage<Element>) { self.storage = storage }
 
@@ -25,16 +25,16 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
     public mutating func next() async throws -> Element? {
       if walk.needsPage {
         try Task.checkCancellation()
-        walk.accept(try await Self.page(of: storage, from: walk.position))
+        try await Self.fill(walk.page, from: storage)
       }
       return walk.take()
     }
 
-    private static func page(of storage: ResultStorage<Element>, from position: Int) async throws -> [Element]
+    private static func fill(_ page: ElementPage<Element>, from storage: ResultStorage<Element>) async throws
     {
       try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
-          continuation.resume(with: Result { try storage.models(from: position) })
+          continuation.resume(with: Result { try storage.fill(page) })
         }
       }
     }

@@ -53,6 +53,7 @@ public struct Row: ~Copyable {
 extension Row {
   /// The cell of a field that must hold the given tag.
   @inlinable
+  @inline(__always)
   func cell(at position: Int, tag: RowCell.Tag) throws -> RowCell {
     let cell = self[position]
     guard cell.tag == tag else { throw Row.unexpected(cell.tag, insteadOf: tag, at: position) }

@@ -110,10 +110,18 @@ struct RecordExtension {
       """
   }
 
+  /// Reads all values before it sets the first property.
+  ///
+  /// Where an initialiser may throw half-way, the compiler keeps the model in memory, and copies it when it is whole.
+  /// A key path says each value's type, whose name need not be known in an extension.
   private var initializer: DeclSyntax {
-    let lines = model.properties.enumerated().map { position, property in
-      "  self.\(property.identifier.text) = try row.decode(at: \(position))"
+    let values = model.properties.enumerated().map { position, property in
+      "  let field\(position) = try row.decode(\\Self.\(property.identifier.text), at: \(position))"
     }
+    let assignments = model.properties.enumerated().map { position, property in
+      "  self.\(property.identifier.text) = field\(position)"
+    }
+    let lines = values + assignments
     return """
       \(raw: access)init(from row: borrowing \(raw: Self.core)Row) throws {
       \(raw: lines.joined(separator: "\n"))

@@ -17,16 +17,26 @@ extension Movie: PersistentRecord {
   var primaryKey: Int64 { id }
 
   init(from row: borrowing Row) throws {
-    id = try row.decode(at: 0)
-    uuid = try row.decode(at: 1)
-    title = try row.decode(at: 2)
-    genre = try row.decode(at: 3)
-    budget = try row.decode(at: 4)
-    gross = try row.decode(at: 5)
-    rating = try row.decode(at: 6)
-    releasedAt = try row.decode(at: 7)
-    votes = try row.decode(at: 8)
-    overview = try row.decode(at: 9)
+    let id = try row.decode(\Self.id, at: 0)
+    let uuid = try row.decode(\Self.uuid, at: 1)
+    let title = try row.decode(\Self.title, at: 2)
+    let genre = try row.decode(\Self.genre, at: 3)
+    let budget = try row.decode(\Self.budget, at: 4)
+    let gross = try row.decode(\Self.gross, at: 5)
+    let rating = try row.decode(\Self.rating, at: 6)
+    let releasedAt = try row.decode(\Self.releasedAt, at: 7)
+    let votes = try row.decode(\Self.votes, at: 8)
+    let overview = try row.decode(\Self.overview, at: 9)
+    self.id = id
+    self.uuid = uuid
+    self.title = title
+    self.genre = genre
+    self.budget = budget
+    self.gross = gross
+    self.rating = rating
+    self.releasedAt = releasedAt
+    self.votes = votes
+    self.overview = overview
   }
 
   func encode(into row: RowBuffer) throws {

@@ -1,0 +1,51 @@
+import PersistenceDriver
+
+/// Makes elements of the rows that a context gives, and names record and store in whatever goes wrong.
+struct RowDecoder<Element: Sendable>: Sendable {
+  let schema: ModelSchema
+  let location: String
+  let decode: @Sendable (borrowing Row) throws -> Element
+
+  /// Decodes rows into their places: an append that is not compiled for the model costs more than decoding it.
+  ///
+  /// - Parameters:
+  ///   - rows: What is read.
+  ///   - offset: The first row.
+  ///   - page: The places; as many rows are read at most.
+  /// - Returns: How many there were; no element is left where it throws.
+  /// - Throws: ``PersistenceError``.
+  func read(
+    _ rows: any StorageResults, from offset: Int, into page: UnsafeMutableBufferPointer<Element>
+  ) throws -> Int {
+    var count = 0
+    do {
+      _ = try rows.read(from: offset, limit: page.count) { row in
+        guard count < page.count else {
+          throw PersistenceError(.engineFailure, "the context gave more rows than were asked for")
+        }
+        do {
+          page.initializeElement(at: count, to: try decode(row))
+        } catch let error as PersistenceError {
+          throw error.at(model: schema.name, key: try? RecordKey(of: row, in: schema), location: location)
+        }
+        count += 1
+      }
+    } catch {
+      page[..<count].deinitialize()
+      throw located(error)
+    }
+    return count
+  }
+
+  /// One page of rows.
+  func page(_ rows: any StorageResults, from offset: Int, limit: Int) throws -> [Element] {
+    try Array(unsafeUninitializedCapacity: limit) { page, count in
+      count = try read(rows, from: offset, into: page)
+    }
+  }
+
+  /// An error with the model and the store that it is about.
+  func located(_ error: any Error) -> any Error {
+    (error as? PersistenceError)?.at(model: schema.name, location: location) ?? error
+  }
+}
