@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+/// The compiler that these tests were built by, asked what it thinks of a source that uses the library.
+struct Typechecker {
+  /// Something that the compiler said.
+  struct Remark: CustomStringConvertible {
+    /// The line of the source, from 1.
+    let line: Int
+    let text: String
+
+    var description: String { "\(line): \(text)" }
+  }
+
+  /// Beyond how many milliseconds an expression is remarked upon.
+  static let limit = 1_000
+
+  /// The folder of the modules that this process was built from.
+  private static func modules() throws -> URL {
+    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    while folder.path != "/" {
+      folder.deleteLastPathComponent()
+      let modules = folder.appendingPathComponent("Modules")
+      let module = modules.appendingPathComponent("PersistenceCore.swiftmodule")
+      if FileManager.default.fileExists(atPath: module.path) { return modules }
+    }
+    throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: CommandLine.arguments[0]])
+  }
+
+  /// What the compiler says of a source, which may use the model `Film`.
+  static func remarks(on source: String) throws -> [Remark] {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("persistence-typecheck-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let files = [("Film.swift", film), ("Asked.swift", source)].map { name, text in
+      (folder.appendingPathComponent(name), text)
+    }
+    for (file, text) in files { try Data(text.utf8).write(to: file) }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      [
+        "swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-module-name", "Asked",
+        "-parse-as-library", "-I", try modules().path,
+        "-Xfrontend", "-warn-long-expression-type-checking=\(limit)",
+      ] + files.map(\.0.path)
+    let pipe = Pipe()
+    process.standardError = pipe
+    try process.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    let remarks = output.split(separator: "\n").compactMap { line -> Remark? in
+      let parts = line.split(separator: ":", maxSplits: 3).map(String.init)
+      guard parts.count == 4, parts[0].hasSuffix("/Asked.swift"), let number = Int(parts[1]) else {
+        return nil
+      }
+      return Remark(line: number, text: String(parts[3].drop { $0 == " " }))
+    }
+    // A compiler that failed for another reason must not look like one that is content.
+    let isWell = process.terminationStatus == 0
+    try #require(isWell || remarks.contains { $0.text.hasPrefix("error:") }, "\(output)")
+    return remarks
+  }
+
+  /// A model with the kinds of properties that conditions are about.
+  private static let film = """
+    import Foundation
+    import PersistenceCore
+
+    enum Rating: String, PersistentValueConvertible { case g = "G", pg = "PG", r = "R" }
+
+    struct Film: PersistentRecord {
+      var id: UUID
+      var title: String
+      var subtitle: String?
+      var rating: Rating?
+      var budget: Double
+      var gross: Double?
+      var year: Int
+      var votes: Int64
+      var isSeen: Bool
+      var releasedAt: Date?
+
+      static let schema = RecordSchema<Film>(
+        "Film",
+        fields: [
+          .field("id", \\.id), .field("title", \\.title), .field("subtitle", \\.subtitle),
+          .field("rating", \\.rating), .field("budget", \\.budget), .field("gross", \\.gross),
+          .field("year", \\.year), .field("votes", \\.votes), .field("isSeen", \\.isSeen),
+          .field("releasedAt", \\.releasedAt),
+        ], key: [\\.id])
+      var primaryKey: UUID { id }
+
+      init(from row: borrowing Row) throws {
+        id = try row.decode(at: 0)
+        title = try row.decode(at: 1)
+        subtitle = try row.decode(at: 2)
+        rating = try row.decode(at: 3)
+        budget = try row.decode(at: 4)
+        gross = try row.decode(at: 5)
+        year = try row.decode(at: 6)
+        votes = try row.decode(at: 7)
+        isSeen = try row.decode(at: 8)
+        releasedAt = try row.decode(at: 9)
+      }
+
+      func encode(into row: RowBuffer) throws {}
+    }
+    """
+}
