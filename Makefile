@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak bench bench-instructions bench-instructions-record docs format lint clean
+.PHONY: help setup demo test soak bench bench-scaling bench-instructions bench-instructions-record docs format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -16,6 +16,7 @@ help:
 	@echo "make test     all tests, on every engine, and those of the example of a context"
 	@echo "make soak     the long tests too: hundreds of kills, many processes"
 	@echo "make bench    the library beside raw C, GRDB and Codable, and the first ten of a million"
+	@echo "make bench-scaling  what a million rows cost beside a thousand, and eight readers beside one"
 	@echo "make bench-instructions         instructions a row, get and insert beside what is recorded, by Callgrind"
 	@echo "make bench-instructions-record  writes down what they are now, in Benchmarks/instructions.json"
 	@echo "make docs     writes the table of the contract's rules and their checks anew"
@@ -52,6 +53,11 @@ bench: setup
 	swift build --package-path Benchmarks -c release --product Workloads
 	Benchmarks/.build/release/Workloads --results Benchmarks/results.json --chart Documentation/benchmarks.svg
 	swift run --package-path Benchmarks -c release FirstTen
+
+# Costs at a thousand to a million rows, and reads by one to eight threads while one commits: fails beyond its bars.
+bench-scaling: setup
+	swift build --package-path Benchmarks -c release --product Workloads
+	Benchmarks/.build/release/Workloads --scaling Documentation/scaling.svg --results Benchmarks/scaling.json
 
 # Instructions, which do not depend on the machine's speed: the target fails where there are more than recorded.
 COUNT_INSTRUCTIONS = swift build --package-path Benchmarks/Instructions -c release && \

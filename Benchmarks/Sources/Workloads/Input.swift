@@ -12,10 +12,6 @@ struct Input {
   /// What the rows that are committed one by one are.
   let singles: [Movie]
 
-  /// The movies with titles of which there is one each, in the order of the titles' bytes.
-  let byTitle: [Movie]
-  /// The movies in the order of their UUIDs' bytes.
-  let byUUID: [Movie]
   /// The keys of the point reads by title.
   let titles: [String]
   /// The keys of the point reads by UUID.
@@ -36,21 +32,34 @@ struct Input {
       movie.title = String(movie.title.reversed())
       return movie
     }
-    // Odd times a number, of 32 bits: no two are the same.
-    let titled = all.map { movie in
+    titles = keys.map(Self.title)
+    uuids = keys.map { all[Int($0)].uuid }
+    singles = (0..<count).map(Movie.init(number:))
+  }
+
+  /// The movies with titles of which there is one each, in the order of the titles' bytes; sorted anew each time.
+  var byTitle: [Movie] {
+    let titled = movies.map { movie in
       var movie = movie
-      let mark = String(UInt32(truncatingIfNeeded: movie.id) &* 2_654_435_761, radix: 36)
-      movie.title = "\(mark) is a movie's title".padding(toLength: 20, withPad: " ", startingAt: 0)
+      movie.title = Self.title(movie.id)
       return movie
     }
-    byTitle = titled.sorted { $0.title.utf8.lexicographicallyPrecedes($1.title.utf8) }
-    byUUID = all.sorted { left, right in
+    return titled.sorted { $0.title.utf8.lexicographicallyPrecedes($1.title.utf8) }
+  }
+
+  /// The movies in the order of their UUIDs' bytes; sorted anew each time.
+  var byUUID: [Movie] {
+    movies.sorted { left, right in
       withUnsafeBytes(of: left.uuid.uuid) { left in
         withUnsafeBytes(of: right.uuid.uuid) { left.lexicographicallyPrecedes($0) }
       }
     }
-    titles = keys.map { titled[Int($0)].title }
-    uuids = keys.map { all[Int($0)].uuid }
-    singles = (0..<count).map(Movie.init(number:))
+  }
+
+  /// The title that only the movie of a number has.
+  private static func title(_ number: Int64) -> String {
+    // Odd times a number, of 32 bits: no two are the same.
+    let mark = String(UInt32(truncatingIfNeeded: number) &* 2_654_435_761, radix: 36)
+    return "\(mark) is a movie's title".padding(toLength: 20, withPad: " ", startingAt: 0)
   }
 }

@@ -2,6 +2,7 @@
 // with Codable, interleaved, one process for each engine.
 //
 //   swift run -c release Workloads [--rows N] [--engine sqlite] [--work NAME] [--results FILE] [--chart FILE]
+//   swift run -c release Workloads --scaling FILE.svg [--largest N] [--results FILE]
 
 import CMemory
 import Foundation
@@ -35,41 +36,85 @@ func measure(_ engine: Engine, _ options: Options) throws -> Report.Section {
 }
 
 /// Has an engine measured by another process, since memory and caches interfere.
-func delegate(_ engine: Engine, _ options: Options) throws -> Report.Section {
+func delegate<Result: Decodable>(_ engine: Engine, _ arguments: [String]) throws -> Result {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-  process.arguments = [
-    "--child", engine.rawValue, "--rows", "\(options.rows)", "--repetitions", "\(options.repetitions)",
-    "--folder", options.folder,
-  ]
-  if let work = options.work { process.arguments? += ["--work", work] }
+  process.arguments = arguments
   let pipe = Pipe()
   process.standardOutput = pipe
   try process.run()
   let data = pipe.fileHandleForReading.readDataToEndOfFile()
   process.waitUntilExit()
   guard process.terminationStatus == 0 else { throw Failure("\(engine.title) was not measured") }
-  return try JSONDecoder().decode(Report.Section.self, from: data)
+  return try JSONDecoder().decode(Result.self, from: data)
 }
 
-func run(_ options: Options) throws {
-  if options.isChild, let engine = options.engines.first {
-    let section = try measure(engine, options)
-    FileHandle.standardOutput.write(try JSONEncoder().encode(section))
-    return
-  }
+/// Measures all engines, each in a process of its own.
+func compare(_ options: Options) throws {
   var report = Report(
     rows: options.rows, repetitions: options.repetitions, cores: ProcessInfo.processInfo.activeProcessorCount,
     load: [Report.currentLoad()], engines: [])
-  for engine in options.engines { report.engines.append(try delegate(engine, options)) }
+  for engine in options.engines {
+    var arguments = [
+      "--child", engine.rawValue, "--rows", "\(options.rows)", "--repetitions", "\(options.repetitions)",
+      "--folder", options.folder,
+    ]
+    if let work = options.work { arguments += ["--work", work] }
+    report.engines.append(try delegate(engine, arguments))
+  }
   report.load.append(Report.currentLoad())
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-  try encoder.encode(report).write(to: URL(fileURLWithPath: options.results))
+  try write(report, options.results)
   if let chart = options.chart {
     try Chart(report: report).svg.write(toFile: chart, atomically: true, encoding: .utf8)
   }
   print(ResultTable(report: report))
+}
+
+/// Measures how costs grow with the rows, and throughput with the readers.
+///
+/// - Returns: Whether both do as they should.
+func scale(_ options: Options, _ chart: String) throws -> Bool {
+  var report = ScalingReport(
+    cores: ProcessInfo.processInfo.activeProcessorCount, load: [Report.currentLoad()], points: [],
+    readers: [])
+  for engine in [Engine.sqlite, .lmdb, .json] {
+    for size in Growth.sizes(of: engine, upTo: options.largest) {
+      report.points += try delegate(
+        engine, ["--child", engine.rawValue, "--size", "\(size)", "--folder", options.folder])
+    }
+  }
+  for engine in [Engine.sqlite, .lmdb] {
+    report.readers += try delegate(engine, ["--readers", engine.rawValue, "--folder", options.folder])
+  }
+  report.load.append(Report.currentLoad())
+  try write(report, options.results)
+  try ScalingChart(report: report).svg.write(toFile: chart, atomically: true, encoding: .utf8)
+  print(ScalingTable(report: report))
+  return report.isGood
+}
+
+func write(_ report: some Encodable, _ path: String) throws {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+  try encoder.encode(report).write(to: URL(fileURLWithPath: path))
+}
+
+func answer(_ result: some Encodable) throws {
+  FileHandle.standardOutput.write(try JSONEncoder().encode(result))
+}
+
+func run(_ options: Options) throws {
+  if options.readsSideBySide {
+    try answer(try Readers.measure(options.engines[0], options))
+  } else if options.isChild, let size = options.size {
+    try answer(try Growth.measure(options.engines[0], rows: size, options))
+  } else if options.isChild {
+    try answer(try measure(options.engines[0], options))
+  } else if let chart = options.scaling {
+    if try !scale(options, chart) { exit(1) }
+  } else {
+    try compare(options)
+  }
 }
 
 do { try run(try Options(CommandLine.arguments.dropFirst())) } catch {

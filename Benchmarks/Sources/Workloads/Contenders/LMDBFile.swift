@@ -3,7 +3,7 @@ import Foundation
 
 /// An LMDB environment with one database of movies by number, one of their numbers by votes, and one by other keys.
 final class LMDBFile {
-  private let environment: OpaquePointer
+  let environment: OpaquePointer
   private var reader: OpaquePointer?
   private(set) var movies: MDB_dbi = 0
   private(set) var votes: MDB_dbi = 0
@@ -68,11 +68,11 @@ final class LMDBFile {
     try Self.check(mdb_txn_commit(transaction))
   }
 
-  /// Reads all values of a database, from a key on where one is given, in the order of their keys.
+  /// Reads the values of a database, from a key on where one is given, in the order of their keys.
   @inline(__always)
   func scan(
     _ database: MDB_dbi, from first: UnsafeRawBufferPointer? = nil, in transaction: OpaquePointer,
-    _ body: (MDB_val, MDB_val) throws -> Void
+    limit: Int = .max, _ body: (MDB_val, MDB_val) throws -> Void
   ) throws {
     var cursor: OpaquePointer?
     try Self.check(mdb_cursor_open(transaction, database, &cursor))
@@ -81,8 +81,11 @@ final class LMDBFile {
     var key = MDB_val(
       mv_size: first?.count ?? 0, mv_data: UnsafeMutableRawPointer(mutating: first?.baseAddress))
     var code = mdb_cursor_get(cursor, &key, &value, first == nil ? MDB_FIRST : MDB_SET_RANGE)
+    var rest = limit
     while code == MDB_SUCCESS {
       try body(key, value)
+      rest -= 1
+      if rest == 0 { return }
       code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
     }
     guard code == MDB_NOTFOUND else { return try Self.check(code) }

@@ -3,9 +3,9 @@ import Foundation
 
 /// LMDB's C API, called in the tightest sensible way: packed rows, read in place, appended into reserved places.
 final class RawLMDB {
-  private let file: LMDBFile
+  let file: LMDBFile
   private let folder: Folder
-  private let input: Input
+  let input: Input
 
   init(_ folder: Folder, _ input: Input) throws {
     self.folder = folder
@@ -26,7 +26,7 @@ final class RawLMDB {
   }
 
   @inline(__always)
-  private static func movie(of value: MDB_val) throws -> PackedMovie {
+  static func movie(of value: MDB_val) throws -> PackedMovie {
     guard let data = value.mv_data else { throw Failure("no movie") }
     return PackedMovie(data)
   }

@@ -3,6 +3,7 @@ extension RawSQLite {
   enum Statement: Int, CaseIterable {
     case all, one, selected, selectedIndexed, count, insert, insertIndexed, update, deleteAll, begin, commit
     case allByTitle, oneByTitle, insertByTitle, allByUUID, oneByUUID, insertByUUID
+    case tenByIndex
 
     var text: String {
       let columns = "id, uuid, title, genre, budget, gross, rating, releasedAt, votes, overview"
@@ -26,6 +27,8 @@ extension RawSQLite {
       case .insertByTitle: "INSERT INTO byTitle \(values)"
       case .allByUUID: "SELECT \(columns) FROM byUUID ORDER BY uuid"
       case .oneByUUID: "SELECT \(columns) FROM byUUID WHERE uuid = ?"
+      case .tenByIndex:
+        "SELECT \(columns) FROM indexed WHERE votes >= ? ORDER BY votes, id LIMIT 10"
       case .insertByUUID: "INSERT INTO byUUID \(values)"
       }
     }

@@ -164,7 +164,7 @@ extension RawSQLite {
   }
 
   @inline(__always)
-  private func find(_ key: Int64) throws -> Movie? {
+  func find(_ key: Int64) throws -> Movie? {
     let statement = try prepared(.one)
     sqlite3_bind_int64(statement, 1, key)
     defer { sqlite3_reset(statement) }

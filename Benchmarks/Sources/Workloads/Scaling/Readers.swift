@@ -1,0 +1,173 @@
+import Foundation
+import PersistenceCore
+import SeededRandom
+import Synchronization
+
+/// How many reads by key threads do side by side, while one commits.
+enum Readers {
+  /// What so many threads did.
+  struct Result: Codable {
+    let engine: Engine
+    let name: String
+    let threads: Int
+    let readsPerSecond: Double
+    /// What one read of a thousand took at least, in microseconds.
+    let slowest: Double
+    let commitsPerSecond: Double
+    /// What a read took that began while a transaction had written and not committed, in microseconds.
+    let besideOpenTransaction: Double
+  }
+
+  private static let threadCounts = [1, 2, 4, 8]
+  private static let rounds = 5
+  private static let seconds = 0.4
+
+  /// Measures one engine, in this process.
+  static func measure(_ engine: Engine, _ options: Options) throws -> [Result] {
+    keepMemory()
+    let folder = try Folder(options.folder).new("readers-\(engine)")
+    defer { try? FileManager.default.removeItem(atPath: folder.path) }
+    let input = Input(rows: options.rows, singles: 20)
+    let raw = try Folder(folder.path("raw"))
+    let library = try Repository(
+      opening: Library.Location(engine: engine, folder: folder).url("library"),
+      engines: [.sqlite, .lmdb], monitoring: Library.quiet)
+    try library.insert(contentsOf: input.movies)
+    let stores: [any ReaderStore] = [
+      engine == .sqlite ? try RawSQLiteReaderStore(raw, input) : try RawLMDBReaderStore(raw, input),
+      LibraryReaderStore(repository: library),
+    ]
+    let waits = try stores.map { try readBesideOpenTransaction($0, input.movies[0]) }
+    var results: [Result] = []
+    for threads in threadCounts {
+      say("\(engine.title): \(threads) threads read")
+      var runs = Array(repeating: [Run](), count: stores.count)
+      for _ in 0..<rounds {
+        for (number, store) in stores.enumerated() {
+          runs[number].append(try run(store, threads: threads, input.movies))
+        }
+      }
+      for (number, store) in stores.enumerated() {
+        results.append(
+          Result(
+            engine: engine, name: store.name, threads: threads,
+            readsPerSecond: median(runs[number].map(\.reads)), slowest: median(runs[number].map(\.slowest)),
+            commitsPerSecond: median(runs[number].map(\.commits)), besideOpenTransaction: waits[number]))
+      }
+    }
+    return results
+  }
+
+  private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+}
+
+extension Readers {
+  private struct Run {
+    let reads: Double
+    let slowest: Double
+    let commits: Double
+  }
+
+  /// What threads leave for the one that waits for them.
+  private struct Gathered {
+    var times: [UInt64] = []
+    var commits = 0
+    var failure: (any Error)?
+  }
+
+  private static func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+  /// Has threads read, and one write, for a while.
+  private static func run(_ store: some ReaderStore, threads: Int, _ movies: [Movie]) throws -> Run {
+    let gathered = Mutex(Gathered())
+    let isOver = Atomic(false)
+    // All threads are there before the first read counts.
+    let start = now() + 50_000_000
+    let end = start + UInt64(seconds * 1e9)
+    try withThreads(threads + 1) { number in
+      do {
+        if number == threads {
+          var commits = 0
+          while !isOver.load(ordering: .relaxed) {
+            var movie = movies[commits * 7_919 % movies.count]
+            movie.votes += 1
+            try store.commit(movie) {}
+            commits += 1
+            // A writer that never rests would be one more thread beside two cores' readers.
+            usleep(2_000)
+          }
+          gathered.withLock { $0.commits += commits }
+        } else {
+          let times = try read(store, seed: UInt64(number), count: movies.count, from: start, to: end)
+          gathered.withLock { $0.times += times }
+          isOver.store(true, ordering: .relaxed)
+        }
+      } catch {
+        isOver.store(true, ordering: .relaxed)
+        gathered.withLock { $0.failure = error }
+      }
+    }
+    let all = gathered.withLock { $0 }
+    if let failure = all.failure { throw failure }
+    let times = all.times.sorted()
+    guard let slowest = times.dropFirst(times.count * 999 / 1_000).first else {
+      throw Failure("nothing was read")
+    }
+    return Run(
+      reads: Double(times.count) / seconds, slowest: Double(slowest) / 1e3,
+      commits: Double(all.commits) / seconds)
+  }
+
+  /// Reads by chance until it is late, and says what each read took.
+  private static func read(
+    _ store: some ReaderStore, seed: UInt64, count: Int, from start: UInt64, to end: UInt64
+  ) throws -> [UInt64] {
+    let read = try store.makeReader()
+    var generator = SplitMix(state: seed)
+    var times: [UInt64] = []
+    times.reserveCapacity(1 << 20)
+    var before = now()
+    while before < end {
+      guard try read(Int64(generator.next() % UInt64(count))) else { throw Failure("a movie is missing") }
+      let after = now()
+      if before >= start { times.append(after - before) }
+      before = after
+    }
+    return times
+  }
+
+  /// Runs threads to their ends.
+  private static func withThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws {
+    let group = DispatchGroup()
+    for number in 0..<count {
+      group.enter()
+      Thread.detachNewThread {
+        body(number)
+        group.leave()
+      }
+    }
+    group.wait()
+  }
+
+  /// What a read takes, in microseconds, that begins while another thread's transaction is open and has written.
+  private static func readBesideOpenTransaction(_ store: some ReaderStore, _ movie: Movie) throws -> Double {
+    let time = Mutex<UInt64?>(nil)
+    try store.commit(movie) {
+      let group = DispatchGroup()
+      group.enter()
+      Thread.detachNewThread {
+        if let read = try? store.makeReader(), (try? read(movie.id)) != nil {
+          let before = now()
+          if (try? read(movie.id)) == true { time.withLock { $0 = now() - before } }
+        }
+        group.leave()
+      }
+      // The transaction stays open until the read is done, or for so long that it must have waited.
+      _ = group.wait(timeout: .now() + 2)
+    }
+    guard let nanoseconds = time.withLock({ $0 }) else {
+      throw Failure("\(store.name): a read waited for the transaction of another thread")
+    }
+    return Double(nanoseconds) / 1e3
+  }
+}
