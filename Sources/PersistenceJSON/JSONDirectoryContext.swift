@@ -23,7 +23,7 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
   /// What watches over the context.
   public let monitor: ContextMonitor
 
-  /// Durable, for several processes; unique values are guarded, other indexes do not make queries faster.
+  /// Durable, for several processes; of a query on indexed fields, only the files that fit are read.
   public let capabilities: Capabilities
 
   private let configuration: JSONDirectoryConfiguration
@@ -52,7 +52,8 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     self.monitor = monitor
     let (store, lock) = try mappingErrors(location: path) {
       let store = try StoreFolder(
-        path: path, mayCreate: configuration.createsStore, isReadOnly: configuration.isReadOnly)
+        path: path, mayCreate: configuration.createsStore, isReadOnly: configuration.isReadOnly,
+        step: configuration.step)
       let file = configuration.isReadOnly ? nil : try store.control.open(WriterLock.name, O_RDWR | O_CREAT)
       return (store, file.map(WriterLock.init))
     }
@@ -61,6 +62,11 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     try recoverAtOnce(store, isOpening: true)
     let version = try mappingErrors(location: path) { try store.sequence.committed }
     monitor.opened("a JSON directory of version \(version)")
+  }
+
+  /// How many files of records were opened, by everybody who reads the store through this context.
+  package var openedFiles: Int {
+    get throws { try openStore().openings.load(ordering: .relaxed) }
   }
 
   func reading() throws -> (source: any RecordSource, catalog: Catalog) {
@@ -121,7 +127,14 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     defer { transaction.end() }
     try body(transaction)
     let entries = transaction.entries
-    if !entries.isEmpty { try journal.commit(entries) }
+    guard !entries.isEmpty else { return }
+    do {
+      try journal.commit(entries)
+    } catch let failure as SystemFailure where failure.number == ENOSPC || failure.number == EDQUOT {
+      // Nothing is committed yet: what is only a cache makes room for what is not.
+      guard try store.removeIndexes() else { throw failure }
+      try journal.commit(entries)
+    }
   }
 
   /// Finishes what a killed writer left, unless a living one is at work, whose version readers need not wait for.

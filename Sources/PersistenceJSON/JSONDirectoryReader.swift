@@ -55,14 +55,34 @@ extension JSONDirectoryReader {
     }
   }
 
-  /// A scan of the files in key order, or one whose sort keys are sorted in memory.
+  /// The rows of a request, with some fields: where the index keeps all of them, no file is opened for it.
+  public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try request.schema.requirePositions(positions)
+    return try mappingErrors(location: location) {
+      let (source, catalog) = try reading()
+      return SelectedFields(try results(request, source, catalog, needing: positions), positions)
+    }
+  }
+
+  /// Computes by looking at every row: where the index keeps all fields that are needed, no file is opened for it.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    var fold = try AggregateFold(request)
+    let names = request.grouping + request.aggregates.compactMap(\.field)
+    let positions = names.compactMap { request.rows.schema.position(of: $0) }
+    try mappingErrors(location: location) {
+      let (source, catalog) = try reading()
+      let rows = try results(request.rows, source, catalog, needing: positions)
+      _ = try rows.read(from: 0, limit: Int.max) { try fold.add($0) }
+    }
+    return try fold.groups()
+  }
+
+  /// A scan of the files in key order, or what the index spares of it.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
     try mappingErrors(location: location) {
       _ = try reading().catalog.folder(of: request.schema, location: location)
     }
-    return QueryPlan(
-      access: .scan, residual: request.predicateWithAnchor?.shape,
-      ordering: JSONDirectoryResults.isKeyOrder(request) ? .byAccess : .sorted)
+    return try RecordQuery(request, IndexedFields(request.schema)).plan
   }
 
   func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result {
@@ -70,12 +90,12 @@ extension JSONDirectoryReader {
     return try body(source, catalog)
   }
 
-  private func results(_ request: FetchRequest, _ source: any RecordSource, _ catalog: Catalog) throws
-    -> JSONDirectoryResults
-  {
+  private func results(
+    _ request: FetchRequest, _ source: any RecordSource, _ catalog: Catalog, needing positions: [Int]? = nil
+  ) throws -> JSONDirectoryResults {
     let files = try catalog.folder(of: request.schema, location: location).map {
-      RecordFiles(request.schema, in: $0, of: source, location: location)
+      RecordFiles(request.schema, in: $0, of: source, location: location).withIndex
     }
-    return try JSONDirectoryResults(request, files, location: location)
+    return try JSONDirectoryResults(request, files, needing: positions, location: location)
   }
 }

@@ -1,16 +1,38 @@
 import PersistenceDriver
 import Synchronization
 
-/// The rows of a request: the names of all files are known, and the files are read a page at a time.
+/// The rows of a request: the names of all files are known, and the files are read a page at a time; of those that
+/// the index knows, only the ones that it does not rule out.
 final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // mutable state is behind `found`
-  private let request: FetchRequest
+  /// What is left to decide of the entries.
+  private enum Stage {
+    /// All but the conditions on the key.
+    case nothing
+    /// The conditions that take the whole record.
+    case keptValues
+    /// Nothing.
+    case all
+  }
+
+  /// Which fields rows must have.
+  private enum Need {
+    /// Those of the key.
+    case key
+    /// Those that the index keeps.
+    case kept
+    /// All.
+    case whole
+  }
+
+  private let query: RecordQuery
   private let files: RecordFiles?
   private let entries: [RecordFiles.Entry]
-  private let predicate: CompiledPredicate
+  private let stage: Stage
+  private let need: Need
   private let location: String
-  private let found: Mutex<Found>
-  /// For each entry what its file was when it was first read; 0 for not yet.
-  private let stamps = Mutex<[UInt64]>([])
+  private let found = Mutex(Found())
+  /// For each entry what its file was when it was first looked at; 0 for not yet.
+  private let stamps: Mutex<[UInt64]>
 
   /// Which entries are rows of the result, as far as is known.
   private struct Found {
@@ -22,31 +44,37 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     var isComplete = false
   }
 
-  init(_ request: FetchRequest, _ files: RecordFiles?, location: String) throws {
-    self.request = request
+  init(_ request: FetchRequest, _ files: RecordFiles?, needing positions: [Int]?, location: String) throws {
     self.files = files
     self.location = location
-    predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)
-    let entries = try files?.entries() ?? []
-    guard Self.isKeyOrder(request) else {
-      self.entries = entries
-      found = Mutex(Found())
-      try sort()
-      return
+    let fields = files?.indexed ?? IndexedFields(request.schema)
+    query = try RecordQuery(request, fields)
+    if let positions, positions.allSatisfy(fields.keeps) {
+      need = positions.allSatisfy(request.schema.keyPositions.contains) ? .key : .kept
+    } else {
+      need = .whole
     }
-    self.entries = request.totalOrder.first?.isDescending == true ? entries.reversed() : entries
-    found = Mutex(Found())
-  }
-
-  /// Whether the order is that of the keys, or its reverse.
-  static func isKeyOrder(_ request: FetchRequest) -> Bool {
-    request.totalOrder.map { StoredName($0.field) } == request.schema.key.map(StoredName.init)
-      && Set(request.totalOrder.map(\.isDescending)).count == 1
+    let all = try files?.entries(where: query.onKey) ?? []
+    if query.isKeyOrder {
+      entries = request.totalOrder.first?.isDescending == true ? all.reversed() : all
+      stage = query.onKept == nil && query.residual == nil ? .all : .nothing
+      stamps = Mutex([])
+    } else if let files {
+      var sorting = RecordSorting(query, files, try RowOrder(request.totalOrder, in: request.schema))
+      let sorted = try sorting.sort(all)
+      entries = sorted.map { all[$0.number] }
+      stamps = Mutex(sorted.map(\.stamp))
+      stage = query.isOrderKept && query.residual != nil ? .keptValues : .all
+    } else {
+      entries = []
+      stage = .all
+      stamps = Mutex([])
+    }
   }
 
   func count() throws -> Int {
-    if request.predicate == nil, request.after == nil {
-      return min(max(0, entries.count - request.offset), request.limit ?? Int.max)
+    if stage == .all {
+      return min(max(0, entries.count - query.request.offset), query.request.limit ?? Int.max)
     }
     return try mappingErrors(location: location) {
       try found.withLock { found in
@@ -65,17 +93,42 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
         return found.rows.dropFirst(offset).prefix(limit)
       }
     }
-    let row = RowBuffer(count: request.schema.fields.count)
+    let row = RowBuffer(count: query.request.schema.fields.count)
     for number in rows {
-      try mappingErrors(location: location) { try read(number, of: files, into: row) }
+      try mappingErrors(location: location) {
+        switch need {
+        case .key: files.fillKey(row, entries[number])
+        case .kept: _ = try glance(number, of: files, into: row)
+        case .whole: try readRow(number, of: files, into: row)
+        }
+      }
       try row.withRow(body)
     }
     return rows.count
   }
 
-  /// Reads the record of an entry, which must be what it was when it was read before.
+  /// Reads a record that was found to be in the result, which it must still be.
+  private func readRow(_ number: Int, of files: RecordFiles, into row: RowBuffer) throws {
+    try read(number, of: files, into: row)
+    // An edit of the same size within a tick of the clock does not show in the file's status.
+    guard let whole = query.whole, try !row.withRow({ try whole.matches($0) }) else { return }
+    throw files.changedByHand(entries[number])
+  }
+
+  /// Reads the record of an entry, which must be what it was when it was looked at before.
   private func read(_ number: Int, of files: RecordFiles, into row: RowBuffer) throws {
     guard let stamp = try files.read(entries[number], into: row) else { return }
+    try requireSame(number, stamp, files)
+  }
+
+  /// Fills at least the kept fields of a row; says whether it has all.
+  private func glance(_ number: Int, of files: RecordFiles, into row: RowBuffer) throws -> Bool {
+    let glance = try files.glance(entries[number], into: row)
+    if let stamp = glance.stamp { try requireSame(number, stamp, files) }
+    return glance.isWhole
+  }
+
+  private func requireSame(_ number: Int, _ stamp: UInt64, _ files: RecordFiles) throws {
     let isSame = stamps.withLock { stamps in
       if stamps.isEmpty { stamps = Array(repeating: 0, count: entries.count) }
       if stamps[number] == 0 { stamps[number] = stamp }
@@ -87,40 +140,30 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
   /// Looks on until so many rows are found, or the end is reached.
   private func advance(_ found: inout Found, to wanted: Int) throws {
     guard let files, !found.isComplete else { return }
+    let request = query.request
     let wanted = min(wanted, request.limit ?? Int.max)
-    let readsFiles = request.predicate != nil || request.after != nil
-    let row = RowBuffer(count: readsFiles ? request.schema.fields.count : 0)
+    let row = RowBuffer(count: stage == .all ? 0 : request.schema.fields.count)
     while found.rows.count < wanted, found.next < entries.count {
       let number = found.next
-      if readsFiles {
-        try read(number, of: files, into: row)
-        found.next += 1
-        guard try row.withRow({ try predicate.matches($0) }) else { continue }
-      } else {
-        found.next += 1
-      }
+      let isRow = try isRow(number, of: files, row)
+      found.next += 1
+      guard isRow else { continue }
       if found.skipped < request.offset { found.skipped += 1 } else { found.rows.append(number) }
     }
     found.isComplete = found.next == entries.count || found.rows.count == request.limit
+    if found.isComplete, stage == .nothing { files.saveIndex() }
   }
 
-  /// Reads every file once, and keeps the sort keys of the rows.
-  private func sort() throws {
-    guard let files else { return }
-    let order = try RowOrder(request.totalOrder, in: request.schema)
-    let row = RowBuffer(count: request.schema.fields.count)
-    var keys: [(key: [PersistentValue], number: Int)] = []
-    for number in entries.indices {
-      try read(number, of: files, into: row)
-      try row.withRow { row in
-        if try predicate.matches(row) { keys.append((try order.key(of: row), number)) }
-      }
+  /// Decides what is left to decide of an entry.
+  private func isRow(_ number: Int, of files: RecordFiles, _ row: RowBuffer) throws -> Bool {
+    if stage == .all { return true }
+    var isWhole = false
+    if stage == .nothing, let onKept = query.onKept {
+      isWhole = try glance(number, of: files, into: row)
+      guard try row.withRow({ try onKept.matches($0) }) else { return false }
     }
-    keys.sort { order.compare($0.key, $1.key) < 0 }
-    let rows = keys.dropFirst(request.offset).prefix(request.limit ?? Int.max).map(\.number)
-    found.withLock { found in
-      found.rows = Array(rows)
-      found.isComplete = true
-    }
+    guard let residual = query.residual else { return true }
+    if !isWhole { try read(number, of: files, into: row) }
+    return try row.withRow { try residual.matches($0) }
   }
 }

@@ -138,7 +138,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
       do {
         // The files as they are: what the transaction itself wrote is looked up beside them.
         let committed = RecordFiles(schema, in: name.folder, of: committed, location: location)
-        try unique.refresh(model, schema, committed, try store.folder(name.folder))
+        try unique.refresh(model, schema, committed.withIndex)
       } catch {
         checked.remove(model)
         throw error
@@ -178,5 +178,10 @@ extension JSONDirectoryTransaction: RecordSource {
       return change.text.map { FileText(bytes: $0) }
     }
     return try committed.read(file, in: folder)
+  }
+
+  func status(of file: String, in folder: String) throws -> FileStatus? {
+    guard pending.files[PendingFiles.Name(folder: folder, file: file)] == nil else { return nil }
+    return try committed.status(of: file, in: folder)
   }
 }

@@ -11,11 +11,16 @@ import PersistenceDriver
 /// An open file.
 final class File: Sendable {
   let descriptor: Int32
-  let path: String
+  private let folder: String
+  private let name: String
 
-  init(descriptor: Int32, path: String) {
+  /// Where the file is, for messages: put together only where there is one, since most files are opened to be read.
+  var path: String { "\(folder)/\(name)" }
+
+  init(descriptor: Int32, name: String, in folder: String) {
     self.descriptor = descriptor
-    self.path = path
+    self.folder = folder
+    self.name = name
   }
 
   deinit { close(descriptor) }

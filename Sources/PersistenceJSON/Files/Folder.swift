@@ -21,7 +21,8 @@ final class Folder: Sendable {
   let descriptor: Int32
   /// Where the folder is, for messages.
   let path: String
-  private let inode: ino_t
+  /// What tells the folder from others of its file system.
+  let inode: ino_t
   private let device: dev_t
 
   private init(descriptor: Int32, path: String) throws {
@@ -80,7 +81,7 @@ final class Folder: Sendable {
     let file = openat(descriptor, name, flags | O_CLOEXEC, 0o666)
     if file < 0, errno == ENOENT, flags & O_CREAT == 0 { return nil }
     guard file >= 0 else { throw SystemFailure("open the file", path(of: name)) }
-    return File(descriptor: file, path: path(of: name))
+    return File(descriptor: file, name: name, in: path)
   }
 
   /// The whole content of a file; nil where there is none.

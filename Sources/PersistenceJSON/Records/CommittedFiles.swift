@@ -9,7 +9,14 @@ final class CommittedFiles: RecordSource {
   func names(in folder: String) throws -> [String] { try store.folder(folder)?.names() ?? [] }
 
   func read(_ file: String, in folder: String) throws -> FileText? {
-    try store.folder(folder)?.contents(of: file).map { FileText(bytes: $0.bytes, stamp: $0.status.stamp) }
+    // By one path: the folder need not be looked at for itself to be the one that is there now.
+    try store.contents(of: "\(folder)/\(file)", in: store.root).map {
+      FileText(bytes: $0.bytes, status: $0.status)
+    }
+  }
+
+  func status(of file: String, in folder: String) throws -> FileStatus? {
+    try store.root.status(of: "\(folder)/\(file)")
   }
 
   /// The schemas of the store's models.

@@ -6,7 +6,11 @@ struct RecordFiles {
   let schema: ModelSchema
   let folder: String
   let location: String
+  /// The fields that the index keeps.
+  var indexed: IndexedFields { layout.indexed }
   private let layout: RecordLayout
+  /// What is known of the records without opening their files; nil where nobody asked for it.
+  var index: ModelIndex?
 
   init(_ schema: ModelSchema, in folder: String, of source: any RecordSource, location: String) {
     self.source = source
@@ -34,7 +38,7 @@ struct RecordFiles {
 
   /// All records' files with their keys, sorted by key.
   ///
-  /// Only shortened names cost reading the file.
+  /// Only shortened names cost looking into the file.
   func entries() throws -> [Entry] {
     let row = RowBuffer(count: schema.fields.count)
     var entries: [Entry] = []
@@ -53,10 +57,8 @@ struct RecordFiles {
           }
           entries.append(Entry(key: key, file: name))
         } else {
-          try fill(row, from: try source.readListed(name, in: folder).bytes)
-          let key = try row.withRow { try RecordKey(of: $0, in: schema) }
-          try check(key, name)
-          entries.append(Entry(key: key, file: name))
+          _ = try glance(name, into: row)
+          entries.append(Entry(key: try row.withRow { try RecordKey(of: $0, in: schema) }, file: name))
         }
       }
     }
@@ -122,7 +124,7 @@ struct RecordFiles {
     .changedByHand(entry.file, in: folder).at(model: schema.name, key: entry.key, location: location)
   }
 
-  private func check(_ key: RecordKey, _ file: String) throws {
+  func check(_ key: RecordKey, _ file: String) throws {
     let wanted = FileName.file(for: key)
     guard wanted == file else {
       throw PersistenceError.damaged("the file holds the record of the key \(key), whose file is \(wanted)")

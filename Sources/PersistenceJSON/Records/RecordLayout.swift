@@ -12,6 +12,8 @@ final class RecordLayout: Sendable {
   }
 
   let schema: ModelSchema
+  /// The fields whose values the index keeps.
+  let indexed: IndexedFields
   /// The fields by the bytes of their names.
   let fields: [Field]
   /// What stands after the last value.
@@ -19,6 +21,7 @@ final class RecordLayout: Sendable {
 
   init(_ schema: ModelSchema) {
     self.schema = schema
+    indexed = IndexedFields(schema)
     let sorted = schema.fields.enumerated().sorted {
       StoredName($0.element.name) < StoredName($1.element.name)
     }

@@ -10,13 +10,20 @@ protocol RecordSource: AnyObject {
 
   /// The text of a file; nil where there is none.
   func read(_ file: String, in folder: String) throws -> FileText?
+
+  /// The status of the file that ``read(_:in:)`` would read now; nil where it has to be read, since it is gone, or is
+  /// not what stands in the folder.
+  func status(of file: String, in folder: String) throws -> FileStatus?
 }
 
 /// The text of a file, and what tells whether another reading found the same.
 struct FileText {
   var bytes: [UInt8]
-  /// The status of the file that was read, in a word; nil where the text cannot change any more.
-  var stamp: UInt64?
+  /// The status of the file that was read; nil where the text cannot change any more.
+  var status: FileStatus?
+
+  /// The status in a word; nil where there is none.
+  var stamp: UInt64? { status?.stamp }
 }
 
 extension RecordSource {

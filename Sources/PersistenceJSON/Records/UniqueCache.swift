@@ -5,11 +5,11 @@ final class UniqueCache {
   private var models: [StoredName: UniqueValues] = [:]
 
   /// Brings a model's values up to date with its files.
-  func refresh(_ model: StoredName, _ schema: ModelSchema, _ files: RecordFiles, _ folder: Folder?) throws {
+  func refresh(_ model: StoredName, _ schema: ModelSchema, _ files: RecordFiles) throws {
     // Taken out, so that it is changed in place and forgotten where a file cannot be read.
     var values = models.removeValue(forKey: model) ?? UniqueValues(schema)
     if !values.fits(schema) { values = UniqueValues(schema) }
-    try values.refresh(files, folder)
+    try values.refresh(files)
     models[model] = values
   }
 

@@ -1,13 +1,13 @@
 import PersistenceDriver
 
-/// The values of a model's unique indexes, by the file that holds them: a cache that is checked against every
-/// file's size, time and inode before it is believed, so that edits by hand are seen.
+/// The values of a model's unique indexes, by the file that holds them, brought up to date from the model's index
+/// before they are believed, so that edits by hand are seen.
 ///
-/// - Complexity: Checking looks at every file of the model, and reads those that changed.
+/// - Complexity: Bringing up to date looks at the status of every file of the model, and reads those that changed.
 struct UniqueValues {
   private struct Known {
-    /// The file's status; nil where another change might leave it the same, so that it is read again.
-    var status: FileStatus?
+    /// What the values were taken from; nil where the index keeps nothing of the file, so that it is read again.
+    var record: IndexedRecord?
     var values: [[PersistentValue]?]
   }
 
@@ -44,24 +44,21 @@ struct UniqueValues {
     return all
   }
 
-  /// Brings the cache up to date with the files.
-  mutating func refresh(_ files: RecordFiles, _ folder: Folder?) throws {
-    let names = try folder == nil ? [] : files.names()
+  /// Brings the values up to date with the files.
+  mutating func refresh(_ files: RecordFiles) throws {
     let row = RowBuffer(count: schema.fields.count)
     var current: Set<String> = []
-    for name in names {
-      guard let status = try folder?.status(of: name) else { continue }
+    for name in try files.names() {
       current.insert(name)
-      if let before = known[name]?.status, before == status { continue }
-      let isSettled = status.isSettled
+      let record = try files.naming(name) { try files.known(name) }
+      if let record, known[name]?.record === record { continue }
       forget(name)
-      try files.naming(name) {
-        try files.fill(row, from: files.source.readListed(name, in: files.folder).bytes)
-      }
+      let glance = try files.naming(name) { try files.glance(name, into: row) }
       let values = try row.withRow { try Self.values(of: $0, in: schema) }
-      remember(name, Known(status: isSettled ? status : nil, values: values))
+      remember(name, Known(record: glance.record, values: values))
     }
     for name in known.keys where !current.contains(name) { forget(name) }
+    files.saveIndex()
   }
 
   /// Whether the cache was made with this declaration of the model, whose fields may stand in another order.

@@ -16,6 +16,7 @@ import Synchronization
 ///     stage/                    new files of the transaction being committed
 ///     journal/7.json            a version that is committed; gone once it is in place
 ///     history/7/                its manifest, and what its files were before, by number
+///     index/movie               what is known of the records without opening their files, see ModelIndex
 /// ```
 final class StoreFolder: Sendable {
   static let controlName = ".persistence"
@@ -27,14 +28,21 @@ final class StoreFolder: Sendable {
   let sequence: VersionSequence
   let pins: VersionPins
   let layouts = RecordLayouts()
+  /// How many files of records were opened.
+  let openings = Atomic<Int>(0)
+  private let indexes = ModelIndexes()
+  private let step: @Sendable (String) throws -> Void
   private let folders = Mutex<[String: Folder]>([:])
   private let catalogs = Mutex<(status: FileStatus, catalog: Catalog)?>(nil)
 
   var location: String { root.path }
 
   /// Opens a store, or makes one.
-  init(path: String, mayCreate: Bool, isReadOnly: Bool) throws {
+  init(
+    path: String, mayCreate: Bool, isReadOnly: Bool, step: @escaping @Sendable (String) throws -> Void
+  ) throws {
     self.isReadOnly = isReadOnly
+    self.step = step
     root = try Self.openRoot(path, mayCreate: mayCreate && !isReadOnly)
     if let control = try root.folder(Self.controlName) {
       self.control = control
@@ -94,6 +102,27 @@ final class StoreFolder: Sendable {
     guard let folder = try root.folder(name) else { return nil }
     folders.withLock { $0[name] = folder }
     return folder
+  }
+
+  /// What a file of the store's folder, or of one below it, holds; nil where there is none.
+  func contents(of file: String, in folder: Folder) throws -> (bytes: [UInt8], status: FileStatus)? {
+    let isControl = folder === control || file.utf8.first == UInt8(ascii: ".")
+    if !isControl { openings.add(1, ordering: .relaxed) }
+    return try folder.contents(of: file)
+  }
+
+  /// The index of a model's folder.
+  func index(of folder: String, _ fields: IndexedFields) -> ModelIndex {
+    indexes.index(of: folder, fields) {
+      IndexFile(
+        control: control, store: UInt64(root.inode), name: folder, isReadOnly: isReadOnly, step: step)
+    }
+  }
+
+  /// Removes the indexes' files; says whether there were any.
+  func removeIndexes() throws -> Bool {
+    guard let folder = try? control.folder(IndexFile.folderName) else { return false }
+    return try folder.names().map { (try? folder.remove($0)) ?? false }.contains(true)
   }
 
   /// The catalog that was read from a file of this status; nil where that was not the last one.

@@ -65,12 +65,20 @@ final class VersionView: RecordSource, Sendable {
   }
 
   func read(_ file: String, in folder: String) throws -> FileText? {
-    let live = try self.folder(folder)?.contents(of: file)
+    let live = try self.folder(folder).flatMap { try store.contents(of: file, in: $0) }
     guard let before = try changes(in: folder)[file] else { return try text(live, file, folder) }
     guard before.existed else { return nil }
     // The old file itself, or a copy with its times.
     let kept = try history(before.version)?.contents(of: "\(before.number)")
     return try text(kept, file, folder).map { FileText(bytes: $0.bytes) }
+  }
+
+  func status(of file: String, in folder: String) throws -> FileStatus? {
+    // The file first and history afterwards, as in reading; what a person changed meanwhile, reading will say.
+    guard let status = try self.folder(folder)?.status(of: file), !status.isModified(after: moment),
+      try changes(in: folder)[file] == nil
+    else { return nil }
+    return status
   }
 
   /// The schemas of this version's models.
@@ -91,7 +99,7 @@ final class VersionView: RecordSource, Sendable {
   {
     guard let (bytes, status) = contents else { return nil }
     if status.isModified(after: moment) { throw PersistenceError.changedByHand(file, in: folder) }
-    return FileText(bytes: bytes, stamp: status.stamp)
+    return FileText(bytes: bytes, status: status)
   }
 
   private func folder(_ name: String) throws -> Folder? {

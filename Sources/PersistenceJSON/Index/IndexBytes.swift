@@ -1,0 +1,91 @@
+import Foundation
+import PersistenceDriver
+
+/// Bytes under construction, numbers in little-endian order.
+struct ByteWriter {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func put(_ number: some FixedWidthInteger) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func put(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
+
+  /// A length and the bytes.
+  mutating func putCounted(_ more: some Collection<UInt8>) {
+    put(UInt32(clamping: more.count))
+    put(more)
+  }
+
+  mutating func put(_ time: FileTime) {
+    put(Int64(time.seconds))
+    put(UInt32(clamping: time.nanoseconds))
+  }
+
+  /// A tag, and what the cell's kind takes.
+  mutating func put(_ cell: RowCell) {
+    put(cell.tag.rawValue)
+    switch cell.tag {
+    case .null: break
+    case .bool: put(UInt8(cell.boolValue ? 1 : 0))
+    case .integer: put(cell.integerValue)
+    case .double, .date: put(cell.doubleValue.bitPattern)
+    case .uuid: withUnsafeBytes(of: cell.uuidValue.uuid) { put($0) }
+    case .text, .bytes, .decimal, .document: putCounted(cell.borrowedBytes)
+    }
+  }
+}
+
+/// A walk over bytes of unknown origin: everything that is read is there, or the walk ends.
+struct ByteReader {
+  private let bytes: UnsafeRawBufferPointer
+  private var position = 0
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  var isAtEnd: Bool { position == bytes.count }
+
+  /// How many bytes are left.
+  var rest: Int { bytes.count - position }
+
+  mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+    guard rest >= MemoryLayout<Number>.size else { return nil }
+    defer { position += MemoryLayout<Number>.size }
+    return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: Number.self))
+  }
+
+  mutating func run(_ count: Int) -> UnsafeRawBufferPointer? {
+    guard count >= 0, count <= rest else { return nil }
+    defer { position += count }
+    return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+  }
+
+  /// A length and so many bytes.
+  mutating func counted() -> UnsafeRawBufferPointer? { number(UInt32.self).flatMap { run(Int($0)) } }
+
+  mutating func time() -> FileTime? {
+    guard let seconds = number(Int64.self), let nanoseconds = number(UInt32.self),
+      nanoseconds < 1_000_000_000
+    else { return nil }
+    return FileTime(seconds: Int(seconds), nanoseconds: Int(nanoseconds))
+  }
+
+  /// A cell, whose bytes are those of this walk.
+  mutating func cell() -> RowCell? {
+    guard let tag = number(UInt8.self).flatMap(RowCell.Tag.init) else { return nil }
+    switch tag {
+    case .null: return .null
+    case .bool:
+      guard let byte = number(UInt8.self), byte < 2 else { return nil }
+      return .bool(byte == 1)
+    case .integer: return number(Int64.self).map { .integer($0) }
+    case .double: return number(UInt64.self).map { .double(Double(bitPattern: $0)) }
+    case .date: return number(UInt64.self).map { .date(Double(bitPattern: $0)) }
+    case .uuid: return run(16).map { .uuid(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
+    case .text: return counted().map { .text($0) }
+    case .bytes: return counted().map { .bytes($0) }
+    case .decimal: return counted().map { .decimal($0) }
+    case .document: return counted().map { .document($0) }
+    }
+  }
+}
