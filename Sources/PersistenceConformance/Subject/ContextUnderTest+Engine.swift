@@ -27,7 +27,7 @@ extension ContextUnderTest {
       if opening.isSmallest { for name in ["mapsize", "maxsize"] { set(name, "8MiB") } }
       let url = Self.url(engine.scheme, engine.scheme == "memory" ? "" : path, all)
       let context = try StorageEngine.open(url, engines: [engine], monitoring: monitoring)
-      guard let storage = context as? any StorageContext else {
+      guard let storage = context.asStorageContext else {
         throw PersistenceError.unsupported("be used as a driver", by: "\(type(of: context))")
       }
       return storage

@@ -73,7 +73,7 @@ extension PersistentRepository {
   /// The context behind the repository as the contract that drivers keep.
   package var storage: any StorageContext {
     get throws {
-      guard let storage = context as? any StorageContext else {
+      guard let storage = context.asStorageContext else {
         throw PersistenceError.unsupported("be used as a driver", by: "\(type(of: context))")
       }
       return storage

@@ -15,7 +15,7 @@ enum StorageAccess {
       self = .transaction(try inside.transaction(), root: inside.root)
       return
     }
-    guard let store = context as? any StorageContext else {
+    guard let store = context.asStorageContext else {
       throw PersistenceError.incompatibleContext(
         model, context: context, accepted: model.supportedContexts.names)
     }
@@ -28,6 +28,7 @@ enum StorageAccess {
     of model: Model.Type, by context: any PersistentContext
   ) throws {
     let supported = model.supportedContexts
+    if supported.isAny { return }
     guard supported.contains(context) else {
       throw PersistenceError.incompatibleContext(model, context: context, accepted: supported.names)
     }

@@ -68,19 +68,23 @@ extension PersistentRecord {
   ///   - context: Where the records are kept.
   /// - Returns: The record; nil where there is none.
   /// - Throws: ``PersistenceError``.
+  @inlinable
   public static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
-    let access = try StorageAccess(context, for: Self.self)
-    return try read(RecordKey(key.keyValues), from: access.reader, location: access.root.location)
+    let reader = try PlacedReader(context, for: Self.self)
+    return try read(RecordKey(key.keyValues), as: schema.model, from: reader)
   }
 
   /// Reads the record of a key, naming it in whatever goes wrong.
-  static func read(_ key: RecordKey, from reader: any StorageReader, location: String) throws -> Self? {
-    let schema = try Self.schema.model
+  ///
+  /// It is compiled where the model is known: to lead a record out of a closure by generic code costs as much as to
+  /// find it.
+  @inlinable
+  static func read(_ key: RecordKey, as schema: ModelSchema, from reader: PlacedReader) throws -> Self? {
     var record: Self?
     do {
-      _ = try reader.find(key, in: schema) { record = try Self(from: $0) }
-    } catch let error as PersistenceError {
-      throw error.at(model: schema.name, key: key, location: location)
+      _ = try reader.reader.find(key, in: schema) { record = try Self(from: $0) }
+    } catch {
+      throw reader.located(error, key, schema)
     }
     return record
   }

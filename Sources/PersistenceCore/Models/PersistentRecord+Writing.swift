@@ -53,7 +53,8 @@ extension PersistentRecord {
     var changed: Self?
     try access.writeOnce { transaction in
       try transaction.define(schema)
-      guard var record = try read(key, from: transaction, location: access.root.location) else {
+      guard var record = try read(key, as: schema, from: PlacedReader(transaction, of: access.root))
+      else {
         throw PersistenceError.notFound(key, in: schema)
       }
       try change(&record)

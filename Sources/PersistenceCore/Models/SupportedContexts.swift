@@ -16,6 +16,9 @@ public struct SupportedContexts: Sendable {
     SupportedContexts(types)
   }
 
+  /// Whether nothing needs to be asked of a context.
+  var isAny: Bool { types == nil }
+
   /// Whether a context may hold the model: one of the types, or a wrapper around one.
   func contains(_ context: any PersistentContext) -> Bool {
     guard let types else { return true }
@@ -33,7 +36,7 @@ extension PersistentContext {
   /// Not called `layers`, as that of drivers is: of two members of one name the compiler takes the one whose type
   /// fits without a conversion, which would be this one, for ever.
   fileprivate var allLayers: [any PersistentContext] {
-    guard let store = self as? any StorageContext else { return [self] }
+    guard let store = asStorageContext else { return [self] }
     return store.layers
   }
 }

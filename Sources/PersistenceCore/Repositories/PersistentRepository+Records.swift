@@ -8,6 +8,8 @@ extension PersistentRepository {
   ///   - id: The key.
   /// - Returns: The record; nil where there is none.
   /// - Throws: ``PersistenceError``.
+  @inlinable
+  @inline(__always)  // `any PersistentRepository` gets no specialization of its own
   public func find<Model: PersistentRecord>(_ model: Model.Type, id: Model.PrimaryKey) throws -> Model? {
     try model.find(id, in: context)
   }

@@ -31,7 +31,7 @@ public struct Repository: PersistentRepository {
     if let inside = context as? TransactionContext {
       let transaction = try inside.transaction()
       try transaction.nested { result = try body(self) }
-    } else if let store = context as? any StorageContext {
+    } else if let store = context.asStorageContext {
       try TransactionScope.requireOutside(of: store)
       try TransactionScope.enter(store) {
         try store.transaction { transaction in
@@ -55,6 +55,6 @@ public struct Repository: PersistentRepository {
   ///
   /// - Throws: ``PersistenceError`` where it could not be brought to rest.
   public func close() throws {
-    try (context as? any StorageContext)?.close()
+    try context.asStorageContext?.close()
   }
 }

@@ -77,7 +77,7 @@ struct ToolStores {
   private func open(_ text: String) throws -> any StorageContext {
     let context = try StorageEngine.open(
       text, engines: engines, monitoring: session.monitoring(isVerbose: isVerbose))
-    guard let store = context as? any StorageContext else {
+    guard let store = context.asStorageContext else {
       throw PersistenceError.unsupported("be read as rows", by: StoreURL.redacted(text))
     }
     return store
