@@ -54,7 +54,7 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     } else {
       need = .whole
     }
-    let all = try files?.entries(where: query.onKey) ?? []
+    let all = try files?.entries(for: query) ?? []
     if query.isKeyOrder {
       entries = request.totalOrder.first?.isDescending == true ? all.reversed() : all
       stage = query.onKept == nil && query.residual == nil ? .all : .nothing

@@ -63,7 +63,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     return try mappingErrors(location: location) {
       guard let folder = try models.folder(of: schema, location: location) else { return false }
       let name = PendingFiles.Name(folder: folder, file: FileName.file(for: key))
-      guard try exists(name) else { return false }
+      guard try exists(name.file, in: name.folder) else { return false }
       pending.set(name, PendingFiles.Pending(text: nil, unique: []))
       return true
     }
@@ -118,15 +118,10 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
           .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
       }
       let name = PendingFiles.Name(folder: folder, file: FileName.file(for: key))
-      try check(key, try exists(name))
+      try check(key, try exists(name.file, in: name.folder))
       try checkUnique(values, name, key, schema)
       pending.set(name, PendingFiles.Pending(text: text, unique: values))
     }
-  }
-
-  private func exists(_ name: PendingFiles.Name) throws -> Bool {
-    if let change = pending.files[name] { return change.text != nil }
-    return try store.folder(name.folder)?.status(of: name.file) != nil
   }
 
   private func checkUnique(
@@ -178,6 +173,11 @@ extension JSONDirectoryTransaction: RecordSource {
       return change.text.map { FileText(bytes: $0) }
     }
     return try committed.read(file, in: folder)
+  }
+
+  func exists(_ file: String, in folder: String) throws -> Bool {
+    if let change = pending.files[PendingFiles.Name(folder: folder, file: file)] { return change.text != nil }
+    return try committed.exists(file, in: folder)
   }
 
   func status(of file: String, in folder: String) throws -> FileStatus? {

@@ -15,7 +15,10 @@ struct IndexReferenceTests {
     case 0: return Books.genre(Books.genres.randomElement(using: &random) ?? "")
     case 1: return .comparison(field: "year", comparison, year())
     case 2: return .comparison(field: "year", comparison == .equal ? .equal : .notEqual, .null)
-    case 3: return .comparison(field: "id", comparison, .integer(Int64.random(in: 0..<300, using: &random)))
+    case 3:
+      let id = PersistentValue.integer(Int64.random(in: 0..<300, using: &random))
+      guard Bool.random(using: &random) else { return .comparison(field: "id", comparison, id) }
+      return .isIn(field: "id", [id, .integer(3), .integer(77)])
     case 4:
       return .comparison(field: "price", comparison, .double(Double(Int.random(in: 0..<20, using: &random))))
     case 5: return .isIn(field: "genre", [.text("crime"), .text("essay"), .text("none")])

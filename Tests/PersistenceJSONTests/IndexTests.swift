@@ -101,6 +101,27 @@ struct IndexTests {
         request(.isBetween(field: "id", lower: .integer(1_990), upper: .integer(9_000))))
     }
     #expect(found == Array(1_990..<2_000) && openings == 10)
+
+    let listed = try request(
+      .all([
+        .isIn(field: "id", [.integer(9), .integer(-1), .integer(7), .integer(9), .integer(2_500)]),
+        .comparison(field: "id", .less, .integer(9)),
+      ]))
+    let few = try context.openings { found = try context.ids(listed) }
+    #expect(found == [7] && few == 1)
+    let snapshot = try context.snapshot()
+    let seven = try request(.comparison(field: "id", .equal, .integer(7)))
+    try context.transaction { transaction in
+      _ = try transaction.delete(RecordKey([.integer(7)]), in: Books.schema)
+      #expect(try transaction.count(seven) == 0)
+    }
+    #expect(try context.rows(seven) == [] && snapshot.rows(seven) == [Books.row(7)])
+    let added = try request(.comparison(field: "id", .equal, .integer(2_500)))
+    try context.transaction { transaction in
+      try transaction.insert(Books.row(2_500), in: Books.schema)
+      #expect(try transaction.count(added) == 1)
+    }
+    #expect(try context.rows(added) == [Books.row(2_500)] && snapshot.rows(added) == [])
   }
 
   @Test("a unique value is checked without opening files whose records are known, in a new process too")

@@ -3,6 +3,9 @@ import PersistenceDriver
 /// A request, taken apart by what it takes to decide it: the file's name, the values that the index keeps, or the
 /// whole record.
 struct RecordQuery {
+  /// More keys than this are looked up by listing the folder.
+  private static let keyLimit = 256
+
   let request: FetchRequest
   private let fields: IndexedFields
   /// The conditions on the key alone.
@@ -64,6 +67,32 @@ struct RecordQuery {
     case .all(let nodes): nodes.flatMap { terms(of: $0) }
     case .some(let node): [node]
     }
+  }
+
+  /// The keys that the conditions leave, ascending, where they name all fields' values and not too many; nil where
+  /// others may fit.
+  var keys: [RecordKey]? {
+    var keys: [[PersistentValue]] = [[]]
+    for name in request.schema.key {
+      guard let values = values(of: StoredName(name)), keys.count * values.count <= Self.keyLimit else {
+        return nil
+      }
+      keys = keys.flatMap { key in values.map { key + [$0] } }
+    }
+    return keys.map { RecordKey($0) }.sorted()
+  }
+
+  /// The values that a condition leaves of a key's field, each once.
+  private func values(of field: StoredName) -> [PersistentValue]? {
+    for term in Self.terms(of: keyNode) {
+      switch term {
+      case .comparison(let name, .equal, let value) where StoredName(name) == field:
+        return value.isNull ? [] : [value]
+      case .isIn(let name, let values) where StoredName(name) == field: return Array(Set(values))
+      default: continue
+      }
+    }
+    return nil
   }
 
   private static func joined(_ terms: [PredicateNode]) -> PredicateNode? {

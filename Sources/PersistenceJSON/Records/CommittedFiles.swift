@@ -15,6 +15,8 @@ final class CommittedFiles: RecordSource {
     }
   }
 
+  func exists(_ file: String, in folder: String) throws -> Bool { try status(of: file, in: folder) != nil }
+
   func status(of file: String, in folder: String) throws -> FileStatus? {
     try store.root.status(of: "\(folder)/\(file)")
   }

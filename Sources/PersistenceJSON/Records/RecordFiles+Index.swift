@@ -56,14 +56,21 @@ extension RecordFiles {
     for (value, position) in zip(entry.key.values, schema.keyPositions) { row.set(value, at: position) }
   }
 
-  /// All records' files whose keys fulfil conditions on the key alone, sorted by key.
-  func entries(where onKey: CompiledPredicate?) throws -> [Entry] {
-    let entries = try entries()
-    guard let onKey else { return entries }
+  /// The files of all records whose keys fulfil a query's conditions on the key alone, sorted by key.
+  func entries(for query: RecordQuery) throws -> [Entry] {
+    let entries = try query.keys.map(entries(of:)) ?? entries()
+    guard let onKey = query.onKey else { return entries }
     let row = RowBuffer(count: schema.fields.count)
     return try entries.filter { entry in
       fillKey(row, entry)
       return try row.withRow { try onKey.matches($0) }
+    }
+  }
+
+  /// The files of keys, as far as there are some: the folder is not listed.
+  private func entries(of keys: [RecordKey]) throws -> [Entry] {
+    try keys.map { Entry(key: $0, file: FileName.file(for: $0)) }.filter {
+      try source.exists($0.file, in: folder)
     }
   }
 

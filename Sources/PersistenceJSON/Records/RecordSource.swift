@@ -11,6 +11,9 @@ protocol RecordSource: AnyObject {
   /// The text of a file; nil where there is none.
   func read(_ file: String, in folder: String) throws -> FileText?
 
+  /// Whether ``names(in:)`` has a file.
+  func exists(_ file: String, in folder: String) throws -> Bool
+
   /// The status of the file that ``read(_:in:)`` would read now; nil where it has to be read, since it is gone, or is
   /// not what stands in the folder.
   func status(of file: String, in folder: String) throws -> FileStatus?

@@ -73,6 +73,11 @@ final class VersionView: RecordSource, Sendable {
     return try text(kept, file, folder).map { FileText(bytes: $0.bytes) }
   }
 
+  func exists(_ file: String, in folder: String) throws -> Bool {
+    let isThere = try self.folder(folder)?.status(of: file) != nil
+    return try changes(in: folder)[file]?.existed ?? isThere
+  }
+
   func status(of file: String, in folder: String) throws -> FileStatus? {
     // The file first and history afterwards, as in reading; what a person changed meanwhile, reading will say.
     guard let status = try self.folder(folder)?.status(of: file), !status.isModified(after: moment),
