@@ -144,6 +144,7 @@ let package = Package(
       name: "PersistenceKeyValueTests",
       dependencies: [
         "PersistencePlanner", "PersistenceDriver", "PersistenceKeyValue", "PersistenceConformance",
+        "PersistenceLMDB",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -66,27 +66,56 @@ extension KeyValueStore {
   /// How many rows a request has.
   package func count(_ request: FetchRequest, _ reader: any ByteReader) throws -> Int {
     guard let binding = try binding(request.schema, reader), request.limit != 0 else { return 0 }
-    return try PreparedQuery(request, binding, reader, location: location).count(reader)
+    return try PreparedQuery(request, binding, reader, location: location, needs: .count).count(reader)
   }
 
-  /// The rows of a request.
-  package func results(_ request: FetchRequest, _ source: any ByteSource) throws -> any StorageResults {
-    try source.withReader { reader in
+  /// The rows of a request, whole or some of their fields.
+  package func results(
+    _ request: FetchRequest, selecting positions: [Int]? = nil, _ source: any ByteSource
+  ) throws -> any StorageResults {
+    try request.schema.requirePositions(positions ?? [])
+    return try source.withReader { reader in
       guard let binding = try binding(request.schema, reader), request.limit != 0 else {
         return EmptyResults()
       }
-      let query = try PreparedQuery(request, binding, reader, location: location)
-      return try query.results(reader, source)
+      let needs = AccessNeeds(of: request, selecting: positions)
+      let query = try PreparedQuery(request, binding, reader, location: location, needs: needs)
+      return try query.results(reader, source, selecting: positions)
     }
   }
 
-  /// How a request would be answered.
-  package func plan(for request: FetchRequest, _ reader: any ByteReader) throws -> QueryPlan {
-    guard let binding = try binding(request.schema, reader) else {
-      return AccessPlanner(request, indexes: []).all()[0].queryPlan(indexes: [])
+  /// What rows come to, for all of them or group by group.
+  package func aggregate(_ request: AggregateRequest, _ reader: any ByteReader) throws -> [AggregateGroup] {
+    guard let binding = try binding(request.rows.schema, reader), request.rows.limit != 0 else {
+      return try AggregateFold(request).groups()
     }
-    return try PreparedQuery(request, binding, reader, location: location).plan
-      .queryPlan(indexes: binding.model.schema.indexes)
+    return try AggregateReading(request, binding, reader, location: location).groups()
+  }
+
+  /// How a request would be answered, for whole rows or some of their fields.
+  package func plan(for request: FetchRequest, selecting positions: [Int]? = nil, _ reader: any ByteReader)
+    throws -> QueryPlan
+  {
+    try request.schema.requirePositions(positions ?? [])
+    guard let binding = try binding(request.schema, reader) else {
+      let planner = AccessPlanner(request, indexes: [])
+      return planner.all()[0].queryPlan(for: request, isIndexOnly: false)
+    }
+    let needs = AccessNeeds(of: request, selecting: positions)
+    return try PreparedQuery(request, binding, reader, location: location, needs: needs)
+      .queryPlan(selecting: positions)
+  }
+}
+
+extension AccessNeeds {
+  /// Some fields of the rows of a request, or all of them, in order.
+  init(of request: FetchRequest, selecting positions: [Int]?) {
+    self.init(fields: positions.map { $0.map { request.schema.fields[$0].name } }, isOrdered: true)
+  }
+
+  /// The keys of the rows of a request, in an order only where that decides which they are.
+  static func keys(of request: FetchRequest) -> AccessNeeds {
+    AccessNeeds(fields: [], isOrdered: request.limit != nil || request.offset != 0)
   }
 }
 

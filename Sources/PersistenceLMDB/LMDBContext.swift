@@ -78,9 +78,26 @@ public final class LMDBContext: StorageContext {
   /// The rows of a request, over a snapshot of the newest state.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults { try snapshot().fetch(request) }
 
+  /// Some fields of the rows of a request; the others are not read, nor are the records where an index holds all
+  /// that is asked about.
+  public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try snapshot().fetch(request, selecting: positions)
+  }
+
+  /// What rows come to, from the ends or the entries of an index where one serves, otherwise by a walk over the
+  /// fields that are asked about.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try withReader { try $0.aggregate(request, $1) }
+  }
+
   /// How a request would be answered.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
     try withReader { try $0.plan(for: request, $1) }
+  }
+
+  /// How a request for some fields would be answered.
+  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try withReader { try $0.plan(for: request, selecting: positions, $1) }
   }
 
   /// Pins the newest committed state; contexts and results of one version share what pins it.

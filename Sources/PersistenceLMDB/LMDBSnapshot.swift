@@ -52,7 +52,19 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
 
   func fetch(_ request: FetchRequest) throws -> any StorageResults { try store.results(request, self) }
 
+  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try store.results(request, selecting: positions, self)
+  }
+
+  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try withReader { try store.aggregate(request, $0) }
+  }
+
   func plan(for request: FetchRequest) throws -> QueryPlan {
     try withReader { try store.plan(for: request, $0) }
+  }
+
+  func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try withReader { try store.plan(for: request, selecting: positions, $0) }
   }
 }

@@ -65,52 +65,6 @@ package struct AccessPlan: Sendable, Hashable {
   /// The part of the predicate that is evaluated on each row, the anchor's included where the walk does not
   /// decide it.
   package var residual: PredicateNode?
-}
-
-extension AccessPlan {
-  /// The plan as the driver contract states it.
-  package func queryPlan(indexes: [IndexSchema]) -> QueryPlan {
-    let access: QueryPlan.Access =
-      switch path {
-      case .scan: .scan
-      case .primaryKey: .primaryKey
-      case .index(let number): .index(indexes[number].fields)
-      }
-    return QueryPlan(
-      access: access, native: native?.shape, residual: residual?.shape,
-      ordering: isOrdered ? .byAccess : .sorted)
-  }
-}
-
-extension AccessPlan: CustomStringConvertible {
-  /// The plan as text, with its values: for people, tests and debug logs.
-  package var description: String {
-    var text: String
-    switch path {
-    case .scan: text = "scan"
-    case .primaryKey: text = "key (\(components.joined(separator: ", ")))"
-    case .index: text = "index (\(components.prefix(indexedComponents).joined(separator: ", ")))"
-    }
-    if ranges.isEmpty { return "nothing" }
-    let words = ranges.map { self.words($0) }.filter { !$0.isEmpty }
-    if !words.isEmpty { text += " [\(words.joined(separator: " | "))]" }
-    if let anchor { text += " after (\(anchor.map { "\($0)" }.joined(separator: ", ")))" }
-    if isReversed { text += " backwards" }
-    text += isOrdered ? "; in order" : "; sorted"
-    if let residual { text += "; residual \(residual)" }
-    return text
-  }
-
-  private func words(_ range: Range) -> String {
-    var words = zip(components, range.equals).map { "\($0) == \($1)" }
-    let field = range.equals.count < components.count ? components[range.equals.count] : ""
-    switch range.next {
-    case .all: break
-    case .prefix(let prefix): words.append("\(field) begins with \(PersistentValue.text(prefix))")
-    case .bounds(let lower, let upper):
-      if let lower { words.append("\(field) \(lower.isInclusive ? ">=" : ">") \(lower.value)") }
-      if let upper { words.append("\(field) \(upper.isInclusive ? "<=" : "<") \(upper.value)") }
-    }
-    return words.joined(separator: ", ")
-  }
+  /// Paths of which only the ranges count: a row fits where each of them leads to it too.
+  package var intersected: [AccessPlan] = []
 }

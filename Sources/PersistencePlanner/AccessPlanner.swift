@@ -2,75 +2,43 @@ package import PersistenceDriver
 
 /// Chooses how the rows of a request are found: a pure function of the request, the indexes and estimates.
 ///
-/// Every plan gives the same rows in the same order; the choice is one of speed and memory alone. Issue 4's
-/// planner grows from here: more candidates, better estimates.
+/// Every plan gives the same rows in the same order; the choice is one of speed and memory alone.
 package struct AccessPlanner {
-  /// How many entries an unordered index path may have before a path in order, which holds nothing in memory, is
-  /// preferred to it.
-  static let sortedEntriesLimit = 4096
-
   /// How many ranges one plan may have.
   static let rangeLimit = 16_384
 
-  private let request: FetchRequest
-  private let indexes: [IndexSchema]
-  private let conjunction: Conjunction
+  let request: FetchRequest
+  let indexes: [IndexSchema]
+  let conjunction: Conjunction
+  let needs: AccessNeeds
 
   /// Prepares planning.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - indexes: The indexes that the store keeps, whose positions plans will name.
-  package init(_ request: FetchRequest, indexes: [IndexSchema]) {
+  ///   - needs: What is wanted of the rows.
+  package init(_ request: FetchRequest, indexes: [IndexSchema], needs: AccessNeeds = .rows) {
     self.request = request
+    self.needs = needs
     self.indexes = indexes
     conjunction = Conjunction(request.predicate)
   }
 
-  /// The best plan.
-  ///
-  /// - Parameters:
-  ///   - total: How many records there are; asked for at most once.
-  ///   - estimate: How many entries a plan's ranges hold, counted up to the limit given.
-  /// - Returns: The plan.
-  /// - Throws: What the closures throw.
-  package func best(
-    total: () throws -> Int, estimate: (AccessPlan, Int) throws -> Int
-  ) rethrows -> AccessPlan {
-    var best = candidate(.scan)
-    if indexes.isEmpty && best.plan.isOrdered { return best.plan }
-    var ordered: Candidate? = best.plan.isOrdered ? best : nil
-    for number in indexes.indices {
-      let other = candidate(.index(number))
-      if other.score > best.score { best = other }
-      if other.plan.isOrdered, other.score > ordered?.score ?? -1 { ordered = other }
-    }
-    if best.plan.isOrdered || best.isPoint || best.plan.path == .scan { return best.plan }
-    if let ordered {
-      let entries = try estimate(best.plan, Self.sortedEntriesLimit)
-      return entries < Self.sortedEntriesLimit ? best.plan : ordered.plan
-    }
-    // Everything is sorted in any case: an index pays while it leaves most records unread.
-    let limit = max(Self.sortedEntriesLimit, try total() / 8)
-    return try estimate(best.plan, limit) < limit ? best.plan : candidate(.scan).plan
-  }
-
   /// Every plan that can answer the request, so that tests can compare what they give.
   package func all() -> [AccessPlan] {
-    [candidate(.scan).plan] + indexes.indices.map { candidate(.index($0)).plan }
+    let single = [candidate(.scan)] + indexes.indices.map { candidate(.index($0)) }
+    let narrow = single.filter(\.isNarrowIndex)
+    return single.map(\.plan)
+      + narrow.flatMap { first in
+        narrow.filter { $0.plan.path != first.plan.path }.map { intersection(of: first, with: $0).plan }
+      }
   }
 }
 
 extension AccessPlanner {
-  private struct Candidate {
-    var plan: AccessPlan
-    var score: Int
-    /// Whether at most one record can be found by it.
-    var isPoint: Bool
-  }
-
   /// The plan that uses a path for whatever it can.
-  private func candidate(_ path: AccessPlan.Path) -> Candidate {
+  func candidate(_ path: AccessPlan.Path) -> PlanCandidate {
     let indexed: [String]
     if case .index(let number) = path { indexed = indexes[number].fields } else { indexed = [] }
     let components = indexed + request.schema.key
@@ -85,9 +53,37 @@ extension AccessPlanner {
     if case .index(let number) = path, indexes[number].isUnique, pinned.count >= indexed.count {
       isPoint = pinned.prefix(indexed.count).allSatisfy { !$0.isNull }
     }
-    let bonus = (isPoint ? (indexed.isEmpty ? 2_000 : 1_000) : 0) + (plan.isOrdered ? 4 : 0)
-    // Of two paths that are as good, the primary key's needs no second look-up.
-    return Candidate(plan: plan, score: 2 * (score + bonus) + (indexed.isEmpty ? 1 : 0), isPoint: isPoint)
+    return held(PlanCandidate(plan: plan, score: score, isPoint: isPoint, covered: covered))
+  }
+
+  /// The plan that takes the rows that two paths lead to.
+  func intersection(of walked: PlanCandidate, with collected: PlanCandidate) -> PlanCandidate {
+    let covered = walked.covered.union(collected.covered)
+    var plan = walked.plan
+    plan.anchor = nil
+    plan.isOrdered = false
+    plan.isReversed = false
+    var other = collected.plan
+    other.anchor = nil
+    plan.intersected = [other]
+    plan.native = request.after == nil ? conjunction.node(only: covered) : nil
+    plan.residual = request.after == nil ? conjunction.node(without: covered) : request.predicateWithAnchor
+    return held(
+      PlanCandidate(plan: plan, score: walked.score + collected.score, isPoint: false, covered: covered))
+  }
+
+  /// Finds out what the keys of a path tell.
+  private func held(_ candidate: PlanCandidate) -> PlanCandidate {
+    var candidate = candidate
+    for index in conjunction.terms.indices
+    where !candidate.covered.contains(index) && candidate.holds(conjunction.terms[index].node.fields) {
+      candidate.keyTerms.insert(index)
+    }
+    let isShort = needs.fields == nil && candidate.plan.components.count < request.schema.fields.count
+    candidate.holdsNeeds =
+      !isShort && candidate.holds(needs.fields ?? request.schema.fields.map(\.name))
+      && candidate.holds(candidate.plan.residual?.fields ?? [])
+    return candidate
   }
 
   /// The ranges that the conditions leave of a path, which conditions they decide, and how narrow they are.
@@ -154,47 +150,5 @@ extension AccessPlanner {
   private func isTighter(_ bound: AccessPlan.Bound, than other: AccessPlan.Bound, sign: Int) -> Bool {
     let order = PersistentValue.compare(bound.value, other.value) * sign
     return order > 0 || (order == 0 && !bound.isInclusive)
-  }
-}
-
-extension AccessPlanner {
-  /// Finds out whether walking the path yields the request's order, and where the walk begins.
-  private func settleOrder(_ plan: inout AccessPlan) {
-    let criteria = request.totalOrder.filter { conjunction.constant($0.field) == nil }
-    let walked = plan.components.filter { conjunction.constant($0) == nil }
-    let directions = Set(criteria.map(\.isDescending))
-    let matches =
-      directions.count <= 1 && walked.count >= criteria.count
-      && zip(criteria, distinct(walked)).allSatisfy { StoredName($0.field) == StoredName($1) }
-      && distinct(walked).count >= criteria.count
-    plan.isOrdered = matches || plan.ranges.isEmpty
-    plan.isReversed = matches && directions.first == true
-    guard let after = request.after else { return }
-    if plan.isOrdered, let anchor = anchor(after, along: plan.components) {
-      plan.anchor = anchor
-    } else {
-      plan.native = nil
-      plan.residual = request.predicateWithAnchor
-    }
-  }
-
-  private func distinct(_ names: [String]) -> [String] {
-    var seen: Set<StoredName> = []
-    return names.filter { seen.insert(StoredName($0)).inserted }
-  }
-
-  /// The anchor's place on a path: the values of its first components, as far as they are known.
-  private func anchor(_ after: PageAnchor, along components: [String]) -> [PersistentValue]? {
-    var known: [StoredName: PersistentValue] = [:]
-    for (value, criterion) in zip(after.values, request.totalOrder) {
-      if let constant = conjunction.constant(criterion.field), constant != value.normalized { return nil }
-      known[StoredName(criterion.field)] = value.normalized
-    }
-    var place: [PersistentValue] = []
-    for component in components {
-      guard let value = known[StoredName(component)] ?? conjunction.constant(component) else { break }
-      place.append(value)
-    }
-    return place
   }
 }

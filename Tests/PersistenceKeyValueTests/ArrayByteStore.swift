@@ -14,6 +14,8 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
   let longestKey: Int
   let workspace = KeyValueWorkspace()
   var lendsCopies = false
+  /// How often a cursor was moved.
+  fileprivate(set) var steps = 0
   private var spaces: [[Node]] = [[], [], []]
   private var memory: [UnsafeMutableRawBufferPointer] = []
 
@@ -109,6 +111,7 @@ private final class ArrayCursor: ByteCursor {
 
   private func entry(at index: Int) -> ByteEntry? {
     let nodes = store.nodes(space)
+    store.steps += 1
     place = max(-1, min(index, nodes.count))
     guard nodes.indices.contains(index) else { return nil }
     return ByteEntry(key: nodes[index].key, value: UnsafeRawBufferPointer(nodes[index].value))

@@ -22,13 +22,14 @@ struct AccessPlannerTests {
 
   private func plan(
     _ predicate: PredicateNode?, _ order: [FieldOrder] = [], after: [PersistentValue]? = nil,
-    entries: Int = 10
+    entries: Int = 10, needs: AccessNeeds = .rows, fits: [UInt64]? = nil
   ) throws -> String {
     let schema = try schema.get()
     let request = try FetchRequest(
       schema, where: predicate, order: order, after: after.map { PageAnchor($0) })
-    let planner = AccessPlanner(request, indexes: schema.indexes)
-    return "\(planner.best(total: { 1_000_000 }, estimate: { _, limit in min(limit, entries) }))"
+    let planner = AccessPlanner(request, indexes: schema.indexes, needs: needs)
+    let sample = fits.map { PlanSample(size: 64, fits: $0) }
+    return "\(try planner.best(FixedStatistics(total: 1_000_000, entries: entries, sample: sample)))"
   }
 
   private func equal(_ field: String, _ value: PersistentValue) -> PredicateNode {
@@ -156,5 +157,68 @@ struct AccessPlannerTests {
       text
         == "index (rating) [rating == 'PG']; in order; residual (rating == 'PG' && ((rating > 'R') || (rating == 'R' && id > 4)))"
     )
+  }
+
+  @Test("two indexes that are selective together, and neither alone, are intersected")
+  func intersections() throws {
+    let both = PredicateNode.all([
+      .comparison(field: "rating", .greater, .text("A")), .comparison(field: "title", .greater, .text("B")),
+    ])
+    let order = [FieldOrder("year")]
+    #expect(
+      try plan(both, order, entries: 30_000, fits: [0b0011, 0b1100])
+        == "index (rating) [rating > 'A'] and index (title) [title > 'B']; sorted")
+    // What fits one fits the other: the second index would tell nothing.
+    #expect(
+      try plan(both, order, entries: 30_000, fits: [0b11, 0b11])
+        == "index (rating) [rating > 'A']; sorted; residual title > 'B'")
+  }
+
+  @Test("an index that holds all that is asked about is read instead of the records")
+  func indexOnly() throws {
+    let needs = AccessNeeds(fields: ["budget", "rating"], isOrdered: false)
+    #expect(try plan(nil, needs: needs) == "index (rating, budget); sorted")
+    let cheap = PredicateNode.comparison(field: "budget", .less, .double(5))
+    #expect(
+      try plan(cheap, entries: 900_000, needs: needs)
+        == "index (rating, budget); sorted; residual budget < 5.0")
+    #expect(try plan(nil, needs: .count) == "scan; in order")
+    #expect(
+      try plan(cheap, entries: 900_000, needs: AccessNeeds(fields: ["year"], isOrdered: false))
+        == "scan; in order; residual budget < 5.0")
+  }
+
+  @Test("groups are told by the beginnings of keys, after values that are given")
+  func groups() throws {
+    let schema = try schema.get()
+    func grouped(_ predicate: PredicateNode?, _ fields: [String]) throws -> String? {
+      let planner = AccessPlanner(try FetchRequest(schema, where: predicate), indexes: schema.indexes)
+      return planner.grouped(by: fields).map { "\($0.plan); \($0.components)" }
+    }
+    #expect(try grouped(nil, ["rating"]) == "index (rating); sorted; 1")
+    #expect(try grouped(nil, ["budget", "rating"]) == "index (rating, budget); sorted; 2")
+    #expect(
+      try grouped(equal("rating", .text("PG")), ["budget"])
+        == "index (rating, budget) [rating == 'PG']; sorted; 2")
+    #expect(try grouped(nil, ["budget"]) == nil)
+    #expect(try grouped(equal("year", .integer(1999)), ["rating"]) == nil)
+  }
+
+  @Test("a plan is told without a value")
+  func shapes() throws {
+    let schema = try schema.get()
+    let predicate = PredicateNode.all([
+      .isIn(field: "rating", [.text("PG"), .text("R")]), .comparison(field: "budget", .less, .double(5)),
+      equal("year", .integer(1999)),
+    ])
+    let request = try FetchRequest(
+      schema, where: predicate, order: [FieldOrder("title")], limit: 10, offset: 5)
+    let plan = try AccessPlanner(request, indexes: schema.indexes)
+      .best(FixedStatistics(total: 1_000_000, entries: 10))
+    #expect(
+      "\(plan.queryPlan(for: request, isIndexOnly: false))"
+        == "index (rating, budget) where rating == ?, budget > nil, budget < ? in 2 ranges; "
+        + "native: (rating in [?, ?] && budget < ?); residual: year == ?; "
+        + "sort keys sorted in memory, at most 15 kept")
   }
 }

@@ -54,4 +54,26 @@ extension Query {
     let access = try StorageAccess(context, for: Model.self)
     return try access.reader.plan(for: options().request(in: access.root))
   }
+
+  /// How the query would be answered for some properties: also whether an index holds them all, so that no record is
+  /// read.
+  ///
+  /// - Parameter properties: Stored properties, as for ``select(_:fileID:line:)``.
+  /// - Returns: The plan.
+  /// - Throws: ``PersistenceError``.
+  public func explain<each Value: PersistentValueConvertible & Sendable>(
+    selecting properties: repeat SendableKeyPath<Model, each Value>
+  ) throws -> QueryPlan {
+    let access = try StorageAccess(context, for: Model.self)
+    let schema = try Model.schema.model
+    var positions: [Int] = []
+    for property in repeat each properties {
+      let name = Model.name(of: property)
+      guard let position = schema.position(of: name) else {
+        throw PersistenceError.unknownField(name, in: schema)
+      }
+      positions.append(position)
+    }
+    return try access.reader.plan(for: options().request(in: access.root), selecting: positions)
+  }
 }

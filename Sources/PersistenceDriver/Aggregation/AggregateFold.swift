@@ -4,6 +4,8 @@ public struct AggregateFold {
   private let keyPositions: [Int]
   private let columns: [Column]
   private var states: [[PersistentValue]: [State]] = [:]
+  /// The one group of all rows, where none are asked for: there is an answer for no rows too.
+  private var whole: [State]
 
   private struct Column {
     let aggregate: Aggregate
@@ -29,14 +31,17 @@ public struct AggregateFold {
       let position = try aggregate.field.map(position) ?? 0
       return Column(aggregate: aggregate, position: position, kind: schema.fields[position].kind)
     }
-    // Without groups there is an answer for no rows too.
-    if keyPositions.isEmpty { states[[]] = columns.map(Self.initial) }
+    whole = columns.map(Self.initial)
   }
 
   /// Takes a row of the request's schema into account.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a stored value is none.
   public mutating func add(_ row: borrowing Row) throws {
+    guard !keyPositions.isEmpty else {
+      for index in columns.indices { try whole[index].add(row[columns[index].position]) }
+      return
+    }
     var key: [PersistentValue] = []
     for position in keyPositions { key.append(try row.value(at: position)) }
     var group = states.removeValue(forKey: key) ?? columns.map(Self.initial)
@@ -51,7 +56,11 @@ public struct AggregateFold {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/valueTooLarge`` where a sum is beyond what its
   ///   kind can hold.
   public func groups() throws -> [AggregateGroup] {
-    try states.sorted { RecordKey.compare(RecordKey($0.key), RecordKey($1.key)) < 0 }.map { key, group in
+    let groups: [(key: [PersistentValue], value: [State])] =
+      keyPositions.isEmpty
+      ? [(key: [], value: whole)]
+      : states.sorted { RecordKey.compare(RecordKey($0.key), RecordKey($1.key)) < 0 }
+    return try groups.map { key, group in
       let values = try zip(columns, group).map { column, state in
         guard let value = state.value() else {
           throw PersistenceError(

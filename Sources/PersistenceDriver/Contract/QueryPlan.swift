@@ -30,13 +30,36 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var residual: String?
   /// How the rows come into their order.
   public var ordering: Ordering
+  /// What is read of the access path, in words with `?` for every value, such as `rating == ?, budget >= ?`; nil for
+  /// all of it.
+  public var range: String?
+  /// How many such ranges there are, one for each value of a list.
+  public var ranges: Int
+  /// Whether the path is read from its end to its beginning.
+  public var isReversed: Bool
+  /// Whether the keys of the path answer by themselves, so that no record is read.
+  public var isIndexOnly: Bool
+  /// The other indexes that a record must be found by too, in words.
+  public var intersected: [String]
+  /// How many rows are kept at most while they are sorted in memory; nil where nothing says so.
+  public var sortedAtMost: Int?
 
   /// Makes a plan.
-  public init(access: Access, native: String? = nil, residual: String? = nil, ordering: Ordering) {
+  public init(
+    access: Access, native: String? = nil, residual: String? = nil, ordering: Ordering, range: String? = nil,
+    ranges: Int = 1, isReversed: Bool = false, isIndexOnly: Bool = false, intersected: [String] = [],
+    sortedAtMost: Int? = nil
+  ) {
     self.access = access
     self.native = native
     self.residual = residual
     self.ordering = ordering
+    self.range = range
+    self.ranges = ranges
+    self.isReversed = isReversed
+    self.isIndexOnly = isIndexOnly
+    self.intersected = intersected
+    self.sortedAtMost = sortedAtMost
   }
 }
 
@@ -50,11 +73,17 @@ extension QueryPlan: CustomStringConvertible {
     case .index(let fields): parts.append("index (\(fields.joined(separator: ", ")))")
     case .engine(let words): parts.append(words)
     }
+    if ranges == 0 { return "nothing can fit" }
+    if let range { parts[0] += " where \(range)" + (ranges > 1 ? " in \(ranges) ranges" : "") }
+    if isReversed { parts[0] += " backwards" }
+    for other in intersected { parts.append("and also in \(other)") }
+    if isIndexOnly { parts.append("from keys alone, without records") }
     if let native { parts.append("native: \(native)") }
     if let residual { parts.append("residual: \(residual)") }
     switch ordering {
     case .byAccess: parts.append("in order")
-    case .sorted: parts.append("sort keys sorted in memory")
+    case .sorted:
+      parts.append("sort keys sorted in memory" + (sortedAtMost.map { ", at most \($0) kept" } ?? ""))
     case .byEngine: parts.append("sorted by the engine")
     }
     return parts.joined(separator: "; ")

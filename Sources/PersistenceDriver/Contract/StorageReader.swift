@@ -60,4 +60,21 @@ public protocol StorageReader: AnyObject {
   ///
   /// - Throws: ``PersistenceError``.
   func plan(for request: FetchRequest) throws -> QueryPlan
+
+  /// How a request for some fields would be answered; by default as one for whole rows is.
+  ///
+  /// - Parameters:
+  ///   - request: Which rows.
+  ///   - positions: The positions of the fields that are wanted.
+  /// - Returns: The plan.
+  /// - Throws: ``PersistenceError``.
+  func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan
+}
+
+extension StorageReader {
+  /// Plans for whole rows.
+  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try request.schema.requirePositions(positions)
+    return try plan(for: request)
+  }
 }

@@ -76,6 +76,15 @@ extension KeyCodec {
     return (mask == 0 ? "" : "-") + String(decoding: digits, as: UTF8.self)
   }
 
+  /// Passes over the class, the exponent and the digits of a decimal.
+  static func skipDecimal(in key: UnsafeRawBufferPointer, at index: inout Int) throws {
+    let kind = try byte(in: key, at: &index)
+    guard kind == Class.negative || kind == Class.positive else { return }
+    index += 2
+    let last: UInt8 = kind == Class.negative ? 0xFF : 0
+    while try byte(in: key, at: &index) != last {}
+  }
+
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }

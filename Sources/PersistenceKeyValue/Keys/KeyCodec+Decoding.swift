@@ -48,19 +48,19 @@ extension KeyCodec {
     return key[index]
   }
 
-  private static func number(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> UInt64 {
+  static func number(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> UInt64 {
     guard key.count - index >= 8 else { throw malformed }
     defer { index += 8 }
     return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: index, as: UInt64.self))
   }
 
-  private static func double(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> Double {
+  static func double(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> Double {
     let number = try number(in: key, at: &index)
     return Double(bitPattern: number >> 63 == 1 ? number ^ (1 << 63) : ~number)
   }
 
   /// The bytes of text or bytes, without escapes, up to the closing zero.
-  private static func run(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> [UInt8] {
+  static func run(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
       let byte = try byte(in: key, at: &index)

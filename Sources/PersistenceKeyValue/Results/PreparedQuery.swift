@@ -8,77 +8,96 @@ struct PreparedQuery: Sendable {
   let location: String
   let plan: AccessPlan
   let path: AccessPath
+  /// What the keys of the path hold.
+  let fields: EntryFields
   /// nil where every entry of the path fits.
   let predicate: CompiledPredicate?
+  /// The part of the predicate that keys decide which are not cut, and the part that is left then.
+  let keyPredicate: CompiledPredicate?
+  let restPredicate: CompiledPredicate?
+  /// The paths whose records alone count.
+  private let intersections: [AccessPath]
 
   /// - Parameters:
   ///   - request: The request.
   ///   - binding: Its model.
   ///   - reader: What estimates are made from.
   ///   - location: The store, for messages.
+  ///   - needs: What is wanted of the rows.
   /// - Throws: ``PersistenceError`` where the store cannot be read.
-  init(_ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String) throws {
-    let planner = AccessPlanner(request, indexes: binding.model.schema.indexes)
-    let plan = try planner.best(
-      total: { try Catalog.count(of: binding.model, reader) },
-      estimate: { plan, limit in
-        let path = try AccessPath(plan, binding, longestKey: reader.longestKey)
-        return try Self.entries(path, reader, limit: limit)
-      })
+  init(
+    _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
+    needs: AccessNeeds = .rows
+  ) throws {
+    let planner = AccessPlanner(request, indexes: binding.model.schema.indexes, needs: needs)
+    let statistics = PathStatistics(binding, reader, location: location)
+    let plan = try planner.best(statistics)
     try self.init(request, binding, plan, longestKey: reader.longestKey, location: location)
   }
 
   init(
     _ request: FetchRequest, _ binding: ModelBinding, _ plan: AccessPlan, longestKey: Int, location: String
-  )
-    throws
-  {
+  ) throws {
     self.request = request
     self.binding = binding
     self.location = location
     self.plan = plan
     path = try AccessPath(plan, binding, longestKey: longestKey)
-    let residual = path.isWidened ? request.predicateWithAnchor : plan.residual
+    fields = EntryFields(of: path, binding)
+    intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
+    let isWidened = path.isWidened || intersections.contains(where: \.isWidened)
+    let residual = isWidened ? request.predicateWithAnchor : plan.residual
     predicate = try residual.map { try CompiledPredicate($0, in: binding.declared) }
+    let held = fields.positions
+    let (byKey, rest) =
+      residual?.parts { name in
+        binding.declared.position(of: name).map(held.contains) ?? false
+      } ?? (nil, nil)
+    keyPredicate = try byKey.map { try CompiledPredicate($0, in: binding.declared) }
+    restPredicate = try rest.map { try CompiledPredicate($0, in: binding.declared) }
   }
 
   /// Whether the path is every record of the model.
   var isWhole: Bool { plan.path == .scan && plan.anchor == nil && predicate == nil && !plan.ranges.isEmpty }
 
-  /// How many entries the path has, counted up to a limit.
-  private static func entries(_ path: AccessPath, _ reader: any ByteReader, limit: Int) throws -> Int {
-    let cursor = try reader.takeCursor(in: path.space)
-    defer { reader.giveBack(cursor) }
-    var count = 0
-    for range in path.ranges {
-      var entry = try range.lower.withUnsafeBytes { try cursor.seek($0) }
-      while count < limit, let found = entry {
-        if let upper = range.upper,
-          upper.withUnsafeBytes({ TotalOrder.compare(found.key, $0) >= 0 })
-        {
-          break
-        }
-        count += 1
-        entry = try cursor.next()
+  /// Whether these fields of the rows can be had without reading a record whose key is not cut.
+  func isKeyOnly(_ wanted: [Int]) -> Bool { restPredicate == nil && fields.hold(wanted) }
+
+  /// How the request is answered where some fields are wanted of each row; nil for all.
+  func queryPlan(selecting wanted: [Int]?) -> QueryPlan {
+    let wanted = wanted ?? Array(binding.declared.fields.indices)
+    // Rows that were sorted are found again by their keys.
+    return plan.queryPlan(for: request, isIndexOnly: plan.isOrdered && isKeyOnly(wanted))
+  }
+
+  /// The keys of the records that the other paths lead to; nil where there are none.
+  func intersected(_ reader: any ByteReader) throws -> KeySet? {
+    var found: KeySet?
+    for path in intersections {
+      var keys = KeySet()
+      let key = reader.workspace.takeBuffer()
+      defer { reader.workspace.giveBack(key) }
+      try path.forEach(reader) { entry in
+        key.clear()
+        try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: key)
+        if found?.contains(key.bytes) ?? true { keys.add(key.bytes) }
+        return true
       }
+      found = keys
     }
-    return count
+    return found
   }
 
   /// How many rows the request has.
   func count(_ reader: any ByteReader) throws -> Int {
-    let wanted =
-      request.limit.map { limit in
-        let (sum, overflows) = limit.addingReportingOverflow(request.offset)
-        return overflows ? Int.max : sum
-      } ?? Int.max
+    let wanted = wanted
     let found: Int
     if isWhole {
       found = try Catalog.count(of: binding.model, reader)
-    } else if predicate == nil {
-      found = try Self.entries(path, reader, limit: wanted)
+    } else if predicate == nil, intersections.isEmpty {
+      found = try path.count(reader, limit: wanted)
     } else {
-      let walk = try RowWalk(self, reader)
+      let walk = try RowWalk(self, reader, filling: [])
       defer { walk.end() }
       var count = 0
       while count < wanted, try walk.next() != nil { count += 1 }
@@ -87,9 +106,19 @@ struct PreparedQuery: Sendable {
     return max(0, min(found, wanted) - request.offset)
   }
 
-  /// The rows.
-  func results(_ reader: any ByteReader, _ source: any ByteSource) throws -> any StorageResults {
-    plan.isOrdered ? WalkedResults(self, source) : SortedResults(self, try sort(reader), source)
+  /// How many rows are met at most before offset and limit are applied.
+  var wanted: Int {
+    let (sum, overflows) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
+    return overflows ? Int.max : sum
+  }
+
+  /// The rows, whole or some of their fields.
+  func results(_ reader: any ByteReader, _ source: any ByteSource, selecting positions: [Int]? = nil) throws
+    -> any StorageResults
+  {
+    plan.isOrdered
+      ? WalkedResults(self, source, selecting: positions)
+      : SortedResults(self, try sort(reader), source, selecting: positions)
   }
 
   /// The stored keys of the rows, offset and limit applied.
@@ -102,12 +131,12 @@ struct PreparedQuery: Sendable {
       }
       return keys
     }
-    let walk = try RowWalk(self, reader)
+    let walk = try RowWalk(self, reader, filling: [])
     defer { walk.end() }
     var passed = 0
-    while keys.count < request.limit ?? Int.max, let record = try walk.next() {
+    while keys.count < request.limit ?? Int.max, try walk.next() != nil {
       passed += 1
-      if passed > request.offset { keys.append(record.key) }
+      if passed > request.offset { keys.append(try walk.storedKey()) }
     }
     return keys
   }

@@ -1,49 +1,134 @@
 import PersistenceDriver
 
 /// Walks the records that fit a query, in the order of its path.
+///
+/// What the keys of the path decide is decided before a record is read, and a walk that is asked for fields which
+/// the keys hold reads no record at all, but for keys that were cut.
 final class RowWalk {
   private var entries: EntryWalk
-  private let predicate: CompiledPredicate?
+  private let query: PreparedQuery
   let access: RecordAccess
   let row: RowBuffer
   private let reader: any ByteReader
   private let isIndexed: Bool
+  /// Which fields ``row`` holds after ``next()``; nil where records are lent whole.
+  private let wanted: [Int]?
+  /// What is read of a key: nothing where no key is read.
+  private let keySteps: [Int?]
+  private let isKeyOnly: Bool
+  /// Whether keys are looked at, where they are not cut.
+  private let decidesByKey: Bool
+  /// What is read of a record whose key has been looked at, and of one whose key has not.
+  private let restPositions: [Int]
+  private let allPositions: [Int]
+  private let others: KeySet?
+  private let storedKeyBuffer: ByteBuffer
+  private var hasCopied = false
   /// The entry that led to the record that was given last.
   private(set) var entry: ByteEntry?
+  /// The record; nil where it was not read.
+  private var record: ByteEntry?
   private var mark = EntryMark(range: 0, skipped: nil)
 
   /// Begins a walk; it is ended by ``end()``.
-  init(_ query: PreparedQuery, _ reader: any ByteReader, from place: WalkPlace = WalkPlace()) throws {
+  ///
+  /// - Parameters:
+  ///   - query: What is walked.
+  ///   - reader: Where it is read.
+  ///   - place: Where it begins.
+  ///   - wanted: The fields that ``row`` is to hold after each step; nil where records are lent whole.
+  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  init(
+    _ query: PreparedQuery, _ reader: any ByteReader, from place: WalkPlace = WalkPlace(),
+    filling wanted: [Int]? = nil
+  ) throws {
+    others = try query.intersected(reader)
     entries = try EntryWalk(query.path, query.binding, reader: reader, from: place)
-    predicate = query.predicate
+    self.query = query
+    self.reader = reader
+    self.wanted = wanted
     access = RecordAccess(query.binding, reader, location: query.location)
     isIndexed = query.path.index != nil
+    isKeyOnly = wanted.map(query.isKeyOnly) ?? false
+    let readsKeys = isKeyOnly || (isIndexed && query.keyPredicate != nil)
+    let fromKey = (query.keyPredicate?.positions ?? []) + (isKeyOnly ? wanted ?? [] : [])
+    keySteps = readsKeys ? query.fields.reading(fromKey) : []
+    restPositions = Self.union(wanted, readsKeys ? query.restPredicate : query.predicate)
+    allPositions = Self.union(wanted, query.predicate)
+    decidesByKey = readsKeys
     row = reader.workspace.takeRow(query.binding.layout.count)
-    self.reader = reader
+    storedKeyBuffer = reader.workspace.takeBuffer()
+  }
+
+  private static func union(_ wanted: [Int]?, _ predicate: CompiledPredicate?) -> [Int] {
+    let read = predicate?.positions ?? []
+    guard let wanted else { return read }
+    return Set(wanted).union(read).sorted()
   }
 
   func end() {
     entries.end()
     reader.workspace.giveBack(row)
+    reader.workspace.giveBack(storedKeyBuffer)
   }
 
-  /// The stored key and the bytes of the next record that fits; nil at the end.
+  /// The stored key and the bytes of the next record that fits, or its entry where no record is read; nil at the
+  /// end.
   func next() throws -> ByteEntry? {
     while let entry = try entries.next() {
-      let record = isIndexed ? try entries.record(of: entry) : entry
-      if let predicate {
-        try access.fill(row, from: record, only: predicate.positions)
-        guard try row.withRow({ try predicate.matches($0) }) else { continue }
+      let isKeyRead = decidesByKey && !query.path.form.isCut(entry.key)
+      if isKeyRead, try !fitsByKey(entry) { continue }
+      if let others, try !others.contains(storedKey(of: entry)) { continue }
+      if isKeyRead && isKeyOnly {
+        record = nil
+      } else {
+        let record = isIndexed ? try entries.record(of: entry) : entry
+        guard try fits(record, isKeyRead) else { continue }
+        self.record = record
       }
       self.entry = entry
       mark = entries.mark
-      return record
+      return record ?? entry
     }
     return nil
   }
 
+  /// Fills what is read of a key that is not cut; says whether it fits what keys decide.
+  private func fitsByKey(_ entry: ByteEntry) throws -> Bool {
+    if hasCopied { row.reset() }
+    do {
+      hasCopied = try query.fields.fill(row, from: entry.key, keySteps)
+    } catch {
+      throw (error as? PersistenceError)?.at(model: query.binding.declared.name, location: query.location)
+        ?? error
+    }
+    guard let predicate = query.keyPredicate else { return true }
+    return try row.withRow { try predicate.matches($0) }
+  }
+
+  /// Fills what is read of a record; says whether it fits what its key has not decided.
+  private func fits(_ record: ByteEntry, _ isKeyRead: Bool) throws -> Bool {
+    let positions = isKeyRead ? restPositions : allPositions
+    if !positions.isEmpty { try access.fill(row, from: record, only: positions) }
+    guard let predicate = isKeyRead ? query.restPredicate : query.predicate else { return true }
+    return try row.withRow { try predicate.matches($0) }
+  }
+
   /// Where the walk can be taken up again so that it yields the last record once more.
   var place: WalkPlace { entry.map { entries.place(of: $0, mark) } ?? WalkPlace() }
+
+  /// The stored key of the record that was given last, valid until the next step.
+  func storedKey() throws -> UnsafeRawBufferPointer {
+    if let record { return record.key }
+    return try entry.map(storedKey) ?? UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  private func storedKey(of entry: ByteEntry) throws -> UnsafeRawBufferPointer {
+    guard isIndexed else { return entry.key }
+    storedKeyBuffer.clear()
+    try IndexEntry.appendRecordKey(of: entry, prefix: query.binding.prefix, to: storedKeyBuffer)
+    return storedKeyBuffer.bytes
+  }
 
   /// Lends the record that ``next()`` gave.
   @inline(__always)

@@ -101,14 +101,12 @@ extension PreparedQuery {
   /// Walks the path once, and sorts what fits.
   func sort(_ reader: any ByteReader) throws -> StoredKeys {
     let order = try RowOrder(request.totalOrder, in: binding.declared)
-    let (sum, overflows) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
-    var keys = SortKeys(wanted: overflows ? Int.max : sum)
-    let positions = order.criteria.map(\.position)
-    let walk = try RowWalk(self, reader)
+    var keys = SortKeys(wanted: wanted)
+    let walk = try RowWalk(self, reader, filling: order.criteria.map(\.position))
     defer { walk.end() }
-    while let record = try walk.next() {
-      try walk.access.fill(walk.row, from: record, only: positions)
-      try walk.row.withRow { try keys.add($0, order, storedKey: record.key) }
+    while try walk.next() != nil {
+      let key = try walk.storedKey()
+      try walk.row.withRow { try keys.add($0, order, storedKey: key) }
     }
     return keys.sorted()
   }

@@ -6,11 +6,13 @@ final class SortedResults: StorageResults {
   private let query: PreparedQuery
   private let keys: StoredKeys
   private let source: any ByteSource
+  private let selection: [Int]?
 
-  init(_ query: PreparedQuery, _ keys: StoredKeys, _ source: any ByteSource) {
+  init(_ query: PreparedQuery, _ keys: StoredKeys, _ source: any ByteSource, selecting selection: [Int]?) {
     self.query = query
     self.keys = keys
     self.source = source
+    self.selection = selection
   }
 
   func count() throws -> Int { max(0, keys.count - query.request.offset) }
@@ -25,6 +27,8 @@ final class SortedResults: StorageResults {
       let access = RecordAccess(query.binding, reader, location: query.location)
       let row = reader.workspace.takeRow(query.binding.layout.count)
       let cursor = try reader.takeCursor(in: .records)
+      let selected = selection.map { SelectedFields($0, copying: reader.lendsCopies) }
+      let read = Set(selection ?? []).sorted()
       defer {
         reader.workspace.giveBack(row)
         reader.giveBack(cursor)
@@ -35,7 +39,9 @@ final class SortedResults: StorageResults {
             throw PersistenceError.damaged("a record of a result is gone")
               .at(model: query.binding.declared.name, location: query.location)
           }
-          try access.lend(record, row, body)
+          guard let selected else { return try access.lend(record, row, body) }
+          try access.fill(row, from: record, only: read)
+          try selected.lend(row, body)
         }
       }
       return end - start

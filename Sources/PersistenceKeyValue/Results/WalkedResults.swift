@@ -25,11 +25,13 @@ final class WalkedResults: StorageResults {
 
   private let query: PreparedQuery
   private let source: any ByteSource
+  private let selection: [Int]?
   private let state = Mutex(State())
 
-  init(_ query: PreparedQuery, _ source: any ByteSource) {
+  init(_ query: PreparedQuery, _ source: any ByteSource, selecting selection: [Int]? = nil) {
     self.query = query
     self.source = source
+    self.selection = selection
   }
 
   /// The rows of the walk that make up the result; the end is `Int.max` where there is no limit.
@@ -50,7 +52,7 @@ final class WalkedResults: StorageResults {
         return total
       }
       // Rows are not lent, only passed, so that the marks are there when the rows are wanted.
-      let end = try walk(reader, from: Int.max, to: window.upperBound) { _, _ in }
+      let end = try walk(reader, from: Int.max, to: window.upperBound, filling: []) { _, _ in }
       return max(0, min(end, window.upperBound) - window.lowerBound)
     }
   }
@@ -62,9 +64,18 @@ final class WalkedResults: StorageResults {
     guard !startOverflows, start < window.upperBound else { return 0 }
     let (end, endOverflows) = start.addingReportingOverflow(limit)
     return try source.withReader { reader in
-      let reached = try walk(
-        reader, from: start, to: min(window.upperBound, endOverflows ? Int.max : end)
-      ) { walk, record in try walk.lend(record, body) }
+      let stop = min(window.upperBound, endOverflows ? Int.max : end)
+      let reached: Int
+      if let selection {
+        let selected = SelectedFields(selection, copying: reader.lendsCopies)
+        reached = try walk(reader, from: start, to: stop, filling: selection) { walk, _ in
+          try selected.lend(walk.row, body)
+        }
+      } else {
+        reached = try walk(reader, from: start, to: stop, filling: nil) { walk, record in
+          try walk.lend(record, body)
+        }
+      }
       return max(0, reached - start)
     }
   }
@@ -73,12 +84,13 @@ final class WalkedResults: StorageResults {
   ///
   /// - Returns: The number of the row that was not reached any more.
   private func walk(
-    _ reader: any ByteReader, from start: Int, to end: Int, _ body: (RowWalk, ByteEntry) throws -> Void
+    _ reader: any ByteReader, from start: Int, to end: Int, filling wanted: [Int]?,
+    _ body: (RowWalk, ByteEntry) throws -> Void
   ) throws -> Int {
     guard let mark = nearest(to: start == Int.max ? end : start) else {
       return state.withLock { $0.total ?? 0 }
     }
-    let walk = try RowWalk(query, reader, from: mark.place)
+    let walk = try RowWalk(query, reader, from: mark.place, filling: wanted)
     defer { walk.end() }
     var row = mark.row
     var marked = state.withLock(\.marks.count)

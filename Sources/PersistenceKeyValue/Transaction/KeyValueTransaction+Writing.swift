@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistencePlanner
 
 extension KeyValueTransaction {
   /// What a write expects of the key.
@@ -59,7 +60,7 @@ extension KeyValueTransaction {
     if old == nil { try count(1, in: binding) }
   }
 
-  private func put(
+  func put(
     _ row: borrowing Row, _ binding: ModelBinding, _ key: UnsafeRawBufferPointer, _ length: Int,
     isReplacing: Bool
   ) throws -> Bool {
@@ -105,7 +106,15 @@ extension KeyValueTransaction {
   package func delete(_ request: FetchRequest) throws -> Int {
     try requireOpen()
     guard let binding = try binding(request.schema), request.limit != 0 else { return 0 }
-    let query = try PreparedQuery(request, binding, writer, location: store.location)
+    try settleCounts()
+    let query = try PreparedQuery(
+      request, binding, writer, location: store.location, needs: .keys(of: request))
+    return try delete(query)
+  }
+
+  /// Deletes the rows that a query finds.
+  func delete(_ query: PreparedQuery) throws -> Int {
+    let binding = query.binding
     let keys = try query.storedKeys(writer)
     for index in 0..<keys.count {
       try keys.withKey(at: index) { _ = try delete(stored: $0, binding) }

@@ -124,7 +124,7 @@ extension KeyValueTransaction {
   }
 
   /// Brings the counts into the store, where reads look for them.
-  private func settleCounts() throws {
+  func settleCounts() throws {
     guard !changes.changedCounts.isEmpty else { return }
     try attempt {
       for model in changes.changedCounts { try writeCount(changes.counts[model] ?? 0, of: model) }
@@ -152,24 +152,51 @@ extension KeyValueTransaction {
     try requireOpen()
     guard let binding = try binding(request.schema), request.limit != 0 else { return 0 }
     try settleCounts()
-    return try PreparedQuery(request, binding, writer, location: store.location).count(writer)
+    let query = try PreparedQuery(request, binding, writer, location: store.location, needs: .count)
+    return try query.count(writer)
   }
 
-  package func fetch(_ request: FetchRequest) throws -> any StorageResults {
+  package func fetch(_ request: FetchRequest) throws -> any StorageResults { try fetch(request, nil) }
+
+  package func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try request.schema.requirePositions(positions)
+    return try fetch(request, positions)
+  }
+
+  private func fetch(_ request: FetchRequest, _ positions: [Int]?) throws -> any StorageResults {
     try requireOpen()
     guard let binding = try binding(request.schema), request.limit != 0 else { return EmptyResults() }
     try settleCounts()
-    let query = try PreparedQuery(request, binding, writer, location: store.location)
-    return try query.results(writer, TransactionSource.View(source))
+    let needs = AccessNeeds(of: request, selecting: positions)
+    let query = try PreparedQuery(request, binding, writer, location: store.location, needs: needs)
+    return try query.results(writer, TransactionSource.View(source), selecting: positions)
   }
 
-  package func plan(for request: FetchRequest) throws -> QueryPlan {
+  package func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
     try requireOpen()
-    guard try binding(request.schema) != nil else { return try store.plan(for: request, writer) }
+    guard let binding = try binding(request.rows.schema), request.rows.limit != 0 else {
+      return try AggregateFold(request).groups()
+    }
+    try settleCounts()
+    return try AggregateReading(request, binding, writer, location: store.location).groups()
+  }
+
+  package func plan(for request: FetchRequest) throws -> QueryPlan { try plan(for: request, nil) }
+
+  package func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try plan(for: request, positions)
+  }
+
+  private func plan(for request: FetchRequest, _ positions: [Int]?) throws -> QueryPlan {
+    try requireOpen()
+    guard try binding(request.schema) != nil else {
+      return try store.plan(for: request, selecting: positions, writer)
+    }
     try settleCounts()
     let binding = try writableBinding(request.schema)
-    return try PreparedQuery(request, binding, writer, location: store.location).plan
-      .queryPlan(indexes: binding.model.schema.indexes)
+    let needs = AccessNeeds(of: request, selecting: positions)
+    return try PreparedQuery(request, binding, writer, location: store.location, needs: needs)
+      .queryPlan(selecting: positions)
   }
 
   package func define(_ schema: ModelSchema) throws {

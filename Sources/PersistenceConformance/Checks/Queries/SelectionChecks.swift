@@ -9,6 +9,9 @@ enum SelectionChecks {
     ConformanceCheck(
       "a selection is a snapshot, inside a transaction too, and knows when a property is no stored one",
       [.r2, .r1a, .e3], snapshots),
+    ConformanceCheck(
+      "a plan is told for whole records and for some properties, shows no value, and refuses what is no stored one",
+      [.e3], plans),
   ]
 
   @Sendable private static func selections(_ context: ContextUnderTest) throws {
@@ -65,5 +68,20 @@ enum SelectionChecks {
     try expect(before.map(\.1), equals: (0..<400).map { $0 / 40 })
     try expect(inside.map { $0 }, equals: stride(from: 3, through: 400, by: 10).map { $0 })
     try expectError(.unknownField) { try repository.filter(Account.self).select(\.id, \.note.count) }
+  }
+
+  @Sendable private static func plans(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let query = repository.filter(Account.self, where: \.balance == 31_415 && \.note == "secret").sorted(
+      by: \.balance)
+    for isEmpty in [true, false] {
+      if !isEmpty { try repository.save(contentsOf: (1...50).map { Account($0, balance: $0) }) }
+      for plan in [try query.explain(), try query.explain(selecting: \.id, \.balance)] {
+        try expect(!plan.description.isEmpty)
+        try expect(!plan.description.contains("31415"), "\(plan)")
+        try expect(!plan.description.contains("secret"), "\(plan)")
+      }
+    }
+    try expectError(.unknownField) { try query.explain(selecting: \.id, \.note.count) }
   }
 }

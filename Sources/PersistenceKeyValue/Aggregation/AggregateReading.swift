@@ -1,0 +1,119 @@
+import PersistenceDriver
+import PersistencePlanner
+
+/// Computes aggregates from the least that has to be read: the ends of an index, its entries, some fields of the
+/// records.
+struct AggregateReading {
+  let request: AggregateRequest
+  let binding: ModelBinding
+  let reader: any ByteReader
+  let location: String
+
+  init(_ request: AggregateRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String) {
+    self.request = request
+    self.binding = binding
+    self.reader = reader
+    self.location = location
+  }
+
+  private var rows: FetchRequest { request.rows }
+  private var isCut: Bool { rows.limit != nil || rows.offset != 0 }
+  private var indexes: [IndexSchema] { binding.model.schema.indexes }
+
+  /// The groups, in ascending order of their keys.
+  func groups() throws -> [AggregateGroup] {
+    if request.grouping.isEmpty {
+      if let values = try ends() { return [AggregateGroup(key: [], values: values)] }
+    } else if !isCut, request.aggregates.allSatisfy({ $0 == .count }),
+      let (plan, components) = AccessPlanner(rows, indexes: indexes).grouped(by: request.grouping),
+      let walk = try GroupWalk(request, binding, plan, components, reader),
+      let groups = try walk.groups()
+    {
+      return groups
+    }
+    return try folded(query())
+  }
+
+  /// How the rows are found where each is looked at.
+  private func query() throws -> PreparedQuery {
+    let names = request.grouping + request.aggregates.compactMap(\.field)
+    let needs = AccessNeeds(fields: names, isOrdered: isCut)
+    return try PreparedQuery(rows, binding, reader, location: location, needs: needs)
+  }
+
+  /// The values where each is a count or stands at an end of an index; nil where one does not.
+  private func ends() throws -> [PersistentValue]? {
+    var values: [PersistentValue] = []
+    for aggregate in request.aggregates where aggregate != .count {
+      guard !isCut, rows.after == nil, try end(aggregate) != nil else { return nil }
+    }
+    for aggregate in request.aggregates {
+      if let query = try end(aggregate) {
+        values.append(try first(of: query, aggregate))
+      } else {
+        let query = try PreparedQuery(rows, binding, reader, location: location, needs: .count)
+        values.append(.integer(Int64(try query.count(reader))))
+      }
+    }
+    return values
+  }
+
+  /// The query whose first row has the least or greatest value; nil where no path begins with it.
+  private func end(_ aggregate: Aggregate) throws -> PreparedQuery? {
+    let field: String
+    let isGreatest: Bool
+    switch aggregate {
+    case .minimum(let name): (field, isGreatest) = (name, false)
+    case .maximum(let name): (field, isGreatest) = (name, true)
+    default: return nil
+    }
+    var predicate = rows.predicate
+    if rows.schema.field(named: field)?.isOptional ?? true {
+      let present = PredicateNode.comparison(field: field, .notEqual, .null)
+      predicate = predicate.map { .conjunction($0, present) } ?? present
+    }
+    let request = try FetchRequest(
+      rows.schema, where: predicate, order: [FieldOrder(field, isDescending: isGreatest)], limit: 1)
+    let needs = AccessNeeds(fields: [field], isOrdered: true)
+    guard let plan = AccessPlanner(request, indexes: indexes, needs: needs).exact() else { return nil }
+    return try PreparedQuery(request, binding, plan, longestKey: reader.longestKey, location: location)
+  }
+
+  /// The value of a field in the first row; nil where there is no row.
+  private func first(of query: PreparedQuery, _ aggregate: Aggregate) throws -> PersistentValue {
+    guard let position = aggregate.field.flatMap({ binding.declared.position(of: $0) }) else { return .null }
+    let walk = try RowWalk(query, reader, filling: [position])
+    defer { walk.end() }
+    guard try walk.next() != nil else { return .null }
+    return try walk.row.withRow { try $0.value(at: position) }
+  }
+
+  /// The values computed row by row, from the fields that are asked about.
+  func folded(_ query: PreparedQuery) throws -> [AggregateGroup] {
+    var fold = try AggregateFold(request)
+    let names = request.grouping + request.aggregates.compactMap(\.field)
+    let positions = Set(names.compactMap { binding.declared.position(of: $0) }).sorted()
+    if isCut {
+      let results = try query.results(reader, BorrowedSource(reader), selecting: positions)
+      let row = RowBuffer(count: binding.layout.count)
+      _ = try results.read(from: 0, limit: Int.max) { selected in
+        for (place, position) in positions.enumerated() { row.setCell(selected[place], at: position) }
+        try row.withRow { try fold.add($0) }
+      }
+    } else {
+      let walk = try RowWalk(query, reader, filling: positions)
+      defer { walk.end() }
+      while try walk.next() != nil { try walk.row.withRow { try fold.add($0) } }
+    }
+    return try fold.groups()
+  }
+}
+
+/// A reader that is lent for the length of one call.
+private final class BorrowedSource: ByteSource, @unchecked Sendable {  // never leaves the call
+  private let reader: any ByteReader
+
+  init(_ reader: any ByteReader) { self.reader = reader }
+
+  func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result { try body(reader) }
+}

@@ -1,0 +1,132 @@
+import PersistenceDriver
+
+extension AccessPlanner {
+  /// So few entries need no second thought.
+  static let fewEntries = 64
+  /// How far entries are counted where a sample met none or one of them.
+  static let countedEntries = 1024
+
+  /// The best plan.
+  ///
+  /// - Parameter statistics: The store, which is asked only where the request alone does not decide.
+  /// - Returns: The plan.
+  /// - Throws: What the store throws.
+  package func best(_ statistics: some PlanStatistics) throws -> AccessPlan {
+    let candidates = useful()
+    if let plan = plain(candidates) { return plan.plan }
+    for candidate in candidates.filter({ $0.score > 0 }).sorted(by: { $0.score > $1.score }).prefix(2) {
+      let entries = try statistics.entries(of: candidate.plan, upTo: Self.fewEntries + 1)
+      if entries <= Self.fewEntries { return candidate.plan }
+    }
+    return try cheapest(candidates, statistics)
+  }
+
+  /// The plan that reads nothing but the rows that are wanted, in the order in which they are wanted; nil where
+  /// there is none.
+  package func exact() -> AccessPlan? { exact(useful())?.plan }
+
+  /// The plans that may be better than another.
+  private func useful() -> [PlanCandidate] {
+    [candidate(.scan)]
+      + indexes.indices.map { candidate(.index($0)) }.filter {
+        $0.score > 0 || $0.holdsNeeds || !$0.keyTerms.isEmpty || (needs.isOrdered && $0.plan.isOrdered)
+      }
+  }
+
+  /// The choice that needs no estimates.
+  private func plain(_ candidates: [PlanCandidate]) -> PlanCandidate? {
+    if candidates.count == 1 { return candidates[0] }
+    if let nothing = candidates.first(where: \.plan.ranges.isEmpty) { return nothing }
+    // Of two paths that are as good, the primary key's needs no second look-up.
+    if let point = candidates.first(where: \.isPoint) { return point }
+    return exact(candidates)
+  }
+
+  private func exact(_ candidates: [PlanCandidate]) -> PlanCandidate? {
+    let exact = candidates.filter {
+      $0.plan.residual == nil && ($0.plan.isOrdered || !needs.isOrdered)
+    }
+    // The number of all records is kept, so that nothing has to be walked for it.
+    if needs.fields?.isEmpty ?? false, let all = exact.first(where: { $0.plan.path == .scan }) { return all }
+    return exact.enumerated().min {
+      (PlanCost.step($0.element), $0.offset) < (PlanCost.step($1.element), $1.offset)
+    }?.element
+  }
+
+  /// The plan that is estimated to cost least.
+  private func cheapest(_ candidates: [PlanCandidate], _ statistics: some PlanStatistics) throws -> AccessPlan
+  {
+    let total = Double(try statistics.total())
+    let sample = try statistics.sample(conjunction.terms.map(\.node))
+    let all = Set(conjunction.terms.indices)
+    let wanted = request.limit.map { Double($0) + Double(request.offset) } ?? .infinity
+    let cost = PlanCost(
+      total: total, rows: max(1, total * sample.share(all)), wanted: wanted, isOrderNeeded: needs.isOrdered,
+      order: request.totalOrder.map(\.field))
+    let entries = try candidates.map { candidate in
+      let estimate = total * sample.share(candidate.covered)
+      guard candidate.score > 0, sample.hits(candidate.covered) <= 1 else { return estimate }
+      let counted = Double(try statistics.entries(of: candidate.plan, upTo: Self.countedEntries))
+      return counted < Double(Self.countedEntries) ? counted : max(counted, estimate)
+    }
+    // Nothing is sorted that a path yields in order, but for what is little to read and to hold: results are lazy.
+    let isLazy = needs.isOrdered && candidates.contains(where: \.plan.isOrdered)
+    var best: (plan: AccessPlan, cost: Double)?
+    func consider(_ candidate: PlanCandidate, _ price: Double, reading entries: Double) {
+      let isAllowed =
+        !isLazy || candidate.plan.isOrdered || entries <= PlanCost.sortedEntriesLimit
+        || wanted <= PlanCost.sortedRowsLimit
+      guard isAllowed, price < best?.cost ?? .infinity else { return }
+      best = (candidate.plan, price)
+    }
+    for (candidate, entries) in zip(candidates, entries) {
+      let passed = share(of: candidate.keyTerms, given: candidate.covered, sample)
+      consider(candidate, cost.cost(candidate, entries: entries, passed: passed), reading: entries)
+    }
+    let narrow = candidates.indices.filter { candidates[$0].isNarrowIndex }
+    for first in narrow {
+      for second in narrow where first != second && entries[first] >= entries[second] {
+        let (walked, collected) = (candidates[first], candidates[second])
+        guard !walked.covered.isSubset(of: collected.covered),
+          !collected.covered.isSubset(of: walked.covered),
+          entries[second] <= PlanCost.collectedKeysLimit
+        else { continue }
+        let both = intersection(of: walked, with: collected)
+        let met = min(entries[second], total * sample.share(both.covered))
+        let passed = share(of: both.keyTerms, given: both.covered, sample)
+        let sides = cost.intersecting(entries[first], entries[second])
+        consider(
+          both, sides + cost.cost(both, entries: met, passed: passed),
+          reading: entries[first] + entries[second])
+      }
+    }
+    return best?.plan ?? candidates[0].plan
+  }
+
+  /// Which part of the records that fit some conditions fits some more.
+  private func share(of more: Set<Int>, given: Set<Int>, _ sample: PlanSample) -> Double {
+    more.isEmpty ? 1 : min(1, sample.share(more.union(given)) / sample.share(given))
+  }
+}
+
+extension AccessPlanner {
+  /// A path whose keys begin with fields that rows are grouped by, and with nothing else but values that are given.
+  ///
+  /// - Parameter fields: The fields.
+  /// - Returns: The plan, and how many components the groups are told by; nil where there is no such path that needs
+  ///   no look at records.
+  package func grouped(by fields: [String]) -> (plan: AccessPlan, components: Int)? {
+    guard request.after == nil else { return nil }
+    let wanted = Set(fields.map(StoredName.init))
+    for candidate in indexes.indices.map({ self.candidate(.index($0)) }) + [self.candidate(.scan)]
+    where candidate.plan.residual == nil {
+      var missing = wanted
+      for (number, component) in candidate.plan.components.enumerated() {
+        let isGrouped = missing.remove(StoredName(component)) != nil || wanted.contains(StoredName(component))
+        guard isGrouped || conjunction.constant(component) != nil else { break }
+        if missing.isEmpty { return (candidate.plan, number + 1) }
+      }
+    }
+    return nil
+  }
+}
