@@ -61,6 +61,7 @@ extension SQLiteConnection {
   /// Forgets the catalog, which may be that of a transaction that was undone.
   func forgetCatalog() {
     catalog = nil
+    lastModel = nil
     models.removeAll()
   }
 
@@ -69,11 +70,16 @@ extension SQLiteConnection {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where it holds it under
   ///   another schema, ``PersistenceError/Code/unsupported`` where its table fits no model.
   func model(for schema: ModelSchema) throws -> SQLiteModel? {
-    if let known = models[schema.identity] { return known.model }
+    if let lastModel, lastModel.declared.identity == schema.identity { return lastModel.model }
+    if let known = models[schema.identity] {
+      lastModel = known
+      return known.model
+    }
     guard let table = try table(StoredName(schema.name)) else { return nil }
     let model = try table.model(for: schema, store: store)
     if models.count >= 200 { models.removeAll() }
     models[schema.identity] = (schema, model)
+    lastModel = (schema, model)
     return model
   }
 

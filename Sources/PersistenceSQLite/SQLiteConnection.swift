@@ -21,6 +21,10 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// The failure of a function that SQLite called, which it knows as a text only.
   let failure = SQLiteFailure()
 
+  /// The declaration and the statement that were used last: whoever writes many rows asks for the same ones.
+  var lastModel: (declared: ModelSchema, model: SQLiteModel)?
+  private var lastStatement: SQLiteStatement?
+
   private var statements: [SQLShape: SQLiteStatement] = [:]
   private var commands: [SQLiteStatement?]
 
@@ -59,6 +63,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   }
 
   deinit {
+    lastStatement = nil
     statements.removeAll()
     commands.removeAll()
     sqlite3_close_v2(handle)
@@ -130,9 +135,14 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   }
 
   private func statement(_ shape: SQLShape, of model: SQLiteModel) throws -> SQLiteStatement {
+    if let lastStatement, !lastStatement.isInUse, lastStatement.shape == shape {
+      lastStatement.isInUse = true
+      return lastStatement
+    }
     let known = statements[shape]
     if let known, !known.isInUse {
       known.isInUse = true
+      lastStatement = known
       return known
     }
     let text = store.text(of: shape, on: model.table)
@@ -149,6 +159,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     if known == nil {
       if statements.count >= Self.statementLimit { statements = statements.filter { $0.value.isInUse } }
       statements[shape] = made
+      lastStatement = made
     }
     return made
   }
@@ -202,6 +213,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
 
   /// Forgets all statements, so that the connection holds nothing of the file.
   func forgetStatements() {
+    lastStatement = nil
     statements.removeAll()
     for index in commands.indices { commands[index] = nil }
   }

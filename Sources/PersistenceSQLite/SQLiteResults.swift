@@ -5,7 +5,8 @@ import PersistenceSQL
 /// The rows of a request, read a page at a time by statements that are not kept open in between.
 ///
 /// Where an index or the key yields the order, a page goes on after the last row of the one before, by seeks.
-/// Where SQLite has to sort, it sorts once, and the rows' numbers are kept (8 bytes a row).
+/// Where an order has to be sorted for, a small result is kept as it is; of a larger one SQLite sorts the rows'
+/// numbers, which are kept (8 bytes a row).
 final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under the reader's lock
   private let request: FetchRequest
   private let source: any SQLiteReader
@@ -20,6 +21,8 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   private var total: Int?
   private var places = SQLitePlaces()
   private var locators = SQLiteLocators()
+  private var kept: SQLiteKeptRows?
+  private var isLarge = false
   private var isSorted: Bool?
 
   /// How far ahead of the nearest known place rows are read and passed over, instead of their keys only.
@@ -202,16 +205,20 @@ extension SQLiteResults {
   }
 }
 
-/// In an order that SQLite has to sort for.
+/// In an order that has to be sorted for.
 extension SQLiteResults {
   private func readSorted(
     _ connection: SQLiteConnection, _ model: SQLiteModel, from offset: Int, _ wanted: Int,
     _ body: (borrowing Row) throws -> Void
   ) throws -> Int {
+    if let kept { return try kept.read(from: offset, wanted, body) }
     let query = try SQLQuery(request, includingAnchor: true, model: model.number)
     if offset == 0, wanted == (request.limit ?? Int.max) {
       // All of it at once: the rows themselves go through the sort, and nothing is kept.
       return try readAll(query, connection, model, body)
+    }
+    if !isLarge, let rows = try keep(query, connection, model) {
+      return try rows.read(from: offset, wanted, body)
     }
     let (end, overflow) = offset.addingReportingOverflow(wanted)
     if !locators.isComplete, overflow || end > locators.count {
@@ -222,6 +229,28 @@ extension SQLiteResults {
     }
     if locators.isComplete { total = locators.count }
     return try locators.read(columns, connection, model, from: offset, wanted, body)
+  }
+
+  /// Keeps all rows; nil where there are too many, or one of them cannot be read, which is said where it is met.
+  private func keep(_ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel) throws
+    -> SQLiteKeptRows?
+  {
+    let rows = SQLiteKeptRows(columns, in: query.order, at: orderColumns)
+    let statement = query.unordered(columns.items)
+    isLarge = true
+    try connection.withStatement(statement.shape, of: model) { prepared in
+      try prepared.bind(statement.bindings)
+      let cells = prepared.cells(of: columns)
+      while try prepared.step() {
+        guard prepared.firstMisfit(cells, columns) == nil, rows.append(cells) else { return }
+      }
+      isLarge = false
+    }
+    guard !isLarge else { return nil }
+    rows.sort(offset: request.offset, limit: request.limit)
+    kept = rows
+    total = rows.count
+    return rows
   }
 
   private func readAll(

@@ -18,6 +18,7 @@ final class SQLiteStatement {
   private unowned let connection: SQLiteConnection
   private var holdsObjects = false
   private var cells: UnsafeMutableBufferPointer<RowCell>?
+  private var ownUUIDs: UnsafeMutablePointer<uuid_t>?
 
   init(_ handle: OpaquePointer, on connection: SQLiteConnection, model: SQLiteModel?, shape: SQLShape?) {
     self.handle = handle
@@ -29,6 +30,7 @@ final class SQLiteStatement {
   deinit {
     sqlite3_finalize(handle)
     cells?.deallocate()
+    ownUUIDs?.deallocate()
   }
 
   /// Moves to the next row; false where there is none.
@@ -141,10 +143,20 @@ final class SQLiteStatement {
     case .text, .document, .decimal: try bind(text: cell.borrowedBytes, at: index, nil)
     case .bytes: try bind(blob: cell.borrowedBytes, at: index, nil)
     case .uuid:
-      try withUnsafeBytes(of: cell.uuidValue.uuid) {
-        try bind(blob: $0, at: index, persistence_sqlite3_transient())
-      }
+      // A cell holds a UUID itself, so it is given a place that stays.
+      let place = uuids() + Int(index - 1)
+      place.pointee = cell.uuidValue.uuid
+      try check(sqlite3_bind_blob64(handle, index, place, 16, nil))
     }
+  }
+
+  /// A place for a UUID for each parameter.
+  private func uuids() -> UnsafeMutablePointer<uuid_t> {
+    if let ownUUIDs { return ownUUIDs }
+    let made = UnsafeMutablePointer<uuid_t>.allocate(
+      capacity: Int(sqlite3_bind_parameter_count(handle)) + 1)
+    ownUUIDs = made
+    return made
   }
 
   private func bind(_ number: Double, at index: Int32) throws {
@@ -203,13 +215,19 @@ final class SQLiteStatement {
   /// Lets cells point at the columns that the statement stands on, in SQLite's memory.
   @inline(__always)
   func fill(_ cells: UnsafeMutableBufferPointer<RowCell>, _ columns: SQLiteColumns) throws {
+    guard let column = firstMisfit(cells, columns) else { return }
+    throw misfit(in: column, columns)
+  }
+
+  /// The same; the first column that holds what its field cannot, nil for none.
+  @inline(__always)
+  func firstMisfit(_ cells: UnsafeMutableBufferPointer<RowCell>, _ columns: SQLiteColumns) -> Int? {
     let (handle, readers) = (handle, columns.readers)
     for column in 0..<readers.count {
-      guard let cell = readers[column].cell(SQLiteValue(handle, column: column)) else {
-        throw misfit(in: column, columns)
-      }
+      guard let cell = readers[column].cell(SQLiteValue(handle, column: column)) else { return column }
       cells[column] = cell
     }
+    return nil
   }
 
   /// Says that a column holds what its field cannot, and which record it is where its key is among the columns.

@@ -131,6 +131,40 @@ import Testing
     }
   }
 
+  @Test("R3 results that are too large to be kept are sorted by SQLite, small ones here, and both alike")
+  func sizes() throws {
+    let reference = MemoryContext()
+    let long = String(repeating: "long ", count: 200)
+    let larger = (5_000..<9_000).map { number -> [PersistentValue] in
+      var row = Self.row(number)
+      row[1] = .text("\(number % 300) \(long)")
+      return row
+    }
+    try reference.fill(schema, rows + larger)
+    try context.fill(schema, larger)
+    let orders = [
+      [FieldOrder("rating"), FieldOrder("title", isDescending: true)],
+      [FieldOrder("budget", isDescending: true)],
+      [FieldOrder("genre", isDescending: true), FieldOrder("title")],
+    ]
+    for order in orders {
+      for greatest in [40, 4_999, 9_999] as [Int64] {
+        let request = try request(.comparison(field: "id", .less, .integer(greatest)), order, offset: 3)
+        let expected = try ids(reference.fetch(request), from: 0, limit: .max)
+        let results = try context.fetch(request)
+        var found: [Int64] = []
+        while true {
+          let page = try ids(results, from: found.count, limit: 128)
+          found += page
+          if page.count < 128 { break }
+        }
+        #expect(found == expected)
+        #expect(try results.count() == expected.count)
+        #expect(try ids(results, from: 20, limit: 10) == Array(expected.dropFirst(20).prefix(10)))
+      }
+    }
+  }
+
   @Test("R2 a result shows its moment, whatever is written afterwards, inside its first page and beyond")
   func snapshots() throws {
     let results = try context.fetch(request(nil, [FieldOrder("title")]))
