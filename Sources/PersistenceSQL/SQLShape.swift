@@ -1,5 +1,5 @@
 /// All that decides a statement's text: equal shapes have equal texts, whatever is bound to them.
-package struct SQLShape: Hashable, Sendable {
+package struct SQLShape: Equatable, Sendable {
   /// What a statement does.
   package enum Kind: UInt8, Sendable, CaseIterable {
     /// Rows of a request, in order: the fields of its items, or all of them where it has none.
@@ -37,6 +37,23 @@ package struct SQLShape: Hashable, Sendable {
   /// The words: a head, then the order, the items, the condition and the place after which rows are wanted.
   package let words: [UInt64]
 
+  /// Equal for equal shapes, and seldom for others.
+  package let hash: UInt64
+
+  package static func == (left: SQLShape, right: SQLShape) -> Bool {
+    left.hash == right.hash && left.words == right.words
+  }
+
+  /// Mixes words one after the other (the constants of SplitMix64).
+  private static func hash(_ words: [UInt64]) -> UInt64 {
+    var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
+    for word in words {
+      hash = (hash ^ word) &* 0xBF58_476D_1CE4_E5B9
+      hash ^= hash >> 27
+    }
+    return hash
+  }
+
   /// The shape of a statement on a model that asks for nothing but its kind.
   ///
   /// - Parameters:
@@ -51,6 +68,7 @@ package struct SQLShape: Hashable, Sendable {
       for item in items { words.append(item.rawValue) }
     }
     self.words = words
+    hash = Self.hash(words)
   }
 
   init(
@@ -67,6 +85,7 @@ package struct SQLShape: Hashable, Sendable {
     for word in predicate.words { words.append(word.rawValue) }
     if let place { for word in place.words { words.append(word.rawValue) } }
     self.words = words
+    hash = Self.hash(words)
   }
 
   /// Which numbers a statement is given to cut its rows to a page.

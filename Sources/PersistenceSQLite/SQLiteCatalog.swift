@@ -1,5 +1,4 @@
 import CSQLite
-import Foundation
 import Logging
 import PersistenceDriver
 import PersistenceSQL
@@ -30,25 +29,6 @@ struct SQLiteCatalog: Sendable {
   let refused: [StoredName: PersistenceError]
 }
 
-/// How a model that this package defined lies in the file.
-struct SQLiteLayout: Codable {
-  /// The format that this version of the package writes.
-  static let currentFormat = 1
-
-  var format = currentFormat
-  var schema: ModelSchema
-  /// The table's name.
-  var table: String
-  /// The columns' names, in the order of the schema's fields.
-  var columns: [String]
-
-  func encoded() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self)
-  }
-}
-
 extension SQLiteConnection {
   /// Brings ``catalog`` up to the state that the transaction under way sees; as its first read it pins it.
   func refreshCatalog() throws {
@@ -70,17 +50,22 @@ extension SQLiteConnection {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where it holds it under
   ///   another schema, ``PersistenceError/Code/unsupported`` where its table fits no model.
   func model(for schema: ModelSchema) throws -> SQLiteModel? {
-    if let lastModel, lastModel.declared.identity == schema.identity { return lastModel.model }
-    if let known = models[schema.identity] {
-      lastModel = known
-      return known.model
-    }
+    if let known = knownModel(for: schema) { return known }
     guard let table = try table(StoredName(schema.name)) else { return nil }
     let model = try table.model(for: schema, store: store)
-    if models.count >= 200 { models.removeAll() }
-    models[schema.identity] = (schema, model)
+    if models.count >= Self.modelLimit { models.removeAll() }
+    models.append((schema, model))
     lastModel = (schema, model)
     return model
+  }
+
+  /// The same, where the declaration has been used under the catalog as it is.
+  func knownModel(for schema: ModelSchema) -> SQLiteModel? {
+    let identity = schema.identity
+    if let lastModel, lastModel.declared.identity == identity { return lastModel.model }
+    guard let known = models.first(where: { $0.declared.identity == identity }) else { return nil }
+    lastModel = known
+    return known.model
   }
 
   /// The models' schemas, in the order of their names; tables of others that fit no model are left out.
@@ -145,16 +130,12 @@ extension SQLiteConnection {
   private func ownTable(_ model: String, _ text: String) throws -> SQLiteTable {
     let layout: SQLiteLayout
     do {
-      layout = try JSONDecoder().decode(SQLiteLayout.self, from: Data(text.utf8))
+      layout = try SQLiteLayout(text)
+    } catch let error as PersistenceError where error.code == .unsupported {
+      throw error.at(model: model, location: store.location)
     } catch {
       throw PersistenceError.damaged("the store's catalog has an entry that cannot be read (\(error))")
         .at(model: model, location: store.location)
-    }
-    guard layout.format == SQLiteLayout.currentFormat else {
-      throw PersistenceError(
-        .unsupported,
-        "\(model) was written in format \(layout.format), this version of the package reads format "
-          + "\(SQLiteLayout.currentFormat): use a newer one", model: model, location: store.location)
     }
     guard layout.columns.count == layout.schema.fields.count,
       layout.schema.name.utf8.elementsEqual(model.utf8)

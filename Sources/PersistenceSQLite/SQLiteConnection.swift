@@ -16,7 +16,12 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
 
   /// The declarations that have been used on this connection under ``catalog``; they are kept, so that their
   /// identities are not given to others.
-  var models: [ObjectIdentifier: (declared: ModelSchema, model: SQLiteModel)] = [:]
+  ///
+  /// A list: programs have few models, and looking for the one used last takes no search at all.
+  var models: [(declared: ModelSchema, model: SQLiteModel)] = []
+
+  /// How many of them are remembered.
+  static let modelLimit = 50
 
   /// The failure of a function that SQLite called, which it knows as a text only.
   let failure = SQLiteFailure()
@@ -25,7 +30,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   var lastModel: (declared: ModelSchema, model: SQLiteModel)?
   private var lastStatement: SQLiteStatement?
 
-  private var statements: [SQLShape: SQLiteStatement] = [:]
+  private var statements = SQLShapeTable<SQLiteStatement>()
   private var commands: [SQLiteStatement?]
 
   /// How many statements are kept for use again.
@@ -157,7 +162,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     made.sorts = text.sorts
     made.isInUse = true
     if known == nil {
-      if statements.count >= Self.statementLimit { statements = statements.filter { $0.value.isInUse } }
+      if statements.count >= Self.statementLimit { statements.removeAll() }
       statements[shape] = made
       lastStatement = made
     }

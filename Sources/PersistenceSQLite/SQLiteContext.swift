@@ -28,7 +28,13 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
   let pool: SQLitePool
   private let pins: SQLitePins
   let gate: WriterGate
-  private let writer: Mutex<SQLiteConnection?>
+  private let writer: Mutex<Writer>
+
+  /// The connection that writes, opened by the first write.
+  private struct Writer {
+    var connection: SQLiteConnection?
+    var isClosed = false
+  }
 
   /// Opens a store, making the file where it does not exist.
   ///
@@ -48,14 +54,8 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly, journal: opening.journal, largestValue: opening.largestValue)
     monitor = ContextMonitor(configuration.monitoring, location: store.location)
-    if configuration.isReadOnly {
-      writer = Mutex(nil)
-      pool.giveBack(opening.connection)
-    } else {
-      // From here on writers wait by asking again, until their own deadlines.
-      sqlite3_busy_timeout(opening.connection.handle, 0)
-      writer = Mutex(opening.connection)
-    }
+    writer = Mutex(Writer(connection: opening.writer))
+    if let reader = opening.reader { pool.giveBack(reader) }
     monitor.opened(opening.details)
     if let recovered = opening.recovered { monitor.recovered(recovered) }
   }
@@ -93,7 +93,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     _ key: RecordKey, in schema: ModelSchema, _ connection: SQLiteConnection,
     _ body: (borrowing Row) throws -> Void
   ) throws -> Bool? {
-    guard let model = connection.models[schema.identity]?.model,
+    guard let model = connection.knownModel(for: schema),
       let statement = connection.cachedStatement(model.find)
     else { return nil }
     defer { statement.finish() }
@@ -149,10 +149,18 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     let deadline = ContinuousClock.now + configuration.busyTimeout
     return try gate.withEntry(timeout: configuration.busyTimeout, location: location) {
       // Outside the lock, inside the gate: nobody else writes, and `close` waits at the gate.
-      guard let connection = writer.withLock({ $0 }) else {
-        throw PersistenceError.closed("the store at \(location)")
-      }
-      return try body(connection, deadline)
+      return try body(try writingConnection(), deadline)
+    }
+  }
+
+  private func writingConnection() throws -> SQLiteConnection {
+    try writer.withLock { writer in
+      guard !writer.isClosed else { throw PersistenceError.closed("the store at \(location)") }
+      if let connection = writer.connection { return connection }
+      let connection = try SQLiteConnection(store)
+      try SQLiteOpening.prepareForWriting(connection)
+      writer.connection = connection
+      return connection
     }
   }
 
@@ -165,8 +173,9 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     let timeout = configuration.busyTimeout
     let connection = try gate.withEntry(timeout: timeout, location: location) {
       writer.withLock { writer in
-        defer { writer = nil }
-        return writer
+        writer.isClosed = true
+        defer { writer.connection = nil }
+        return writer.connection
       }
     }
     pins.close()

@@ -8,7 +8,10 @@ import PersistenceDriver
 /// this process hold on it (https://sqlite.org/howtocorrupt.html, 2.2).
 struct SQLiteOpening {
   let store: SQLiteStore
-  let connection: SQLiteConnection
+  /// The connection that the store was opened by, where it writes from now on: it has made the store.
+  let writer: SQLiteConnection?
+  /// The same, where it reads: a store that is only looked at needs no other connection.
+  let reader: SQLiteConnection?
   private(set) var journal: SQLiteConfiguration.Journal
   let largestValue: Int
   /// What the log says about the opening.
@@ -21,35 +24,29 @@ struct SQLiteOpening {
     let logSize = Self.size(of: path + "-wal")
     store = SQLiteStore(path: path, configuration: configuration)
     let deadline = ContinuousClock.now + configuration.busyTimeout
-    connection = try SQLiteConnection(
+    let connection = try SQLiteConnection(
       store, creating: configuration.createsMissingFile && !configuration.isReadOnly)
     guard sqlite3_threadsafe() != 0 else {
       throw PersistenceError.unsupported(
         "be used: it was built for a single thread", by: "this SQLite library")
     }
     largestValue = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1))
-    // The first read finds out whether this is a database at all.
-    let version = try connection.number(.schemaVersion)
-    if !configuration.isReadOnly, sqlite3_db_readonly(connection.handle, "main") == 1 {
-      throw PersistenceError.readOnly(store.location)
-    }
-    guard try connection.rows("PRAGMA encoding") == [[.text("UTF-8")]] else {
-      throw PersistenceError(
-        .unsupported,
-        "the file keeps its text in UTF-16, whose order is not that of UTF-8; copy it into a new file with "
-          + "sqlite3's .dump", location: store.location)
-    }
-    let isNew = try version == 0 && connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty
+    let isNew = try Self.look(connection, configuration)
     journal = try Self.currentJournal(connection)
     if !configuration.isReadOnly {
       if let wanted = configuration.journal ?? (isNew ? .wal : nil), wanted != journal {
         try Self.set(wanted, connection, until: deadline)
         journal = wanted
       }
-      try Self.configure(connection)
-      if isNew { try Self.makeCatalog(connection, until: deadline) }
     }
-    try connection.withReadTransaction {}
+    writer = isNew ? connection : nil
+    reader = isNew ? nil : connection
+    if isNew {
+      try Self.prepareForWriting(connection)
+      try Self.makeCatalog(connection, until: deadline)
+    } else {
+      try Self.prepareForReading(connection)
+    }
     details =
       "SQLite \(String(cString: sqlite3_libversion())), journal \(journal.rawValue), synchronous "
       + "\(configuration.synchronous.rawValue)"
@@ -58,6 +55,31 @@ struct SQLiteOpening {
       logSize > 0 && !SQLiteGates.isOpen(path)
       ? "a write-ahead log of \(logSize) bytes lay beside the file, left by a process that did not close it or "
         + "used by one that runs; SQLite reads it" : nil
+  }
+
+  /// Looks at the file and reads its catalog; whether the file is a new one.
+  private static func look(_ connection: SQLiteConnection, _ configuration: SQLiteConfiguration) throws
+    -> Bool
+  {
+    let location = connection.store.location
+    try connection.run(.begin)
+    defer { connection.endReading() }
+    // The first read finds out whether this is a database at all.
+    let version = try connection.number(.schemaVersion)
+    if !configuration.isReadOnly, sqlite3_db_readonly(connection.handle, "main") == 1 {
+      throw PersistenceError.readOnly(location)
+    }
+    guard try connection.rows("PRAGMA encoding") == [[.text("UTF-8")]] else {
+      throw PersistenceError(
+        .unsupported,
+        "the file keeps its text in UTF-16, whose order is not that of UTF-8; copy it into a new file with "
+          + "sqlite3's .dump", location: location)
+    }
+    if try version == 0 && connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty {
+      return !configuration.isReadOnly
+    }
+    try connection.refreshCatalog()
+    return false
   }
 
   private static func size(of path: String) -> Int {
@@ -140,8 +162,15 @@ struct SQLiteOpening {
     }
   }
 
+  /// Settings of a connection that reads.
+  static func prepareForReading(_ connection: SQLiteConnection) throws {
+    guard !connection.store.configuration.isReadOnly else { return }
+    // It was opened for writing, so that it can recover the log; it is not to change anything.
+    try connection.execute("PRAGMA query_only = 1; PRAGMA wal_autocheckpoint = 0", "open a connection")
+  }
+
   /// Settings of the connection that writes.
-  static func configure(_ connection: SQLiteConnection) throws {
+  static func prepareForWriting(_ connection: SQLiteConnection) throws {
     let synchronous = connection.store.configuration.synchronous
     var text = "PRAGMA synchronous = \(synchronous.rawValue);"
     // What is deleted is overwritten where that costs no further page to be written.
@@ -152,6 +181,8 @@ struct SQLiteOpening {
       }
     #endif
     try connection.execute(text, "set the connection up")
+    // Writers wait by asking again, until their own deadlines.
+    sqlite3_busy_timeout(connection.handle, 0)
   }
 
   /// Marks a new file as ours, unless another process was faster.

@@ -39,14 +39,14 @@ final class SQLitePins: Sendable {
 
   private struct State {
     var sentinel: SQLiteConnection?
-    /// The version of the pins below, as the sentinel counts.
-    var version: Int64 = -1
     var pins: [Weak] = []
     var isClosed = false
   }
 
   private struct Weak {
     weak var pin: SQLitePin?
+    /// The version that it pins, as the sentinel counts; nil where nobody asked, and it is not shared.
+    var version: Int64?
   }
 
   /// Makes the pins of a store.
@@ -66,13 +66,14 @@ final class SQLitePins: Sendable {
     defer { withExtendedLifetime(known) {} }
     return try state.withLock { state in
       guard !state.isClosed else { throw PersistenceError.closed("the store") }
-      let sentinel = try state.sentinel ?? pool.open()
-      state.sentinel = sentinel
-      Self.turn(&state, to: try sentinel.number(.dataVersion))
+      state.pins.removeAll { $0.pin == nil }
+      // The only pin needs no comparison: most stores never have two results at a time, and open no sentinel.
+      let version = try state.pins.isEmpty ? nil : version(&state)
+      if let version { state.pins.removeAll { $0.version != nil && $0.version != version } }
       known = state.pins.compactMap(\.pin)
-      state.pins = known.map { Weak(pin: $0) }
+      let same = state.pins.filter { $0.version != nil }.compactMap(\.pin)
       if known.count >= sharedLimit,
-        let least = known.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
+        let least = same.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
       {
         return least
       }
@@ -85,15 +86,16 @@ final class SQLitePins: Sendable {
       }
       let pin = SQLitePin(connection, of: pool)
       // A commit between the question and the pin is noticed by the next question: then this one is not shared.
-      state.pins.append(Weak(pin: pin))
+      state.pins.append(Weak(pin: pin, version: version))
       return pin
     }
   }
 
-  private static func turn(_ state: inout State, to version: Int64) {
-    guard version != state.version else { return }
-    state.version = version
-    state.pins.removeAll()
+  /// The store's version, as the sentinel counts.
+  private func version(_ state: inout State) throws -> Int64 {
+    let sentinel = try state.sentinel ?? pool.open()
+    state.sentinel = sentinel
+    return try sentinel.number(.dataVersion)
   }
 
   /// Closes the sentinel; pins that are alive stay.

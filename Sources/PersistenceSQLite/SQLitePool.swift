@@ -29,10 +29,7 @@ final class SQLitePool: Sendable {
   /// Opens a connection that is not the pool's.
   func open() throws -> SQLiteConnection {
     let connection = try SQLiteConnection(store)
-    if !store.configuration.isReadOnly {
-      // It was opened for writing, so that it can recover the log; it is not to change anything.
-      try connection.execute("PRAGMA query_only = 1; PRAGMA wal_autocheckpoint = 0", "open a connection")
-    }
+    try SQLiteOpening.prepareForReading(connection)
     return connection
   }
 

@@ -10,7 +10,7 @@ final class SQLiteStore: Sendable {
   let configuration: SQLiteConfiguration
   let counters = SQLiteCounters()
 
-  private let texts = Mutex<[SQLShape: StatementText]>([:])
+  private let texts = Mutex(SQLShapeTable<StatementText>())
   private let tables = Mutex<[StoredName: SQLiteTable]>([:])
   private let notices = Mutex<Set<String>>([])
   private let nextModel = Atomic<UInt32>(1)
@@ -46,7 +46,11 @@ final class SQLiteStore: Sendable {
 
   /// Notes whether the plan of a shape sorts.
   func note(sorts: Bool, _ shape: SQLShape) {
-    texts.withLock { $0[shape]?.sorts = sorts }
+    texts.withLock { texts in
+      guard var text = texts[shape] else { return }
+      text.sorts = sorts
+      texts[shape] = text
+    }
   }
 
   /// The table of a definition: the same object for as long as the definition is the same, so that what was

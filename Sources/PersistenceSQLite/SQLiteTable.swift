@@ -19,7 +19,7 @@ final class SQLiteTable: Sendable {
   /// What the file says about the table, to notice that it says something else.
   let definition: String
 
-  private let models = Mutex<[ObjectIdentifier: SQLiteModel]>([:])
+  private let models = Mutex<[SQLiteModel]>([])
 
   /// How many declarations are remembered; programs that make schemas by the thousand make equal ones.
   private static let modelLimit = 200
@@ -36,15 +36,17 @@ final class SQLiteTable: Sendable {
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where it does not fit.
   func model(for declared: ModelSchema, store: SQLiteStore) throws -> SQLiteModel {
-    if let known = models.withLock({ $0[declared.identity] }) { return known }
+    let identity = declared.identity
+    let known = models.withLock { models in models.first { $0.schema.identity == identity } }
+    if let known { return known }
     // Most schemas that are made anew say what another has said: it is used in their place.
-    let equal = models.withLock { models in models.values.first { $0.schema == declared } }
+    let equal = models.withLock { models in models.first { $0.schema == declared } }
     if let equal { return equal }
     try declared.requireCompatible(with: schema, location: store.location)
     let model = SQLiteModel(declared, in: fitted(to: declared), number: store.nextModelNumber())
     models.withLock { models in
       if models.count >= Self.modelLimit { models.removeAll() }
-      models[model.schema.identity] = model
+      models.append(model)
     }
     return model
   }

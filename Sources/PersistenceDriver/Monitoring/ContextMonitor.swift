@@ -64,10 +64,23 @@ public final class ContextMonitor: Sendable {
 extension ContextMonitor {
   private struct Pins {
     var next: UInt64 = 0
-    var held: [UInt64: Pin] = [:]
+    /// In the order of their tokens: few, and a dictionary would be made for its key's type when a store's first
+    /// result is, which takes as long as reading it.
+    var held: [Pin] = []
+
+    /// Where the pin of a token stands; nil where it was released.
+    func index(of token: UInt64) -> Int? {
+      var (low, high) = (0, held.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if held[middle].token < token { low = middle + 1 } else { high = middle }
+      }
+      return low < held.count && held[low].token == token ? low : nil
+    }
   }
 
   private struct Pin {
+    var token: UInt64
     var place: SourcePlace
     var request: String
     var since: ContinuousClock.Instant
@@ -83,7 +96,7 @@ extension ContextMonitor {
   public func pinned(_ request: FetchRequest, place: SourcePlace) -> UInt64 {
     let token = pins.withLock { pins in
       pins.next += 1
-      pins.held[pins.next] = Pin(place: place, request: request.shape, since: .now)
+      pins.held.append(Pin(token: pins.next, place: place, request: request.shape, since: .now))
       return pins.next
     }
     reportLongHeldResults()
@@ -92,7 +105,8 @@ extension ContextMonitor {
 
   /// Notes that a result was released, and reports it where it was held for too long.
   public func released(_ token: UInt64) {
-    guard let pin = pins.withLock({ $0.held.removeValue(forKey: token) }) else { return }
+    let pin = pins.withLock { pins in pins.index(of: token).map { pins.held.remove(at: $0) } }
+    guard let pin else { return }
     let duration = ContinuousClock.now - pin.since
     if duration > settings.longHeldResult, !pin.isReported { report(pin, duration) }
   }
@@ -108,8 +122,9 @@ extension ContextMonitor {
     let late = pins.withLock { pins -> [Pin] in
       guard !pins.held.isEmpty else { return [] }
       var late: [Pin] = []
-      for (token, pin) in pins.held where !pin.isReported && now - pin.since > settings.longHeldResult {
-        pins.held[token]?.isReported = true
+      for (index, pin) in pins.held.enumerated()
+      where !pin.isReported && now - pin.since > settings.longHeldResult {
+        pins.held[index].isReported = true
         late.append(pin)
       }
       return late

@@ -1,0 +1,81 @@
+import Foundation
+import PersistenceDriver
+import PersistenceSQLite
+import Testing
+
+/// What opening a store takes, and what it makes of its catalog.
+@Suite struct OpeningTests {
+  let scratch: Scratch
+  let schema: ModelSchema
+
+  init() throws {
+    scratch = try Scratch()
+    schema = try Fixtures.movies()
+    let context = try scratch.open()
+    let row: [PersistentValue] = [.integer(1), .text("one"), .null, .integer(2), .null]
+    try context.fill(schema, [row])
+    try context.close()
+  }
+
+  @Test("a store that is only read needs one connection; the first write and a second result open others")
+  func connections() throws {
+    let context = try scratch.open()
+    #expect(try context.values(of: .integer(1), in: schema) != nil)
+    #expect(try context.values(FetchRequest(schema)).count == 1)
+    #expect(try context.count(FetchRequest(schema)) == 1)
+    #expect(context.counters.connectionsOpened == 1)
+    try context.execute("UPDATE Movie SET title = 'two'")
+    #expect(context.counters.connectionsOpened == 2)
+    #expect(try context.values(of: .integer(1), in: schema)?[1] == .text("two"))
+    let first = try context.fetch(FetchRequest(schema))
+    #expect(context.counters.connectionsOpened == 2)
+    // A second state needs a connection of its own, and one that can tell them apart.
+    let second = try context.fetch(FetchRequest(schema))
+    #expect(context.counters.connectionsOpened == 4)
+    #expect(try first.count() == 1)
+    #expect(try second.count() == 1)
+  }
+
+  @Test(
+    "R2 results that live at once show their own states, also the first, of which nobody asked the version")
+  func states() throws {
+    let context = try scratch.open { $0.poolSize = 1 }
+    let first = try context.fetch(FetchRequest(schema))
+    try context.execute("DELETE FROM Movie")
+    let second = try context.fetch(FetchRequest(schema))
+    let third = try context.fetch(FetchRequest(schema))
+    try context.execute("INSERT INTO Movie (id, title, budget) VALUES (1, 'a', 1), (2, 'b', 2)")
+    let fourth = try context.fetch(FetchRequest(schema))
+    #expect(try [first, second, third, fourth].map { try $0.count() } == [1, 0, 0, 2])
+  }
+
+  @Test("E4 E5 entries of the catalog that are damaged or of another format are said to be so")
+  func entries() throws {
+    let context = try scratch.open()
+    let texts = try context.rows("SELECT layout FROM persistence_catalog").map { $0[0] }
+    guard case .text(let text)? = texts.first else { throw PersistenceError(.damaged, "no entry") }
+    func code(with layout: String) throws -> PersistenceError.Code? {
+      try context.execute("UPDATE persistence_catalog SET layout = ?1", [.text(layout)])
+      // Another connection of another context: this one has read the entry.
+      let other = try scratch.open()
+      defer { try? other.close() }
+      do {
+        _ = try other.values(FetchRequest(schema))
+        return nil
+      } catch let error as PersistenceError {
+        return error.code
+      }
+    }
+    #expect(try code(with: text) == nil)
+    #expect(try code(with: text.replacing("\"format\":1", with: "\"format\":2")) == .unsupported)
+    for damaged in [
+      "", "{}", "[1]", String(text.dropLast()), text.replacing("\"title\"", with: "\"id\""),
+      text.replacing("\"string\"", with: "\"strange\""),
+      text.replacing("\"isUnique\":false", with: "\"isUnique\":0"),
+      text.replacing("\"key\":[\"id\"]", with: "\"key\":[]"),
+      text.replacing("\"columns\":[\"id\",", with: "\"columns\":["),
+    ] {
+      #expect(try code(with: damaged) == .damaged, "\(damaged)")
+    }
+  }
+}
