@@ -6,8 +6,8 @@ import PersistenceKeyValue
 final class LMDBCursor: ByteCursor {
   let space: ByteSpace
   /// The renewal of the reader that it was last renewed in.
-  var generation: UInt64
-  private var cursor: OpaquePointer?
+  @exclusivity(unchecked) var generation: UInt64
+  @exclusivity(unchecked) private var cursor: OpaquePointer?
 
   init(_ transaction: OpaquePointer, _ database: MDB_dbi, _ space: ByteSpace, generation: UInt64) throws {
     self.space = space
@@ -39,6 +39,23 @@ final class LMDBCursor: ByteCursor {
   func next() throws -> ByteEntry? { try move(MDB_NEXT, UnsafeRawBufferPointer(start: nil, count: 0)) }
 
   func previous() throws -> ByteEntry? { try move(MDB_PREV, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int {
+    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    let operation = isReversed ? MDB_PREV : MDB_NEXT
+    var (key, value) = (MDB_val(), MDB_val())
+    var count = 0
+    while count < entries.count {
+      let code = mdb_cursor_get(cursor, &key, &value, operation)
+      guard code == MDB_SUCCESS else {
+        if code == MDB_NOTFOUND { break }
+        throw LMDBFailure(code: code, action: "read the store").error()
+      }
+      entries[count] = ByteEntry(key: key.bytes, value: value.bytes)
+      count &+= 1
+    }
+    return count
+  }
 
   @inline(__always)
   private func move(_ operation: MDB_cursor_op, _ wanted: UnsafeRawBufferPointer) throws -> ByteEntry? {

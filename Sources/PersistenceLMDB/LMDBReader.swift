@@ -12,8 +12,8 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // used by one thread
   var lendsCopies: Bool { false }
 
   private let transaction: OpaquePointer
-  private var cursors: [LMDBCursor] = []
-  private var generation: UInt64 = 0
+  @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
+  @exclusivity(unchecked) private var generation: UInt64 = 0
 
   /// Begins a transaction.
   ///

@@ -10,10 +10,16 @@ final class LMDBTransaction: ByteWriter {
   /// What is lent lies in pages that the next write may move.
   var lendsCopies: Bool { true }
 
-  private var transaction: OpaquePointer?
-  private var cursors: [LMDBCursor] = []
+  @exclusivity(unchecked) private var transaction: OpaquePointer?
+  @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
   /// The greatest key of each space, where it is known: a greater one is appended without a search.
-  private var greatest: [ByteBuffer?] = [nil, nil, nil]
+  let greatest = [ByteBuffer(), ByteBuffer(), ByteBuffer()]
+  /// The spaces whose greatest key is known, a bit for each.
+  @exclusivity(unchecked) var known = 0
+  /// Index entries to be written; only for those does it matter.
+  @exclusivity(unchecked) var pending = LMDBPending()
+  /// What writing them failed with, after which nothing can be committed.
+  @exclusivity(unchecked) var failure: (any Error)?
 
   /// Begins a transaction; other processes have been kept out already.
   init(_ handle: LMDBHandle, _ synchronization: LMDBConfiguration.Synchronization) throws {
@@ -31,6 +37,7 @@ final class LMDBTransaction: ByteWriter {
 
   /// Commits, which ends the transaction in any case.
   func commit() throws {
+    try writePending()
     let transaction = try current()
     closeCursors()
     self.transaction = nil
@@ -44,12 +51,12 @@ final class LMDBTransaction: ByteWriter {
     transaction = nil
   }
 
-  private func current() throws -> OpaquePointer {
+  func current() throws -> OpaquePointer {
     guard let transaction else { throw PersistenceError.closed("the transaction") }
     return transaction
   }
 
-  private func check(_ code: Int32, _ action: @autoclosure () -> String) throws {
+  func check(_ code: Int32, _ action: @autoclosure () -> String) throws {
     if code != MDB_SUCCESS {
       throw LMDBFailure(code: code, action: action()).error(mapSize: handle.mapSize)
     }
@@ -63,6 +70,7 @@ final class LMDBTransaction: ByteWriter {
 
 extension LMDBTransaction {
   func value(of key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> UnsafeRawBufferPointer? {
+    if space == .indexes { try writePending() }
     var key = MDB_val(key)
     var value = MDB_val()
     let code = mdb_get(try current(), handle.database(space), &key, &value)
@@ -73,6 +81,7 @@ extension LMDBTransaction {
 
   /// Cursors are closed with the transaction at the latest, by LMDB's rules before it.
   func takeCursor(in space: ByteSpace) throws -> any ByteCursor {
+    if space == .indexes { try writePending() }
     let cursor = try LMDBCursor(try current(), handle.database(space), space, generation: 0)
     cursors.append(cursor)
     return cursor
@@ -87,6 +96,7 @@ extension LMDBTransaction {
     -> UnsafeMutableRawBufferPointer?
   {
     let transaction = try current()
+    if space == .indexes { try writePending() }
     var flags = MDB_RESERVE
     let isGreatest = try isGreatest(key, in: space)
     if isGreatest {
@@ -100,15 +110,16 @@ extension LMDBTransaction {
     if code == MDB_KEYEXIST { return nil }
     try check(code, "write a record")
     if isGreatest {
-      greatest[space.rawValue]?.clear()
-      greatest[space.rawValue]?.append(key)
+      greatest[space.rawValue].clear()
+      greatest[space.rawValue].append(key)
     }
     return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
   }
 
   func remove(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool {
     let transaction = try current()
-    greatest[space.rawValue] = nil
+    if space == .indexes { try writePending() }
+    known &= ~(1 << space.rawValue)
     var stored = MDB_val(key)
     let code = mdb_del(transaction, handle.database(space), &stored, nil)
     if code == MDB_NOTFOUND { return false }
@@ -117,7 +128,8 @@ extension LMDBTransaction {
   }
 
   func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: ByteSpace) throws {
-    greatest[space.rawValue] = nil
+    if space == .indexes { try writePending() }
+    known &= ~(1 << space.rawValue)
     var cursor: OpaquePointer?
     try check(mdb_cursor_open(try current(), handle.database(space), &cursor), "delete records")
     defer { mdb_cursor_close(cursor) }
@@ -134,31 +146,37 @@ extension LMDBTransaction {
 
   /// Whether a key is greater than every one of its space.
   private func isGreatest(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool {
-    if let known = greatest[space.rawValue] { return TotalOrder.compare(key, known.bytes) > 0 }
-    let cursor = try takeCursor(in: space)
-    defer { giveBack(cursor) }
-    let buffer = ByteBuffer()
-    if let last = try cursor.last() { buffer.append(last.key) }
-    greatest[space.rawValue] = buffer
+    let buffer = greatest[space.rawValue]
+    if known & 1 << space.rawValue == 0 {
+      let cursor = try takeCursor(in: space)
+      defer { giveBack(cursor) }
+      buffer.clear()
+      if let last = try cursor.last() { buffer.append(last.key) }
+      known |= 1 << space.rawValue
+    }
     return TotalOrder.compare(key, buffer.bytes) > 0
   }
 
   /// A child transaction of LMDB, during which the parent is not touched.
   func nested(_ body: () throws -> Void) throws {
+    try writePending()
     let parent = try current()
     closeCursors()
     var child: OpaquePointer?
     try check(mdb_txn_begin(handle.environment, parent, 0, &child), "begin a nested transaction")
     transaction = child
-    let before = greatest
-    greatest = [nil, nil, nil]
+    known = 0
     do {
       try body()
+      try writePending()
     } catch {
+      pending.removeAll()
       closeCursors()
       mdb_txn_abort(child)
       transaction = parent
-      greatest = before
+      known = 0
+      // What failed within the child is undone with it.
+      failure = nil
       throw error
     }
     closeCursors()

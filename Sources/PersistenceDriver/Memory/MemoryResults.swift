@@ -109,7 +109,7 @@ extension CompiledPredicate {
   static let always = CompiledPredicate()
 
   private init() {
-    step = .constant(true)
+    program = PredicateProgram()
     positions = []
   }
 }

@@ -42,13 +42,13 @@ public struct StoreURL: Sendable, Hashable {
     }
     hasSlashes = rest.hasPrefix("//")
     if hasSlashes { rest = rest.dropFirst(2) }
-    guard let path = rest.removingPercentEncoding else { throw invalid("an escape in its path is malformed") }
+    guard let path = Self.withoutEscapes(rest) else { throw invalid("an escape in its path is malformed") }
     guard !path.utf8.contains(0) else { throw invalid("its path holds U+0000") }
     var options: [String: String] = [:]
     for pair in (query ?? "").split(separator: "&", omittingEmptySubsequences: true) {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, let name = parts[0].removingPercentEncoding, !name.isEmpty,
-        let value = parts[1].removingPercentEncoding
+      guard parts.count == 2, let name = Self.withoutEscapes(parts[0]), !name.isEmpty,
+        let value = Self.withoutEscapes(parts[1])
       else { throw invalid("its option “\(pair.prefix { $0 != "=" })” is not of the form name=value") }
       guard options.updateValue(value, forKey: name) == nil else {
         throw invalid("its option “\(name)” stands twice")
@@ -77,6 +77,11 @@ public struct StoreURL: Sendable, Hashable {
       return isSecret ? "\(name)=***" : String(pair)
     }
     return text[...mark] + shown.joined(separator: "&")
+  }
+
+  /// The text that percent-encoded text stands for; nil where an escape is malformed.
+  private static func withoutEscapes(_ text: Substring) -> String? {
+    text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : String(text)
   }
 
   private static func isSchemeByte(_ byte: UInt8) -> Bool {

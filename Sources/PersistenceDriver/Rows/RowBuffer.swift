@@ -11,7 +11,10 @@ public final class RowBuffer {
   /// How many fields the row has.
   public let count: Int
 
-  @usableFromInline var arena = ByteArena()
+  @exclusivity(unchecked) @usableFromInline var arena = ByteArena()
+
+  /// The cells, for engines that fill them without a check for each.
+  @inlinable package var storage: UnsafeMutablePointer<RowCell> { cells }
 
   /// Makes a buffer for rows of so many fields, all nil.
   public init(count: Int) {

@@ -37,8 +37,9 @@ public struct RowCell: BitwiseCopyable {
   @usableFromInline let extra: UInt64
   @usableFromInline let pointer: UnsafeRawPointer?
 
+  /// Makes a cell of what it is made of, which must be as the other ways to make one leave it.
   @inlinable
-  init(tag: Tag, bits: UInt64 = 0, extra: UInt64 = 0, pointer: UnsafeRawPointer? = nil) {
+  package init(tag: Tag, bits: UInt64 = 0, extra: UInt64 = 0, pointer: UnsafeRawPointer? = nil) {
     self.tag = tag
     self.bits = bits
     self.extra = extra
@@ -100,6 +101,12 @@ public struct RowCell: BitwiseCopyable {
 }
 
 extension RowCell {
+  /// The bits of a number or date, as they are stored.
+  @inlinable package var rawBits: UInt64 { bits }
+
+  /// The second half of a UUID, as ``rawBits`` are the first.
+  @inlinable package var rawExtra: UInt64 { extra }
+
   /// Whether the field is nil.
   @inlinable public var isNull: Bool { tag == .null }
 

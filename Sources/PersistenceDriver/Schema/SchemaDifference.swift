@@ -43,7 +43,7 @@ extension ModelSchema {
   ///   - location: The store, for the message.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` and the differences.
   public func requireCompatible(with stored: ModelSchema, location: String) throws {
-    guard identity != stored.identity else { return }
+    guard identity != stored.identity, self != stored else { return }
     let lines = differences(from: stored)
     guard lines.isEmpty else {
       throw PersistenceError.schemaMismatch(model: name, location: location, differences: lines)

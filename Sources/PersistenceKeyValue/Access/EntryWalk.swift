@@ -12,6 +12,23 @@ struct EntryWalk {
   /// Finds records by key; taken only where it is needed.
   private let records: (any ByteCursor)?
 
+  /// Entries that were read ahead, of which those from `taken` up to `inside` lie in the current range and have
+  /// not been looked at.
+  private let ahead: UnsafeMutableBufferPointer<ByteEntry>
+  private var taken = 0
+  private var inside = 0
+  /// How many entries the next reading ahead is for: few at first, since few may be wanted.
+  private var stride = Self.firstStride
+  /// Whether the next entry read ahead is handed out as it is, where its key is short: there is no run, and
+  /// nothing to begin.
+  private var isPlain = false
+
+  /// Whether what was read ahead goes beyond the range.
+  private var isBeyond = false
+
+  private static let firstStride = 8
+  private static let longestStride = 32
+
   private var range: Int
   private var start: WalkPlace?
   private var isPositioned = false
@@ -39,6 +56,7 @@ struct EntryWalk {
     cursor = try reader.takeCursor(in: path.space)
     records = path.index == nil ? nil : try reader.takeCursor(in: .records)
     limit = reader.workspace.takeBuffer()
+    ahead = .allocate(capacity: Self.longestStride)
     range = place.range
     start = place
   }
@@ -47,10 +65,25 @@ struct EntryWalk {
     reader.giveBack(cursor)
     reader.workspace.giveBack(limit)
     if let records { reader.giveBack(records) }
+    ahead.deallocate()
   }
 
   /// The next entry; nil at the end.
+  @inline(__always)
   mutating func next() throws -> ByteEntry? {
+    if isPlain, taken < inside {
+      let entry = ahead[taken]
+      if !path.form.mayBeInRun(entry.key) {
+        taken &+= 1
+        return entry
+      }
+    }
+    return try nextInAnyCase()
+  }
+
+  /// The next entry, which may be the first, lie in a run, or not have been read yet.
+  private mutating func nextInAnyCase() throws -> ByteEntry? {
+    isPlain = false
     if runIndex < run.count {
       defer { runIndex += 1 }
       return run[runIndex].entry
@@ -62,6 +95,7 @@ struct EntryWalk {
       guard let entry = try nextStored() else { return nil }
       guard path.form.mayBeInRun(entry.key) else {
         if !run.isEmpty { forgetRun() }
+        isPlain = pending == nil && !endsRange && start == nil
         return entry
       }
       try readRun(from: entry)
@@ -123,15 +157,14 @@ extension EntryWalk {
       leaveRange()
     }
     while true {
-      let entry: ByteEntry?
       if isPositioned {
-        entry = try step()
+        if let entry = try step() { return entry }
       } else {
         guard enterRange() else { return nil }
-        entry = try position()
+        let entry = try position()
         isPositioned = true
+        if let entry, isInside(entry.key) { return entry }
       }
-      if let entry, isInside(entry.key) { return entry }
       leaveRange()
     }
   }
@@ -139,9 +172,26 @@ extension EntryWalk {
   private mutating func leaveRange() {
     range += 1
     isPositioned = false
+    (taken, inside, stride, isBeyond) = (0, 0, Self.firstStride, false)
   }
 
-  private func step() throws -> ByteEntry? { path.isReversed ? try cursor.previous() : try cursor.next() }
+  /// The next entry of the range in the store's order; nil where the range ends.
+  private mutating func step() throws -> ByteEntry? {
+    if taken == inside {
+      guard !isBeyond else { return nil }
+      let room = UnsafeMutableBufferPointer(rebasing: ahead[..<stride])
+      let count = try cursor.read(room, isReversed: path.isReversed)
+      stride = min(Self.longestStride, stride * 4)
+      taken = 0
+      inside = count
+      // Keys are in order, so that the last one speaks for all of them.
+      while inside > 0, !isInside(ahead[inside - 1].key) { inside -= 1 }
+      isBeyond = inside < count
+      guard inside > 0 else { return nil }
+    }
+    defer { taken += 1 }
+    return ahead[taken]
+  }
 
   @inline(__always)
   private func isInside(_ key: UnsafeRawBufferPointer) -> Bool {
@@ -197,7 +247,7 @@ extension EntryWalk {
     var entries = [first]
     var isCut = path.form.isCut(first.key)
     var isAtEnd = true
-    while let entry = try step(), isInside(entry.key) {
+    while let entry = try step() {
       guard entry.key.starts(with: runKey) else {
         pending = entry
         isAtEnd = false

@@ -5,22 +5,25 @@ struct RecordAccess {
   private let binding: ModelBinding
   private let reader: any ByteReader
   private let location: String
+  private let lendsCopies: Bool
 
   init(_ binding: ModelBinding, _ reader: any ByteReader, location: String) {
     self.binding = binding
     self.reader = reader
     self.location = location
+    lendsCopies = reader.lendsCopies
   }
 
   /// Lends the record of a key; says whether there was one.
   func find(_ key: RecordKey, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    let stored = reader.workspace.takeBuffer()
-    defer { reader.workspace.giveBack(stored) }
+    let workspace = reader.workspace
+    let stored = workspace.takeBuffer()
+    defer { workspace.giveBack(stored) }
     try binding.appendKey(key, to: stored)
     KeyForm.records(longest: reader.longestKey).storeRecordKey(stored)
     guard let record = try reader.value(of: stored.bytes, in: .records) else { return false }
-    let row = reader.workspace.takeRow(binding.layout.count)
-    defer { reader.workspace.giveBack(row) }
+    let row = workspace.takeRow(binding.layout.count)
+    defer { workspace.giveBack(row) }
     try lend(ByteEntry(key: stored.bytes, value: record), row, body)
     return true
   }
@@ -28,19 +31,25 @@ struct RecordAccess {
   /// Lends a record that was found.
   @inline(__always)
   func lend(_ record: ByteEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
-    if reader.lendsCopies { row.reset() }
+    if lendsCopies { row.reset() }
     do {
       try binding.layout.fill(row, from: record.value)
     } catch {
       throw located(error, record)
     }
-    if reader.lendsCopies { row.copyCells() }
+    if lendsCopies { row.copyCells() }
     try row.withRow(body)
   }
 
   /// Lends some fields of a record that was found.
   @inline(__always)
   func fill(_ row: RowBuffer, from record: ByteEntry, only positions: [Int]) throws {
+    try positions.withUnsafeBufferPointer { try fill(row, from: record, only: $0) }
+  }
+
+  /// The same for positions that are not counted as in use.
+  @inline(__always)
+  func fill(_ row: RowBuffer, from record: ByteEntry, only positions: UnsafeBufferPointer<Int>) throws {
     do {
       try binding.layout.fill(row, from: record.value, only: positions)
     } catch {

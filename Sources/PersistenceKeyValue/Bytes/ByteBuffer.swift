@@ -2,11 +2,11 @@ import Foundation
 
 /// Bytes under construction in memory that is used again and again.
 package final class ByteBuffer {
-  private var base: UnsafeMutableRawPointer
-  private var capacity: Int
+  @exclusivity(unchecked) private var base: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var capacity: Int
 
   /// How many bytes there are.
-  package private(set) var count = 0
+  @exclusivity(unchecked) package private(set) var count = 0
 
   package init(capacity: Int = 256) {
     self.capacity = max(16, capacity)
@@ -78,6 +78,7 @@ package final class ByteBuffer {
     }
   }
 
+  @inline(__always)
   private func reserve(_ more: Int) {
     if capacity - count < more { reallocate(max(capacity * 2, count + more)) }
   }

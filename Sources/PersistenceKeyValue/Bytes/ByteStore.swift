@@ -71,6 +71,23 @@ package protocol ByteCursor: AnyObject {
 
   /// Goes to the entry before, and reads it.
   func previous() throws -> ByteEntry?
+
+  /// Goes on from the last entry, and reads entries as far as there is room for them, or fewer.
+  ///
+  /// - Parameters:
+  ///   - entries: Where they are put, one after the other.
+  ///   - isReversed: Whether the cursor goes backwards.
+  /// - Returns: How many were read; none at the end.
+  /// - Throws: ``PersistenceError`` where the store fails.
+  func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int
+}
+
+extension ByteCursor {
+  package func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int {
+    guard let entry = isReversed ? try previous() : try next(), !entries.isEmpty else { return 0 }
+    entries[0] = entry
+    return 1
+  }
 }
 
 /// What a transaction may do to a byte store.
@@ -87,6 +104,11 @@ package protocol ByteWriter: ByteReader {
   func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: ByteSpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?
 
+  /// Makes an entry, or replaces it: at the latest when its space is looked at, or at the end.
+  ///
+  /// A failure may therefore only show then; it ends the transaction.
+  func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: ByteSpace) throws
+
   /// Removes an entry; says whether there was one.
   func remove(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool
 
@@ -95,6 +117,13 @@ package protocol ByteWriter: ByteReader {
 
   /// Runs a closure whose writes are undone where it throws.
   func nested(_ body: () throws -> Void) throws
+}
+
+extension ByteWriter {
+  package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: ByteSpace) throws
+  {
+    try reserve(key, count: value.count, in: space, isReplacing: true)?.copyMemory(from: value)
+  }
 }
 
 /// Something that lends a reader: a snapshot, which lets one thread in at a time, or a transaction.

@@ -2,8 +2,8 @@ import PersistenceDriver
 
 /// Scratch memory that belongs to one reader, so that reading a record allocates nothing.
 package final class KeyValueWorkspace {
-  private var rows: [RowBuffer] = []
-  private var buffers: [ByteBuffer] = []
+  @exclusivity(unchecked) private var rows: [RowBuffer] = []
+  @exclusivity(unchecked) private var buffers: [ByteBuffer] = []
 
   package init() {}
 

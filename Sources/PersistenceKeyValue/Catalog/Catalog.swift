@@ -3,7 +3,8 @@ import PersistenceDriver
 /// Reading and writing the catalog of a byte store.
 package enum Catalog {
   private static let formatKey = Array("format".utf8)
-  private static let format = Array("persistence records 1".utf8)
+  private static let family = "persistence records "
+  private static let format = Array("\(family)2".utf8)
 
   /// Marks an empty store as one of ours.
   package static func create(in writer: any ByteWriter) throws {
@@ -17,14 +18,19 @@ package enum Catalog {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notAStore``.
   package static func check(_ reader: any ByteReader, location: String) throws {
     let found = try formatKey.withUnsafeBytes { try reader.value(of: $0, in: .catalog).map([UInt8].init) }
-    guard found == format else {
-      throw PersistenceError(
-        .notAStore,
-        found == nil
-          ? "the file holds other data than a store of this package; nothing was changed; give another path"
-          : "the store has a format that this version does not know; open it with a newer version",
-        location: location)
+    guard found != format else { return }
+    let reason: String
+    if let found, let number = Int(String(decoding: found.dropFirst(family.utf8.count), as: UTF8.self)),
+      found.starts(with: family.utf8)
+    {
+      let other = number < 2 ? "an older" : "a newer"
+      reason =
+        "the store has the format \(number), which \(other) version of this package wrote; open it with that"
+    } else {
+      reason =
+        "the file holds other data than a store of this package; nothing was changed; give another path"
     }
+    throw PersistenceError(.notAStore, reason, location: location)
   }
 
   /// All models, in the order of their numbers.

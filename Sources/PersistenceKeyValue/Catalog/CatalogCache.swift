@@ -10,6 +10,8 @@ final class CatalogCache: Sendable {
     var models: [StoredName: StoredModel] = [:]
     /// The bindings hold their declared schemas, so that the identities stay theirs.
     var bindings: [ObjectIdentifier: ModelBinding] = [:]
+    /// The one that was asked for last, which is often asked for again.
+    var latest: ModelBinding?
   }
 
   private static let bindingLimit = 512
@@ -17,7 +19,15 @@ final class CatalogCache: Sendable {
   private let state = Mutex(State())
 
   /// The binding of a declared schema that was met before.
-  func binding(_ schema: ModelSchema) -> ModelBinding? { state.withLock { $0.bindings[schema.identity] } }
+  func binding(_ schema: ModelSchema) -> ModelBinding? {
+    let identity = schema.identity
+    return state.withLock { state in
+      if let latest = state.latest, latest.declared.identity == identity { return latest }
+      guard let found = state.bindings[identity] else { return nil }
+      state.latest = found
+      return found
+    }
+  }
 
   func model(_ name: StoredName) -> StoredModel? { state.withLock { $0.models[name] } }
 

@@ -19,6 +19,7 @@ package final class ModelBinding: Sendable {
   let prefix: [UInt8]
   /// The indexes in the order of the *stored* schema, whose numbers their prefixes hold.
   let indexes: [Index]
+  let hasUniqueIndex: Bool
   /// The positions of all fields that index entries are made of.
   let entryPositions: [Int]
 
@@ -33,6 +34,7 @@ package final class ModelBinding: Sendable {
         schema: index, positions: index.fields.compactMap { declared.position(of: $0) },
         prefix: KeyPrefix.index(model.number, number))
     }
+    hasUniqueIndex = indexes.contains(where: \.schema.isUnique)
     entryPositions = Set(indexes.flatMap(\.positions) + declared.keyPositions).sorted()
   }
 }

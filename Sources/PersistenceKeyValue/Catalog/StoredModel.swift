@@ -1,4 +1,3 @@
-import Foundation
 package import PersistenceDriver
 
 /// A model as the catalog holds it: its schema, and the number that stands for it in every key, so that names
@@ -10,10 +9,7 @@ package struct StoredModel: Sendable {
 }
 
 extension StoredModel {
-  private struct Record: Codable {
-    var revision: Int
-    var schema: ModelSchema
-  }
+  private static let revision: Int64 = 2
 
   /// The largest number of indexes that a model may have, since one byte stands for each.
   static let indexLimit = 200
@@ -21,31 +17,89 @@ extension StoredModel {
   static func key(_ number: UInt16) -> [UInt8] { Array("model".utf8) + KeyPrefix.model(number) }
   static func countKey(_ number: UInt16) -> [UInt8] { Array("count".utf8) + KeyPrefix.model(number) }
 
-  /// The catalog record, as JSON.
+  /// The catalog record: a checksum, and then the schema as a run of values, each list behind its length.
   func encoded() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
-    do {
-      return [UInt8](try encoder.encode(Record(revision: 1, schema: schema)))
-    } catch {
-      throw PersistenceError(
-        .encodingFailed, "the schema could not be written into the catalog: \(error)", model: schema.name)
+    var values: [PersistentValue] = [
+      .integer(Self.revision), .text(schema.name), .integer(Int64(schema.fields.count)),
+    ]
+    for field in schema.fields {
+      values += [.text(field.name), .text(field.kind.rawValue), .bool(field.isOptional)]
     }
+    values += Self.list(schema.key)
+    values.append(.integer(Int64(schema.indexes.count)))
+    for index in schema.indexes { values += [.bool(index.isUnique)] + Self.list(index.fields) }
+    let bytes = try KeyCodec.bytes(of: values)
+    return withUnsafeBytes(of: PackedRow.checksum(of: bytes).littleEndian) { Array($0) } + bytes
+  }
+
+  private static func list(_ names: [String]) -> [PersistentValue] {
+    [.integer(Int64(names.count))] + names.map(PersistentValue.text)
   }
 
   init(number: UInt16, encoded: UnsafeRawBufferPointer) throws {
     self.number = number
-    do {
-      let record = try JSONDecoder().decode(Record.self, from: Data(encoded))
-      guard record.revision == 1 else {
-        throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(record.revision)")
-      }
-      schema = record.schema
-    } catch let error as PersistenceError {
-      throw error
-    } catch {
-      throw PersistenceError.damaged("a schema in the catalog cannot be read (\(error))")
+    let values = encoded.dropFirst(4)
+    guard encoded.count > 4,
+      encoded.loadUnaligned(as: UInt32.self).littleEndian == PackedRow.checksum(of: Array(values))
+    else { throw Self.malformed }
+    var reader = ValueRun(try KeyCodec.values(in: UnsafeRawBufferPointer(rebasing: values)))
+    let revision = try reader.integer()
+    guard revision == Self.revision else {
+      throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(revision)")
     }
+    let name = try reader.text()
+    let fields = try (0..<reader.count()).map { _ in
+      let name = try reader.text()
+      guard let kind = FieldKind(rawValue: try reader.text()) else { throw Self.malformed }
+      return FieldSchema(name, kind, isOptional: try reader.bool())
+    }
+    let key = try reader.texts()
+    let indexes = try (0..<reader.count()).map { _ in
+      let isUnique = try reader.bool()
+      return IndexSchema(try reader.texts(), isUnique: isUnique)
+    }
+    schema = try ModelSchema(name: name, fields: fields, key: key, indexes: indexes)
+  }
+
+  private static var malformed: PersistenceError { .damaged("a schema in the catalog cannot be read") }
+
+  /// Values that are read one after the other.
+  private struct ValueRun {
+    private let values: [PersistentValue]
+    private var next = 0
+
+    init(_ values: [PersistentValue]) { self.values = values }
+
+    private mutating func value() throws -> PersistentValue {
+      guard next < values.count else { throw malformed }
+      defer { next += 1 }
+      return values[next]
+    }
+
+    mutating func integer() throws -> Int64 {
+      guard case .integer(let value) = try value() else { throw malformed }
+      return value
+    }
+
+    mutating func text() throws -> String {
+      guard case .text(let value) = try value() else { throw malformed }
+      return value
+    }
+
+    mutating func bool() throws -> Bool {
+      guard case .bool(let value) = try value() else { throw malformed }
+      return value
+    }
+
+    /// The length of a list, no greater than what is left.
+    mutating func count() throws -> Int {
+      guard let count = Int(exactly: try integer()), count >= 0, count <= values.count - next else {
+        throw malformed
+      }
+      return count
+    }
+
+    mutating func texts() throws -> [String] { try (0..<count()).map { _ in try text() } }
   }
 }
 

@@ -5,8 +5,10 @@ import PersistenceDriver
 /// What the keys of the path decide is decided before a record is read, and a walk that is asked for fields which
 /// the keys hold reads no record at all, but for keys that were cut.
 final class RowWalk {
-  private var entries: EntryWalk
+  @exclusivity(unchecked) private var entries: EntryWalk
   private let query: PreparedQuery
+  /// The query's predicate, which ``query`` keeps alive: references are not counted for each row.
+  private let program: Unmanaged<PredicateProgram>?
   let access: RecordAccess
   let row: RowBuffer
   private let reader: any ByteReader
@@ -20,15 +22,15 @@ final class RowWalk {
   private let decidesByKey: Bool
   /// What is read of a record whose key has been looked at, and of one whose key has not.
   private let restPositions: [Int]
-  private let allPositions: [Int]
+  private let allPositions: UnsafeMutableBufferPointer<Int>
   private let others: KeySet?
   private let storedKeyBuffer: ByteBuffer
-  private var hasCopied = false
+  @exclusivity(unchecked) private var hasCopied = false
   /// The entry that led to the record that was given last.
-  private(set) var entry: ByteEntry?
+  @exclusivity(unchecked) private(set) var entry: ByteEntry?
   /// The record; nil where it was not read.
-  private var record: ByteEntry?
-  private var mark = EntryMark(range: 0, skipped: nil)
+  @exclusivity(unchecked) private var record: ByteEntry?
+  @exclusivity(unchecked) private var mark = EntryMark(range: 0, skipped: nil)
 
   /// Begins a walk; it is ended by ``end()``.
   ///
@@ -45,6 +47,7 @@ final class RowWalk {
     others = try query.intersected(reader)
     entries = try EntryWalk(query.path, query.binding, reader: reader, from: place)
     self.query = query
+    program = query.predicate.map { Unmanaged.passUnretained($0.program) }
     self.reader = reader
     self.wanted = wanted
     access = RecordAccess(query.binding, reader, location: query.location)
@@ -54,7 +57,9 @@ final class RowWalk {
     let fromKey = (query.keyPredicate?.positions ?? []) + (isKeyOnly ? wanted ?? [] : [])
     keySteps = readsKeys ? query.fields.reading(fromKey) : []
     restPositions = Self.union(wanted, readsKeys ? query.restPredicate : query.predicate)
-    allPositions = Self.union(wanted, query.predicate)
+    let all = Self.union(wanted, query.predicate)
+    allPositions = .allocate(capacity: all.count)
+    _ = allPositions.initialize(from: all)
     decidesByKey = readsKeys
     row = reader.workspace.takeRow(query.binding.layout.count)
     storedKeyBuffer = reader.workspace.takeBuffer()
@@ -70,6 +75,7 @@ final class RowWalk {
     entries.end()
     reader.workspace.giveBack(row)
     reader.workspace.giveBack(storedKeyBuffer)
+    allPositions.deallocate()
   }
 
   /// The stored key and the bytes of the next record that fits, or its entry where no record is read; nil at the
@@ -107,10 +113,21 @@ final class RowWalk {
   }
 
   /// Fills what is read of a record; says whether it fits what its key has not decided.
+  @inline(__always)
   private func fits(_ record: ByteEntry, _ isKeyRead: Bool) throws -> Bool {
-    let positions = isKeyRead ? restPositions : allPositions
-    if !positions.isEmpty { try access.fill(row, from: record, only: positions) }
-    guard let predicate = isKeyRead ? query.restPredicate : query.predicate else { return true }
+    guard !isKeyRead else { return try fitsByRest(record) }
+    if !allPositions.isEmpty {
+      try access.fill(row, from: record, only: UnsafeBufferPointer(allPositions))
+    }
+    guard let program else { return true }
+    return try program._withUnsafeGuaranteedRef { program in
+      try row.withRow { try program.matches($0) }
+    }
+  }
+
+  private func fitsByRest(_ record: ByteEntry) throws -> Bool {
+    if !restPositions.isEmpty { try access.fill(row, from: record, only: restPositions) }
+    guard let predicate = query.restPredicate else { return true }
     return try row.withRow { try predicate.matches($0) }
   }
 

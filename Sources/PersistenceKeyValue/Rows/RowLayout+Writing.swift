@@ -11,14 +11,16 @@ extension RowLayout {
         .encodingFailed, "a row of \(row.count) fields was given for \(count)", model: schema.name)
     }
     var length = fixedLength
-    for position in 0..<count {
+    var position = 0
+    while position < count {
       let cell = row[position]
-      let slot = slots[position]
-      if cell.tag != slot.tag {
-        guard cell.isNull, slot.isOptional else { throw refused(cell, at: position) }
-      } else if slot.isVariable {
-        length += cell.borrowedBytes.count
+      let slot = slots + position
+      if cell.tag != slot.pointee.tag {
+        guard cell.isNull, slot.pointee.isOptional else { throw refused(cell, at: position) }
+      } else if slot.pointee.form == .variable {
+        length &+= cell.borrowedBytes.count
       }
+      position &+= 1
     }
     guard length <= Int(UInt32.max) else {
       throw PersistenceError(
@@ -33,39 +35,48 @@ extension RowLayout {
     guard let base = target.baseAddress, target.count >= fixedLength else { return }
     UnsafeMutableRawBufferPointer(start: base, count: fixedLength)
       .initializeMemory(as: UInt8.self, repeating: 0)
-    base.storeBytes(of: (UInt32(PackedRow.format) | UInt32(revision) << 16).littleEndian, as: UInt32.self)
-    var end = 0
-    for position in storedOrder {
+    base.storeBytes(of: head.littleEndian, as: UInt32.self)
+    var end = fixedLength
+    var number = 0
+    while number < storedCount {
+      let position = Int(storedOrder[number])
+      number &+= 1
       let cell = row[position]
       let slot = slots + position
-      let offset = slot.pointee.offset
+      let offset = Int(slot.pointee.offset)
       if cell.isNull {
-        let byte = base.load(fromByteOffset: slot.pointee.nilByte, as: UInt8.self)
-        base.storeBytes(
-          of: byte | slot.pointee.nilBit, toByteOffset: slot.pointee.nilByte, as: UInt8.self)
+        let place = base + Int(slot.pointee.nilByte)
+        place.storeBytes(of: place.load(as: UInt8.self) | slot.pointee.nilBit, as: UInt8.self)
+        guard slot.pointee.form == .variable else { continue }
       }
-      switch slot.pointee.tag {
-      case .text, .bytes, .decimal, .document:
-        let bytes = cell.isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : cell.borrowedBytes
+      switch slot.pointee.form {
+      case .word: base.storeBytes(of: cell.rawBits.littleEndian, toByteOffset: offset, as: UInt64.self)
+      case .variable:
+        let bytes = cell.borrowedBytes
         if let source = bytes.baseAddress, !bytes.isEmpty {
-          (base + fixedLength + end).copyMemory(from: source, byteCount: bytes.count)
+          (base + end).copyMemory(from: source, byteCount: bytes.count)
+          end &+= bytes.count
         }
-        end += bytes.count
         base.storeBytes(
-          of: UInt32(truncatingIfNeeded: end).littleEndian, toByteOffset: offset, as: UInt32.self)
-      case _ where cell.isNull: break
+          of: UInt32(truncatingIfNeeded: end &- fixedLength).littleEndian, toByteOffset: offset,
+          as: UInt32.self)
       case .bool: base.storeBytes(of: cell.boolValue ? 1 : 0, toByteOffset: offset, as: UInt8.self)
-      case .integer:
-        base.storeBytes(of: cell.integerValue.littleEndian, toByteOffset: offset, as: Int64.self)
-      case .double, .date:
-        base.storeBytes(
-          of: cell.doubleValue.bitPattern.littleEndian, toByteOffset: offset, as: UInt64.self)
-      case .uuid: UUIDBytes.write(cell.uuidValue, to: base + offset)
-      case .null: break
+      case .uuid:
+        base.storeBytes(of: cell.rawBits, toByteOffset: offset, as: UInt64.self)
+        base.storeBytes(of: cell.rawExtra, toByteOffset: offset &+ 8, as: UInt64.self)
+      case .none: break
       }
     }
-    let checksum = PackedRow.checksum(UnsafeRawBufferPointer(target))
-    base.storeBytes(of: checksum.littleEndian, toByteOffset: 4, as: UInt32.self)
+    seal(target)
+  }
+
+  /// Writes the checksums of a row whose other bytes have been written.
+  func seal(_ row: UnsafeMutableRawBufferPointer) {
+    guard let base = row.baseAddress, row.count >= fixedLength else { return }
+    let variable = PackedRow.variableChecksum(base, fixedLength: fixedLength, count: row.count)
+    base.storeBytes(of: variable.littleEndian, toByteOffset: PackedRow.variableChecksum, as: UInt32.self)
+    let fixed = PackedRow.fixedChecksum(base, fixedLength: fixedLength, count: row.count)
+    base.storeBytes(of: fixed.littleEndian, toByteOffset: PackedRow.fixedChecksum, as: UInt32.self)
   }
 
   private func refused(_ cell: RowCell, at position: Int) -> PersistenceError {

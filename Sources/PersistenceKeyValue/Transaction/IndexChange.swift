@@ -91,11 +91,8 @@ struct IndexChange {
       }
     }
     for entry in added {
-      _ = try entry.key.withUnsafeBytes { key in
-        guard
-          let target = try writer.reserve(key, count: entry.value.count, in: .indexes, isReplacing: true)
-        else { return }
-        target.copyBytes(from: entry.value)
+      try entry.key.withUnsafeBytes { key in
+        try entry.value.withUnsafeBytes { try writer.put(key, $0, in: .indexes) }
       }
     }
   }

@@ -26,21 +26,29 @@ extension KeyValueTransaction {
     try schema.requireFit(of: row)
     let binding = try writableBinding(schema)
     let length = try binding.layout.packedLength(of: row)
-    let stored = writer.workspace.takeBuffer()
-    defer { writer.workspace.giveBack(stored) }
+    let workspace = writer.workspace
+    let stored = workspace.takeBuffer()
+    defer { workspace.giveBack(stored) }
     try binding.appendKey(of: row, to: stored)
     KeyForm.records(longest: writer.longestKey).storeRecordKey(stored)
-    if binding.indexes.isEmpty, expectation != .present {
+    if !binding.hasUniqueIndex, expectation != .present {
       // One descent where the record is new, which is the common case.
+      if !binding.indexes.isEmpty {
+        try newEntries.prepare(
+          row, binding, storedKey: stored.bytes, .entries(longest: writer.longestKey))
+      }
       if try put(row, binding, stored.bytes, length, isReplacing: false) {
+        if !binding.indexes.isEmpty { try attempt { try newEntries.write(to: writer) } }
         return try count(1, in: binding)
       }
       guard expectation == .either else {
         throw PersistenceError.duplicateKey(try RecordKey(of: row, in: schema), in: schema)
           .at(location: store.location)
       }
-      _ = try put(row, binding, stored.bytes, length, isReplacing: true)
-      return
+      if binding.indexes.isEmpty {
+        _ = try put(row, binding, stored.bytes, length, isReplacing: true)
+        return
+      }
     }
     let old = try writer.value(of: stored.bytes, in: .records)
     switch (expectation, old == nil) {

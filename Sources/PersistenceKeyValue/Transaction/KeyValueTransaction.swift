@@ -10,8 +10,9 @@ package final class KeyValueTransaction: StorageTransaction {
   let store: KeyValueStore
   let writer: any ByteWriter
   private let source: TransactionSource
-  private var isOpen = true
-  private var failure: (any Error)?
+  let newEntries = NewEntries()
+  @exclusivity(unchecked) private var isOpen = true
+  @exclusivity(unchecked) private var failure: (any Error)?
 
   /// What the transaction has changed of the catalog and the counts: what a nested one puts back.
   private struct Changes {
@@ -21,8 +22,16 @@ package final class KeyValueTransaction: StorageTransaction {
   }
 
   private var changes = Changes()
+
+  /// By how much the number of records has changed of the model that was written to last, since it was.
+  private struct Tally {
+    let binding: ModelBinding
+    var difference: Int
+  }
+
+  @exclusivity(unchecked) private var tally: Tally?
   private var bindings: [ObjectIdentifier: ModelBinding] = [:]
-  private var lastBinding: ModelBinding?
+  @exclusivity(unchecked) private var lastBinding: ModelBinding?
 
   package init(_ store: KeyValueStore, _ writer: any ByteWriter) {
     self.store = store
@@ -36,6 +45,7 @@ package final class KeyValueTransaction: StorageTransaction {
   package func finish() throws {
     if let failure { throw failure }
     try attempt {
+      try settleTally()
       for model in changes.changedCounts.sorted() {
         try writeCount(changes.counts[model] ?? 0, of: model)
       }
@@ -106,6 +116,11 @@ extension KeyValueTransaction {
 
   /// How many records a model has.
   func count(of binding: ModelBinding) throws -> Int {
+    try settleTally()
+    return try settledCount(of: binding)
+  }
+
+  private func settledCount(of binding: ModelBinding) throws -> Int {
     if let known = changes.counts[binding.model.number] { return known }
     let stored = try Catalog.count(of: binding.model, writer)
     changes.counts[binding.model.number] = stored
@@ -114,8 +129,19 @@ extension KeyValueTransaction {
 
   /// Changes the number of records of a model.
   func count(_ difference: Int, in binding: ModelBinding) throws {
-    let number = binding.model.number
-    changes.counts[number] = try count(of: binding) + difference
+    if tally?.binding === binding {
+      tally?.difference += difference
+    } else {
+      try settleTally()
+      tally = Tally(binding: binding, difference: difference)
+    }
+  }
+
+  private func settleTally() throws {
+    guard let tally else { return }
+    self.tally = nil
+    let number = tally.binding.model.number
+    changes.counts[number] = try settledCount(of: tally.binding) + tally.difference
     changes.changedCounts.insert(number)
   }
 
@@ -125,6 +151,7 @@ extension KeyValueTransaction {
 
   /// Brings the counts into the store, where reads look for them.
   func settleCounts() throws {
+    try settleTally()
     guard !changes.changedCounts.isEmpty else { return }
     try attempt {
       for model in changes.changedCounts { try writeCount(changes.counts[model] ?? 0, of: model) }
@@ -202,6 +229,7 @@ extension KeyValueTransaction {
   package func define(_ schema: ModelSchema) throws {
     try requireOpen()
     guard try binding(schema) == nil else { return }
+    try settleTally()
     let model = try attempt { try Catalog.add(schema, writer) }
     changes.models[StoredName(schema.name)] = model
     changes.counts[model.number] = 0
@@ -209,6 +237,7 @@ extension KeyValueTransaction {
 
   package func nested(_ body: () throws -> Void) throws {
     try requireOpen()
+    try settleTally()
     let before = changes
     source.changed()
     var bodyError: (any Error)?
@@ -225,6 +254,7 @@ extension KeyValueTransaction {
     } catch {
       source.changed()
       changes = before
+      tally = nil
       bindings.removeAll()
       lastBinding = nil
       if bodyError == nil {

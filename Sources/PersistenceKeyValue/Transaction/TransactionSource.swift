@@ -6,8 +6,8 @@ import PersistenceDriver
 /// write, and says so rather than show something else.
 final class TransactionSource: @unchecked Sendable {  // used by the transaction's thread only
   private let writer: any ByteWriter
-  private var isOpen = true
-  private var generation: UInt64 = 0
+  @exclusivity(unchecked) private var isOpen = true
+  @exclusivity(unchecked) private var generation: UInt64 = 0
 
   init(_ writer: any ByteWriter) { self.writer = writer }
 

@@ -17,7 +17,7 @@ final class LMDBFile {
     environment = made
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     try Self.check(mdb_env_set_maxdbs(environment, 4))
-    try Self.check(mdb_env_set_mapsize(environment, 1 << 36))
+    try Self.check(mdb_env_set_mapsize(environment, 1 << 34))
     try Self.check(mdb_env_open(environment, path, UInt32(MDB_NOTLS), 0o600))
     var status = MDB_stat()
     try Self.check(mdb_env_stat(environment, &status))
