@@ -46,6 +46,25 @@ public struct Query<Model: PersistentRecord>: Sendable {
     changed { $0.sorting += criteria }
   }
 
+  /// The query for the same records in the opposite order, the greatest first.
+  ///
+  /// The engine walks from the other end: a limit of ten reads the last ten. Reversing a lazy result instead counts it,
+  /// and reads its pages from the last to the first. Limit, offset and ``after(_:)`` are taken in the new order.
+  public func reversed() -> Query {
+    changed { query in
+      if query.sorting.isEmpty {
+        // Ties go by the key in the last criterion's direction; a declaration that is none throws when it is asked.
+        let key = (try? Model.schema.model.key) ?? []
+        query.sorting = key.map { SortCriterion(fieldOrder: FieldOrder($0)) }
+      }
+      query.sorting = query.sorting.map { criterion in
+        SortCriterion(
+          fieldOrder: FieldOrder(
+            criterion.fieldOrder.field, isDescending: !criterion.fieldOrder.isDescending))
+      }
+    }
+  }
+
   /// The query for so many records at most.
   public func limit(_ limit: Int) -> Query { changed { $0.limit = limit } }
 

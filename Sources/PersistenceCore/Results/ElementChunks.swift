@@ -23,15 +23,20 @@ struct ElementChunks<Element>: ~Copyable {
 
   /// Adds what a closure makes.
   ///
-  /// - Parameter fill: Initialises elements from the beginning on, and says how many; none are left where it throws.
+  /// - Parameters:
+  ///   - limit: How many at most.
+  ///   - fill: Initialises elements from the beginning on, and says how many; none are left where it throws.
   /// - Returns: Whether the chunk is full, so that there may be more.
-  mutating func append(_ fill: (UnsafeMutableBufferPointer<Element>) throws -> Int) rethrows -> Bool {
-    let chunk = UnsafeMutableBufferPointer<Element>.allocate(capacity: capacity)
+  mutating func append(
+    atMost limit: Int, _ fill: (UnsafeMutableBufferPointer<Element>) throws -> Int
+  ) rethrows -> Bool {
+    guard limit > 0 else { return false }
+    let chunk = UnsafeMutableBufferPointer<Element>.allocate(capacity: Swift.min(capacity, limit))
     do {
       let filled = try fill(chunk)
       chunks.append(UnsafeMutableBufferPointer(rebasing: chunk[..<filled]))
       count += filled
-      let isFull = filled == capacity
+      let isFull = filled == chunk.count
       capacity = Swift.min(2 * capacity, Self.largest)
       return isFull
     } catch {

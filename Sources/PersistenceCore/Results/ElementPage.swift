@@ -10,12 +10,17 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // a walk's o
     /// How many elements the page was filled with.
     @usableFromInline var count = 0
     /// Where in the result the next page begins.
-    @usableFromInline var position = 0
+    @usableFromInline var position: Int
+    /// Where the walk ends, if the result has as many elements.
+    @usableFromInline let end: Int
     /// Whether the end has been reached.
     @usableFromInline var isDone = false
 
     @inlinable
-    init() {}
+    init(_ window: Range<Int>) {
+      position = window.lowerBound
+      end = window.upperBound
+    }
 
     @inlinable var needsPage: Bool { offset == count && !isDone }
   }
@@ -26,10 +31,11 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // a walk's o
   @usableFromInline let state: UnsafeMutablePointer<State>
   @usableFromInline let elements: UnsafeMutablePointer<Element>
 
+  /// Makes an empty page for a walk over some positions.
   @usableFromInline
-  init() {
+  init(_ window: Range<Int>) {
     state = .allocate(capacity: 1)
-    state.initialize(to: State())
+    state.initialize(to: State(window))
     elements = .allocate(capacity: Self.size)
   }
 
@@ -44,7 +50,8 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // a walk's o
   /// - Parameter fill: Initialises elements from the beginning on, and says how many; what it has initialised before
   ///   it throws, it has deinitialised again.
   func refill(_ fill: (UnsafeMutableBufferPointer<Element>) throws -> Int) rethrows {
-    let count = try fill(UnsafeMutableBufferPointer(start: elements, count: Self.size))
+    let wanted = Swift.min(Self.size, state.pointee.end - state.pointee.position)
+    let count = wanted > 0 ? try fill(UnsafeMutableBufferPointer(start: elements, count: wanted)) : 0
     state.pointee.offset = 0
     state.pointee.count = count
     state.pointee.position += count

@@ -10,8 +10,9 @@
 struct PageWalk<Element: Sendable> {
   @usableFromInline let page: ElementPage<Element>
 
+  /// Begins a walk over some positions of a result, as far as it has elements there.
   @inlinable
-  init() { page = ElementPage() }
+  init(_ window: Range<Int>) { page = ElementPage(window) }
 
   /// Whether a page must be read before the next element can be taken.
   @inlinable var needsPage: Bool { page.state.pointee.needsPage }

@@ -19,7 +19,7 @@ extension PersistentResults {
   /// - Throws: What the closure throws.
   @inlinable
   public func withCursor<Result>(_ body: (inout ResultCursor<Element>) throws -> Result) throws -> Result {
-    var cursor = ResultCursor(storage)
+    var cursor = ResultCursor(storage, window)
     return try body(&cursor)
   }
 
@@ -27,16 +27,19 @@ extension PersistentResults {
   ///
   /// - Returns: Their number.
   /// - Throws: ``PersistenceError``.
-  public func checkedCount() throws -> Int { try storage.count() }
+  public func checkedCount() throws -> Int { try storage.count(in: window) }
 }
 
 /// A walk over a result whose steps throw where reading fails.
 public struct ResultCursor<Element: Sendable>: ~Copyable {
   @usableFromInline let storage: ResultStorage<Element>
-  @usableFromInline let walk = PageWalk<Element>()
+  @usableFromInline let walk: PageWalk<Element>
 
   @inlinable
-  init(_ storage: ResultStorage<Element>) { self.storage = storage }
+  init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
+    self.storage = storage
+    walk = PageWalk(window)
+  }
 
   /// The next model; nil at the end.
   ///

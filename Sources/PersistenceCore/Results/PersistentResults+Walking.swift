@@ -19,5 +19,5 @@ extension PersistentResults {
 
   /// All elements: how the standard library makes an array of a sequence.
   @inlinable
-  public func _copyToContiguousArray() -> ContiguousArray<Element> { storage.all() }
+  public func _copyToContiguousArray() -> ContiguousArray<Element> { storage.all(in: window) }
 }

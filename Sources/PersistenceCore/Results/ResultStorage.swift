@@ -50,8 +50,9 @@ final class ResultStorage<Element: Sendable>: Sendable {
     var chunks = ElementChunks<Element>(capacity: Self.pageSize)
     var goesOn = true
     while goesOn {
-      goesOn = try chunks.append { [count = chunks.count, decoder] in
-        try decoder.read(rows, from: count, into: $0)
+      let position = chunks.count
+      goesOn = try chunks.append(atMost: Int.max) { [decoder] in
+        try decoder.read(rows, from: position, into: $0)
       }
     }
     firstPage = Array(chunks.take())
@@ -72,6 +73,21 @@ final class ResultStorage<Element: Sendable>: Sendable {
     } catch {
       throw decoder.located(error)
     }
+  }
+
+  /// How many models there are at some positions: all are counted only where they may end before the positions do.
+  func count(in window: Range<Int>) throws -> Int {
+    max(0, try end(before: window.upperBound) - window.lowerBound)
+  }
+
+  /// A position, or the result's end where that comes first.
+  func end(before position: Int) throws -> Int {
+    if position <= firstPage.count { return position }
+    guard rows != nil else { return firstPage.count }
+    if position < Int.max, cache.withLock({ $0.count == nil }), try hasModel(at: position - 1) {
+      return position
+    }
+    return min(position, try count())
   }
 
   /// Whether there is a model at a position.
@@ -105,15 +121,20 @@ final class ResultStorage<Element: Sendable>: Sendable {
     }
   }
 
-  /// All elements; fewer where reading failed and the handler of such failures went on.
+  /// The elements at some positions; fewer where reading failed and the handler of such failures went on.
   @usableFromInline
-  func all() -> ContiguousArray<Element> {
-    guard let rows else { return ContiguousArray(firstPage) }
+  func all(in window: Range<Int>) -> ContiguousArray<Element> {
+    let known = firstPage[min(window.lowerBound, firstPage.count)..<min(window.upperBound, firstPage.count)]
+    guard let rows else { return ContiguousArray(known) }
     var chunks = ElementChunks<Element>(capacity: Self.pageSize)
     do {
-      var goesOn = chunks.append { $0.initialize(fromContentsOf: firstPage) }
+      if !known.isEmpty { _ = chunks.append(atMost: known.count) { $0.initialize(fromContentsOf: known) } }
+      var goesOn = true
       while goesOn {
-        goesOn = try chunks.append { [count = chunks.count] in try decoder.read(rows, from: count, into: $0) }
+        let position = window.lowerBound + chunks.count
+        goesOn = try chunks.append(atMost: window.upperBound - position) {
+          try decoder.read(rows, from: position, into: $0)
+        }
       }
     } catch {
       fail(error)

@@ -5,19 +5,23 @@ extension PersistentResults {
   ///
   /// Pages are read on threads of their own, never on the cooperative pool; cancelling the task ends the
   /// sequence with a `CancellationError` between pages.
-  public var stream: ResultStream<Element> { ResultStream(storage: storage) }
+  public var stream: ResultStream<Element> { ResultStream(storage: storage, window: window) }
 }
 
 /// The models of a result as an asynchronous sequence.
 public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
   let storage: ResultStorage<Element>
+  let window: Range<Int>
 
   /// Walks the result, a page at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let storage: ResultStorage<Element>
-    private let walk = PageWalk<Element>()
+    private let walk: PageWalk<Element>
 
-    init(_ storage: ResultStorage<Element>) { self.storage = storage }
+    init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
+      self.storage = storage
+      walk = PageWalk(window)
+    }
 
     /// The next model; nil at the end.
     ///
@@ -41,5 +45,5 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
   }
 
   /// Makes an iterator, which reads pages of its own.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(storage) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(storage, window) }
 }

@@ -9,6 +9,8 @@ enum OrderChecks {
     ConformanceCheck(
       "orders are total: ties by key in the last direction, nil first ascending and last descending",
       [.o2, .o3], orders),
+    ConformanceCheck(
+      "a reversed query is the opposite order, with limit, offset and pages", [.o2, .o4], reversed),
     ConformanceCheck("every kind sorts by its order, nil first, and last when descending", [.o3, .v4]) {
       context in
       for kind in SampledKind.all { try kinds(context, kind) }
@@ -63,6 +65,22 @@ enum OrderChecks {
     try expect(pages(of: 4, descending), equals: byNumber)
     try expect(repository.delete(Seat.self, id: seats[3].primaryKey))
     try expect(repository.count(Seat.self), equals: seats.count - 1)
+  }
+
+  @Sendable private static func reversed(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.save(contentsOf: Person.random(300, seed: 33))
+    for order in PeopleOrder.all {
+      let query = order.criteria.reduce(repository.filter(Person.self)) { $0.sorted(by: $1) }
+      let expected = Array(try query.result().map(\.id).reversed())
+      let reversed = query.reversed()
+      try expect(reversed.result().map(\.id), equals: expected, "\(order.criteria)")
+      let part = try query.limit(10).offset(3).reversed().result()
+      try expect(part.map(\.id), equals: Array(expected.dropFirst(3).prefix(10)))
+      try expect(pages(of: 70, reversed).map(\.id), equals: expected, "\(order.criteria)")
+      try expect(reversed.reversed().result().map(\.id), equals: expected.reversed())
+      try expect(reversed.first()?.id == expected.first && reversed.count() == expected.count)
+    }
   }
 
   @Sendable private static func orders(_ context: ContextUnderTest) throws {

@@ -48,7 +48,7 @@ enum CollectionChecks {
     }
     try expect(result.map(\.id), equals: expected.map(\.id))
     try expect(Array(result.lazy.map(\.id)), equals: expected.map(\.id))
-    try expect(result.contains { $0.id == count - 1 }, equals: (count > 0))
+    try expect(result.contains { $0.id == expected.last?.id }, equals: (count > 0))
     try expect(result.firstIndex { $0.id == -1 } == nil)
     try expect(Array(result.indices.map { result[$0] }), equals: expected)
     try expect(result.elementsEqual(expected))
@@ -57,10 +57,24 @@ enum CollectionChecks {
       equals: expected.split { $0.balance == 3 }.map(Array.init))
   }
 
+  /// A slice is a result too, and so is a slice of it, wherever it ends.
+  private static func checkSlices(_ result: PersistentResults<Account>, of expected: [Account]) throws {
+    for (start, length) in [(0, 10), (0, 128), (3, 130), (127, 1), (128, 200), (300, 10), (1, Int.max)] {
+      let slice = result.dropFirst(start).prefix(length)
+      let part = Array(expected.dropFirst(start).prefix(length))
+      try check(slice, is: part)
+      try check(slice.dropFirst(2).prefix(100), is: Array(part.dropFirst(2).prefix(100)))
+      try expect(slice.startIndex <= slice.endIndex && slice.endIndex <= result.endIndex)
+      try expect(Array(result[slice.endIndex...]), equals: Array(expected.dropFirst(start + part.count)))
+      try expect(result[slice.startIndex..<slice.endIndex].count, equals: part.count)
+    }
+  }
+
   @Sendable private static func everySize(_ context: ContextUnderTest, _ size: Int) throws {
     let repository = try filled(context, size)
     let expected = (0..<size).map { Account($0, balance: $0 % 7) }
     try check(repository.filter(Account.self).result(), is: expected)
+    try checkSlices(repository.filter(Account.self).result(), of: expected)
     try check(
       repository.filter(Account.self).sorted(by: \.balance, inOrder: .descending).result(),
       is: expected.sorted { ($0.balance, $0.id) > ($1.balance, $1.id) })

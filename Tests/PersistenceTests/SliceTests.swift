@@ -1,0 +1,69 @@
+import PersistenceCore
+import Synchronization
+import Testing
+
+/// A context that counts the rows that are read from it.
+private final class CountingContext: StorageContextWrapper {
+  let wrapped: any StorageContext = MemoryContext()
+  let rows = Mutex(0)
+
+  func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    CountingResults(context: self, wrapped: try wrapped.fetch(request))
+  }
+}
+
+private final class CountingResults: StorageResults {
+  private let context: CountingContext
+  private let wrapped: any StorageResults
+
+  init(context: CountingContext, wrapped: any StorageResults) {
+    self.context = context
+    self.wrapped = wrapped
+  }
+
+  func count() throws -> Int { try wrapped.count() }
+
+  func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
+    try wrapped.read(from: offset, limit: limit) { row in
+      context.rows.withLock { $0 += 1 }
+      try body(row)
+    }
+  }
+}
+
+@Suite("Slices of results")
+struct SliceTests {
+  @Test("R3 a slice reads what it holds and no more, however it is walked")
+  func reading() throws {
+    let context = CountingContext()
+    let repository = Repository(context)
+    try repository.save(contentsOf: (0..<1_000).map { Visit(id: $0) })
+    let result = try repository.filter(Visit.self).result()
+    let page = PersistentResults<Visit>.pageSize
+
+    func reads(_ expected: Int, _ walk: () throws -> Void) rethrows {
+      context.rows.withLock { $0 = 0 }
+      try walk()
+      #expect(context.rows.withLock(\.self) == expected)
+    }
+    reads(0) {
+      let slice = result.dropFirst(500).prefix(300).dropFirst(100)
+      #expect(Array(slice.prefix(0)).isEmpty)
+      #expect(Array(result.prefix(page)).count == page)
+    }
+    reads(10) { #expect(Array(result.dropFirst(600).prefix(10)).map(\.id) == Array(600..<610)) }
+    reads(2 * page + 5) { for _ in result.dropFirst(200).prefix(2 * page + 5) {} }
+    try reads(page + 1) { try result.dropFirst(200).prefix(page + 1).forEach { _ in } }
+    reads(7) { #expect(result.dropFirst(993).map(\.id) == Array(993..<1_000)) }
+  }
+}
+
+private struct Visit: PersistentRecord, Equatable {
+  var id: Int
+
+  static let schema = RecordSchema<Visit>("Visit", fields: [.field("id", \.id)], key: [\.id])
+  var primaryKey: Int { id }
+  init(id: Int) { self.id = id }
+  init(from row: borrowing Row) throws { id = try row.decode(at: 0) }
+  func encode(into row: RowBuffer) throws { row.encode(id, at: 0) }
+}
