@@ -130,6 +130,9 @@ enum FuzzSource {
     case .read(let query, let runs):
       line = ".read(\(self.query(query)), \(list(runs.map { "\($0.lowerBound)..<\($0.upperBound)" })))"
     case .walk(let query, let pageSize): line = ".walk(\(self.query(query)), pageSize: \(pageSize))"
+    case .collection(let query, let size, let part):
+      let range = "\(part.lowerBound)..<\(part.upperBound)"
+      line = ".collection(\(self.query(query)), pageSize: \(size), part: \(range))"
     case .select(let query, let positions, let number):
       let snapshot = number.map { ", snapshot: \($0)" } ?? ""
       line = ".select(\(self.query(query)), positions: \(positions)\(snapshot))"

@@ -41,6 +41,9 @@ public indirect enum FuzzStep: Sendable, Codable {
   case read(FuzzQuery, [Range<Int>])
   /// Fetches the rows of a request page by page, each after the last row of the one before.
   case walk(FuzzQuery, pageSize: Int)
+  /// Looks at the typed collection of a request, which is one of the model `FuzzRecord`, from both ends and in the
+  /// part given, and walks by pages with tokens; inside a transaction, which has no such collection, it does nothing.
+  case collection(FuzzQuery, pageSize: Int, part: Range<Int>)
   /// Fetches the fields at some positions of the rows of a request, from the snapshot that is kept under a number
   /// where one is given, and counts them.
   case select(FuzzQuery, positions: [Int], snapshot: Int? = nil)
@@ -74,7 +77,8 @@ public indirect enum FuzzStep: Sendable, Codable {
     case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll, .reopen,
       .transaction:
       true
-    case .find, .fetch, .read, .walk, .select, .aggregate, .holdResult, .holdSnapshot, .readHeld, .fetchHeld,
+    case .find, .fetch, .read, .walk, .collection, .select, .aggregate, .holdResult, .holdSnapshot, .readHeld,
+      .fetchHeld,
       .release:
       false
     }
@@ -96,6 +100,7 @@ public indirect enum FuzzStep: Sendable, Codable {
     case .fetch: "fetch"
     case .read: "read"
     case .walk: "walk"
+    case .collection: "collection"
     case .select: "select"
     case .aggregate: "aggregate"
     case .holdResult: "holdResult"

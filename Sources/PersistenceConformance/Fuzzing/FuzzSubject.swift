@@ -47,6 +47,8 @@ final class FuzzSubject {
         var value = FuzzOutcome.Value.done
         try storage.transaction { value = try write(step, $0) }
         outcomes.append(FuzzOutcome(path, step.name, value))
+      case .collection(let query, let pageSize, let part):
+        try FuzzCollection(query: query, pageSize: pageSize, part: part).look(at: storage, path, &outcomes)
       case .holdResult(let number, let query):
         held[number] = .rows(try storage.fetch(try query.request(in: schemas)))
       case .holdSnapshot(let number): held[number] = .snapshot(try storage.snapshot())
@@ -128,7 +130,7 @@ extension FuzzSubject {
   private static let page = 128
 
   /// How many rows no model of a program has: a context that gives more begins again and again.
-  private static let endless = 2_000
+  static let endless = 2_000
 
   private func read(
     _ step: FuzzStep, _ reader: any StorageReader, _ path: [Int], _ outcomes: inout [FuzzOutcome]

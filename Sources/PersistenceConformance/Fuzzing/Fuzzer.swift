@@ -65,7 +65,8 @@ public struct Fuzzer: Sendable {
     var mixing = SeededGenerator(seed: seed)
     let base = mixing.next()
     var generator = FuzzGenerator(
-      seed: base &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15, isLarge: number % 10 == 9, limits: limits)
+      seed: base &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15, isLarge: number % 10 == 9 || number % 20 == 14,
+      isTyped: number % 10 == 4, limits: limits)
     return generator.program()
   }
 }

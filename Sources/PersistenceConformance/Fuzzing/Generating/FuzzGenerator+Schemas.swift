@@ -15,6 +15,19 @@ extension FuzzGenerator {
   ]
 
   mutating func makeModels() {
+    if isTyped {
+      if let schema = try? FuzzRecord.schema.model { models.append(model(schema)) }
+    } else {
+      makeModelsOfChance()
+    }
+    // Other declarations of a model come after all models: the first one is what the content is read with.
+    for model in models {
+      if chance(20), let other = try? reordered(model) { models.append(other) }
+      if chance(15), let other = try? changed(model) { models.append(other) }
+    }
+  }
+
+  private mutating func makeModelsOfChance() {
     let count = weighted([(50, 1), (35, 2), (15, 3)])
     var names: [String] = []
     while names.count < count {
@@ -23,11 +36,6 @@ extension FuzzGenerator {
     }
     for name in names {
       if let model = try? model(name) { models.append(model) }
-    }
-    // Other declarations of a model come after all models: the first one is what the content is read with.
-    for model in models {
-      if chance(20), let other = try? reordered(model) { models.append(other) }
-      if chance(15), let other = try? changed(model) { models.append(other) }
     }
   }
 

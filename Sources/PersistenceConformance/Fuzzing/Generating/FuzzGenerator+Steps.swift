@@ -39,8 +39,20 @@ extension FuzzGenerator {
     }
   }
 
+  /// A look at the typed collection of a request.
+  private mutating func collection() -> FuzzStep {
+    let pageSize = isLarge ? random.pick([1_000, 50, 127, 128, 129]) : random.pick([1, 2, 3, 5, 8])
+    let start = isLarge ? random.pick([0, 1, 100, 127, 128, 129, 200, 256]) : random.int(0...8)
+    let part = start..<start + random.pick(isLarge ? [0, 1, 10, 127, 128, 129, 300] : [0, 1, 2, 5, 20])
+    // The model that has a type is the first, and its other declarations are never typed.
+    var query = query(0)
+    query.after = nil
+    return .collection(query, pageSize: pageSize, part: part)
+  }
+
   /// One step outside any transaction.
   mutating func step() -> FuzzStep {
+    if isTyped, chance(40) { return collection() }
     let model = anyModel()
     let choice = weighted([
       (18, Choice.transaction), (22, .write), (60, .fetch), (5, .read), (5, .walk), (5, .find),

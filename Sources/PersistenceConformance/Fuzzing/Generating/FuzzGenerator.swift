@@ -7,13 +7,16 @@ import PersistenceCore
 struct FuzzGenerator {
   var random: SeededGenerator
   let isLarge: Bool
+  /// Whether the program is about the model that has a type, and its collections.
+  let isTyped: Bool
   let limits: FuzzLimits
   /// What rows of each schema are made of, by the schema's position.
   var models: [FuzzModel] = []
 
-  init(seed: UInt64, isLarge: Bool, limits: FuzzLimits) {
+  init(seed: UInt64, isLarge: Bool, isTyped: Bool, limits: FuzzLimits) {
     random = SeededGenerator(seed: seed)
     self.isLarge = isLarge
+    self.isTyped = isTyped
     self.limits = limits
   }
 

@@ -57,6 +57,9 @@ struct FuzzReferenceRun {
       case .walk(let query, _):
         let rows = try reference.rows(query, schemas)
         outcomes.append(FuzzOutcome(path, "pages joined", .rows(rows)))
+      case .collection(let query, let pageSize, let part):
+        guard !isInside else { return }
+        try FuzzCollection(query: query, pageSize: pageSize, part: part).look(at: reference, path, &outcomes)
       case .select(let query, let positions, let number):
         guard let reference = store(number) else { return }
         let rows = try reference.rows(query, schemas, selecting: positions)

@@ -46,6 +46,8 @@ extension FuzzStep {
     case .fetch(let query): changed = ask(query) { .fetch($0) }
     case .read(let query, let runs): changed = ask(query) { .read($0, runs) }
     case .walk(let query, let pageSize): changed = ask(query) { .walk($0, pageSize: pageSize) }
+    case .collection(let query, let pageSize, let part):
+      changed = ask(query) { .collection($0, pageSize: pageSize, part: part) }
     case .select(let query, let positions, let number):
       changed = ask(query) { .select($0, positions: positions, snapshot: number) }
     case .aggregate(let query, let grouping, let aggregates, let number):
@@ -67,7 +69,8 @@ extension FuzzStep {
   var query: FuzzQuery? {
     switch self {
     case .deleteRows(let query), .updateRows(let query, _), .fetch(let query), .read(let query, _),
-      .walk(let query, _), .select(let query, _, _), .aggregate(let query, _, _, _),
+      .walk(let query, _), .collection(let query, _, _), .select(let query, _, _),
+      .aggregate(let query, _, _, _),
       .holdResult(_, let query),
       .fetchHeld(_, let query):
       query
