@@ -1,6 +1,5 @@
 public import PersistenceDriver
 import PersistenceKeyValue
-import Synchronization
 
 /// A context that keeps models in an LMDB store: a folder with a memory-mapped file.
 ///
@@ -25,7 +24,7 @@ public final class LMDBContext: StorageContext {
   public let monitor: ContextMonitor
 
   private let configuration: LMDBConfiguration
-  private let session: Mutex<LMDBSession?>
+  private let session: Lock<LMDBSession?>
 
   /// Opens a store, making it where it does not exist.
   ///
@@ -43,7 +42,7 @@ public final class LMDBContext: StorageContext {
     capabilities = .lmdb(
       isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)
     self.configuration = configuration
-    self.session = Mutex(session)
+    self.session = Lock(session)
     monitor.opened("LMDB, a map of \(session.environment.mapSize) bytes")
   }
 

@@ -36,14 +36,14 @@ final class LMDBEnvironment: Sendable {
   /// After how many writes dead processes are looked for.
   private static let writesBetweenChecks = 256
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let writerLock = Mutex<LMDBWriterLock?>(nil)
 
   init(_ files: LMDBFiles, _ settings: LMDBSettings, monitor: ContextMonitor) throws {
     self.files = files
     self.settings = settings
     store = KeyValueStore(location: files.directory)
-    state = Mutex(State(handle: try Self.open(files, settings)))
+    state = Lock(State(handle: try Self.open(files, settings)))
     clearStaleReaders(monitor)
   }
 

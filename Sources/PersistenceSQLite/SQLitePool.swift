@@ -1,13 +1,12 @@
 import CSQLite
 import PersistenceDriver
-import Synchronization
 
 /// The connections of a context that only read.
 ///
 /// Nobody waits for a connection: where all are in use another is opened, and closed when it comes back.
 final class SQLitePool: Sendable {
   private let store: SQLiteStore
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   private struct State {
     /// The connections that nobody uses; the one used last is the next.

@@ -10,8 +10,8 @@ final class SQLiteStore: Sendable {
   let configuration: SQLiteConfiguration
   let counters = SQLiteCounters()
 
-  private let texts = Mutex(SQLShapeTable<StatementText>())
-  private let tables = Mutex<[StoredName: SQLiteTable]>([:])
+  private let texts = Lock(SQLShapeTable<StatementText>())
+  private let tables = Lock<[StoredName: SQLiteTable]>([:])
   private let notices = Mutex<Set<String>>([])
   private let nextModel = Atomic<UInt32>(1)
 

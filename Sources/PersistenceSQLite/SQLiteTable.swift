@@ -1,6 +1,5 @@
 import PersistenceDriver
 import PersistenceSQL
-import Synchronization
 
 /// A table of the file that holds a model, and the declarations that have been used with it.
 final class SQLiteTable: Sendable {
@@ -19,7 +18,7 @@ final class SQLiteTable: Sendable {
   /// What the file says about the table, to notice that it says something else.
   let definition: String
 
-  private let models = Mutex<[SQLiteModel]>([])
+  private let models = Lock<[SQLiteModel]>([])
 
   /// How many declarations are remembered; programs that make schemas by the thousand make equal ones.
   private static let modelLimit = 200

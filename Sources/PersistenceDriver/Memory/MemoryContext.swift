@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A context that keeps everything in memory: for tests, for caches, and as the reference for the meaning of
 /// every request.
 ///
@@ -11,7 +9,7 @@ public final class MemoryContext: StorageContext, MemoryReader {
   /// What watches over the context.
   public let monitor: ContextMonitor
 
-  private let state = Mutex<MemoryState?>(MemoryState())
+  private let state = Lock<MemoryState?>(MemoryState())
   private let gate = WriterGate()
   private let busyTimeout: Duration
 

@@ -1,5 +1,4 @@
 import PersistenceDriver
-import Synchronization
 
 /// The models of a store that have been met, so that a request costs no look at the catalog.
 ///
@@ -16,7 +15,7 @@ final class CatalogCache: Sendable {
 
   private static let bindingLimit = 512
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// The binding of a declared schema that was met before.
   func binding(_ schema: ModelSchema) -> ModelBinding? {
