@@ -125,7 +125,7 @@ extension SQLiteReader {
   /// Computes values over the rows of a request, by SQLite where it can.
   public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
     try withReader { connection in
-      guard request.rows.limit != 0, let model = try connection.model(for: request.rows.schema) else {
+      guard let model = try connection.model(for: request.rows.schema), request.rows.limit != 0 else {
         return try AggregateFold(request).groups()
       }
       return try SQLiteAggregates(request, of: model).groups(connection)

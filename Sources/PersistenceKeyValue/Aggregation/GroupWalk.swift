@@ -73,10 +73,12 @@ struct GroupWalk {
 
   /// Where the components of the group end; nil where they are not all in the key.
   private func end(of key: UnsafeRawBufferPointer) -> Int? {
-    let whole = path.form.isCut(key) ? UnsafeRawBufferPointer(rebasing: key[..<path.form.runLength]) : key
+    let isCut = path.form.isCut(key)
+    let whole = isCut ? UnsafeRawBufferPointer(rebasing: key[..<path.form.runLength]) : key
     var index = start
     for _ in 0..<components where (try? KeyCodec.skip(in: whole, at: &index)) == nil { return nil }
-    return index
+    // What looks like an end at the cut may be the first half of an escape.
+    return isCut && index == whole.count ? nil : index
   }
 
   private func belongs(_ key: UnsafeRawBufferPointer, to group: ByteBuffer) -> Bool {

@@ -64,6 +64,15 @@ enum SchemaMismatchChecks {
           try expectError(.schemaMismatch) { try storage.count(FetchRequest(schema)) },
           try expectError(.schemaMismatch) { _ = try storage.find(key, in: schema) { _ in } },
           try expectError(.schemaMismatch) { try storage.snapshot().fetch(FetchRequest(schema)) },
+          try expectError(.schemaMismatch) {
+            try storage.aggregate(AggregateRequest(FetchRequest(schema, limit: 0), aggregates: []))
+          },
+          try expectError(.schemaMismatch) {
+            try storage.aggregate(AggregateRequest(FetchRequest(schema), aggregates: [.count]))
+          },
+          try expectError(.schemaMismatch) {
+            try storage.fetch(FetchRequest(schema, limit: 0), selecting: [0])
+          },
           try expectError(.schemaMismatch) { try storage.transaction { try $0.define(schema) } },
           try expectError(.schemaMismatch) { try storage.transaction { _ = try $0.deleteAll(in: schema) } },
           try expectError(.schemaMismatch) { try storage.transaction { _ = try $0.delete(key, in: schema) } },
