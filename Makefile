@@ -33,6 +33,7 @@ test: setup
 	swift build --build-tests
 	rm -f $(TEST_RESULTS) $(TEST_RESULTS:.xml=-swift-testing.xml)
 	swift test --skip-build --xunit-output $(TEST_RESULTS)
+	touch Examples/OneFile/Package.swift # a nested package's plan does not notice new files of ours
 	swift build --package-path Examples/OneFile --build-tests
 	rm -f $(EXAMPLE_RESULTS) $(EXAMPLE_RESULTS:.xml=-swift-testing.xml)
 	swift test --package-path Examples/OneFile --skip-build --xunit-output $(abspath $(EXAMPLE_RESULTS))
@@ -40,6 +41,7 @@ test: setup
 soak: setup
 	swift build --build-tests
 	PERSISTENCE_SOAK=1 swift test --skip-build
+	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release Endurance 200
 	swift build -c release --product persistence
 	.ci/fuzz $(FUZZ_SEEDS) $(FUZZ_OPERATIONS)
@@ -50,17 +52,20 @@ FUZZ_OPERATIONS ?= 50000
 
 # Ours beside the raw C interfaces, GRDB and Codable; then the first ten of a million, whose bar fails the target.
 bench: setup
+	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Workloads
 	Benchmarks/.build/release/Workloads --results Benchmarks/results.json --chart Documentation/benchmarks.svg
+	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release FirstTen
 
 # Costs at a thousand to a million rows, and reads by one to eight threads while one commits: fails beyond its bars.
 bench-scaling: setup
+	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Workloads
 	Benchmarks/.build/release/Workloads --scaling Documentation/scaling.svg --results Benchmarks/scaling.json
 
 # Instructions, which do not depend on the machine's speed: the target fails where there are more than recorded.
-COUNT_INSTRUCTIONS = swift build --package-path Benchmarks/Instructions -c release && \
+COUNT_INSTRUCTIONS = touch Benchmarks/Instructions/Package.swift && swift build --package-path Benchmarks/Instructions -c release && \
 	Benchmarks/Instructions/.build/release/Instructions
 
 bench-instructions: setup
