@@ -16,6 +16,8 @@ public struct Migration: Sendable {
   public let destination: any StorageContext
   /// How it is done.
   public let options: MigrationOptions
+  /// Where records are named that were put aside.
+  public let rejects: (any MigrationRejectSink)?
 
   /// Prepares a migration.
   ///
@@ -23,13 +25,15 @@ public struct Migration: Sendable {
   ///   - source: Where the records come from.
   ///   - destination: Where the records go.
   ///   - options: How it is done.
+  ///   - rejects: Where records are named that were put aside.
   public init(
     from source: any StorageContext, to destination: any StorageContext,
-    options: MigrationOptions = MigrationOptions()
+    options: MigrationOptions = MigrationOptions(), rejects: (any MigrationRejectSink)? = nil
   ) {
     self.source = source
     self.destination = destination
     self.options = options
+    self.rejects = rejects
   }
 
   /// Copies and checks.
@@ -44,6 +48,9 @@ public struct Migration: Sendable {
     guard options.batchSize > 0, options.batchBytes > 0 else {
       throw PersistenceError.invalidRequest("a batch must have room for a record")
     }
+    guard options.models == nil, options.conflicts == .fail, options.failures == .stop, options.start == .new,
+      options.verification != .full
+    else { throw PersistenceError.unsupported("do that yet", by: "the migration") }
     guard source !== destination else {
       throw PersistenceError.invalidRequest("a store cannot be migrated to itself")
     }
@@ -113,7 +120,8 @@ public struct Migration: Sendable {
       try progress(MigrationProgress(phase: .copying, model: schema.name, done: done, total: total))
     }
     return MigrationReport.Model(
-      name: schema.name, records: done, bytes: bytes, seconds: 0,
+      name: schema.name, destinationName: schema.name,
+      counts: MigrationCounts(read: done, written: done), bytes: bytes,
       digest: options.verification.wantsDigest ? digest : nil)
   }
 
@@ -134,9 +142,9 @@ public struct Migration: Sendable {
     guard options.verification != .none else { return }
     let snapshot = try destination.snapshot()
     let count = try snapshot.count(try FetchRequest(schema))
-    guard count == model.records else {
+    guard count == model.counts.written else {
       throw PersistenceError.verificationFailed(
-        schema.name, "\(model.records) records were copied and \(count) are there",
+        schema.name, "\(model.counts.written) records were copied and \(count) are there",
         location: destination.location)
     }
     guard let expected = model.digest else { return }

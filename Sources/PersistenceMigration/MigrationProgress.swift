@@ -2,8 +2,12 @@
 public struct MigrationProgress: Sendable, Hashable {
   /// What is being done.
   public enum Phase: String, Sendable, Hashable, Codable {
+    /// Source and destination are compared with what an interrupted migration left.
+    case resuming
     /// Records are written to the destination.
     case copying
+    /// Indexes are built in the destination, and checked against the records.
+    case indexing
     /// Records are read back from the destination.
     case verifying
     /// Records of two stores are compared.

@@ -2,28 +2,71 @@
 public struct MigrationReport: Sendable, Hashable, Codable {
   /// What was done to one model.
   public struct Model: Sendable, Hashable, Codable {
-    /// The model's name.
+    /// The model's name in the source.
     public var name: String
-    /// How many records were copied.
-    public var records: Int
-    /// How many bytes their values take, roughly.
+    /// Its name in the destination.
+    public var destinationName: String
+    /// What was done with its records, by all runs together.
+    public var counts: MigrationCounts
+    /// How many bytes the values that were read take, roughly.
     public var bytes: Int
-    /// How long copying and checking took, in seconds.
+    /// How long copying, indexing and checking took in this run, in seconds.
     public var seconds: Double
-    /// The digest of the records, the same in source and destination; nil where none was asked for.
+    /// How many records were read a second while they were copied in this run.
+    public var rate: Double
+    /// The digest of the records that arrived; nil where none was asked for.
     public var digest: ContentDigest?
+
+    /// Makes a statement of what was done.
+    ///
+    /// - Parameters:
+    ///   - name: The model's name in the source.
+    ///   - destinationName: Its name in the destination.
+    ///   - counts: What was done with its records.
+    ///   - bytes: How many bytes the values that were read take.
+    ///   - seconds: How long it took.
+    ///   - rate: How many records were read a second.
+    ///   - digest: The digest of the records that arrived.
+    public init(
+      name: String, destinationName: String, counts: MigrationCounts = MigrationCounts(), bytes: Int = 0,
+      seconds: Double = 0, rate: Double = 0, digest: ContentDigest? = nil
+    ) {
+      self.name = name
+      self.destinationName = destinationName
+      self.counts = counts
+      self.bytes = bytes
+      self.seconds = seconds
+      self.rate = rate
+      self.digest = digest
+    }
   }
 
   /// The models, in the order of their names' bytes.
   public var models: [Model]
   /// How the copy was checked.
   public var verification: MigrationOptions.Verification
+  /// Whether an earlier run had begun the migration.
+  public var isResumed: Bool
+  /// What comparing source and destination record by record found, where that was asked for.
+  public var comparison: ComparisonReport?
 
-  /// How many records were copied, of all models.
-  public var records: Int { models.reduce(0) { $0 + $1.records } }
-}
+  /// Makes a report.
+  ///
+  /// - Parameters:
+  ///   - models: The models.
+  ///   - verification: How the copy was checked.
+  ///   - isResumed: Whether an earlier run had begun the migration.
+  ///   - comparison: What comparing record by record found.
+  public init(
+    models: [Model], verification: MigrationOptions.Verification, isResumed: Bool = false,
+    comparison: ComparisonReport? = nil
+  ) {
+    self.models = models
+    self.verification = verification
+    self.isResumed = isResumed
+    self.comparison = comparison
+  }
 
-extension MigrationOptions.Verification {
-  /// Whether digests are made.
-  var wantsDigest: Bool { self == .digest }
+  /// What was done with the records of all models.
+  public var counts: MigrationCounts { models.reduce(into: MigrationCounts()) { $0.add($1.counts) } }
 }

@@ -11,7 +11,7 @@ struct MigrationTests {
     try SampleStores.fill(source)
     let report = try Migration(from: source, to: destination).run()
     #expect(report.models.map(\.name) == ["Pair", "every/kind é"])
-    #expect(report.models.map(\.records) == [1000, 5])
+    #expect(report.models.map(\.counts.written) == [1000, 5])
     #expect(try destination.catalog() == source.catalog())
     let comparison = try StoreComparison(source, destination).run()
     #expect(comparison.isEqual)
@@ -38,7 +38,7 @@ struct MigrationTests {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source)
     try destination.transaction { try $0.define(SampleStores.pairs()) }
-    #expect(try Migration(from: source, to: destination).run().records == 1005)
+    #expect(try Migration(from: source, to: destination).run().counts.written == 1005)
     let different = MemoryContext()
     let schema = try ModelSchema(name: "Pair", fields: [FieldSchema("left", .int64)], key: ["left"])
     try different.transaction { try $0.define(schema) }

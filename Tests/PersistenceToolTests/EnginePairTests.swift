@@ -49,7 +49,7 @@ struct EnginePairTests {
     let (source, destination) = (try open(from, folder, "source"), try open(to, folder, "destination"))
     try fill(source)
     let report = try Migration(from: source, to: destination, options: MigrationOptions(batchSize: 50)).run()
-    #expect(report.models.map(\.records) == [9, 180])
+    #expect(report.models.map(\.counts.written) == [9, 180])
     let comparison = try StoreComparison(source, destination).run()
     #expect(comparison.isEqual, "\(comparison)")
     // One missing and one changed record are each found and named, whatever the engines.

@@ -134,7 +134,7 @@ struct ToolCommandTests {
     let run = tool("migrate", "held:", "other:", "--progress", "none", "--format", "json")
     #expect(run.code == 0)
     #expect(run.messages.isEmpty)
-    #expect(try JSONDecoder().decode(MigrationReport.self, from: Data(run.output.utf8)).records == 300)
+    #expect(try JSONDecoder().decode(MigrationReport.self, from: Data(run.output.utf8)).counts.written == 300)
   }
 
   @Test("An interrupt during a migration exits with 130 and says that the destination is partial")

@@ -21,6 +21,7 @@ enum StorageAccess {
     }
     try Self.requireSupport(of: model, by: store)
     try TransactionScope.requireOutside(of: store)
+    try store.requireComplete()
     self = .store(store)
   }
 

@@ -33,6 +33,7 @@ public struct Repository: PersistentRepository {
       try transaction.nested { result = try body(self) }
     } else if let store = context.asStorageContext {
       try TransactionScope.requireOutside(of: store)
+      try store.requireComplete()
       try TransactionScope.enter(store) {
         try store.transaction { transaction in
           let inside = TransactionContext(transaction, of: store)

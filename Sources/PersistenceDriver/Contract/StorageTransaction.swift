@@ -9,6 +9,31 @@ public protocol StorageTransaction: StorageReader {
   ///   it under another schema.
   func define(_ schema: ModelSchema) throws
 
+  /// Enters a model into the catalog as ``define(_:)`` does, and leaves its secondary indexes to be built when the
+  /// records are there, by ``buildIndexes(of:)``.
+  ///
+  /// Until then no unique index refuses anything, and requests are answered without indexes. An engine to which that
+  /// makes no difference defines the model at once, which is the default.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the store holds
+  ///   it under another schema.
+  func defineDeferringIndexes(_ schema: ModelSchema) throws
+
+  /// Builds the indexes of a model that ``defineDeferringIndexes(_:)`` left out; does nothing where there are none.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, naming one of the records,
+  ///   where two have the same values in a unique index: nothing is built then.
+  func buildIndexes(of schema: ModelSchema) throws
+
+  /// Removes a model: its records, its indexes and its entry in the catalog; does nothing where it is not there.
+  ///
+  /// Afterwards it can be defined anew, also under another schema, in the same transaction or later. An engine that
+  /// cannot remove models throws ``PersistenceError/Code/unsupported``, which is the default.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the store holds
+  ///   it under another schema.
+  func drop(_ schema: ModelSchema) throws
+
   /// Adds a record; the model has been defined.
   ///
   /// Implementations call ``ModelSchema/requireFit(of:)`` before they insert, update or save.

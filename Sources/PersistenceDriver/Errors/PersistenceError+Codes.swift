@@ -27,6 +27,8 @@ extension PersistenceError.Code {
   public static let closed = Self(rawValue: "closed")
   /// The store may only be read.
   public static let readOnly = Self(rawValue: "readOnly")
+  /// A migration into the store was begun and not finished: it holds a part of the records.
+  public static let incompleteStore = Self(rawValue: "incompleteStore")
   /// The path does not exist, and the store was not to be made there.
   public static let missingStore = Self(rawValue: "missingStore")
   /// The path holds something that is no store of this kind (E5).

@@ -26,6 +26,12 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
     }
   }
 
+  func drop(_ schema: ModelSchema) throws {
+    // The check is the one of every write; nothing is left of the table, its records and its unique values.
+    try withTable(schema) { _ in }
+    state.tables[StoredName(schema.name)] = nil
+  }
+
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try change(row, in: schema) { record, exists in
       if exists { throw PersistenceError.duplicateKey(record.key, in: schema) }

@@ -11,6 +11,7 @@ public final class ContextMonitor: Sendable {
   public let logger: Logger
 
   private let pins = Mutex(Pins())
+  private let wholeness = Atomic<Bool>(false)
 
   /// Makes a monitor for a store.
   ///
@@ -23,6 +24,12 @@ public final class ContextMonitor: Sendable {
     logger[metadataKey: "store"] = .string(location)
     self.logger = logger
   }
+
+  /// Whether the store has been found to hold everything that it should: no migration into it is unfinished.
+  public var isKnownComplete: Bool { wholeness.load(ordering: .relaxed) }
+
+  /// Notes what is known of that; what begins to fill the store says that it is not complete.
+  public func note(isComplete: Bool) { wholeness.store(isComplete, ordering: .relaxed) }
 
   /// Reports that the store was opened.
   public func opened(_ details: @autoclosure () -> String) {

@@ -139,6 +139,19 @@ private final class LoggingTransaction: StorageTransactionWrapper {
   func define(_ schema: ModelSchema) throws {
     try log.call("define \(schema.name)", outcome: { _ in "defined" }) { try wrapped.define(schema) }
   }
+  func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    try log.call("define \(schema.name), its indexes later", outcome: { _ in "defined" }) {
+      try wrapped.defineDeferringIndexes(schema)
+    }
+  }
+  func buildIndexes(of schema: ModelSchema) throws {
+    try log.call("build the indexes of \(schema.name)", outcome: { _ in "built" }) {
+      try wrapped.buildIndexes(of: schema)
+    }
+  }
+  func drop(_ schema: ModelSchema) throws {
+    try log.call("drop \(schema.name)", outcome: { _ in "dropped" }) { try wrapped.drop(schema) }
+  }
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     let wrapped = wrapped
     try log.write("insert", row, in: schema) { try wrapped.insert($0, in: schema) }

@@ -15,6 +15,17 @@ extension StorageTransactionWrapper {
   public func define(_ schema: ModelSchema) throws { try wrapped.define(schema) }
 
   /// Asks the wrapped transaction.
+  public func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    try wrapped.defineDeferringIndexes(schema)
+  }
+
+  /// Asks the wrapped transaction.
+  public func buildIndexes(of schema: ModelSchema) throws { try wrapped.buildIndexes(of: schema) }
+
+  /// Asks the wrapped transaction.
+  public func drop(_ schema: ModelSchema) throws { try wrapped.drop(schema) }
+
+  /// Asks the wrapped transaction.
   public func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try wrapped.insert(row, in: schema)
   }

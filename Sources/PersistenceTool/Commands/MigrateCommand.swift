@@ -19,7 +19,7 @@ struct MigrateCommand: ToolCommand {
 
   /// How the copy is checked.
   enum Check: String, ExpressibleByArgument, CaseIterable {
-    case none, count, digest
+    case none, count, digest, full
 
     /// What the library calls it.
     var verification: MigrationOptions.Verification {
@@ -27,11 +27,12 @@ struct MigrateCommand: ToolCommand {
       case .none: .none
       case .count: .count
       case .digest: .digest
+      case .full: .full
       }
     }
   }
 
-  @Option(help: "How the copy is checked: none, count or digest.")
+  @Option(help: "How the copy is checked: none, count, digest or full.")
   var verify: Check = .digest
 
   @Option(help: "How progress is shown: auto, plain or none.")
@@ -90,7 +91,7 @@ struct MigrateCommand: ToolCommand {
       ], output: session.output)
     for model in report.models {
       try table.add([
-        model.name, "\(model.records)", "\(model.bytes)", ProgressDisplay.duration(model.seconds),
+        model.name, "\(model.counts.written)", "\(model.bytes)", ProgressDisplay.duration(model.seconds),
         model.digest.map { String($0.description.prefix(16)) } ?? "",
       ])
     }
@@ -100,10 +101,11 @@ struct MigrateCommand: ToolCommand {
       case .none: "not checked"
       case .count: "counted in the destination"
       case .digest: "read back, and the digests are the same"
+      case .full: "read back, and compared record by record"
       }
     let models = report.models.count
     try session.output.line(
-      "\(report.records) record\(report.records == 1 ? "" : "s") of \(models) model\(models == 1 ? "" : "s") "
+      "\(report.counts.written) record\(report.counts.written == 1 ? "" : "s") of \(models) model\(models == 1 ? "" : "s") "
         + "copied, \(checked)")
   }
 }

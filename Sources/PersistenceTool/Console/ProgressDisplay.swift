@@ -34,7 +34,9 @@ final class ProgressDisplay {
     try session.checkInterrupt()
     let verb =
       switch progress.phase {
+      case .resuming: "checking"
       case .copying: "copying"
+      case .indexing: "indexing"
       case .verifying: "verifying"
       case .comparing: "comparing"
       }

@@ -1,0 +1,23 @@
+/// The names of models that stores keep for this package's own ends, beside the models of an app.
+///
+/// They are models like any other to a context: defined, written and dropped in transactions. An app cannot declare
+/// one of such a name.
+public enum ReservedModel {
+  /// What all reserved names begin with.
+  public static let prefix = "persistence."
+
+  /// How far a migration has come.
+  ///
+  /// A store that holds this model is not yet whole: see
+  /// ``PersistenceError/Code/incompleteStore``.
+  public static let migrationLedger = "persistence.migration"
+
+  /// The records that a migration could not carry over.
+  public static let migrationRejects = "persistence.migration.rejects"
+
+  /// Whether a model's name is reserved.
+  ///
+  /// - Parameter name: The name.
+  /// - Returns: Whether it begins with ``prefix``.
+  public static func isReserved(_ name: String) -> Bool { name.utf8.starts(with: prefix.utf8) }
+}

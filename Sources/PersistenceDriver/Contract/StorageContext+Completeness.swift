@@ -1,0 +1,38 @@
+extension StorageContext {
+  /// Makes sure that no unfinished migration is filling the store.
+  ///
+  /// Repositories call it before they read or write. The catalog is looked at once: a store that was found whole is
+  /// taken for whole as long as the context lives, since a migration that begins in this process says so to the
+  /// context's ``monitor``. What works on such a store on purpose, as the resuming of the migration does, calls the
+  /// context and not a repository.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/incompleteStore`` where one is, and where the
+  ///   catalog cannot be read.
+  @inlinable
+  public func requireComplete() throws {
+    if monitor.isKnownComplete { return }
+    try lookForMigration()
+  }
+
+  @usableFromInline
+  func lookForMigration() throws {
+    let ledger = StoredName(ReservedModel.migrationLedger)
+    guard let schema = try catalog().first(where: { StoredName($0.name) == ledger }) else {
+      return monitor.note(isComplete: true)
+    }
+    // A ledger without records is one of a context that cannot drop models: the migration has been finished.
+    guard try count(FetchRequest(schema)) > 0 else { return monitor.note(isComplete: true) }
+    throw PersistenceError.incompleteStore(location)
+  }
+}
+
+extension PersistenceError {
+  /// A store that a migration has not finished filling.
+  public static func incompleteStore(_ location: String) -> PersistenceError {
+    PersistenceError(
+      .incompleteStore,
+      "a migration into this store was interrupted, so it holds only a part of the records; finish it by running "
+        + "it again with --resume (in code: MigrationOptions.start = .resume), or begin anew with --restart",
+      location: location)
+  }
+}
