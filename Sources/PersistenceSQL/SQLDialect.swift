@@ -8,6 +8,9 @@ package protocol SQLDialect: Sendable {
   /// A name that means itself, whatever it holds.
   func identifier(_ name: String) -> String
 
+  /// A column where its values are read.
+  func value(_ column: SQLColumn) -> String
+
   /// A column where it is compared or sorted by.
   func compared(_ column: SQLColumn) -> String
 

@@ -9,19 +9,19 @@ extension SQLQueryTranslator {
 
   func insert() -> String {
     let values = table.columns.indices.map { dialect.parameter($0 + 1) }
-    return "INSERT INTO \(name) (\(list(table.columns.indices))) VALUES (\(values.joined(separator: ", ")))"
+    return "INSERT INTO \(name) (\(places(table.columns.indices))) VALUES (\(values.joined(separator: ", ")))"
   }
 
   func save() -> String {
-    let changes = others.map { "\(column($0)) = excluded.\(column($0))" }
-    return insert() + " ON CONFLICT (\(list(table.key))) DO "
+    let changes = others.map { "\(place($0)) = excluded.\(place($0))" }
+    return insert() + " ON CONFLICT (\(places(table.key))) DO "
       + (changes.isEmpty ? "NOTHING" : "UPDATE SET " + changes.joined(separator: ", "))
   }
 
   func update() -> String {
     // A record that is nothing but its key is left as it is, and counted.
     let changed = others.isEmpty ? table.key : others
-    let changes = changed.map { "\(column($0)) = \(dialect.parameter($0 + 1))" }
+    let changes = changed.map { "\(place($0)) = \(dialect.parameter($0 + 1))" }
     let key = table.key.map { "\(dialect.compared(table.columns[$0])) = \(dialect.parameter($0 + 1))" }
     return "UPDATE \(name) SET \(changes.joined(separator: ", ")) WHERE \(key.joined(separator: " AND "))"
   }
@@ -31,6 +31,10 @@ extension SQLQueryTranslator {
       "\(column(position)) = \(parameter())"
     }
     return "SELECT \(list(table.key)) FROM \(name) WHERE \(values.joined(separator: " AND ")) LIMIT 1"
+  }
+
+  private func places(_ positions: some Sequence<Int>) -> String {
+    positions.map(place).joined(separator: ", ")
   }
 
   private var others: [Int] { table.columns.indices.filter { !table.key.contains($0) } }

@@ -59,7 +59,11 @@ package struct SQLQueryTranslator {
 
   var name: String { dialect.identifier(table.name) }
 
-  func column(_ position: Int) -> String { dialect.identifier(table.columns[position].name) }
+  /// A column where its values are read.
+  func column(_ position: Int) -> String { dialect.value(table.columns[position]) }
+
+  /// A column where values are written.
+  func place(_ position: Int) -> String { dialect.identifier(table.columns[position].name) }
 
   func list(_ positions: some Sequence<Int>) -> String { positions.map(column).joined(separator: ", ") }
 
@@ -79,7 +83,7 @@ package struct SQLQueryTranslator {
   }
 
   private mutating func assignments(_ shape: SQLShape) -> String {
-    shape.items.map { "\(column($0.position)) = \(parameter())" }.joined(separator: ", ")
+    shape.items.map { "\(place($0.position)) = \(parameter())" }.joined(separator: ", ")
   }
 
   mutating func parameter() -> String {

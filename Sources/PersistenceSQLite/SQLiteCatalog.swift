@@ -93,6 +93,7 @@ extension SQLiteConnection {
     for row in try rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
       if case .text(let name) = row[0], !name.hasPrefix("sqlite_") { others.insert(StoredName(name)) }
     }
+    others.formUnion(store.configuration.includedViews.map(StoredName.init))
     let isOurs = others.remove(StoredName(SQLiteCatalog.tableName)) != nil
     var layouts: [StoredName: String] = [:]
     if isOurs {
@@ -114,10 +115,15 @@ extension SQLiteConnection {
     _ names: Set<StoredName>, _ tables: inout [StoredName: SQLiteTable],
     _ refused: inout [StoredName: PersistenceError]
   ) throws {
-    for row in try rows("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'") {
-      guard case .text(let name) = row[0], names.contains(StoredName(name)) else { continue }
+    let included = Set(store.configuration.includedViews.map(StoredName.init))
+    for row in try rows("SELECT name, wr, type FROM pragma_table_list WHERE schema = 'main'") {
+      guard case .text(let name) = row[0], names.contains(StoredName(name)),
+        row[2] == .text("table") || included.contains(StoredName(name))
+      else { continue }
       do {
-        tables[StoredName(name)] = try foreignTable(name, hasRowNumbers: row[1] == .integer(0))
+        tables[StoredName(name)] = try foreignTable(
+          name, hasRowNumbers: row[1] == .integer(0) && row[2] != .text("view"),
+          isView: row[2] == .text("view"))
       } catch let error as PersistenceError where error.code == .unsupported {
         refused[StoredName(name)] = error
         guard store.isNews(error.message) else { continue }

@@ -46,6 +46,18 @@ public struct SQLiteConfiguration: Sendable {
   /// More are opened while more are needed at once. As many pin one state before its results share them.
   public var poolSize: Int
 
+  /// Whether tables that others made are read from end to end first, to find a kind for each column that holds all its
+  /// values; false by default.
+  ///
+  /// SQLite keeps values of any kind in a column of any declared type. Without a survey the declared type decides, and
+  /// a cell of another kind is an error. With one, a column of several kinds is a document that tells each value from
+  /// every other, computed columns are fields, and a primary key that holds NULL or values that no model's key can be
+  /// gives way to the row's number. A store opened so is only read: it is how copying tools look at it.
+  public var surveysForeignTables: Bool
+
+  /// Views and virtual tables that are looked at as models, where rows can be told apart; a survey is needed for them.
+  public var includedViews: [String]
+
   /// What is watched and where it is reported.
   public var monitoring: Monitoring
 
@@ -53,7 +65,7 @@ public struct SQLiteConfiguration: Sendable {
   public init(
     journal: Journal? = nil, synchronous: Synchronous = .full, busyTimeout: Duration = .seconds(5),
     isReadOnly: Bool = false, createsMissingFile: Bool = true, poolSize: Int = 8,
-    monitoring: Monitoring = Monitoring()
+    surveysForeignTables: Bool = false, includedViews: [String] = [], monitoring: Monitoring = Monitoring()
   ) {
     self.journal = journal
     self.synchronous = synchronous
@@ -61,6 +73,8 @@ public struct SQLiteConfiguration: Sendable {
     self.isReadOnly = isReadOnly
     self.createsMissingFile = createsMissingFile
     self.poolSize = poolSize
+    self.surveysForeignTables = surveysForeignTables
+    self.includedViews = includedViews
     self.monitoring = monitoring
   }
 }

@@ -52,7 +52,8 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     pins = SQLitePins(pool, sharedLimit: configuration.poolSize)
     gate = SQLiteGates.gate(for: SQLiteOpening.realPath(store.path) ?? store.path)
     capabilities = .sqlite(
-      isReadOnly: configuration.isReadOnly, journal: opening.journal, largestValue: opening.largestValue)
+      isReadOnly: configuration.isReadOnly || configuration.surveysForeignTables, journal: opening.journal,
+      largestValue: opening.largestValue)
     monitor = ContextMonitor(configuration.monitoring, location: store.location)
     writer = Mutex(Writer(connection: opening.writer))
     if let reader = opening.reader { pool.giveBack(reader) }
@@ -145,7 +146,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
 
   /// Lends the writing connection, in order of arrival.
   func write<Result>(_ body: (SQLiteConnection, ContinuousClock.Instant) throws -> Result) throws -> Result {
-    guard !configuration.isReadOnly else { throw PersistenceError.readOnly(location) }
+    guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
     let deadline = ContinuousClock.now + configuration.busyTimeout
     return try gate.withEntry(timeout: configuration.busyTimeout, location: location) {
       // Outside the lock, inside the gate: nobody else writes, and `close` waits at the gate.

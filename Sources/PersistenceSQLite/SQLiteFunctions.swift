@@ -73,6 +73,7 @@ extension SQLiteConnection {
     try check(
       sqlite3_create_function_v2(
         handle, SQLiteDialect.decimalFunction, 1, flags, own, { orderDecimal($0, $2) }, nil, nil, nil))
+    if store.configuration.surveysForeignTables { try registerReading() }
     try check(sqlite3_create_module_v2(handle, SQLiteDialect.listFunction, SQLiteListModule.module, nil, nil))
   }
 

@@ -13,6 +13,11 @@ extension SQLiteReader {
     try withReader { try $0.schemas() }
   }
 
+  /// What no model of the file says: views, triggers and whatever else others declared in it.
+  public func omissions() throws -> [StoreOmission] {
+    try withReader { try $0.omissions() }
+  }
+
   func find(
     _ key: RecordKey, in schema: ModelSchema, reading body: (borrowing Row) throws -> Void
   ) throws -> Bool {

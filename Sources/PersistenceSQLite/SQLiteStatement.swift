@@ -247,9 +247,12 @@ final class SQLiteStatement {
   private func misfit(_ column: Int, _ field: FieldSchema, key: RecordKey?) -> PersistenceError {
     let found = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
     let names = [SQLITE_INTEGER: "an integer", SQLITE_FLOAT: "a real number", SQLITE_TEXT: "a text"]
-    let name = found == SQLITE_NULL ? "NULL" : names[found] ?? "a blob"
     let table = model?.table
     let position = model?.schema.position(of: field.name)
+    let comparison = position.flatMap { table?.columns[$0].comparison }
+    let isRead = comparison == .asCheckedText || comparison == .asDocument
+    let other = isRead ? "text that is no UTF-8" : "a blob"
+    let name = found == SQLITE_NULL ? "NULL" : names[found] ?? other
     return PersistenceError(
       .damaged,
       "the column “\(position.flatMap { table?.columns[$0].name } ?? field.name)” of the table "

@@ -15,6 +15,14 @@ extension StorageEngine {
       StoreOption("readonly", .flag, "whether the store may only be read"),
       StoreOption("create", .flag, "whether a missing file is made; true by default"),
       StoreOption("pool", .integer(1...64), "how many connections for reading are kept open; 8 by default"),
+      StoreOption(
+        "survey", .flag,
+        "whether tables made by others are read from end to end first, for kinds that hold all their values; the "
+          + "store is only read then"),
+      StoreOption(
+        "views", .text,
+        "views and virtual tables that are looked at as models, with commas between; a \\ takes the next character "
+          + "literally; needs survey=true"),
     ]
   ) { url, options, monitoring in
     guard !url.path.isEmpty else {
@@ -30,6 +38,30 @@ extension StorageEngine {
     if let isReadOnly = options.flag("readonly") { configuration.isReadOnly = isReadOnly }
     if let creates = options.flag("create") { configuration.createsMissingFile = creates }
     if let size = options.integer("pool") { configuration.poolSize = size }
+    if let surveys = options.flag("survey") { configuration.surveysForeignTables = surveys }
+    if let views = options["views"] {
+      guard configuration.surveysForeignTables else {
+        throw PersistenceError(.invalidURL, "the option views needs survey=true", location: "\(url)")
+      }
+      configuration.includedViews = names(views)
+    }
     return try SQLiteContext(path: url.path, configuration: configuration)
   }
+}
+
+/// The names in a list with commas between them; a backslash takes the next character literally.
+private func names(_ list: String) -> [String] {
+  var names = [""]
+  var isLiteral = false
+  for character in list.unicodeScalars {
+    if !isLiteral, character == "\\" {
+      isLiteral = true
+    } else if !isLiteral, character == "," {
+      names.append("")
+    } else {
+      names[names.count - 1].unicodeScalars.append(character)
+      isLiteral = false
+    }
+  }
+  return names.filter { !$0.isEmpty }
 }

@@ -9,6 +9,14 @@ public protocol StorageReader: AnyObject {
   /// - Throws: ``PersistenceError`` where the store cannot be read.
   func catalog() throws -> [ModelSchema]
 
+  /// What the store has beside its models, and what its models do not say: nothing, by default.
+  ///
+  /// An engine that opens stores made by others says here what a copy by models would leave behind: views, triggers,
+  /// foreign keys and the like.
+  ///
+  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  func omissions() throws -> [StoreOmission]
+
   /// Looks a record up by its primary key.
   ///
   /// - Parameters:

@@ -12,6 +12,8 @@ public struct StoreOption: Sendable, Hashable {
     case bytes(ClosedRange<Int>)
     /// A time, such as `500ms`, `5s` or `2min`.
     case duration
+    /// Any text.
+    case text
   }
 
   /// The option's name in a URL.
@@ -37,6 +39,7 @@ public struct StoreOption: Sendable, Hashable {
     case .bytes(let range):
       "a number of bytes from \(range.lowerBound) to \(range.upperBound), with KiB, MiB, GiB or TiB if wished"
     case .duration: "a time such as 500ms, 5s or 2min"
+    case .text: "any text"
     }
   }
 }

@@ -50,6 +50,7 @@ extension StoreOption {
     case .integer(let range): Int(value).map(range.contains) ?? false
     case .bytes(let range): Self.parseBytes(value).map(range.contains) ?? false
     case .duration: Self.parseDuration(value) != nil
+    case .text: true
     }
   }
 

@@ -25,6 +25,9 @@ extension StorageReaderWrapper {
   public func catalog() throws -> [ModelSchema] { try wrappedReader.catalog() }
 
   /// Asks the wrapped reader.
+  public func omissions() throws -> [StoreOmission] { try wrappedReader.omissions() }
+
+  /// Asks the wrapped reader.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {

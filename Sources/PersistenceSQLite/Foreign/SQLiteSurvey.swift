@@ -1,0 +1,115 @@
+import CSQLite
+import PersistenceDriver
+import PersistenceSQL
+
+/// What the cells of one column hold, over all rows: SQLite keeps a value of any kind in a column of any type.
+struct SQLiteSurvey {
+  private(set) var nulls = 0
+  private(set) var integers = 0
+  private(set) var reals = 0
+  private(set) var texts = 0
+  private(set) var blobs = 0
+  /// Texts that are no UTF-8.
+  private(set) var malformed = 0
+  /// Integers that no double equals.
+  private var inexact = 0
+  /// Integers that are 0 or 1.
+  private var truths = 0
+  /// Blobs of sixteen bytes.
+  private var sixteens = 0
+
+  /// Learns from a cell.
+  mutating func note(_ value: SQLiteValue) {
+    switch value.type {
+    case SQLITE_INTEGER:
+      integers += 1
+      let number = value.integer
+      if number == 0 || number == 1 { truths += 1 }
+      if Int64(exactly: Double(number)) != number { inexact += 1 }
+    case SQLITE_FLOAT: reals += 1
+    case SQLITE_TEXT:
+      texts += 1
+      if !UTF8Text.isValid(value.text) { malformed += 1 }
+    case SQLITE_BLOB:
+      blobs += 1
+      if value.blob.count == 16 { sixteens += 1 }
+    default: nulls += 1
+    }
+  }
+
+  private var values: Int { integers + reals + texts + blobs }
+
+  /// The kind that holds all values as they are: the declared one where it does; a document where the values are of
+  /// several kinds.
+  func kind(declared: FieldKind?) -> FieldKind {
+    guard values > 0 else { return declared ?? .string }
+    if let declared, fits(declared) { return declared }
+    if integers == values { return .int64 }
+    if integers + reals == values, inexact == 0 { return .double }
+    if texts == values { return .string }
+    return blobs == values ? .data : .document
+  }
+
+  /// Whether the values are of several kinds, so that only documents made of them hold them all.
+  func isMixed(declared: FieldKind?) -> Bool {
+    kind(declared: declared) == .document && !(declared == .document && texts == values)
+  }
+
+  /// The kind of a column of a primary key; nil where no key can be made of its values.
+  func keyKind(declared: FieldKind?) -> FieldKind? {
+    guard nulls == 0, malformed == 0 else { return nil }
+    let kind = kind(declared: declared)
+    if kind == .data, sixteens == values { return .uuid }
+    return kind.isKey ? kind : nil
+  }
+
+  private func fits(_ kind: FieldKind) -> Bool {
+    switch kind {
+    case .bool: truths == values
+    case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32: integers == values
+    case .float, .double, .date: integers + reals == values && inexact == 0
+    case .string, .url, .decimal, .document: texts == values
+    case .data: blobs == values
+    case .uuid: sixteens == values
+    }
+  }
+
+  /// What was found, in words, such as `12 integers, 1 text`.
+  var findings: String {
+    let counts = [(integers, "integer"), (reals, "real number"), (texts, "text"), (blobs, "blob")]
+    return counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
+  }
+}
+
+extension SQLiteConnection {
+  /// Reads columns of a table or view from end to end.
+  func survey(_ columns: [String], of table: String) throws -> [SQLiteSurvey] {
+    var surveys = columns.map { _ in SQLiteSurvey() }
+    guard !columns.isEmpty else { return [] }
+    let dialect = SQLiteDialect()
+    let list = columns.map(dialect.identifier).joined(separator: ", ")
+    try withText("SELECT \(list) FROM \(dialect.identifier(table))", [], "read \(table)") { statement in
+      while try statement.step() {
+        for index in surveys.indices { surveys[index].note(SQLiteValue(statement.handle, column: index)) }
+      }
+    }
+    return surveys
+  }
+}
+
+/// Text as other programs may have left it.
+enum UTF8Text {
+  /// Whether bytes are UTF-8.
+  static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var offset = 0
+    while offset + 8 <= bytes.count {
+      guard bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 else {
+        break
+      }
+      offset += 8
+    }
+    let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+    if rest.allSatisfy({ $0 < 0x80 }) { return true }
+    return String(validating: rest.assumingMemoryBound(to: UInt8.self), as: UTF8.self) != nil
+  }
+}
