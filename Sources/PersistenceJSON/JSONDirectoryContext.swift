@@ -130,10 +130,12 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     guard !entries.isEmpty else { return }
     do {
       try journal.commit(entries)
+      for folder in transaction.leftFolders { store.forget(folder) }
     } catch let failure as SystemFailure where failure.number == ENOSPC || failure.number == EDQUOT {
       // Nothing is committed yet: what is only a cache makes room for what is not.
       guard try store.removeIndexes() else { throw failure }
       try journal.commit(entries)
+      for folder in transaction.leftFolders { store.forget(folder) }
     }
   }
 

@@ -37,6 +37,22 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   func define(_ schema: ModelSchema) throws {
     try requireOpen()
     guard try models.define(schema, location: location) else { return }
+    try setCatalog()
+  }
+
+  func drop(_ schema: ModelSchema) throws {
+    try requireOpen()
+    guard try models.folder(of: schema, location: location) != nil else { return }
+    _ = try deleteAll(in: schema)
+    models.remove(schema)
+    checked.remove(StoredName(schema.name))
+    try setCatalog()
+  }
+
+  /// The folders that nothing is left in once the transaction is committed.
+  var leftFolders: Set<String> { models.leftFolders }
+
+  private func setCatalog() throws {
     let name = PendingFiles.Name(folder: StoreFolder.controlName, file: StoreFolder.catalogName)
     pending.set(name, PendingFiles.Pending(text: try models.text(), unique: []))
   }
@@ -100,6 +116,8 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     } catch {
       pending.undo(to: mark)
       models = before
+      // What is known of unique values may be that of a folder that is no longer the model's.
+      checked.removeAll()
       throw error
     }
   }

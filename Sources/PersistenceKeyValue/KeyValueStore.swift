@@ -21,20 +21,23 @@ extension KeyValueStore {
   func binding(_ schema: ModelSchema, _ reader: any ByteReader, isUncommitted: Bool = false) throws
     -> ModelBinding?
   {
-    if let known = cache.binding(schema) { return known }
+    if let known = cache.binding(schema, version: reader.version) { return known }
+    let generation = try located { try Catalog.generation(reader) }
+    let isCached = cache.note(reader.version, isOf: generation)
+    if isCached, let known = cache.binding(schema, version: reader.version) { return known }
     let name = StoredName(schema.name)
-    var model = cache.model(name)
+    var model = isCached ? cache.model(name) : nil
     if model == nil {
       // A transaction that does not know a model has not defined it, so what it finds of it is committed; of
       // others it may find what it has defined itself.
       let found = try located { try Catalog.models(reader) }
       model = found.first { StoredName($0.schema.name) == name }
-      if !isUncommitted { cache.adopt(found) }
+      if isCached, !isUncommitted { cache.adopt(found, of: generation) }
     }
     guard let model else { return nil }
     try schema.requireCompatible(with: model.schema, location: location)
     let binding = ModelBinding(model, declared: schema)
-    cache.adopt(binding)
+    if isCached { cache.adopt(binding, of: generation) }
     return binding
   }
 

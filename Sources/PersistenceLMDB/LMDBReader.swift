@@ -29,7 +29,7 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // used by one thread
   }
 
   /// The number of the committed transaction that is seen.
-  var snapshot: Int { mdb_txn_id(transaction) }
+  var version: Int { mdb_txn_id(transaction) }
 
   /// Sees the newest state again, after ``reset()``.
   func renew() throws {

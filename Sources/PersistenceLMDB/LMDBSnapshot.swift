@@ -19,7 +19,7 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
   init(_ reader: LMDBReader, _ session: LMDBSession) {
     self.reader = reader
     self.session = session
-    version = reader.snapshot
+    version = reader.version
   }
 
   deinit { session.environment.release(reader) }

@@ -7,6 +7,7 @@ final class LMDBTransaction: ByteWriter {
   let handle: LMDBHandle
   let workspace = KeyValueWorkspace()
   let longestKey: Int
+  let version: Int
   /// What is lent lies in pages that the next write may move.
   var lendsCopies: Bool { true }
 
@@ -33,6 +34,8 @@ final class LMDBTransaction: ByteWriter {
       }
     try LMDBFailure.check(
       mdb_txn_begin(handle.environment, nil, UInt32(flags), &transaction), "begin to write")
+    // Its own number is that of the state that it will make.
+    version = mdb_txn_id(transaction) - 1
   }
 
   /// Commits, which ends the transaction in any case.

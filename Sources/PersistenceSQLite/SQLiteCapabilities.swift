@@ -12,6 +12,7 @@ extension Capabilities {
     Capabilities(
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly,
       readersBlockWriters: journal == .delete, datePrecision: .exact, largestKey: largestValue,
-      largestValue: largestValue, evaluatesPredicates: true, hasSecondaryIndexes: true)
+      largestValue: largestValue, evaluatesPredicates: true, hasSecondaryIndexes: true,
+      dropsModels: true)
   }
 }

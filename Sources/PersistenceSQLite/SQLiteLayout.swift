@@ -12,11 +12,14 @@ struct SQLiteLayout: Encodable {
   var table: String
   /// The columns' names, in the order of the schema's fields.
   var columns: [String]
+  /// Whether the indexes are still to be built; nil where they are there.
+  var awaitsIndexes: Bool?
 
-  init(schema: ModelSchema, table: String, columns: [String]) {
+  init(schema: ModelSchema, table: String, columns: [String], awaitsIndexes: Bool = false) {
     self.schema = schema
     self.table = table
     self.columns = columns
+    self.awaitsIndexes = awaitsIndexes ? true : nil
   }
 
   /// Reads an entry.
@@ -36,7 +39,12 @@ struct SQLiteLayout: Encodable {
     }
     self.init(
       schema: try ModelSchema(json: schema), table: try entry.required("table").text(),
-      columns: try entry.required("columns").elements().map { try $0.text() })
+      columns: try entry.required("columns").elements().map { try $0.text() },
+      awaitsIndexes: entry.member("awaitsIndexes").map(Self.isTrue) ?? false)
+  }
+
+  private static func isTrue(_ value: JSONValue) -> Bool {
+    if case .bool(true) = value { true } else { false }
   }
 
   func encoded() throws -> String {

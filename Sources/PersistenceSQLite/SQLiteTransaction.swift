@@ -178,7 +178,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   }
 
   /// Whether a rule of the table refused what was written.
-  private static func isRefusal(_ error: PersistenceError) -> Bool {
+  static func isRefusal(_ error: PersistenceError) -> Bool {
     error.engineError.map { Int32(truncatingIfNeeded: $0.code) & 0xFF == SQLITE_CONSTRAINT } ?? false
   }
 

@@ -12,6 +12,8 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
   }
 
   let longestKey: Int
+  /// Everything that is written shows at once, and so is a state of its own.
+  private(set) var version = 0
   let workspace = KeyValueWorkspace()
   var lendsCopies = false
   /// How often a cursor was moved.
@@ -64,6 +66,7 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
     guard key.count <= longestKey, !key.isEmpty else {
       throw PersistenceError(.valueTooLarge, "a key of \(key.count) bytes reached the store")
     }
+    version += 1
     let index = index(of: key, in: space)
     let value = allocate(count)
     if holds(key, at: index, in: space) {
@@ -80,6 +83,7 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
   func remove(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool {
     let index = index(of: key, in: space)
     guard holds(key, at: index, in: space) else { return false }
+    version += 1
     spaces[space.rawValue].remove(at: index)
     return true
   }

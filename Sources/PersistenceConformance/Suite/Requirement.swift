@@ -22,6 +22,8 @@ public enum Requirement: Sendable, Hashable, Codable {
   case values(ofBytes: Int)
   /// The store has a greatest size of its own.
   case boundedStore
+  /// Models can be removed.
+  case droppingModels
 
   /// Whether a context with these capabilities has what is needed.
   public func isMet(by capabilities: Capabilities) -> Bool {
@@ -35,6 +37,7 @@ public enum Requirement: Sendable, Hashable, Codable {
     case .keys(let bytes): capabilities.largestKey.map { $0 >= bytes } ?? true
     case .values(let bytes): capabilities.largestValue.map { $0 >= bytes } ?? true
     case .boundedStore: capabilities.largestStore != nil
+    case .droppingModels: capabilities.dropsModels
     }
   }
 
@@ -50,6 +53,7 @@ public enum Requirement: Sendable, Hashable, Codable {
     case .keys(let bytes): "largestKey below \(bytes)"
     case .values(let bytes): "largestValue below \(bytes)"
     case .boundedStore: "largestStore: nil"
+    case .droppingModels: "dropsModels: false"
     }
   }
 }

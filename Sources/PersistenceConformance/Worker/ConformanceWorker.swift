@@ -39,7 +39,7 @@ public enum ConformanceWorker {
 
   private static let commands: [String: @Sendable (WorkerStore, [String]) throws -> Void] = [
     "commit": commit, "transfer": transfer, "hold": hold, "rewrite": rewrite, "digest": digest, "fill": fill,
-    "unprivileged": unprivileged, "append": append,
+    "unprivileged": unprivileged, "append": append, "redefine": redefine,
   ]
 
   /// Writes a line to the standard output, past every buffer.
@@ -94,6 +94,18 @@ public enum ConformanceWorker {
     try repository.save(contentsOf: (1...100).map { Account($0 * 2, balance: -1) })
     try repository.save(contentsOf: (1...100).map { Account(-$0, balance: -2) })
     say("done")
+  }
+
+  /// `redefine number`: goes on replacing a model by one of the next schema and its rows, until it is killed.
+  @Sendable private static func redefine(_ store: WorkerStore, _ arguments: [String]) throws {
+    var number = arguments.first.flatMap { Int($0) } ?? 0
+    let storage = try store.open().storage
+    say("open")
+    while true {
+      number += 1
+      try Redefinition.apply(number, to: storage)
+      say("ack \(number)")
+    }
   }
 
   /// `append number count`: appends so many words to a list, and says what stood there before each.

@@ -76,6 +76,10 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
         if let refusal = fields.lazy.compactMap(\.refusal).first {
           throw PersistenceError.invalidSchema(name, refusal)
         }
+        guard !ReservedModel.isReserved(name) else {
+          throw PersistenceError.invalidSchema(
+            name, "names that begin with “\(ReservedModel.prefix)” are those of models of this package")
+        }
         schema = .success(
           try ModelSchema(
             name: name, fields: fields.map(\.schema), key: try key.map(stored),

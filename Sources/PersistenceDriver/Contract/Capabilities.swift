@@ -33,12 +33,15 @@ public struct Capabilities: Sendable, Hashable, Codable {
   public var evaluatesPredicates: Bool
   /// Whether secondary indexes make queries faster, beyond guarding uniqueness.
   public var hasSecondaryIndexes: Bool
+  /// Whether models can be removed by ``StorageTransaction/drop(_:)``.
+  public var dropsModels: Bool
 
   /// Makes a statement of capabilities.
   public init(
     isDurable: Bool, isMultiProcess: Bool, hasFiles: Bool = false, isReadOnly: Bool = false,
     readersBlockWriters: Bool = false, datePrecision: DatePrecision = .exact, largestKey: Int? = nil,
-    largestValue: Int? = nil, largestStore: Int? = nil, evaluatesPredicates: Bool, hasSecondaryIndexes: Bool
+    largestValue: Int? = nil, largestStore: Int? = nil, evaluatesPredicates: Bool, hasSecondaryIndexes: Bool,
+    dropsModels: Bool = false
   ) {
     self.isDurable = isDurable
     self.isMultiProcess = isMultiProcess
@@ -51,5 +54,6 @@ public struct Capabilities: Sendable, Hashable, Codable {
     self.largestStore = largestStore
     self.evaluatesPredicates = evaluatesPredicates
     self.hasSecondaryIndexes = hasSecondaryIndexes
+    self.dropsModels = dropsModels
   }
 }

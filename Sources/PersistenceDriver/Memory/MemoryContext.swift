@@ -26,7 +26,8 @@ public final class MemoryContext: StorageContext, MemoryReader {
 
   /// Not durable, for one process, without secondary indexes but unique ones.
   public let capabilities = Capabilities(
-    isDurable: false, isMultiProcess: false, evaluatesPredicates: true, hasSecondaryIndexes: false)
+    isDurable: false, isMultiProcess: false, evaluatesPredicates: true, hasSecondaryIndexes: false,
+    dropsModels: true)
 
   func readableState() throws -> MemoryState {
     guard let state = state.withLock({ $0 }) else { throw PersistenceError.closed("the memory context") }

@@ -15,6 +15,9 @@ struct Catalog: Sendable {
   private var models: [StoredName: Model] = [:]
   private let agreements = Agreements()
 
+  /// The folders of models that were dropped from it: they hold files until that is committed.
+  private(set) var leftFolders: Set<String> = []
+
   private struct Content: Codable {
     var format: String
     var version: Int
@@ -62,9 +65,15 @@ struct Catalog: Sendable {
   /// Enters a model; says whether it was new.
   mutating func define(_ schema: ModelSchema, location: String) throws -> Bool {
     guard try folder(of: schema, location: location) == nil else { return false }
-    let folder = FileName.folder(for: schema.name, besides: models.values.map(\.folder))
+    let folder = FileName.folder(for: schema.name, besides: models.values.map(\.folder) + leftFolders)
     models[StoredName(schema.name)] = Model(schema: schema, folder: folder)
     return true
+  }
+
+  /// Removes a model.
+  mutating func remove(_ schema: ModelSchema) {
+    guard let model = models.removeValue(forKey: StoredName(schema.name)) else { return }
+    leftFolders.insert(model.folder)
   }
 
   /// The catalog's text.

@@ -125,6 +125,15 @@ final class StoreFolder: Sendable {
     return try folder.names().map { (try? folder.remove($0)) ?? false }.contains(true)
   }
 
+  /// Removes the folder of a model that is no longer there, and what is known of it.
+  ///
+  /// It stays where it holds what a person put there; readers of earlier versions find its files in the history.
+  func forget(_ folder: String) {
+    folders.withLock { $0[folder] = nil }
+    try? root.removeFolder(folder)
+    if let known = try? control.folder(IndexFile.folderName) { _ = try? known.remove(folder) }
+  }
+
   /// The catalog that was read from a file of this status; nil where that was not the last one.
   func catalog(of status: FileStatus) -> Catalog? {
     catalogs.withLock { $0.flatMap { $0.status == status ? $0.catalog : nil } }

@@ -39,6 +39,10 @@ package protocol ByteReader: AnyObject {
   /// The longest key, in bytes, that the store takes; at least 128.
   var longestKey: Int { get }
 
+  /// The number of the committed state that is seen, which grows from commit to commit; of a writer, that of the state
+  /// that it began from.
+  var version: Int { get }
+
   /// Scratch memory for whoever uses the reader.
   var workspace: KeyValueWorkspace { get }
 

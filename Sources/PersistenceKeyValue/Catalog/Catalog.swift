@@ -3,6 +3,8 @@ import PersistenceDriver
 /// Reading and writing the catalog of a byte store.
 package enum Catalog {
   private static let formatKey = Array("format".utf8)
+  private static let generationKey = Array("drops".utf8)
+  private static let lastKey = Array("last".utf8)
   private static let family = "persistence records "
   private static let format = Array("\(family)2".utf8)
 
@@ -74,13 +76,44 @@ package enum Catalog {
     }
   }
 
+  /// How often models were dropped: what tells a cache that it no longer speaks for the store.
+  static func generation(_ reader: any ByteReader) throws -> UInt64 { try number(generationKey, reader) ?? 0 }
+
+  static func setGeneration(_ generation: UInt64, _ writer: any ByteWriter) throws {
+    try set(generation, generationKey, writer)
+  }
+
+  /// Removes a model's entry and its count; its number is not given to another, so that whoever still holds the model
+  /// finds nothing rather than another's records.
+  static func remove(_ model: StoredModel, _ writer: any ByteWriter) throws {
+    try set(max(UInt64(model.number), try number(lastKey, writer) ?? 0), lastKey, writer)
+    for key in [StoredModel.key(model.number), StoredModel.countKey(model.number)] {
+      _ = try key.withUnsafeBytes { try writer.remove($0, in: .catalog) }
+    }
+  }
+
+  private static func number(_ key: [UInt8], _ reader: any ByteReader) throws -> UInt64? {
+    try key.withUnsafeBytes { key in
+      guard let value = try reader.value(of: key, in: .catalog) else { return nil }
+      guard value.count == 8 else { throw PersistenceError.damaged("a number in the catalog is malformed") }
+      return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+    }
+  }
+
+  private static func set(_ number: UInt64, _ key: [UInt8], _ writer: any ByteWriter) throws {
+    try key.withUnsafeBytes { key in
+      try writer.reserve(key, count: 8, in: .catalog, isReplacing: true)?
+        .storeBytes(of: number.bigEndian, as: UInt64.self)
+    }
+  }
+
   /// Enters a model under the next number.
   static func add(_ schema: ModelSchema, _ writer: any ByteWriter) throws -> StoredModel {
     guard schema.indexes.count <= StoredModel.indexLimit else {
       throw PersistenceError.unsupported("keep more than \(StoredModel.indexLimit) indexes", by: "the store")
         .at(model: schema.name)
     }
-    let last = try models(writer).last?.number ?? 0
+    let last = max(try models(writer).last?.number ?? 0, UInt16(clamping: try number(lastKey, writer) ?? 0))
     guard last < UInt16.max else {
       throw PersistenceError.unsupported("keep more than \(UInt16.max) models", by: "the store")
         .at(model: schema.name)

@@ -2,8 +2,10 @@ import PersistenceDriver
 
 /// The models of a store that have been met, so that a request costs no look at the catalog.
 ///
-/// Models are only ever added to a catalog, so what was read once stays true for every later state; in an
-/// earlier one such a model simply has no records.
+/// As long as models are only added to a catalog, what was read once stays true for every other state; in an earlier
+/// one such a model simply has no records. Where one was dropped that no longer holds, so the catalog counts how often
+/// that was done, its *generation*: the cache speaks for the states of the newest generation that it has met. Which
+/// states those are it knows as a range of versions, in which most readers fall, so that they need not ask.
 final class CatalogCache: Sendable {
   private struct State {
     var models: [StoredName: StoredModel] = [:]
@@ -11,16 +13,20 @@ final class CatalogCache: Sendable {
     var bindings: [ObjectIdentifier: ModelBinding] = [:]
     /// The one that was asked for last, which is often asked for again.
     var latest: ModelBinding?
+    var generation: UInt64 = 0
+    /// The oldest and the newest state known to be of that generation.
+    var versions: ClosedRange<Int>?
   }
 
   private static let bindingLimit = 512
 
   private let state = Lock(State())
 
-  /// The binding of a declared schema that was met before.
-  func binding(_ schema: ModelSchema) -> ModelBinding? {
+  /// The binding of a declared schema that was met before, where the cache speaks for a version of the store.
+  func binding(_ schema: ModelSchema, version: Int) -> ModelBinding? {
     let identity = schema.identity
     return state.withLock { state in
+      guard let versions = state.versions, versions.contains(version) else { return nil }
       if let latest = state.latest, latest.declared.identity == identity { return latest }
       guard let found = state.bindings[identity] else { return nil }
       state.latest = found
@@ -28,14 +34,46 @@ final class CatalogCache: Sendable {
     }
   }
 
-  func model(_ name: StoredName) -> StoredModel? { state.withLock { $0.models[name] } }
-
-  func adopt(_ models: [StoredModel]) {
-    state.withLock { state in for model in models { state.models[StoredName(model.schema.name)] = model } }
+  /// Learns of which generation a version of the store is.
+  ///
+  /// - Returns: Whether the cache speaks for it: not where it is of an earlier generation.
+  func note(_ version: Int, isOf generation: UInt64) -> Bool {
+    state.withLock { state in
+      guard generation >= state.generation else { return false }
+      if generation > state.generation {
+        state = State(generation: generation, versions: version...version)
+      } else if let known = state.versions {
+        state.versions = min(known.lowerBound, version)...max(known.upperBound, version)
+      } else {
+        state.versions = version...version
+      }
+      return true
+    }
   }
 
-  func adopt(_ binding: ModelBinding) {
+  /// Learns that a version was made from the one before it without dropping a model.
+  func noteSuccessor(of version: Int) {
     state.withLock { state in
+      guard let known = state.versions, known.contains(version) else { return }
+      state.versions = known.lowerBound...max(known.upperBound, version + 1)
+    }
+  }
+
+  /// A model of the cache's generation.
+  func model(_ name: StoredName) -> StoredModel? { state.withLock { $0.models[name] } }
+
+  /// Keeps models, unless the cache has met a later generation than theirs.
+  func adopt(_ models: [StoredModel], of generation: UInt64) {
+    state.withLock { state in
+      guard state.generation == generation else { return }
+      for model in models { state.models[StoredName(model.schema.name)] = model }
+    }
+  }
+
+  /// Keeps a binding, unless the cache has met a later generation than its model's.
+  func adopt(_ binding: ModelBinding, of generation: UInt64) {
+    state.withLock { state in
+      guard state.generation == generation else { return }
       if state.bindings.count >= Self.bindingLimit { state.bindings.removeAll() }
       state.bindings[binding.declared.identity] = binding
     }

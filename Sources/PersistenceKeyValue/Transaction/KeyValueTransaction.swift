@@ -17,11 +17,16 @@ package final class KeyValueTransaction: StorageTransaction {
   /// What the transaction has changed of the catalog and the counts: what a nested one puts back.
   private struct Changes {
     var models: [StoredName: StoredModel] = [:]
+    /// The models that were dropped, and perhaps defined anew.
+    var dropped: Set<StoredName> = []
+    var drops: UInt64 = 0
     var counts: [UInt16: Int] = [:]
     var changedCounts: Set<UInt16> = []
   }
 
   private var changes = Changes()
+  /// How often models will have been dropped from the store when this is committed.
+  private var generation: UInt64 = 0
 
   /// By how much the number of records has changed of the model that was written to last, since it was.
   private struct Tally {
@@ -49,6 +54,9 @@ package final class KeyValueTransaction: StorageTransaction {
       for model in changes.changedCounts.sorted() {
         try writeCount(changes.counts[model] ?? 0, of: model)
       }
+      guard changes.drops > 0 || !changes.models.isEmpty else { return }
+      generation = try Catalog.generation(writer) + changes.drops
+      if changes.drops > 0 { try Catalog.setGeneration(generation, writer) }
     }
   }
 
@@ -56,7 +64,10 @@ package final class KeyValueTransaction: StorageTransaction {
   package func end(committed: Bool) {
     isOpen = false
     source.end()
-    if committed { store.cache.adopt(Array(changes.models.values)) }
+    guard committed else { return }
+    if changes.drops == 0 { store.cache.noteSuccessor(of: writer.version) }
+    guard !changes.models.isEmpty else { return }
+    store.cache.adopt(Array(changes.models.values), of: generation)
   }
 }
 
@@ -97,6 +108,8 @@ extension KeyValueTransaction {
       try schema.requireCompatible(with: model.schema, location: store.location)
       found = ModelBinding(model, declared: schema)
       bindings[schema.identity] = found
+    } else if changes.dropped.contains(StoredName(schema.name)) {
+      found = nil
     } else {
       found = try store.binding(schema, writer, isUncommitted: true)
     }
@@ -233,6 +246,27 @@ extension KeyValueTransaction {
     let model = try attempt { try Catalog.add(schema, writer) }
     changes.models[StoredName(schema.name)] = model
     changes.counts[model.number] = 0
+  }
+
+  package func drop(_ schema: ModelSchema) throws {
+    try requireOpen()
+    guard let model = try binding(schema)?.model else { return }
+    try settleTally()
+    let name = StoredName(schema.name)
+    try attempt {
+      try KeyPrefix.model(model.number).withUnsafeBytes { prefix in
+        try writer.removeAll(beginningWith: prefix, in: .indexes)
+        try writer.removeAll(beginningWith: prefix, in: .records)
+      }
+      try Catalog.remove(model, writer)
+    }
+    changes.models[name] = nil
+    changes.dropped.insert(name)
+    changes.drops += 1
+    changes.counts[model.number] = nil
+    changes.changedCounts.remove(model.number)
+    bindings.removeAll()
+    lastBinding = nil
   }
 
   package func nested(_ body: () throws -> Void) throws {

@@ -52,6 +52,7 @@ private final class GuardedReader: ByteReader {
   }
 
   var longestKey: Int { writer.longestKey }
+  var version: Int { writer.version }
   var workspace: KeyValueWorkspace { writer.workspace }
   var lendsCopies: Bool { true }
 

@@ -1,0 +1,74 @@
+import PersistenceCore
+
+/// E4: stores that a migration has not finished filling.
+enum IncompleteChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "a repository over a store that a migration has not finished says so, until the migration is published",
+      [.e4], needs: [.writable, .droppingModels], marked),
+    ConformanceCheck(
+      "an emptied ledger, which is what a context that cannot drop models keeps, marks nothing", [.e4],
+      emptied),
+    ConformanceCheck("an app cannot declare a model of a reserved name", [.e4], reserved),
+  ]
+
+  private static func ledger() throws -> ModelSchema {
+    try ModelSchema(
+      name: ReservedModel.migrationLedger, fields: [FieldSchema("model", .string)], key: ["model"])
+  }
+
+  @Sendable private static func marked(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    let repository = try store.open()
+    let storage = try repository.storage
+    try RowStore(storage, ledger()).save([[.text("")]])
+    // The context does its work; it is repositories that refuse.
+    try storage.transaction { transaction in
+      try transaction.define(Account.schema.model)
+    }
+    for isReopened in storage.capabilities.isDurable ? [false, true] : [false] {
+      let repository = isReopened ? try store.open() : repository
+      _ = try expectError(.incompleteStore, "fetch") { try repository.fetch(Account.self) }
+      _ = try expectError(.incompleteStore, "find") { try repository.find(Account.self, id: 1) }
+      _ = try expectError(.incompleteStore, "count") { try repository.count(Account.self) }
+      _ = try expectError(.incompleteStore, "save") { try repository.save(Account(1, balance: 1)) }
+      _ = try expectError(.incompleteStore, "delete") { try repository.deleteAll(Account.self) }
+      _ = try expectError(.incompleteStore, "transaction") { try repository.transaction { _ in } }
+      if isReopened { try repository.close() }
+    }
+    try storage.transaction { try $0.drop(ledger()) }
+    try repository.save(Account(1, balance: 1))
+    try expect(repository.fetch(Account.self).count == 1, "after the ledger was dropped")
+  }
+
+  @Sendable private static func emptied(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let storage = try repository.storage
+    try RowStore(storage, ledger()).save([[.text("")]])
+    _ = try expectError(.incompleteStore, "fetch") { try repository.fetch(Account.self) }
+    try storage.transaction { _ = try $0.deleteAll(in: ledger()) }
+    try repository.save(Account(1, balance: 1))
+    try expect(repository.fetch(Account.self).count == 1, "after the ledger was emptied")
+  }
+
+  @Sendable private static func reserved(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    let error = try expectError(.invalidSchema, "save") { try repository.save(Impostor()) }
+    try expect("\(error)".contains(ReservedModel.prefix), "\(error)")
+    _ = try expectError(.invalidSchema, "fetch") { try repository.fetch(Impostor.self) }
+  }
+}
+
+/// A model whose name is the ledger's.
+private struct Impostor: PersistentRecord {
+  var id = 1
+
+  static let schema = RecordSchema<Impostor>(
+    ReservedModel.migrationLedger, fields: [.field("id", \.id)], key: [\.id])
+
+  var primaryKey: Int { id }
+
+  init() {}
+  init(from row: borrowing Row) throws { id = try row.decode(at: 0) }
+  func encode(into row: RowBuffer) throws { row.encode(id, at: 0) }
+}
