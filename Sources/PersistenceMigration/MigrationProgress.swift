@@ -1,5 +1,5 @@
 /// How far long work has come, told after each batch.
-public struct MigrationProgress: Sendable, Hashable {
+public struct MigrationProgress: Sendable, Hashable, Codable {
   /// What is being done.
   public enum Phase: String, Sendable, Hashable, Codable {
     /// Source and destination are compared with what an interrupted migration left.
@@ -22,12 +22,26 @@ public struct MigrationProgress: Sendable, Hashable {
   public var done: Int
   /// How many records the model has.
   public var total: Int
+  /// How many bytes the values take that have been read for copying, roughly; 0 in the other phases.
+  public var bytes: Int
+  /// How many of the model's records have been put aside.
+  public var rejected: Int
 
   /// Makes a statement of progress.
-  public init(phase: Phase, model: String, done: Int, total: Int) {
+  ///
+  /// - Parameters:
+  ///   - phase: What is being done.
+  ///   - model: The model that it is done to.
+  ///   - done: How many of the model's records are done.
+  ///   - total: How many records the model has.
+  ///   - bytes: How many bytes the values take that have been read.
+  ///   - rejected: How many records have been put aside.
+  public init(phase: Phase, model: String, done: Int, total: Int, bytes: Int = 0, rejected: Int = 0) {
     self.phase = phase
     self.model = model
     self.done = done
     self.total = total
+    self.bytes = bytes
+    self.rejected = rejected
   }
 }

@@ -47,8 +47,13 @@ public struct MigrationReport: Sendable, Hashable, Codable {
   public var verification: MigrationOptions.Verification
   /// Whether an earlier run had begun the migration.
   public var isResumed: Bool
+  /// The first records that were put aside, no more than a hundred; all of them the sink was told.
+  public var rejects: [MigrationReject] = []
   /// What comparing source and destination record by record found, where that was asked for.
   public var comparison: ComparisonReport?
+
+  /// How many records a report names that were put aside.
+  static let rejectLimit = 100
 
   /// Makes a report.
   ///

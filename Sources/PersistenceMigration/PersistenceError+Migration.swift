@@ -28,6 +28,42 @@ extension PersistenceError {
         + "what it holds", model: model, location: location)
   }
 
+  static func notResumable(_ location: String) -> PersistenceError {
+    PersistenceError(
+      .notResumable,
+      "there is no unfinished migration in the destination to resume: it was finished, or never begun; nothing was "
+        + "changed", location: location)
+  }
+
+  static func otherMigration(_ difference: String, location: String) -> PersistenceError {
+    PersistenceError(
+      .otherMigration,
+      "the unfinished migration in the destination is another one: \(difference); resume it as it was begun, or begin "
+        + "anew with --restart", location: location)
+  }
+
+  static func sourceChanged(_ model: String, _ reason: String, location: String) -> PersistenceError {
+    PersistenceError(
+      .sourceChanged,
+      "the part of \(model) that had been copied has changed in the source: \(reason); nothing was changed; begin "
+        + "anew with --restart", model: model, location: location)
+  }
+
+  static func destinationChanged(_ model: String, _ reason: String, location: String) -> PersistenceError {
+    PersistenceError(
+      .destinationChanged,
+      "the part of \(model) that had been copied has changed in the destination: \(reason); nothing was changed; "
+        + "begin anew with --restart", model: model, location: location)
+  }
+
+  static func tooManyRejects(_ most: Int, last: MigrationReject, location: String) -> PersistenceError {
+    PersistenceError(
+      .tooManyRejects,
+      "more than \(most) records were to be put aside, the last one number \(last.position) of \(last.model) for "
+        + "\(last.code): \(last.reason); the migration can be resumed with a greater --max-rejects",
+      model: last.model, key: last.key, location: location)
+  }
+
   static func verificationFailed(_ model: String, _ reason: String, location: String) -> PersistenceError {
     PersistenceError(
       .verificationFailed,

@@ -8,7 +8,7 @@ struct StoreContent {
   /// Reads all records of a model once, a page at a time.
   static func read(
     _ schema: ModelSchema, from reader: any StorageReader, total: Int, phase: MigrationProgress.Phase,
-    _ progress: (MigrationProgress) throws -> Void
+    also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (MigrationProgress) throws -> Void
   ) throws -> StoreContent {
     let results = try reader.fetch(try FetchRequest(schema))
     var digester = RecordDigester(schema)
@@ -19,6 +19,7 @@ struct StoreContent {
       let limit = page.rows
       let read = try results.read(from: content.count, limit: limit) { row in
         content.digest.add(digester.digest(of: row))
+        try body(row)
         bytes += row.approximateSize
       }
       content.count += read

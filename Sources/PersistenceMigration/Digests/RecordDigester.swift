@@ -8,7 +8,7 @@ public struct RecordDigester {
   /// Runs of bytes that are longer go to the hash function from where they lie, without a copy.
   private static let copyLimit = 4096
 
-  private let positions: [Int]
+  private var positions: [Int]
   private let seed: [UInt8]
   private var bytes: [UInt8] = []
 
@@ -26,10 +26,20 @@ public struct RecordDigester {
     var hasher = SHA256()
     for (name, _) in counted {
       let text = Array(name.text.utf8)
-      hasher.update(data: Self.bigEndian(UInt64(text.count)))
+      withUnsafeBytes(of: UInt64(text.count).bigEndian) { hasher.update(bufferPointer: $0) }
       hasher.update(data: text)
     }
     seed = Array(hasher.finalize())
+  }
+
+  /// The positions of the fields that count, in the order in which they do.
+  var selection: [Int] { positions }
+
+  /// The digester of rows that were cut to ``selection``, for the same digests.
+  var ofSelection: RecordDigester {
+    var digester = self
+    digester.positions = Array(positions.indices)
+    return digester
   }
 
   /// The digest of a row of the schema.
@@ -52,20 +62,18 @@ public struct RecordDigester {
         if content.count <= Self.copyLimit {
           bytes.append(contentsOf: content)
         } else {
-          hasher.update(data: bytes)
+          bytes.withUnsafeBytes { hasher.update(bufferPointer: $0) }
           bytes.removeAll(keepingCapacity: true)
           hasher.update(bufferPointer: content)
         }
       }
     }
-    hasher.update(data: bytes)
+    bytes.withUnsafeBytes { hasher.update(bufferPointer: $0) }
     return RecordDigest(hasher.finalize())
   }
 
-  private mutating func append(_ number: UInt64) { bytes.append(contentsOf: Self.bigEndian(number)) }
-
-  private static func bigEndian(_ number: UInt64) -> [UInt8] {
-    withUnsafeBytes(of: number.bigEndian) { Array($0) }
+  private mutating func append(_ number: UInt64) {
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }
 }
 

@@ -4,27 +4,61 @@
 /// It finds accidents (a record lost, added or changed), not an adversary who may choose records at will. After
 /// MSet-Add-Hash in Clarke, Devadas, van Dijk, Gassend and Suh, “Incremental Multiset Hash Functions and Their
 /// Application to Memory Integrity Checking”, ASIACRYPT 2003.
-public struct ContentDigest: Sendable, Hashable, Codable {
-  private var words: [UInt64] = [0, 0, 0, 0]
+///
+/// Since digests are added, they can also be taken away: what a set comes to after records were added to it and
+/// removed from it is known without looking at the others.
+public struct ContentDigest: Sendable, Hashable {
+  /// The number's words, the least significant first.
+  private var first: UInt64 = 0
+  private var second: UInt64 = 0
+  private var third: UInt64 = 0
+  private var fourth: UInt64 = 0
 
   /// The digest of no records.
   public init() {}
 
   /// Adds a record.
   public mutating func add(_ record: RecordDigest) {
-    var carry: UInt64 = 0
-    func sum(_ left: UInt64, _ right: UInt64) -> UInt64 {
-      let (first, overflowed) = left.addingReportingOverflow(right)
-      let (second, overflowedAgain) = first.addingReportingOverflow(carry)
-      carry = (overflowed ? 1 : 0) + (overflowedAgain ? 1 : 0)
-      return second
-    }
-    words[0] = sum(words[0], record.words.0)
-    words[1] = sum(words[1], record.words.1)
-    words[2] = sum(words[2], record.words.2)
-    words[3] = sum(words[3], record.words.3)
+    add(record.words.0, record.words.1, record.words.2, record.words.3)
   }
 
+  /// Adds the records of another set.
+  public mutating func add(_ other: ContentDigest) {
+    add(other.first, other.second, other.third, other.fourth)
+  }
+
+  /// Takes a record away.
+  public mutating func subtract(_ record: RecordDigest) {
+    subtract(record.words.0, record.words.1, record.words.2, record.words.3)
+  }
+
+  /// Takes the records of another set away.
+  public mutating func subtract(_ other: ContentDigest) {
+    subtract(other.first, other.second, other.third, other.fourth)
+  }
+
+  private mutating func add(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
+    var carry: UInt64 = 0
+    func sum(_ left: UInt64, _ right: UInt64) -> UInt64 {
+      let (part, overflowed) = left.addingReportingOverflow(right)
+      let (whole, overflowedAgain) = part.addingReportingOverflow(carry)
+      carry = (overflowed ? 1 : 0) + (overflowedAgain ? 1 : 0)
+      return whole
+    }
+    self.first = sum(self.first, first)
+    self.second = sum(self.second, second)
+    self.third = sum(self.third, third)
+    self.fourth = sum(self.fourth, fourth)
+  }
+
+  private mutating func subtract(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
+    // Adding the two's complement: all bits turned, and one.
+    add(~first, ~second, ~third, ~fourth)
+    add(1, 0, 0, 0)
+  }
+}
+
+extension ContentDigest: Codable {
   /// Decodes a digest from its hexadecimal text.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
@@ -33,13 +67,14 @@ public struct ContentDigest: Sendable, Hashable, Codable {
     guard digits.count == 64 else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 64 hexadecimal digits")
     }
-    words = try (0..<4).reversed().map { word in
+    let words = try (0..<4).reversed().map { word in
       let part = String(decoding: digits[word * 16..<word * 16 + 16], as: UTF8.self)
       guard let number = UInt64(part, radix: 16) else {
         throw DecodingError.dataCorruptedError(in: container, debugDescription: "not hexadecimal")
       }
       return number
     }
+    (first, second, third, fourth) = (words[0], words[1], words[2], words[3])
   }
 
   /// Encodes the digest as its hexadecimal text.
@@ -52,7 +87,7 @@ public struct ContentDigest: Sendable, Hashable, Codable {
 extension ContentDigest: CustomStringConvertible {
   /// The digest as 64 hexadecimal digits.
   public var description: String {
-    words.reversed().map { word in
+    [fourth, third, second, first].map { word in
       let digits = String(word, radix: 16)
       return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }.joined()

@@ -1,0 +1,72 @@
+import Foundation
+import PersistenceDriver
+
+/// The records that were put aside, as they are kept in the destination until the migration is published.
+enum RejectStore {
+  /// Keeps rejects, the first of which has a number.
+  static func save(
+    _ rejects: [MigrationReject], from number: Int, in transaction: any StorageTransaction
+  ) throws {
+    guard !rejects.isEmpty else { return }
+    let schema = try Ledger.rejectSchema()
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let row = RowBuffer(count: 2)
+    for (index, reject) in rejects.enumerated() {
+      row.reset()
+      row.setCell(.integer(Int64(number + index)), at: 0)
+      row.setText(String(decoding: try encoder.encode(reject), as: UTF8.self), at: 1)
+      try row.withRow { try transaction.insert($0, in: schema) }
+    }
+  }
+
+  /// All rejects that are kept, in the order in which they were.
+  static func read(from reader: any StorageReader) throws -> [MigrationReject] {
+    var rejects: [MigrationReject] = []
+    let results = try reader.fetch(try FetchRequest(try Ledger.rejectSchema()))
+    _ = try results.read(from: 0, limit: Int.max) { row in
+      rejects.append(try JSONDecoder().decode(MigrationReject.self, from: Data(row[1].borrowedBytes)))
+    }
+    return rejects
+  }
+}
+
+extension MigrationReject {
+  /// A record that could not be read.
+  init(_ error: PersistenceError, model: String, position: Int) {
+    self.init(
+      model: model, position: position, key: error.key, code: error.code.rawValue, reason: error.message,
+      record: nil)
+  }
+
+  /// A record that the destination refused.
+  init(_ error: PersistenceError, _ row: borrowing Row, _ schema: ModelSchema, model: String, position: Int) {
+    self.init(
+      model: model, position: position, key: try? RecordKey(of: row, in: schema), code: error.code.rawValue,
+      reason: error.message, record: Self.text(of: row, schema))
+  }
+
+  /// The values by the names of their fields; those that are none are left out.
+  private static func text(of row: borrowing Row, _ schema: ModelSchema) -> String? {
+    var members: [JSONMember] = []
+    for (position, field) in schema.fields.enumerated() {
+      guard let value = try? row.value(at: position) else { continue }
+      members.append(JSONMember(field.name, Self.json(value)))
+    }
+    return JSONText.canonical(.object(members))
+  }
+
+  private static func json(_ value: PersistentValue) -> JSONValue {
+    switch value {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .integer(let value): .number("\(value)")
+    case .double(let value), .date(let value): value.isFinite ? .number("\(value)") : .string("\(value)")
+    case .text(let value): .string(value)
+    case .bytes(let value): .string(Data(value).base64EncodedString())
+    case .uuid(let value): .string(value.uuidString.lowercased())
+    case .decimal(let value): .string(value.canonicalText)
+    case .document(let value): (try? JSONParser.parse(value)) ?? .string(value)
+    }
+  }
+}

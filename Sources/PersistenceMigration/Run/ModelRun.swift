@@ -1,0 +1,43 @@
+import PersistenceDriver
+
+/// Everything that is done to one model: copying, building its indexes, checking.
+struct ModelRun {
+  let migration: Migration
+  let route: ModelRoute
+  let snapshot: any StorageSnapshot
+
+  /// Does what the ledger says is left to do.
+  func run(
+    _ known: LedgerEntry, _ rejectCount: inout Int, _ progress: (MigrationProgress) throws -> Void
+  ) throws -> MigrationReport.Model {
+    let start = ContinuousClock.now
+    var entry = known
+    try ModelCopy(migration: migration, route: route, snapshot: snapshot)
+      .run(&entry, rejectCount: &rejectCount, progress)
+    let copying = (ContinuousClock.now - start).timeInterval
+    if entry.state == .copied { try buildIndexes(&entry, progress) }
+    try Verification(migration: migration, route: route).run(entry, progress)
+    let read = entry.counts.read - known.counts.read
+    return MigrationReport.Model(
+      name: route.source.name, destinationName: route.destination.name, counts: entry.counts,
+      bytes: entry.bytes, seconds: (ContinuousClock.now - start).timeInterval,
+      rate: copying > 0 ? Double(read) / copying : 0, digest: entry.now.digest)
+  }
+
+  private func buildIndexes(
+    _ entry: inout LedgerEntry, _ progress: (MigrationProgress) throws -> Void
+  ) throws {
+    var indexed = entry
+    indexed.state = .indexed
+    if !route.destination.indexes.isEmpty {
+      try progress(
+        MigrationProgress(
+          phase: .indexing, model: route.source.name, done: 0, total: entry.now.count))
+    }
+    try migration.destination.transaction { transaction in
+      try transaction.buildIndexes(of: route.destination)
+      try Ledger.save(indexed, in: transaction)
+    }
+    entry = indexed
+  }
+}
