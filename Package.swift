@@ -162,6 +162,7 @@ let package = Package(
       dependencies: [
         "PersistenceDriver",
         "PersistenceTool", "PersistenceMigration", "PersistenceConformance", "PersistenceCommand",
+        .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
       ],
       swiftSettings: settings),
     .testTarget(

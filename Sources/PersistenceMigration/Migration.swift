@@ -45,7 +45,8 @@ public struct Migration: Sendable {
   ///   migration, which can be resumed, and is thrown on.
   /// - Returns: What was done.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/destinationNotEmpty`` or
-  ///   ``PersistenceError/Code/incompleteStore`` before anything is written,
+  ///   ``PersistenceError/Code/incompleteStore`` before anything is written, also
+  ///   ``PersistenceError/Code/lossyMigration`` where the destination cannot hold values as they are,
   ///   ``PersistenceError/Code/notResumable``, ``PersistenceError/Code/otherMigration``,
   ///   ``PersistenceError/Code/sourceChanged`` or ``PersistenceError/Code/destinationChanged`` where it cannot be
   ///   resumed, ``PersistenceError/Code/tooManyRejects``, ``PersistenceError/Code/verificationFailed`` where the copy is
@@ -54,6 +55,7 @@ public struct Migration: Sendable {
     try validate()
     let snapshot = try source.snapshot()
     let routes = try routes(in: snapshot)
+    let (losses, omissions) = try requirePermission(for: routes, in: snapshot, progress)
     let preparation = Preparation(self, routes)
     let ledger =
       switch options.start {
@@ -65,6 +67,7 @@ public struct Migration: Sendable {
     try rejects?.begin(with: known)
     var report = MigrationReport(
       models: [], verification: options.verification, isResumed: options.start == .resume)
+    (report.losses, report.omissions) = (losses, omissions)
     var rejectCount = known.count
     for (route, entry) in zip(routes, ledger.entries) {
       report.models.append(
@@ -97,14 +100,10 @@ public struct Migration: Sendable {
 
   /// The models that are copied, in the order of their names' bytes.
   private func routes(in snapshot: any StorageSnapshot) throws -> [ModelRoute] {
-    let schemas = try snapshot.catalog().filter { !ReservedModel.isReserved($0.name) }
-    guard let wanted = options.models else { return schemas.map { ModelRoute(source: $0, destination: $0) } }
-    let names = Set(wanted.map(StoredName.init))
-    for name in names.sorted() where !schemas.contains(where: { StoredName($0.name) == name }) {
-      throw PersistenceError(
-        .invalidRequest, "the source holds no model \(name)", model: name.text, location: source.location)
+    let schemas = try chosenModels(of: snapshot.catalog())
+    try options.mapping.check(against: schemas)
+    return try schemas.map { schema in
+      ModelRoute(mapper: try RecordMapper(options.mapping, schema, allowsLoss: options.allowLossy))
     }
-    return schemas.filter { names.contains(StoredName($0.name)) }
-      .map { ModelRoute(source: $0, destination: $0) }
   }
 }

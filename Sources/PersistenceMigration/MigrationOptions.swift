@@ -69,6 +69,9 @@ public struct MigrationOptions: Sendable, Hashable {
   /// How the finished copy is checked.
   public var verification: Verification
 
+  /// How models and fields are called, and what they hold, in the destination.
+  public var mapping: MigrationMapping
+
   /// Makes options.
   ///
   /// - Parameters:
@@ -81,10 +84,12 @@ public struct MigrationOptions: Sendable, Hashable {
   ///   - start: Where the migration begins.
   ///   - allowLossy: Whether values may be changed to what the destination can hold.
   ///   - verification: How the finished copy is checked.
+  ///   - mapping: How models and fields are called, and what they hold, in the destination.
   public init(
     models: [String]? = nil, batchSize: Int = 10_000, batchBytes: Int = 8 << 20,
     conflicts: Conflicts = .fail, failures: Failures = .stop, maxRejects: Int? = nil, start: Start = .new,
-    allowLossy: Bool = false, verification: Verification = .digest
+    allowLossy: Bool = false, verification: Verification = .digest,
+    mapping: MigrationMapping = MigrationMapping()
   ) {
     self.models = models
     self.batchSize = batchSize
@@ -95,6 +100,7 @@ public struct MigrationOptions: Sendable, Hashable {
     self.start = start
     self.allowLossy = allowLossy
     self.verification = verification
+    self.mapping = mapping
   }
 }
 

@@ -4,6 +4,8 @@ public struct MigrationProgress: Sendable, Hashable, Codable {
   public enum Phase: String, Sendable, Hashable, Codable {
     /// Source and destination are compared with what an interrupted migration left.
     case resuming
+    /// Records are read to find out what the destination can hold.
+    case planning
     /// Records are written to the destination.
     case copying
     /// Indexes are built in the destination, and checked against the records.

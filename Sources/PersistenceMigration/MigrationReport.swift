@@ -1,3 +1,5 @@
+public import PersistenceDriver
+
 /// What a migration did.
 public struct MigrationReport: Sendable, Hashable, Codable {
   /// What was done to one model.
@@ -51,6 +53,11 @@ public struct MigrationReport: Sendable, Hashable, Codable {
   public var rejects: [MigrationReject] = []
   /// What comparing source and destination record by record found, where that was asked for.
   public var comparison: ComparisonReport?
+
+  /// Values that were changed, since the destination cannot hold them as they are and that was allowed.
+  public var losses: [MigrationLoss] = []
+  /// What the source has beside its models, and what they do not say: it was left behind.
+  public var omissions: [StoreOmission] = []
 
   /// How many records a report names that were put aside.
   static let rejectLimit = 100

@@ -1,4 +1,5 @@
 import Foundation
+import PersistenceDriver
 import Testing
 
 @testable import PersistenceJSON

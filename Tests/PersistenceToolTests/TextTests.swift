@@ -56,15 +56,15 @@ struct TextTests {
 
   @Test("Moments are ISO 8601 in UTC")
   func moments() {
-    #expect(MomentText.text(0) == "2001-01-01T00:00:00Z")
-    #expect(MomentText.text(-1.25) == "2000-12-31T23:59:58.75Z")
-    #expect(MomentText.text(86399.5) == "2001-01-01T23:59:59.5Z")
-    #expect(MomentText.text(-978_307_200) == "1970-01-01T00:00:00Z")
-    #expect(MomentText.text(-63_113_904_000) == "0001-01-01T00:00:00Z")
-    #expect(MomentText.text(1e-7) == "@1e-07")
-    #expect(MomentText.text(.nan) == "@nan")
-    #expect(MomentText.text(1e15) == "@1000000000000000.0")
-    #expect(MomentText.text(-63_113_904_000.5) == "@-63113904000.5")
+    #expect(DateText.text(0) == "2001-01-01T00:00:00Z")
+    #expect(DateText.text(-1.25) == "2000-12-31T23:59:58.75Z")
+    #expect(DateText.text(86399.5) == "2001-01-01T23:59:59.5Z")
+    #expect(DateText.text(-978_307_200) == "1970-01-01T00:00:00Z")
+    #expect(DateText.text(-63_113_904_000) == "0001-01-01T00:00:00Z")
+    #expect(DateText.text(1e-7) == "@1e-07")
+    #expect(DateText.text(.nan) == "@nan")
+    #expect(DateText.text(1e15) == "@1000000000000000.0")
+    #expect(DateText.text(-63_113_904_000.5) == "@-63113904000.5")
     #expect(MomentText.seconds("2000-02-29") == -26_524_800)
     #expect(MomentText.seconds("2001-01-01 00:00") == 0)
     #expect(MomentText.seconds("2001-01-01T02:00:00+0200") == 0)
@@ -87,7 +87,7 @@ struct TextTests {
     for power in -30..<46 {
       for _ in 0..<50 {
         let seconds = Double.random(in: -1...1, using: &random) * pow(2, Double(power))
-        let text = MomentText.text(seconds)
+        let text = DateText.text(seconds)
         let back = try #require(MomentText.seconds(text))
         #expect(back.bitPattern == TotalOrder.normalized(seconds).bitPattern, "\(seconds) \(text)")
       }
@@ -96,7 +96,7 @@ struct TextTests {
       0, Double.leastNonzeroMagnitude, -Double.leastNonzeroMagnitude, 252_423_993_599, -63_113_904_000, 1e300,
       -Double.infinity, 0.1, -0.1, -86400, -86400.000001,
     ] {
-      let text = MomentText.text(seconds)
+      let text = DateText.text(seconds)
       #expect(MomentText.seconds(text)?.bitPattern == seconds.bitPattern, "\(seconds) \(text)")
     }
   }
@@ -105,7 +105,7 @@ struct TextTests {
   func calendar() {
     let style = Date.ISO8601FormatStyle()
     for seconds in stride(from: -12_000_000_000.0, to: 200_000_000_000, by: 999_999_937) {
-      #expect(MomentText.text(seconds) == Date(timeIntervalSinceReferenceDate: seconds).formatted(style))
+      #expect(DateText.text(seconds) == Date(timeIntervalSinceReferenceDate: seconds).formatted(style))
     }
   }
 

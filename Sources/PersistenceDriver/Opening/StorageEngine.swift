@@ -8,6 +8,9 @@ public struct StorageEngine: Sendable {
   /// The options that its URLs may carry.
   public let options: [StoreOption]
 
+  /// Whether a URL's path is that of a file or folder; not where it names a place on a server.
+  public let hasFiles: Bool
+
   private let make: @Sendable (StoreURL, StoreOptions, Monitoring) throws -> any PersistentContext
 
   /// Declares an engine.
@@ -15,13 +18,15 @@ public struct StorageEngine: Sendable {
   /// - Parameters:
   ///   - scheme: The scheme, in lower case.
   ///   - options: The options that URLs may carry; others are refused before `open` is called.
+  ///   - hasFiles: Whether a URL's path is that of a file or folder.
   ///   - open: Opens a store; the options have been checked.
   public init(
-    scheme: String, options: [StoreOption],
+    scheme: String, options: [StoreOption], hasFiles: Bool = true,
     open: @escaping @Sendable (StoreURL, StoreOptions, Monitoring) throws -> any PersistentContext
   ) {
     self.scheme = scheme
     self.options = options
+    self.hasFiles = hasFiles
     make = open
   }
 

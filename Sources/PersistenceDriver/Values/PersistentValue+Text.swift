@@ -20,7 +20,7 @@ extension PersistentValue: CustomStringConvertible {
 
 extension PersistentValue {
   /// The value as text of a length that a log can bear: of long text and bytes only the beginning and the size.
-  var loggedDescription: String {
+  package var loggedDescription: String {
     let limit = 64
     switch self {
     case .text(let value) where value.utf8.count > limit * 4:

@@ -43,6 +43,16 @@ public struct ComparisonReport: Sendable, Hashable, Codable {
     /// The first differences, no more than were asked for.
     public var differences: [RecordDifference] = []
 
+    /// Whether the right store has all of the left one's fields, of the same kinds.
+    public var hasAllFields = false
+
+    /// Whether the right store holds all that the left one does; it may hold more.
+    public var isContained: Bool {
+      presence == .onlyRight
+        || (presence == .both && hasAllFields && onlyLeft == 0 && changed == 0
+          && (isComparedByKey || left == right))
+    }
+
     /// Whether the model is in both stores, declared alike, with the same records.
     public var isEqual: Bool {
       presence == .both && schemaDifferences.isEmpty && left == right && onlyLeft == 0 && onlyRight == 0
@@ -55,6 +65,9 @@ public struct ComparisonReport: Sendable, Hashable, Codable {
 
   /// The models of both stores, in the order of their names' bytes.
   public var models: [Model]
+
+  /// Whether the right store holds all that the left one does; it may hold more.
+  public var isContained: Bool { models.allSatisfy(\.isContained) }
 
   /// Whether the two stores hold the same.
   public var isEqual: Bool { models.allSatisfy(\.isEqual) }

@@ -7,17 +7,20 @@ struct ModelComparison {
   private let leftReader: any StorageReader
   private let rightReader: any StorageReader
   private let differenceLimit: Int
+  /// Whether both sides give the records in the order of the keys.
+  private let areInKeyOrder: Bool
 
   /// The names of the fields that both have; nil where all of them are.
   private let shared: Set<StoredName>?
 
   init(
     _ leftSchema: ModelSchema, in leftReader: any StorageReader, _ rightSchema: ModelSchema,
-    in rightReader: any StorageReader, differenceLimit: Int
+    in rightReader: any StorageReader, isComparedByKey: Bool = true, differenceLimit: Int
   ) {
     (self.leftSchema, self.rightSchema) = (leftSchema, rightSchema)
     (self.leftReader, self.rightReader) = (leftReader, rightReader)
     self.differenceLimit = differenceLimit
+    areInKeyOrder = isComparedByKey
     let leftNames = Set(leftSchema.fields.map { StoredName($0.name) })
     let rightNames = Set(rightSchema.fields.map { StoredName($0.name) })
     shared = leftNames == rightNames ? nil : leftNames.intersection(rightNames)
@@ -25,7 +28,7 @@ struct ModelComparison {
 
   /// Whether both primary keys are the same fields of the same kinds, so that records meet in one order.
   private var hasOneKey: Bool {
-    leftSchema.key.map(StoredName.init) == rightSchema.key.map(StoredName.init)
+    areInKeyOrder && leftSchema.key.map(StoredName.init) == rightSchema.key.map(StoredName.init)
       && leftSchema.keyPositions.map { leftSchema.fields[$0].kind }
         == rightSchema.keyPositions.map { rightSchema.fields[$0].kind }
   }
@@ -34,6 +37,7 @@ struct ModelComparison {
     var model = ComparisonReport.Model(name: leftSchema.name, presence: .both)
     model.schemaDifferences = leftSchema.differences(from: rightSchema).map(Self.inComparison)
     model.isComparedByKey = hasOneKey
+    model.hasAllFields = leftSchema.fields.allSatisfy { rightSchema.field(named: $0.name) == $0 }
     if hasOneKey {
       try compareByKey(&model, progress)
     } else {

@@ -79,7 +79,7 @@ public struct RecordDigester {
 
 extension Row {
   /// How many bytes the row's values take, roughly: what batches and pages are measured by.
-  var approximateSize: Int {
+  package var approximateSize: Int {
     var size = 0
     for position in 0..<count {
       switch self[position].tag {

@@ -12,6 +12,10 @@ struct LedgerHead: Codable, Hashable {
   var schemas: [ModelSchema]
   /// The names of the models in the destination, in the same order.
   var destinationNames: [String]
+  /// How models and fields are changed on their way.
+  var mapping: MigrationMapping
+  /// Whether values may lose something on their way.
+  var allowsLoss: Bool
   var conflicts: MigrationOptions.Conflicts
   /// Whether digests are made.
   var hasDigests: Bool
@@ -31,6 +35,9 @@ struct LedgerHead: Codable, Hashable {
     }
     if destinationNames.map(StoredName.init) != other.destinationNames.map(StoredName.init) {
       return "it gives the models other names in the destination"
+    }
+    if mapping != other.mapping || allowsLoss != other.allowsLoss {
+      return "it maps the fields otherwise"
     }
     if conflicts != other.conflicts {
       return "it deals with conflicts by \(conflicts.rawValue), not \(other.conflicts.rawValue)"

@@ -71,6 +71,8 @@ struct SourceReading: Sendable {
   /// The batch that is being filled, and what is known of the transaction that it will belong to.
   private struct Filling {
     private let keyPositions: [Int]
+    private var mapper: RecordMapper?
+    private let target: RowBuffer
     private let queue: BatchQueue
     private let options: MigrationOptions
     private var digester: RecordDigester?
@@ -94,6 +96,8 @@ struct SourceReading: Sendable {
       start: ReadingPlace
     ) {
       keyPositions = route.source.keyPositions
+      mapper = route.mapper.isIdentity ? nil : route.mapper
+      target = RowBuffer(count: route.destination.fields.count)
       self.queue = queue
       self.options = options
       self.batch = batch
@@ -120,11 +124,20 @@ struct SourceReading: Sendable {
       transactionRows += 1
     }
 
+    /// Adds a record of the source, as the destination is to have it.
     mutating func add(_ row: borrowing Row) throws {
+      guard mapper != nil else { return try add(row, keyOf: row) }
+      try mapper?.map(row, into: target)
+      // The buffer is not the filling's alone: its row may be lent while the filling changes.
+      let target = target
+      try target.withRow { try add($0, keyOf: row) }
+    }
+
+    private mutating func add(_ row: borrowing Row, keyOf source: borrowing Row) throws {
       known = 0
       try flushWhereFull()
       key.reset()
-      for (place, position) in keyPositions.enumerated() { key.setCopy(of: row[position], at: place) }
+      for (place, position) in keyPositions.enumerated() { key.setCopy(of: source[position], at: place) }
       failuresBehind = 0
       if let digest = digester?.digest(of: row) { batch.digest.add(digest) }
       let before = batch.bytes

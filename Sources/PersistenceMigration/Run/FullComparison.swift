@@ -25,7 +25,8 @@ struct FullComparison {
     var models: [ComparisonReport.Model] = []
     for (route, done) in zip(routes, report.models) {
       let comparison = ModelComparison(
-        route.source, in: snapshot, route.destination, in: destination, differenceLimit: Self.differenceLimit)
+        route.destination, in: MappedReader(route, snapshot), route.destination, in: destination,
+        isComparedByKey: !route.mapper.changesKey, differenceLimit: Self.differenceLimit)
       let model = try comparison.run(progress)
       models.append(model)
       let mayDiffer = migration.options.conflicts != .fail

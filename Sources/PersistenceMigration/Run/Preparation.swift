@@ -17,7 +17,9 @@ struct Preparation {
   var head: LedgerHead {
     LedgerHead(
       source: migration.source.location, schemas: routes.map(\.source),
-      destinationNames: routes.map(\.destination.name), conflicts: options.conflicts,
+      destinationNames: routes.map(\.destination.name), mapping: options.mapping,
+      allowsLoss: options.allowLossy,
+      conflicts: options.conflicts,
       hasDigests: options.verification.wantsDigest)
   }
 

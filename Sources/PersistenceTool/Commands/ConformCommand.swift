@@ -32,7 +32,7 @@ struct ConformCommand: ToolCommand {
   @Flag(help: "Print the contract's rules and the checks of each, and run none.")
   var list = false
 
-  @Option(help: "How progress is shown: auto, plain or none.")
+  @Option(help: "How progress is shown: auto, plain, json or none.")
   var progress: ProgressDisplay.Style = .auto
 
   func run(in session: ToolSession) throws -> ToolFailure.Exit {

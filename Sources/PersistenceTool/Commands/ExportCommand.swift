@@ -57,7 +57,7 @@ struct ExportCommand: ToolCommand {
   func run(in session: ToolSession) throws -> ToolFailure.Exit {
     let stores = ToolStores(session, isVerbose: common.verbose)
     let format = try chosenFormat()
-    return try stores.with(stores.openForReading(url)) { store in
+    return try stores.with(MigrationSource(stores).open(url, models: [model])) { store in
       let snapshot = try store.snapshot()
       let schema = try snapshot.schema(of: model, in: store.location)
       let results = try snapshot.fetch(try FetchRequest(schema))

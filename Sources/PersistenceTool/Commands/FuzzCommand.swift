@@ -22,7 +22,7 @@ struct FuzzCommand: ToolCommand {
   @Option(help: "How many operations are run, each on every context.")
   var operations = 20_000
 
-  @Option(help: "How progress is shown: auto, plain or none.")
+  @Option(help: "How progress is shown: auto, plain, json or none.")
   var progress: ProgressDisplay.Style = .auto
 
   func validate() throws {

@@ -19,7 +19,7 @@ struct InspectCommand: ToolCommand {
     let stores = ToolStores(session, isVerbose: common.verbose)
     let place = try stores.check(url)
     let size = StoreSize.bytes(of: place)
-    return try stores.with(stores.openForReading(url)) { store in
+    return try stores.with(stores.openForReading(url, surveying: true)) { store in
       let snapshot = try store.snapshot()
       let models = try snapshot.catalog().map { schema in
         (schema: schema, count: try snapshot.count(try FetchRequest(schema)))
@@ -29,7 +29,8 @@ struct InspectCommand: ToolCommand {
       capabilities.isReadOnly = place.options["readonly"] == "true"
       let summary = Summary(
         location: store.location, size: size, capabilities: capabilities,
-        models: models.map { Summary.Model(schema: $0.schema, count: $0.count) })
+        models: models.map { Summary.Model(schema: $0.schema, count: $0.count) },
+        omissions: try snapshot.omissions())
       switch format {
       case .table: try printTable(summary, session.output)
       case .json: try session.output.line(EncodedText.json(summary))
@@ -47,6 +48,7 @@ struct InspectCommand: ToolCommand {
     var size: Int?
     var capabilities: Capabilities
     var models: [Model]
+    var omissions: [StoreOmission]
   }
 
   private func printTable(_ summary: Summary, _ output: ByteOutput) throws {
@@ -55,6 +57,8 @@ struct InspectCommand: ToolCommand {
     try output.line("can      \(Self.abilities(summary.capabilities).joined(separator: ", "))")
     try output.line("models   \(summary.models.count)")
     for model in summary.models { try printModel(model.schema, model.count, output) }
+    if !summary.omissions.isEmpty { try output.line() }
+    try OmissionPrinter(output).print(summary.omissions)
   }
 
   private func printModel(_ schema: ModelSchema, _ count: Int, _ output: ByteOutput) throws {

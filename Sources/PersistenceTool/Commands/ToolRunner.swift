@@ -1,5 +1,6 @@
 import ArgumentParser
 import PersistenceDriver
+import PersistenceMigration
 
 /// Runs the tool from its arguments to its exit code.
 package enum ToolRunner {
@@ -49,14 +50,23 @@ package enum ToolRunner {
     PersistenceCommand.exitCode(for: error) == .validationFailure
   }
 
-  private static func failure(_ error: any Error) -> ToolFailure {
+  /// What an error is to the user, and the code to exit with.
+  static func failure(_ error: any Error) -> ToolFailure {
     switch error {
     case let failure as ToolFailure: return failure
     case let error as PersistenceError:
-      let usage: [PersistenceError.Code] = [.invalidURL, .unknownField, .invalidRequest, .invalidSchema]
-      return ToolFailure(
-        exit: usage.contains(error.code) ? .usage : .inputOutput, message: error.description)
+      return ToolFailure(exit: exit(error.code), message: error.description)
     default: return .inputOutput("\(error)")
+    }
+  }
+
+  private static func exit(_ code: PersistenceError.Code) -> ToolFailure.Exit {
+    switch code {
+    // A lossy migration is refused before anything is written, for want of an option.
+    case .invalidURL, .unknownField, .invalidRequest, .invalidSchema, .lossyMigration: .usage
+    case .verificationFailed: .differences
+    case .tooManyRejects: .rejects
+    default: .inputOutput
     }
   }
 

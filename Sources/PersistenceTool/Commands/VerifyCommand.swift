@@ -8,7 +8,8 @@ struct VerifyCommand: ToolCommand {
     commandName: "verify", abstract: "Compare two stores: schemas, counts, digests, and record by record.",
     discussion: """
       Lines begin with = where both hold the same, - for what only A holds, + for what only B holds, and * for \
-      what both hold with other values. The exit code is 1 where anything differs.
+      what both hold with other values. The exit code is 1 where anything differs; with --one-way, where B lacks \
+      anything that A holds.
       """)
 
   @Argument(help: "The URL of one store.")
@@ -17,10 +18,13 @@ struct VerifyCommand: ToolCommand {
   @Argument(help: "The URL of the other.")
   var b: String
 
+  @Flag(help: "Only what A holds must be in B, as it is; B may hold more.")
+  var oneWay = false
+
   @Option(help: "How many differing records of a model are printed.")
   var limit = 100
 
-  @Option(help: "How progress is shown: auto, plain or none.")
+  @Option(help: "How progress is shown: auto, plain, json or none.")
   var progress: ProgressDisplay.Style = .auto
 
   @Option(help: "How the result is printed: table or json.")
@@ -36,55 +40,22 @@ struct VerifyCommand: ToolCommand {
     let stores = ToolStores(session, isVerbose: common.verbose)
     try stores.check(a)
     try stores.check(b)
-    let report = try stores.with(stores.openForReading(a)) { left in
-      try stores.with(stores.openForReading(b)) { right in
+    let report = try stores.with(stores.openForReading(a, surveying: true)) { left in
+      try stores.with(stores.openForReading(b, surveying: true)) { right in
         let display = ProgressDisplay(session, style: progress)
         defer { try? display.finish() }  // A bar that cannot be cleared is no reason to lose the result.
         return try StoreComparison(left, right, differenceLimit: limit).run { try display.update($0) }
       }
     }
+    let isGood = oneWay ? report.isContained : report.isEqual
     switch format {
-    case .table: for model in report.models { try print(model, session.output) }
+    case .table: for model in report.models { try ComparisonPrinter(session.output).print(model) }
     case .json: try session.output.line(EncodedText.json(report))
     }
     if format == .table {
-      try session.output.line(report.isEqual ? "the stores hold the same" : "the stores differ")
+      let good = report.isEqual ? "the stores hold the same" : "B holds all that A does, and more"
+      try session.output.line(isGood ? good : oneWay ? "B lacks what A holds" : "the stores differ")
     }
-    return report.isEqual ? .success : .differences
-  }
-
-  private func print(_ model: ComparisonReport.Model, _ output: ByteOutput) throws {
-    let name = TerminalText.safe(model.name)
-    switch model.presence {
-    case .onlyLeft: return try output.line("- \(name): \(model.onlyLeft) records, only in A")
-    case .onlyRight: return try output.line("+ \(name): \(model.onlyRight) records, only in B")
-    case .both: break
-    }
-    guard !model.isEqual else {
-      let digest = model.left.map { String($0.digest.description.prefix(16)) } ?? ""
-      return try output.line("= \(name): \(model.unchanged) records, digest \(digest)")
-    }
-    try output.line(
-      "* \(name): \(model.unchanged) the same, \(model.onlyLeft) only in A, \(model.onlyRight) only in B, "
-        + "\(model.changed) changed")
-    for line in model.schemaDifferences { try output.line("  schema: \(TerminalText.safe(line))") }
-    if !model.isComparedByKey {
-      try output.line(
-        "  the primary keys differ, so records were counted and digested, not compared one by one")
-      if let left = model.left, let right = model.right {
-        try output.line("  A: \(left.count) records, digest \(left.digest)")
-        try output.line("  B: \(right.count) records, digest \(right.digest)")
-      }
-    }
-    for difference in model.differences {
-      try output.line("  \(difference.kind.rawValue) \(TerminalText.safe("\(difference.key)"))")
-      for field in difference.fields {
-        try output.line(
-          "      \(TerminalText.safe(field.name)): \(TerminalText.safe(field.left)) in A, "
-            + "\(TerminalText.safe(field.right)) in B")
-      }
-    }
-    let hidden = model.differenceCount - model.differences.count
-    if hidden > 0 { try output.line("  … and \(hidden) more") }
+    return isGood ? .success : .differences
   }
 }

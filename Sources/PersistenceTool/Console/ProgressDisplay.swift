@@ -1,7 +1,8 @@
 import PersistenceDriver
 import PersistenceMigration
 
-/// Shows how far long work has come: a bar on a terminal, a plain line every few seconds elsewhere.
+/// Shows how far long work has come: a bar on a terminal, a plain line every few seconds elsewhere, or events for
+/// programs.
 final class ProgressDisplay {
   /// How progress is shown.
   enum Style: String, CaseIterable {
@@ -9,6 +10,8 @@ final class ProgressDisplay {
     case auto
     /// Plain lines.
     case plain
+    /// A JSON object a line.
+    case json
     /// Not at all.
     case none
   }
@@ -16,17 +19,27 @@ final class ProgressDisplay {
   private static let barWidth = 24
 
   private let session: ToolSession
+  private let style: Style
   private let isBar: Bool
-  private let isSilent: Bool
+  private let keepsBars: Bool
   private var shown: ContinuousClock.Instant?
   private var started: ContinuousClock.Instant = .now
   private var subject = ""
+  private var begun = 0
   private var hasBar = false
+  private var lastDone = 0
 
-  init(_ session: ToolSession, style: Style = .auto) {
+  /// Prepares to show.
+  ///
+  /// - Parameters:
+  ///   - session: Where it is shown.
+  ///   - style: How.
+  ///   - keepsBars: Whether the bar of something that is done stays, and the next begins a line.
+  init(_ session: ToolSession, style: Style = .auto, keepsBars: Bool = false) {
     self.session = session
+    self.style = style
+    self.keepsBars = keepsBars
     isBar = style == .auto && session.messages.isTerminal
-    isSilent = style == .none
   }
 
   /// Shows where the work stands, and stops it where the user has asked to.
@@ -34,29 +47,40 @@ final class ProgressDisplay {
     try session.checkInterrupt()
     let verb =
       switch progress.phase {
-      case .resuming: "checking"
+      case .planning: "reading"
       case .copying: "copying"
-      case .indexing: "indexing"
       case .verifying: "verifying"
       case .comparing: "comparing"
+      case .resuming: "checking"
+      case .indexing: "indexing"
       }
-    try update("\(verb) \(progress.model)", done: progress.done, total: progress.total)
+    try update(
+      "\(verb) \(progress.model)", done: progress.done, total: progress.total, phase: progress.phase.rawValue,
+      model: progress.model)
   }
 
   /// Shows where the work stands.
-  func update(_ subject: String, done: Int, total: Int?) throws {
-    guard !isSilent else { return }
+  func update(
+    _ subject: String, done: Int, total: Int?, phase: String? = nil, model: String? = nil
+  ) throws {
+    guard style != .none else { return }
     let now = ContinuousClock.now
     if subject != self.subject {
+      if keepsBars { try endBar() }
       self.subject = subject
       started = now
-      shown = isBar ? nil : now
+      begun = done
+      lastDone = done
+      shown = isBar || style == .json ? nil : now
     }
-    let interval: Duration = isBar ? .milliseconds(100) : .seconds(5)
-    if let shown, now - shown < interval, !(isBar && done == total) { return }
+    let isDone = done == total && done != lastDone
+    lastDone = done
+    let interval: Duration = isBar ? .milliseconds(100) : style == .json ? .seconds(1) : .seconds(5)
+    if let shown, now - shown < interval, !(isDone && (isBar || style == .json)) { return }
     shown = now
     let seconds = (now - started).timeInterval
-    let rate = seconds > 0.2 ? Double(done) / seconds : nil
+    let rate = seconds > 0.2 && done > begun ? Double(done - begun) / seconds : nil
+    if style == .json { return try say(phase ?? subject, model, done, total, rate) }
     let text = line(subject, done, total, rate)
     guard isBar else { return try session.say(text) }
     try session.messages.write("\r\u{1B}[K" + text)
@@ -64,12 +88,38 @@ final class ProgressDisplay {
     hasBar = true
   }
 
-  /// Clears the bar.
+  /// Leaves the terminal as it should be: without the bar, or behind the last one where bars stay.
   func finish() throws {
+    if keepsBars { return try endBar() }
     guard hasBar else { return }
     hasBar = false
     try session.messages.write("\r\u{1B}[K")
     try session.messages.flush()
+  }
+
+  private func endBar() throws {
+    guard hasBar else { return }
+    hasBar = false
+    try session.messages.write("\n")
+    try session.messages.flush()
+  }
+
+  private struct Event: Encodable {
+    var event = "progress"
+    var phase: String
+    var model: String?
+    var done: Int
+    var total: Int?
+    /// How many a second.
+    var rate: Double?
+    var secondsLeft: Double?
+  }
+
+  private func say(_ phase: String, _ model: String?, _ done: Int, _ total: Int?, _ rate: Double?) throws {
+    let left = rate.flatMap { rate in total.map { Double(max(0, $0 - done)) / rate } }
+    try session.say(
+      EncodedText.line(
+        Event(phase: phase, model: model, done: done, total: total, rate: rate, secondsLeft: left)))
   }
 
   private func line(_ subject: String, _ done: Int, _ total: Int?, _ rate: Double?) -> String {
@@ -97,6 +147,7 @@ final class ProgressDisplay {
     if seconds < 1 { return "\(Int((seconds * 1000).rounded())) ms" }
     if seconds < 10 { return "\((seconds * 10).rounded() / 10) s" }
     if seconds < 120 { return "\(Int(seconds.rounded())) s" }
-    return "\(Int((seconds / 60).rounded())) min"
+    if seconds < 7200 { return "\(Int((seconds / 60).rounded())) min" }
+    return "\((seconds / 360).rounded() / 10) h"
   }
 }

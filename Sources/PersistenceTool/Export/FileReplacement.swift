@@ -23,6 +23,16 @@ final class FileReplacement {
     guard descriptor >= 0 else { throw Self.failure(path) }
   }
 
+  /// Whether the folder is there in which a file is to be, so that a command can refuse before it does anything.
+  static func canBeMade(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+      return false
+    }
+    return !(FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue)
+  }
+
   private static func failure(_ path: String) -> ToolFailure {
     ToolFailure.inputOutput("\(path) could not be written: \(FileDescriptor.lastError)")
   }

@@ -7,8 +7,12 @@ enum StoreSize {
   ///
   /// Holes in sparse files do not count.
   static func bytes(of url: StoreURL) -> Int? {
-    guard !url.path.isEmpty else { return nil }
-    let paths = [url.path] + ["-wal", "-shm", "-journal", "-lock"].map { url.path + $0 }
+    url.path.isEmpty ? nil : bytes(atPath: url.path)
+  }
+
+  /// The bytes that the files of the store at a path take; nil where there are none.
+  static func bytes(atPath path: String) -> Int? {
+    let paths = [path] + ["-wal", "-shm", "-journal", "-lock"].map { path + $0 }
     let sizes = paths.compactMap(bytes(at:))
     return sizes.isEmpty ? nil : sizes.reduce(0, +)
   }

@@ -31,6 +31,11 @@ struct ToolStores {
     return url
   }
 
+  /// Whether a URL names a file or folder, which is there or not.
+  func hasFiles(_ url: StoreURL) -> Bool {
+    !url.path.isEmpty && engines.first { $0.scheme == url.scheme }?.hasFiles ?? true
+  }
+
   /// Checks two URLs that must not name one place.
   func checkApart(_ first: String, _ second: String, _ reason: String) throws {
     let (left, right) = (try check(first), try check(second))
@@ -40,9 +45,29 @@ struct ToolStores {
   }
 
   /// Opens a store that is only read: one that does not exist is an error, and is not made.
-  func openForReading(_ text: String) throws -> any StorageContext {
-    let url = try check(text)
-    guard url.path.isEmpty || FileManager.default.fileExists(atPath: url.path) else {
+  ///
+  /// - Parameters:
+  ///   - text: The URL.
+  ///   - surveying: Whether tables that other programs made are read from end to end first, for kinds that hold all
+  ///     their values, where the engine knows such tables.
+  ///   - views: Views that are looked at as models, where the engine has views.
+  /// - Returns: The store.
+  /// - Throws: `PersistenceError` where it cannot be opened.
+  func openForReading(_ text: String, surveying: Bool = false, views: [String] = []) throws
+    -> any StorageContext
+  {
+    var text = text
+    var url = try check(text)
+    if surveying {
+      text = Self.adding("survey", "true", to: text, url, engines)
+      if !views.isEmpty, url.options["survey"] != "false" {
+        let list = views.map { $0.replacing("\\", with: "\\\\").replacing(",", with: "\\,") }.joined(
+          separator: ",")
+        text = Self.adding("views", StoreURL.escaped(list), to: text, url, engines)
+      }
+      url = try check(text)
+    }
+    guard !hasFiles(url) || FileManager.default.fileExists(atPath: url.path) else {
       throw PersistenceError(
         .missingStore, "there is no store at \(url.path); nothing was made", location: "\(url)")
     }

@@ -6,7 +6,7 @@ enum FieldText {
   /// A value as JSON.
   ///
   /// Integers, decimals and doubles are numbers with all their digits (a double always has a point or an
-  /// exponent); NaN and the infinities the strings `NaN`, `Infinity` and `-Infinity`; dates text as ``MomentText``
+  /// exponent); NaN and the infinities the strings `NaN`, `Infinity` and `-Infinity`; dates text as ``DateText``
   /// makes it; UUIDs and URLs text; bytes Base64; documents themselves, but for `null`, which would be taken for
   /// nil and stands in an object of the one member `$json`, as does such an object.
   static func json(_ value: PersistentValue, _ field: FieldSchema) throws -> JSONValue {
@@ -37,7 +37,7 @@ enum FieldText {
       SpecialNumber.text(number) ?? (field.kind == .float ? "\(Float(number))" : "\(number)")
     case .text(let text), .document(let text): text
     case .bytes(let bytes): Data(bytes).base64EncodedString()
-    case .date(let seconds): MomentText.text(seconds)
+    case .date(let seconds): DateText.text(seconds)
     case .uuid(let uuid): uuid.uuidString
     case .decimal(let number): number.canonicalText
     }

@@ -1,3 +1,5 @@
+import PersistenceDriver
+
 /// Cuts a condition into pieces.
 struct WhereLexer {
   /// Longer conditions are refused.

@@ -1,17 +1,17 @@
 /// A number as decimal digits and an exponent, exactly as a text spells it: no digit is lost on the way.
-struct ExactNumber: Hashable, Sendable {
+package struct ExactNumber: Hashable, Sendable {
   /// An exponent beyond this stands for “beyond anything that a store can hold”.
   private static let exponentLimit = 1_000_000
 
   /// Whether it is less than zero.
-  private(set) var isNegative: Bool
+  package private(set) var isNegative: Bool
   /// The significant digits, without zeros at either end; empty for zero.
-  private(set) var digits: [UInt8]
+  package private(set) var digits: [UInt8]
   /// The power of ten of the last digit.
-  private(set) var exponent: Int
+  package private(set) var exponent: Int
 
   /// Reads `-12.50e+3` and the like; nil for anything else.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     var bytes = Array(text.utf8)[...]
     isNegative = bytes.first == UInt8(ascii: "-")
     if isNegative || bytes.first == UInt8(ascii: "+") { bytes.removeFirst() }
@@ -61,16 +61,16 @@ struct ExactNumber: Hashable, Sendable {
   }
 
   /// Whether it has no fraction.
-  var isIntegral: Bool { exponent >= 0 }
+  package var isIntegral: Bool { exponent >= 0 }
 
   /// The integer, where it is one of 64 bits.
-  var int64: Int64? { isIntegral ? Self.integer(isNegative, digits, exponent) : nil }
+  package var int64: Int64? { isIntegral ? Self.integer(isNegative, digits, exponent) : nil }
 
   /// The greatest integer that is not greater, where it fits 64 bits.
-  var floor: Int64? { isIntegral ? int64 : rounded(away: isNegative) }
+  package var floor: Int64? { isIntegral ? int64 : rounded(away: isNegative) }
 
   /// The least integer that is not less, where it fits 64 bits.
-  var ceiling: Int64? { isIntegral ? int64 : rounded(away: !isNegative) }
+  package var ceiling: Int64? { isIntegral ? int64 : rounded(away: !isNegative) }
 
   private func rounded(away: Bool) -> Int64? {
     let kept = max(0, digits.count + exponent)
@@ -95,7 +95,7 @@ struct ExactNumber: Hashable, Sendable {
 
 extension ExactNumber {
   /// The digits before and after the point, with no exponent.
-  var plainParts: (whole: String, fraction: String) {
+  package var plainParts: (whole: String, fraction: String) {
     let text = digits.map { Character(UnicodeScalar($0 + UInt8(ascii: "0"))) }
     if exponent >= 0 {
       let whole = String(text) + String(repeating: "0", count: digits.isEmpty ? 0 : exponent)

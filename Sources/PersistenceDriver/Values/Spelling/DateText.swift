@@ -1,5 +1,3 @@
-import Foundation
-
 /// Dates as text that a person can read and that reads back to the bit (contract V2).
 ///
 /// `2010-07-16T00:00:00Z`, with as many digits after the second as the date has in its shortest exact decimal form.
@@ -7,10 +5,11 @@ import Foundation
 /// again, is exact in decimal arithmetic, so the same double comes back. Dates outside the years 0001 to 9999, or
 /// too close to 2001 to be written without an exponent, are `@` and the seconds themselves, such as `@1e+300`;
 /// NaN and the infinities are `@nan`, `@inf` and `@-inf`.
-enum DateText {
+package enum DateText {
   private static let range = -63_113_904_000.0...252_423_993_599.0  // the years 0001 to 9999
 
-  static func text(_ seconds: Double) -> String {
+  /// The text of a moment, from which ``seconds(_:)`` makes the same one.
+  package static func text(_ seconds: Double) -> String {
     let exact = "\(seconds)"
     guard range.contains(seconds), !exact.utf8.contains(UInt8(ascii: "e")) else { return "@\(exact)" }
     let parts = exact.split(separator: ".")
@@ -28,12 +27,14 @@ enum DateText {
       + "\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2))\(fraction)Z"
   }
 
-  static func seconds(_ text: String) -> Double? {
+  /// The moment that a text of ``text(_:)`` stands for; nil where it is none.
+  package static func seconds(_ text: String) -> Double? {
     var text = text
     return text.withUTF8 { seconds($0) }
   }
 
-  static func seconds(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+  /// The same, of UTF-8.
+  package static func seconds(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     if text.first == UInt8(ascii: "@") { return number(String(decoding: text.dropFirst(), as: UTF8.self)) }
     var place = 0
     func digit(_ place: Int) -> Int64? {

@@ -1,11 +1,14 @@
 /// The texts of the doubles that JSON has no numbers for.
-enum SpecialNumber {
-  static let nan = "NaN"
-  static let infinity = "Infinity"
-  static let negativeInfinity = "-Infinity"
+package enum SpecialNumber {
+  /// Not a number.
+  package static let nan = "NaN"
+  /// Greater than every number.
+  package static let infinity = "Infinity"
+  /// Less than every number.
+  package static let negativeInfinity = "-Infinity"
 
   /// The number that a text stands for.
-  static func value(_ text: String) -> Double? {
+  package static func value(_ text: String) -> Double? {
     switch text {
     case nan: .nan
     case infinity: .infinity
@@ -15,7 +18,7 @@ enum SpecialNumber {
   }
 
   /// The text of a number that JSON has none for.
-  static func text(_ number: Double) -> String? {
+  package static func text(_ number: Double) -> String? {
     if number.isNaN { return nan }
     return number.isInfinite ? (number < 0 ? negativeInfinity : infinity) : nil
   }

@@ -2,7 +2,7 @@
 ///
 /// A mantissa of up to 53 bits and a power of ten up to 10^22 are both doubles, so the one rounding of the
 /// operation is the right one (William Clinger, "How to Read Floating Point Numbers Accurately", 1990).
-enum ShortDecimal {
+package enum ShortDecimal {
   private static let powers: [Double] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19,
@@ -10,7 +10,7 @@ enum ShortDecimal {
   ]
 
   /// The double nearest to `mantissa` × 10^`exponent`; nil where that takes more than one exact operation.
-  static func double(_ mantissa: Int64, exponent: Int) -> Double? {
+  package static func double(_ mantissa: Int64, exponent: Int) -> Double? {
     guard mantissa.magnitude <= 1 << 53, exponent.magnitude < powers.count else { return nil }
     let power = powers[Int(exponent.magnitude)]
     return exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power

@@ -1,21 +1,22 @@
 /// Reads the parts of an ISO 8601 text from left to right.
-struct MomentReader {
+package struct MomentReader {
   private var rest: Substring.UTF8View
 
-  init(_ text: String) { rest = Substring(text).utf8 }
+  /// Begins at the beginning.
+  package init(_ text: String) { rest = Substring(text).utf8 }
 
   /// Whether everything has been read.
-  var isAtEnd: Bool { rest.isEmpty }
+  package var isAtEnd: Bool { rest.isEmpty }
 
   /// Reads a character, where it stands there.
-  mutating func take(_ character: Unicode.Scalar) -> Bool {
+  package mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard let byte = rest.first, UInt32(byte) == character.value else { return false }
     rest.removeFirst()
     return true
   }
 
   /// Reads a number of so many digits.
-  mutating func digits(_ count: Int) -> Int? {
+  package mutating func digits(_ count: Int) -> Int? {
     let part = rest.prefix(count)
     guard part.count == count, part.allSatisfy(Self.isDigit), let number = Int(String(Substring(part))) else {
       return nil
@@ -25,7 +26,7 @@ struct MomentReader {
   }
 
   /// Reads digits, as many as there are, at least one.
-  mutating func run() -> String? {
+  package mutating func run() -> String? {
     let part = rest.prefix(while: Self.isDigit)
     guard !part.isEmpty, part.count <= 400 else { return nil }
     rest = rest.dropFirst(part.count)
@@ -33,7 +34,7 @@ struct MomentReader {
   }
 
   /// Reads a zone, in seconds east of UTC; none is UTC.
-  mutating func zone() -> Int? {
+  package mutating func zone() -> Int? {
     if rest.isEmpty || take("Z") || take("z") { return 0 }
     let isNegative = take("-")
     guard isNegative || take("+"), let hours = digits(2), hours < 24 else { return nil }

@@ -1,0 +1,61 @@
+import PersistenceDriver
+import PersistenceMigration
+
+/// Prints what a run did for people.
+struct MigrationPrinter {
+  private let output: ByteOutput
+
+  init(_ output: ByteOutput) { self.output = output }
+
+  func print(_ report: MigrationReport, seconds: Double, rejects: String?) throws {
+    let hasReplaced = report.counts.replaced > 0
+    var columns: [TextTable.Column] = [
+      .init(title: "model"), .init(title: "read", isRight: true), .init(title: "written", isRight: true),
+    ]
+    if hasReplaced { columns.append(.init(title: "replaced", isRight: true)) }
+    columns += ["skipped", "rejected", "time", "rate"].map { TextTable.Column(title: $0, isRight: true) }
+    columns.append(.init(title: "digest"))
+    var table = TextTable(columns, output: output)
+    for model in report.models {
+      let name =
+        StoredName(model.name) == StoredName(model.destinationName)
+        ? model.name : "\(model.name) → \(model.destinationName)"
+      let counts = model.counts
+      var cells = [name, "\(counts.read)", "\(counts.written)"]
+      if hasReplaced { cells.append("\(counts.replaced)") }
+      cells += [
+        "\(counts.skipped)", "\(counts.rejected)", ProgressDisplay.duration(model.seconds),
+        model.rate > 0 ? "\(Int(model.rate))/s" : "",
+        model.digest.map { String($0.description.prefix(16)) } ?? "",
+      ]
+      try table.add(cells)
+    }
+    try table.finish()
+    for loss in report.losses { try output.line("changed: \(TerminalText.safe("\(loss)"))") }
+    try OmissionPrinter(output).print(report.omissions)
+    if let comparison = report.comparison {
+      for model in comparison.models where !model.isEqual { try ComparisonPrinter(output).print(model) }
+    }
+    try output.line(summary(report, seconds))
+    if report.counts.rejected > 0 {
+      let place = rejects.map { "see \($0)" } ?? "--rejects FILE lists them"
+      try output.line("\(report.counts.rejected) rejected: \(TerminalText.safe(place))")
+    }
+  }
+
+  private func summary(_ report: MigrationReport, _ seconds: Double) -> String {
+    let checked =
+      switch report.verification {
+      case .none: "not checked"
+      case .count: "counted in the destination"
+      case .digest: "read back, and the digests are the same"
+      case .full: "read back, and compared record by record"
+      }
+    let models = report.models.count
+    let copied = report.counts.written + report.counts.replaced
+    let resumed = report.isResumed ? "; an earlier run had begun" : ""
+    return
+      "\(copied) record\(copied == 1 ? "" : "s") of \(models) model\(models == 1 ? "" : "s") copied, \(checked), in "
+      + ProgressDisplay.duration(seconds) + resumed
+  }
+}

@@ -1,0 +1,189 @@
+#if SQLite
+  import CSQLite
+  import Foundation
+  import PersistenceDriver
+  import PersistenceMigration
+  import Testing
+
+  @testable import PersistenceTool
+
+  @Suite("SQLite databases made by somebody else, as sources")
+  struct ForeignSourceTests {
+    private let folder: TemporaryFolder
+    private let tool = ToolHarness()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func make(_ sql: String) throws -> String {
+      var handle: OpaquePointer?
+      try #require(sqlite3_open(folder("legacy.db"), &handle) == SQLITE_OK)
+      defer { sqlite3_close(handle) }
+      try #require(
+        sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+      return "sqlite:\(folder("legacy.db"))"
+    }
+
+    /// A shop as people keep one, with whatever is hard about it.
+    private func shop() throws -> String {
+      try make(
+        #"""
+        CREATE TABLE customer (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL COLLATE NOCASE,
+          born DATE, joined INTEGER, seen REAL, photo BLOB, points, active BOOLEAN DEFAULT 1, CHECK (length(name) > 0));
+        CREATE TABLE "order item" ("order" INT, "line ""no""" INT, sku, qty NUMERIC, total AS (qty * 2),
+          customer INTEGER REFERENCES customer(id) ON DELETE CASCADE,
+          PRIMARY KEY ("order", "line ""no""")) WITHOUT ROWID;
+        CREATE TABLE log (message, level);
+        CREATE TABLE "it's" (k TEXT PRIMARY KEY, v);
+        CREATE TABLE hash (h REAL PRIMARY KEY, v) WITHOUT ROWID;
+        CREATE UNIQUE INDEX by_seen ON customer (seen);
+        CREATE INDEX by_lower ON customer (lower(name));
+        CREATE VIEW actives AS SELECT id AS number, name FROM customer WHERE active;
+        CREATE VIRTUAL TABLE search USING fts5(body);
+        CREATE TRIGGER touch AFTER INSERT ON customer BEGIN SELECT 1; END;
+        INSERT INTO customer VALUES (1, 'Åsa', '1980-02-29', 1577836800, 2451910.5, x'00FF', 5, 1),
+          (2, 'Bo', '31.12.1999', 1577836801, NULL, x'', 'many', 0), (9007199254740993, 'C', NULL, NULL, 2.5, NULL, 1.5, 1),
+          (4, 'D', '', 0, 1e300, NULL, x'01', 1);
+        INSERT INTO "order item" ("order", "line ""no""", sku, qty, customer) VALUES (1, 1, 'a', 2, 1), (1, 2, 7, 2.5, 1),
+          (2, 1, NULL, 9007199254740993, 2);
+        INSERT INTO log VALUES ('x', 1), ('x', 1), (NULL, 'two');
+        INSERT INTO "it's" VALUES (NULL, 1), ('a', 2), ('A', 9e999);
+        INSERT INTO search VALUES ('hello');
+        """#)
+    }
+
+    @Test("everything arrives in every engine, record by record, and what has no counterpart is said")
+    func shopArrives() throws {
+      let source = try shop()
+      for scheme in ToolEngines.all.map(\.scheme) {
+        let place = "\(scheme):\(folder("copy." + scheme))"
+        let run = tool("migrate", source, place, "--verify", "full", "--report", folder("r.json"))
+        #expect(run.code == 0, "\(run)")
+        #expect(
+          run.output.contains("13 records of 4 models copied"))
+        for line in [
+          "customer: autoincrement “customer”", "customer: check “check 1”", "customer: collation “name”",
+          "customer: default “active”", "customer: index “by_lower”", "order item: foreign key “customer”",
+          "order item: generated column “total”", "view “actives”", "virtual table “search”",
+          "customer: trigger “touch”",
+        ] { #expect(run.output.contains(line), "\(line) in \(run.output)") }
+        let report = try JSONParser.parse(String(contentsOfFile: folder("r.json"), encoding: .utf8))
+        guard case .array(let omissions)? = report.member("report")?.member("omissions") else {
+          Issue.record("the report says nothing of what was left behind")
+          continue
+        }
+        #expect(omissions.count >= 10)
+        let compared = tool("verify", source, place)
+        #expect(compared.code == 0, "\(compared)")
+        let customers = tool(
+          "query", place, "customer", "--format", "json", "--fields", "id,points", "--sort", "id")
+        #expect(
+          customers.output == """
+            [
+            {"id":1,"points":5},
+            {"id":2,"points":"many"},
+            {"id":4,"points":{"$bytes":"AQ=="}},
+            {"id":9007199254740993,"points":1.5}
+            ]
+
+            """, "\(customers)")
+        let items = tool("query", place, "order item", "--format", "json", "--fields", "qty,total")
+        #expect(items.output.contains("{\"qty\":9007199254740993,\"total\":18014398509481986}"), "\(items)")
+      }
+    }
+
+    @Test("dates in texts and numbers become dates by a rule; what fits no rule is a counted reject")
+    func dates() throws {
+      let source = try shop()
+      let rules = [
+        "--map", "customer.born=as:date(iso8601|dd.MM.yyyy)", "--map", "customer.joined=as:date(unix)",
+        "--map",
+        "customer.seen=as:date(julian)", "--model", "customer",
+      ]
+      let plan = tool.run(["migrate", source, "lmdb:\(folder("x"))", "--dry-run"] + rules)
+      #expect(plan.code == 1, "\(plan)")
+      #expect(
+        plan.output.contains("! customer.born: 1 value has no counterpart (such as 4: '' is no date)"),
+        "\(plan)")
+      let run = tool.run(
+        [
+          "migrate", source, "json:\(folder("d"))", "--on-error", "reject", "--allow-lossy", "--rejects",
+          folder("r"),
+        ]
+          + rules)
+      #expect(run.code == 2, "\(run)")
+      #expect(try String(contentsOfFile: folder("r"), encoding: .utf8).contains("'' is no date"))
+      let dates = tool(
+        "query", "json:\(folder("d"))", "customer", "--format", "csv", "--fields", "born,joined,seen")
+      #expect(
+        dates.output
+          == "born,joined,seen\r\n1980-02-29T00:00:00Z,2020-01-01T00:00:00Z,2001-01-01T00:00:00Z\r\n"
+          + "1999-12-31T00:00:00Z,2020-01-01T00:00:01Z,\r\n,,-4713-11-26T12:00:00Z\r\n"
+          || dates.output.hasPrefix(
+            "born,joined,seen\r\n1980-02-29T00:00:00Z,2020-01-01T00:00:00Z,2001-01-01T00:00:00Z\r\n"
+              + "1999-12-31T00:00:00Z,2020-01-01T00:00:01Z,\r\n,,@"),
+        "\(dates)")
+    }
+
+    @Test("views and virtual tables are copied where they are named, and what they are not is said")
+    func views() throws {
+      let source = try shop()
+      let place = "sqlite:\(folder("v.sqlite"))"
+      let run = tool(
+        "migrate", source, place, "--model", "actives", "--model", "search", "--rename", "actives=Active")
+      #expect(run.code == 0, "\(run)")
+      let rows = tool("query", place, "Active", "--format", "csv")
+      #expect(rows.output == "number,name\r\n1,Åsa\r\n4,D\r\n9007199254740993,C\r\n", "\(rows)")
+      #expect(tool("query", place, "search", "--format", "csv").output == "rowid,body\r\n1,hello\r\n")
+      #expect(tool("inspect", place).output.contains("models   2\n"))
+    }
+
+    @Test("a table whose records cannot be read as a model stops a run unless its loss is allowed")
+    func lostTable() throws {
+      let source = try make(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE TABLE odd (x REAL PRIMARY KEY) WITHOUT ROWID; "
+          + "INSERT INTO odd VALUES (1.5), (2.5); INSERT INTO t VALUES (1)")
+      let place = "lmdb:\(folder("x"))"
+      let plan = tool("migrate", source, place, "--dry-run")
+      #expect(plan.code == 1 && plan.output.contains("table “odd” (2 records): not copied"), "\(plan)")
+      let refused = tool("migrate", source, place)
+      #expect(refused.code == 3 && refused.messages.contains("“odd”"), "\(refused)")
+      #expect(tool("migrate", source, place, "--allow-lossy").code == 0)
+      #expect(tool("migrate", source, "lmdb:\(folder("y"))", "--model", "t").code == 0)
+      #expect(tool("migrate", source, "lmdb:\(folder("z"))", "--model", "odd").code == 3)
+    }
+
+    @Test("a text that is no UTF-8 is one reject with its key; everything else arrives")
+    func malformed() throws {
+      let source = try make(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+          + "WHERE i < 2000) INSERT INTO t SELECT i, CASE i WHEN 1500 THEN CAST(x'E4F6' AS TEXT) ELSE 'v' || i END FROM n"
+      )
+      let plan = tool("migrate", source, "json:\(folder("p"))", "--dry-run")
+      #expect(plan.code == 1 && plan.output.contains("1 record cannot be read (such as 1500: "), "\(plan)")
+      #expect(tool("migrate", source, "sqlite:\(folder("s"))").code == 4)
+      let run = tool(
+        "migrate", source, "lmdb:\(folder("l"))", "--on-error", "reject", "--rejects", folder("r.ndjson"))
+      #expect(run.code == 2 && run.output.contains(/\nt +2000 +1999 +0 +1\b/), "\(run)")
+      let line = try String(contentsOfFile: folder("r.ndjson"), encoding: .utf8)
+      let reject = try JSONDecoder().decode(MigrationReject.self, from: Data(line.utf8))
+      #expect(reject.key == RecordKey([.integer(1500)]) && reject.position == 1499)
+      #expect(reject.reason.contains("no UTF-8"))
+    }
+
+    @Test("inspect and export see the same, values of several kinds included")
+    func inspectAndExport() throws {
+      let source = try shop()
+      let run = tool("inspect", source)
+      #expect(
+        run.output.contains(/\npoints +document\?\n/) && run.output.contains("view “actives”"), "\(run)")
+      let export = tool("export", source, "it's", "--format", "csv")
+      #expect(
+        export.code == 0
+          && export.output == "rowid,k,v\r\n1,,1.0\r\n2,a,2.0\r\n3,A,Infinity\r\n",
+        "\(export)")
+      #expect(tool("export", source, "actives").output.hasPrefix("{\"number\":1,\"name\":\"Åsa\"}\n"))
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(Set(names).isSubset(of: ["legacy.db", "legacy.db-wal", "legacy.db-shm"]))
+    }
+  }
+#endif
