@@ -164,6 +164,13 @@
       let run = tool(
         "migrate", source, "lmdb:\(folder("l"))", "--on-error", "reject", "--rejects", folder("r.ndjson"))
       #expect(run.code == 2 && run.output.contains(/\nt +2000 +1999 +0 +1\b/), "\(run)")
+      let full = tool(
+        "migrate", source, "sqlite:\(folder("f"))", "--on-error", "reject", "--verify", "full", "--map",
+        "t.id=as:string")
+      #expect(full.code == 2, "\(full)")
+      let compared = tool(
+        "migrate", source, "json:\(folder("j"))", "--on-error", "reject", "--verify", "full")
+      #expect(compared.code == 2 && compared.output.contains("1 only in A") == false, "\(compared)")
       let line = try String(contentsOfFile: folder("r.ndjson"), encoding: .utf8)
       let reject = try JSONDecoder().decode(MigrationReject.self, from: Data(line.utf8))
       #expect(reject.key == RecordKey([.integer(1500)]) && reject.position == 1499)

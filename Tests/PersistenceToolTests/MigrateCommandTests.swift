@@ -161,6 +161,21 @@ struct MigrateCommandTests {
     #expect(begun.load(ordering: .relaxed) > 0)
     let other = harness(source)("migrate", "held:", "other:", "--resume")
     #expect(other.code == 4 && other.messages.contains("otherMigration"), "\(other)")
+    // Until it is finished, the copy is no store that commands take for whole.
+    for arguments in [
+      ["query", "other:", "Movie"], ["export", "other:", "Movie"], ["verify", "held:", "other:"],
+      ["migrate", "other:", "memory:"], ["migrate", "other:", "sqlite:\(folder("none"))", "--dry-run"],
+      ["import", try folder.file("m.csv", "id,n\n1,2\n"), "other:", "--model", "N", "--key", "id"],
+    ] {
+      let refused = harness(source).run(arguments)
+      #expect(refused.code == 4 && refused.messages.contains("incompleteStore"), "\(arguments): \(refused)")
+    }
+    #expect(folder.names == ["m.csv"])
+    let inspected = harness(source)("inspect", "other:")
+    #expect(inspected.code == 0 && inspected.output.contains("state    incomplete"), "\(inspected)")
+    #expect(!inspected.output.contains("persistence.migration"))
+    let planned = harness(source)("migrate", "held:", "other:", "--dry-run")
+    #expect(planned.code == 1 && planned.output.contains("--resume goes on with it"), "\(planned)")
     let resumed = harness(source)(
       "migrate", "held:", "other:", "--model", "Movie", "--batch", "50", "--map", "Movie.title=name:a b",
       "--resume")

@@ -2,14 +2,16 @@ import PersistenceDriver
 
 /// One model of a source, read as the destination is to have it: for comparing the two.
 ///
-/// Records that the mapping cannot carry over are passed over; they were put aside.
+/// Where records may be put aside, those that cannot be read or carried over are passed over.
 final class MappedReader: StorageReader {
   private let route: ModelRoute
   private let snapshot: any StorageSnapshot
+  private let passesOver: Bool
 
-  init(_ route: ModelRoute, _ snapshot: any StorageSnapshot) {
+  init(_ route: ModelRoute, _ snapshot: any StorageSnapshot, passesOver: Bool) {
     self.route = route
     self.snapshot = snapshot
+    self.passesOver = passesOver
   }
 
   func catalog() throws -> [ModelSchema] { [route.destination] }
@@ -28,7 +30,8 @@ final class MappedReader: StorageReader {
 
   func fetch(_ request: FetchRequest) throws -> any StorageResults {
     let results = try snapshot.fetch(whole(request))
-    return route.mapper.isIdentity ? results : MappedResults(results, route.mapper)
+    return route.mapper.isIdentity && !passesOver
+      ? results : MappedResults(results, route.mapper, passesOver: passesOver)
   }
 
   func plan(for request: FetchRequest) throws -> QueryPlan { try snapshot.plan(for: whole(request)) }
@@ -39,29 +42,5 @@ final class MappedReader: StorageReader {
       throw PersistenceError.unsupported("answer other requests than for whole models", by: "a mapped source")
     }
     return try FetchRequest(route.source)
-  }
-}
-
-/// Records of a source as the destination is to have them.
-private final class MappedResults: StorageResultsWrapper {
-  let wrapped: any StorageResults
-  private let mapper: RecordMapper
-
-  init(_ wrapped: any StorageResults, _ mapper: RecordMapper) {
-    self.wrapped = wrapped
-    self.mapper = mapper
-  }
-
-  func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
-    var mapper = mapper
-    let target = RowBuffer(count: mapper.destination.fields.count)
-    return try wrapped.read(from: offset, limit: limit) { row in
-      do {
-        try mapper.map(row, into: target)
-      } catch let error as PersistenceError where error.code == .encodingFailed {
-        return
-      }
-      try target.withRow(body)
-    }
   }
 }

@@ -12,6 +12,7 @@ extension Migration {
   /// - Throws: ``PersistenceError`` where a store cannot be read, or the options name what there is not.
   public func plan(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> MigrationPlan {
     let start = ContinuousClock.now
+    try source.requireComplete()
     let snapshot = try source.snapshot()
     let schemas = try chosenModels(of: snapshot.catalog())
     try options.mapping.check(against: schemas)
@@ -20,7 +21,7 @@ extension Migration {
       try lookAt(schema, in: snapshot, present: present, progress)
     }
     let seconds = (ContinuousClock.now - start).timeInterval
-    return MigrationPlan(
+    var plan = MigrationPlan(
       models: models, omissions: try omissions(of: snapshot, besides: schemas),
       estimate: MigrationPlan.Estimate(
         bytes: models.reduce(0) { $0 + Self.roughSize($1) }, free: FreeSpace.bytes(at: destination),
@@ -28,6 +29,8 @@ extension Migration {
         basis:
           "space by the values' bytes with an allowance for records and indexes, time as three times that of "
           + "this reading"))
+    plan.isInterrupted = try isInterrupted()
+    return plan
   }
 
   /// The models of the source that are copied.
@@ -60,6 +63,15 @@ extension Migration {
     guard options.models != nil else { return omissions }
     let chosen = Set(schemas.map { StoredName($0.name) })
     return omissions.filter { omission in omission.model.map { chosen.contains(StoredName($0)) } ?? false }
+  }
+
+  private func isInterrupted() throws -> Bool {
+    do {
+      try destination.requireComplete()
+      return false
+    } catch let error as PersistenceError where error.code == .incompleteStore {
+      return true
+    }
   }
 
   private func destinationCounts() throws -> [StoredName: Int] {

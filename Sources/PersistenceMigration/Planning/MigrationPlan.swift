@@ -73,6 +73,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   public var omissions: [StoreOmission]
   /// What it takes.
   public var estimate: Estimate
+  /// Whether an interrupted migration has begun to fill the destination.
+  public var isInterrupted = false
 
   /// How many records there are, of all models.
   public var records: Int { models.reduce(0) { $0 + $1.records } }

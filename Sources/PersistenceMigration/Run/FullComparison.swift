@@ -25,7 +25,9 @@ struct FullComparison {
     var models: [ComparisonReport.Model] = []
     for (route, done) in zip(routes, report.models) {
       let comparison = ModelComparison(
-        route.destination, in: MappedReader(route, snapshot), route.destination, in: destination,
+        route.destination,
+        in: MappedReader(route, snapshot, passesOver: migration.options.failures == .reject),
+        route.destination, in: destination,
         isComparedByKey: !route.mapper.changesKey, differenceLimit: Self.differenceLimit)
       let model = try comparison.run(progress)
       models.append(model)

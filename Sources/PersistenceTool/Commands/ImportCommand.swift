@@ -95,6 +95,7 @@ struct ImportCommand: ToolCommand {
     let source = try ImportFile.open(file, as: fileFormat)
     let plan = try givenPlan() ?? knownPlan(stores) ?? ImportPlan.inferring(from: source, wishes(), session)
     return try stores.with(stores.openForWriting(url)) { store in
+      try store.requireComplete()
       if let stored = try existing(plan.schema.name, in: store) {
         try plan.schema.requireCompatible(with: stored, location: store.location)
       }

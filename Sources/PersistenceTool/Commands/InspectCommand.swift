@@ -19,9 +19,9 @@ struct InspectCommand: ToolCommand {
     let stores = ToolStores(session, isVerbose: common.verbose)
     let place = try stores.check(url)
     let size = StoreSize.bytes(of: place)
-    return try stores.with(stores.openForReading(url, surveying: true)) { store in
+    return try stores.with(stores.openForReading(url, surveying: true, allowsIncomplete: true)) { store in
       let snapshot = try store.snapshot()
-      let models = try snapshot.catalog().map { schema in
+      let models = try snapshot.catalog().filter { !ReservedModel.isReserved($0.name) }.map { schema in
         (schema: schema, count: try snapshot.count(try FetchRequest(schema)))
       }
       // The tool reads without the right to write, which says nothing about the store.
@@ -30,12 +30,21 @@ struct InspectCommand: ToolCommand {
       let summary = Summary(
         location: store.location, size: size, capabilities: capabilities,
         models: models.map { Summary.Model(schema: $0.schema, count: $0.count) },
-        omissions: try snapshot.omissions())
+        omissions: try snapshot.omissions(), isComplete: try Self.isComplete(store))
       switch format {
       case .table: try printTable(summary, session.output)
       case .json: try session.output.line(EncodedText.json(summary))
       }
       return .success
+    }
+  }
+
+  private static func isComplete(_ store: any StorageContext) throws -> Bool {
+    do {
+      try store.requireComplete()
+      return true
+    } catch let error as PersistenceError where error.code == .incompleteStore {
+      return false
     }
   }
 
@@ -49,12 +58,17 @@ struct InspectCommand: ToolCommand {
     var capabilities: Capabilities
     var models: [Model]
     var omissions: [StoreOmission]
+    /// Whether no migration into the store is unfinished.
+    var isComplete: Bool
   }
 
   private func printTable(_ summary: Summary, _ output: ByteOutput) throws {
     try output.line("store    \(TerminalText.safe(summary.location))")
     if let size = summary.size { try output.line("size     \(StoreSize.text(size))") }
     try output.line("can      \(Self.abilities(summary.capabilities).joined(separator: ", "))")
+    if !summary.isComplete {
+      try output.line("state    incomplete: a migration into the store was interrupted; --resume finishes it")
+    }
     try output.line("models   \(summary.models.count)")
     for model in summary.models { try printModel(model.schema, model.count, output) }
     if !summary.omissions.isEmpty { try output.line() }

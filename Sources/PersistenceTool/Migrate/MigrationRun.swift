@@ -75,7 +75,6 @@ struct MigrationRun {
         try MigrationPrinter(session.output).print(done, seconds: seconds, rejects: choices.rejects)
       case .json: try session.output.line(EncodedText.json(done))
       }
-      if done.comparison.map({ !$0.isEqual }) ?? false { return .differences }
       return done.counts.rejected > 0 ? .rejects : .success
     } catch {
       try display.finish()

@@ -4,8 +4,10 @@ import PersistenceMigration
 
 extension PlannedDestination.Opened {
   /// The records of each model that are copied to find out what all of them will take.
-  private static let sampleRecords = 1000
+  private static let sampleRecords = 10_000
   private static let sampleBytes = 8 << 20
+  /// How much more room many records may take than few of them make one expect.
+  private static let slack = 1.5
 
   /// Says how much room and time the migration takes, by copying the first records of each model into a new store of
   /// the destination's engine in a temporary folder.
@@ -24,7 +26,10 @@ extension PlannedDestination.Opened {
     let full = try Self.filled(scratch, "sample", from: sample.store, isEmpty: false)
     let ratio = Double(plan.records) / Double(sample.records)
     let byteRatio = Double(plan.bytes) / Double(max(1, sample.bytes))
-    plan.estimate.bytes = empty.bytes + Int(Double(max(0, full.bytes - empty.bytes)) * max(ratio, byteRatio))
+    // Trees fill their pages the less the more records there are, and what a transaction frees the next one uses.
+    let slack = ratio > 1 ? Self.slack : 1
+    plan.estimate.bytes =
+      empty.bytes + Int(Double(max(0, full.bytes - empty.bytes)) * max(ratio, byteRatio) * slack)
     let checking = options.verification == .none || options.verification == .count ? 0 : reading
     plan.estimate.seconds = reading + max(0, full.seconds - empty.seconds) * ratio + checking
     plan.estimate.basis =

@@ -24,7 +24,11 @@ struct PlanObstacles {
       }
     }
     let present = plan.models.reduce(0) { $0 + $1.present }
-    if present > 0, options.conflicts == .fail {
+    if plan.isInterrupted {
+      lines.append(
+        "an interrupted run has begun to fill the destination; --resume goes on with it, --restart begins anew"
+      )
+    } else if present > 0, options.conflicts == .fail {
       lines.append(
         "the destination holds \(present) records already; --on-conflict says what becomes of them")
     }

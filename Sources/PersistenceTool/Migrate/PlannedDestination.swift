@@ -29,12 +29,13 @@ struct PlannedDestination {
     if exists || scratch == nil {
       // A server's store is there, or its engine says that it is not; one in memory is made.
       let context =
-        try exists || !place.path.isEmpty ? stores.openForReading(url) : stores.openForWriting(url)
+        try exists || !place.path.isEmpty
+        ? stores.openForReading(url, allowsIncomplete: true) : stores.openForWriting(url)
       return try stores.with(WholeStore.asWritable(context)) {
         try body(Opened(context: $0, scratch: scratch, place: place))
       }
     }
-    let context = try scratch.map { try $0.open() } ?? stores.openForReading(url)
+    let context = try scratch.map { try $0.open() } ?? stores.openForReading(url, allowsIncomplete: true)
     return try stores.with(context) { try body(Opened(context: $0, scratch: scratch, place: place)) }
   }
 }

@@ -51,11 +51,24 @@ struct ToolStores {
   ///   - surveying: Whether tables that other programs made are read from end to end first, for kinds that hold all
   ///     their values, where the engine knows such tables.
   ///   - views: Views that are looked at as models, where the engine has views.
+  ///   - allowsIncomplete: Whether a store will do that a migration has not finished filling.
   /// - Returns: The store.
   /// - Throws: `PersistenceError` where it cannot be opened.
-  func openForReading(_ text: String, surveying: Bool = false, views: [String] = []) throws
-    -> any StorageContext
-  {
+  func openForReading(
+    _ text: String, surveying: Bool = false, views: [String] = [], allowsIncomplete: Bool = false
+  ) throws -> any StorageContext {
+    let store = try openToRead(text, surveying: surveying, views: views)
+    guard !allowsIncomplete else { return store }
+    do {
+      try store.requireComplete()
+      return store
+    } catch {
+      try? store.close()  // The failure in hand says more than a second one could.
+      throw error
+    }
+  }
+
+  private func openToRead(_ text: String, surveying: Bool, views: [String]) throws -> any StorageContext {
     var text = text
     var url = try check(text)
     if surveying {
