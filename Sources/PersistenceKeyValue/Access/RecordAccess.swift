@@ -44,14 +44,18 @@ struct RecordAccess {
   /// Lends some fields of a record that was found.
   @inline(__always)
   func fill(_ row: RowBuffer, from record: ByteEntry, only positions: [Int]) throws {
-    try positions.withUnsafeBufferPointer { try fill(row, from: record, only: $0) }
+    var check = RowCheck.nothing
+    try positions.withUnsafeBufferPointer { try fill(row, from: record, only: $0, &check) }
   }
 
-  /// The same for positions that are not counted as in use.
+  /// The same for positions that are not counted as in use, where some of the record may have been checked.
   @inline(__always)
-  func fill(_ row: RowBuffer, from record: ByteEntry, only positions: UnsafeBufferPointer<Int>) throws {
+  func fill(
+    _ row: RowBuffer, from record: ByteEntry, only positions: UnsafeBufferPointer<Int>,
+    _ check: inout RowCheck
+  ) throws {
     do {
-      try binding.layout.fill(row, from: record.value, only: positions)
+      try binding.layout.fill(row, from: record.value, only: positions, &check)
     } catch {
       throw located(error, record)
     }

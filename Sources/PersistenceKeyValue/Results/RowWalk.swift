@@ -9,6 +9,8 @@ final class RowWalk {
   private let query: PreparedQuery
   /// The query's predicate, which ``query`` keeps alive: references are not counted for each row.
   private let program: Unmanaged<PredicateProgram>?
+  /// What is left of it where the key has been looked at.
+  private let restProgram: Unmanaged<PredicateProgram>?
   let access: RecordAccess
   let row: RowBuffer
   private let reader: any ByteReader
@@ -20,9 +22,8 @@ final class RowWalk {
   private let isKeyOnly: Bool
   /// Whether keys are looked at, where they are not cut.
   private let decidesByKey: Bool
-  /// What is read of a record whose key has been looked at, and of one whose key has not.
-  private let restPositions: [Int]
-  private let allPositions: UnsafeMutableBufferPointer<Int>
+  /// What is read of a record that fits, beside what the condition has read: of most records nothing is.
+  private let wantedPositions: UnsafeMutableBufferPointer<Int>
   private let others: KeySet?
   private let storedKeyBuffer: ByteBuffer
   @exclusivity(unchecked) private var hasCopied = false
@@ -56,26 +57,22 @@ final class RowWalk {
     let readsKeys = isKeyOnly || (isIndexed && query.keyPredicate != nil)
     let fromKey = (query.keyPredicate?.positions ?? []) + (isKeyOnly ? wanted ?? [] : [])
     keySteps = readsKeys ? query.fields.reading(fromKey) : []
-    restPositions = Self.union(wanted, readsKeys ? query.restPredicate : query.predicate)
-    let all = Self.union(wanted, query.predicate)
-    allPositions = .allocate(capacity: all.count)
-    _ = allPositions.initialize(from: all)
+    let tested = readsKeys ? query.restPredicate : query.predicate
+    restProgram = readsKeys ? query.restPredicate.map { Unmanaged.passUnretained($0.program) } : nil
+    // Those that a condition reads of a record whose key is cut are read once more, which is rare.
+    let more = Set(wanted ?? []).subtracting(tested?.positions ?? []).sorted()
+    wantedPositions = .allocate(capacity: more.count)
+    _ = wantedPositions.initialize(from: more)
     decidesByKey = readsKeys
     row = reader.workspace.takeRow(query.binding.layout.count)
     storedKeyBuffer = reader.workspace.takeBuffer()
-  }
-
-  private static func union(_ wanted: [Int]?, _ predicate: CompiledPredicate?) -> [Int] {
-    let read = predicate?.positions ?? []
-    guard let wanted else { return read }
-    return Set(wanted).union(read).sorted()
   }
 
   func end() {
     entries.end()
     reader.workspace.giveBack(row)
     reader.workspace.giveBack(storedKeyBuffer)
-    allPositions.deallocate()
+    wantedPositions.deallocate()
   }
 
   /// The stored key and the bytes of the next record that fits, or its entry where no record is read; nil at the
@@ -112,23 +109,21 @@ final class RowWalk {
     return try row.withRow { try predicate.matches($0) }
   }
 
-  /// Fills what is read of a record; says whether it fits what its key has not decided.
+  /// Whether a record fits what its key has not decided; fills what is wanted of one that does.
   @inline(__always)
   private func fits(_ record: ByteEntry, _ isKeyRead: Bool) throws -> Bool {
-    guard !isKeyRead else { return try fitsByRest(record) }
-    if !allPositions.isEmpty {
-      try access.fill(row, from: record, only: UnsafeBufferPointer(allPositions))
+    var check = RowCheck.nothing
+    if let program = isKeyRead ? restProgram : program {
+      let fits = try program._withUnsafeGuaranteedRef { program in
+        try access.fill(row, from: record, only: program.positions, &check)
+        return try row.withRow { try program.matches($0) }
+      }
+      guard fits else { return false }
     }
-    guard let program else { return true }
-    return try program._withUnsafeGuaranteedRef { program in
-      try row.withRow { try program.matches($0) }
+    if !wantedPositions.isEmpty {
+      try access.fill(row, from: record, only: UnsafeBufferPointer(wantedPositions), &check)
     }
-  }
-
-  private func fitsByRest(_ record: ByteEntry) throws -> Bool {
-    if !restPositions.isEmpty { try access.fill(row, from: record, only: restPositions) }
-    guard let predicate = query.restPredicate else { return true }
-    return try row.withRow { try predicate.matches($0) }
+    return true
   }
 
   /// Where the walk can be taken up again so that it yields the last record once more.

@@ -22,21 +22,29 @@ extension RowLayout {
 
   /// Checks as much of a row as some positions take, and lends the fields there.
   package func fill(_ buffer: RowBuffer, from row: UnsafeRawBufferPointer, only positions: [Int]) throws {
-    try positions.withUnsafeBufferPointer { try fill(buffer, from: row, only: $0) }
+    var check = RowCheck.nothing
+    try positions.withUnsafeBufferPointer { try fill(buffer, from: row, only: $0, &check) }
   }
 
-  /// The same for positions that are not counted as in use.
+  /// The same for positions that are not counted as in use, where some of the row may have been checked.
   @inline(__always)
   func fill(
-    _ buffer: RowBuffer, from row: UnsafeRawBufferPointer, only positions: UnsafeBufferPointer<Int>
+    _ buffer: RowBuffer, from row: UnsafeRawBufferPointer, only positions: UnsafeBufferPointer<Int>,
+    _ check: inout RowCheck
   ) throws {
-    let base = try checkFixed(row)
-    var isWhole = false
+    let base: UnsafeRawPointer
+    if check == .nothing {
+      base = try checkFixed(row)
+      check = .fixedPart
+    } else {
+      guard let checked = row.baseAddress else { throw RowDamage.cut.error }
+      base = checked
+    }
     let cells = buffer.storage
     for position in positions where position < buffer.count {
-      if !isWhole, slots[position].form == .variable {
+      if check == .fixedPart, slots[position].form == .variable {
         try checkVariable(base, row.count)
-        isWhole = true
+        check = .whole
       }
       cells[position] = try cell(at: position, in: base, count: row.count)
     }
@@ -108,6 +116,14 @@ extension RowLayout {
   private func misplaced(_ position: Int, _ what: String) -> PersistenceError {
     PersistenceError.damaged("the stored field “\(schema.fields[position].name)” \(what)")
   }
+}
+
+/// How much of a row has been found undamaged.
+enum RowCheck {
+  case nothing
+  /// The numbers, and where everything lies.
+  case fixedPart
+  case whole
 }
 
 /// What can be wrong with a row as a whole.
