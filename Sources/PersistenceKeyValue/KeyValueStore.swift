@@ -62,7 +62,9 @@ extension KeyValueStore {
     _ key: RecordKey, in schema: ModelSchema, _ reader: any ByteReader, _ body: (borrowing Row) throws -> Void
   ) throws -> Bool {
     try key.validate(for: schema)
-    guard let binding = try binding(schema, reader) else { return false }
+    guard let binding = try cache.binding(schema, for: reader) ?? binding(schema, reader) else {
+      return false
+    }
     return try RecordAccess(binding, reader, location: location).find(key, body)
   }
 

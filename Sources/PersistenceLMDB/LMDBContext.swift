@@ -25,6 +25,7 @@ public final class LMDBContext: StorageContext {
 
   private let configuration: LMDBConfiguration
   private let session: Lock<LMDBSession?>
+  private let lanes = LMDBLanes()
 
   /// Opens a store, making it where it does not exist.
   ///
@@ -43,6 +44,7 @@ public final class LMDBContext: StorageContext {
       isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)
     self.configuration = configuration
     self.session = Lock(session)
+    session.environment.register(lanes)
     monitor.opened("LMDB, a map of \(session.environment.mapSize) bytes")
   }
 
@@ -52,12 +54,23 @@ public final class LMDBContext: StorageContext {
   }
 
   private func withReader<Result>(_ body: (KeyValueStore, LMDBReader) throws -> Result) throws -> Result {
-    // Holding the session keeps the file open until the work is done.
-    try withExtendedLifetime(try openSession()) { session in
-      let reader = try session.environment.acquireReader()
-      defer { session.environment.release(reader) }
-      return try body(session.environment.store, reader)
+    let lane = try takeLane()
+    defer { giveBack(lane) }
+    return try body(lane.store, lane.reader)
+  }
+
+  private func takeLane() throws -> LMDBLane {
+    if let lane = lanes.take() {
+      if lane.reader.renewed() { return lane }
+      lane.session.environment.discard(lane.reader)
     }
+    let session = try openSession()
+    return LMDBLane(try session.environment.acquireReader(), session)
+  }
+
+  private func giveBack(_ lane: LMDBLane) {
+    lane.reader.reset()
+    if !lanes.give(lane) { lane.session.environment.release(lane.reader) }
   }
 
   /// The schemas of all models, sorted by name.
@@ -138,6 +151,7 @@ public final class LMDBContext: StorageContext {
       session = nil
       return open
     }
+    lanes.close()
     // Let go outside of the lock: it may be the last reference, which closes the file.
     _ = closed
   }

@@ -20,6 +20,7 @@ final class LMDBEnvironment: Sendable {
     var live = 0
     var idle: [LMDBReader] = []
     var snapshots: [WeakSnapshot] = []
+    var lanes: [WeakLanes] = []
     /// Whether a write failed so that the environment is not to be trusted any more.
     var isSuspect = false
     var writes = 0
@@ -27,6 +28,10 @@ final class LMDBEnvironment: Sendable {
 
   private struct WeakSnapshot {
     weak var snapshot: LMDBSnapshot?
+  }
+
+  private struct WeakLanes {
+    weak var lanes: LMDBLanes?
   }
 
   /// How many readers that are not in use are kept.
@@ -98,6 +103,7 @@ extension LMDBEnvironment {
   func acquireReader() throws -> LMDBReader {
     var attempts = 0
     while true {
+      reclaimIfSuspect()
       let (handle, idle) = try state.withLock { state in
         let handle = try current(&state)
         state.live += 1
@@ -118,6 +124,32 @@ extension LMDBEnvironment {
         guard attempts < 4, try help(error, handle) else { throw error.at(location: files.directory) }
       }
     }
+  }
+
+  /// Takes a reader back that is of no more use.
+  func discard(_ reader: LMDBReader) {
+    reader.close()
+    state.withLock { $0.live -= 1 }
+  }
+
+  /// Learns where a context keeps readers between two reads, which count as in use.
+  func register(_ lanes: LMDBLanes) {
+    state.withLock { state in
+      state.lanes.removeAll { $0.lanes == nil }
+      state.lanes.append(WeakLanes(lanes: lanes))
+    }
+  }
+
+  /// Takes back the readers that contexts keep and nobody uses.
+  private func reclaim() {
+    // What is taken is let go outside of the lock: a session may be the last of its store.
+    let lanes = state.withLock { $0.lanes.compactMap(\.lanes) }.flatMap { $0.drain() }
+    for lane in lanes { release(lane.reader) }
+  }
+
+  /// Makes way for opening the file anew.
+  private func reclaimIfSuspect() {
+    if state.withLock({ $0.isSuspect && $0.live > 0 }) { reclaim() }
   }
 
   /// Takes a reader back.
@@ -151,6 +183,7 @@ extension LMDBEnvironment {
 
   /// Does what can be done about a failure to begin; says whether trying again makes sense.
   private func help(_ error: PersistenceError, _ handle: LMDBHandle) throws -> Bool {
+    reclaim()
     if error.isLMDB(MDB_MAP_RESIZED) {
       return try state.withLock { state in
         guard state.handle === handle else { return true }
@@ -235,6 +268,7 @@ extension LMDBEnvironment {
   private func beginWrite(_ synchronization: LMDBConfiguration.Synchronization) throws -> LMDBTransaction {
     var attempts = 0
     while true {
+      reclaimIfSuspect()
       let (handle, isCheckDue) = try state.withLock { state in
         if state.isSuspect, state.live > 0 {
           throw PersistenceError(

@@ -37,6 +37,12 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // used by one thread
     try LMDBFailure.check(mdb_txn_renew(transaction), "begin to read")
   }
 
+  /// Sees the newest state again, after ``reset()``; says whether it could.
+  func renewed() -> Bool {
+    generation &+= 1
+    return mdb_txn_renew(transaction) == MDB_SUCCESS
+  }
+
   /// Lets the state go that is seen.
   func reset() { mdb_txn_reset(transaction) }
 

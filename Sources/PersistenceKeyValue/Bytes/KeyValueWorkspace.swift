@@ -5,6 +5,11 @@ package final class KeyValueWorkspace {
   @exclusivity(unchecked) private var rows: [RowBuffer] = []
   @exclusivity(unchecked) private var buffers: [ByteBuffer] = []
 
+  /// The binding that was used last: nobody else's, so that counting its references disturbs nobody.
+  @exclusivity(unchecked) var binding: ModelBinding?
+  /// The version of the store that it is known to hold for.
+  @exclusivity(unchecked) var bindingVersion = -1
+
   package init() {}
 
   /// A row of so many fields; it is given back afterwards.

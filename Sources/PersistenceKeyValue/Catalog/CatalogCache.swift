@@ -6,6 +6,9 @@ import PersistenceDriver
 /// one such a model simply has no records. Where one was dropped that no longer holds, so the catalog counts how often
 /// that was done, its *generation*: the cache speaks for the states of the newest generation that it has met. Which
 /// states those are it knows as a range of versions, in which most readers fall, so that they need not ask.
+///
+/// Each reader keeps the binding that it used last, so that threads which read at once share nothing that is
+/// counted or locked, as long as nobody commits.
 final class CatalogCache: Sendable {
   private struct State {
     var models: [StoredName: StoredModel] = [:]
@@ -32,6 +35,21 @@ final class CatalogCache: Sendable {
       state.latest = found
       return found
     }
+  }
+
+  /// The binding of a declared schema that was met before, as the reader's own, where the cache speaks for what it
+  /// sees.
+  func binding(_ schema: ModelSchema, for reader: any ByteReader) -> ModelBinding? {
+    let (workspace, version) = (reader.workspace, reader.version)
+    let own = workspace.binding.flatMap { $0.declared.identity == schema.identity ? $0 : nil }
+    if let own, workspace.bindingVersion == version { return own }
+    guard let shared = binding(schema, version: version) else { return nil }
+    workspace.bindingVersion = version
+    // A model that was dropped and made anew has another number.
+    if let own, own.model.number == shared.model.number { return own }
+    let copy = ModelBinding(shared.model, declared: shared.declared)
+    workspace.binding = copy
+    return copy
   }
 
   /// Learns of which generation a version of the store is.
