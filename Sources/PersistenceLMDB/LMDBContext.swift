@@ -25,7 +25,7 @@ public final class LMDBContext: StorageContext {
 
   private let configuration: LMDBConfiguration
   private let session: Lock<LMDBSession?>
-  private let lanes = LMDBLanes()
+  private let lanes = LMDBLanes(count: 16)
 
   /// Opens a store, making it where it does not exist.
   ///
@@ -47,6 +47,8 @@ public final class LMDBContext: StorageContext {
     session.environment.register(lanes)
     monitor.opened("LMDB, a map of \(session.environment.mapSize) bytes")
   }
+
+  deinit { for lane in lanes.close() { lane.end() } }
 
   private func openSession() throws -> LMDBSession {
     guard let session = session.withLock({ $0 }) else { throw PersistenceError.closed("the LMDB context") }
@@ -70,7 +72,7 @@ public final class LMDBContext: StorageContext {
 
   private func giveBack(_ lane: LMDBLane) {
     lane.reader.reset()
-    if !lanes.give(lane) { lane.session.environment.release(lane.reader) }
+    lanes.give(lane)?.end()
   }
 
   /// The schemas of all models, sorted by name.
@@ -151,7 +153,7 @@ public final class LMDBContext: StorageContext {
       session = nil
       return open
     }
-    lanes.close()
+    for lane in lanes.close() { lane.end() }
     // Let go outside of the lock: it may be the last reference, which closes the file.
     _ = closed
   }

@@ -144,7 +144,7 @@ extension LMDBEnvironment {
   private func reclaim() {
     // What is taken is let go outside of the lock: a session may be the last of its store.
     let lanes = state.withLock { $0.lanes.compactMap(\.lanes) }.flatMap { $0.drain() }
-    for lane in lanes { release(lane.reader) }
+    for lane in lanes { lane.end() }
   }
 
   /// Makes way for opening the file anew.

@@ -6,23 +6,19 @@ import PersistenceDriver
 /// Nobody waits for a connection: where all are in use another is opened, and closed when it comes back.
 final class SQLitePool: Sendable {
   private let store: SQLiteStore
-  private let state = Lock(State())
+  /// The connections that nobody uses.
+  private let places: ThreadPlaces<SQLiteConnection>
 
-  private struct State {
-    /// The connections that nobody uses; the one used last is the next.
-    var idle: [SQLiteConnection] = []
-    var isClosed = false
+  init(_ store: SQLiteStore) {
+    self.store = store
+    places = ThreadPlaces(count: store.configuration.poolSize)
   }
-
-  init(_ store: SQLiteStore) { self.store = store }
 
   /// Takes a connection; it is given back by ``giveBack(_:)``.
   func take() throws -> SQLiteConnection {
-    let idle = try state.withLock { state -> SQLiteConnection? in
-      guard !state.isClosed else { throw PersistenceError.closed("the store at \(store.location)") }
-      return state.idle.popLast()
-    }
-    return try idle ?? open()
+    if let idle = places.take() { return idle }
+    guard !places.isClosed else { throw PersistenceError.closed("the store at \(store.location)") }
+    return try open()
   }
 
   /// Opens a connection that is not the pool's.
@@ -35,13 +31,8 @@ final class SQLitePool: Sendable {
   /// Gives a connection back; it is closed where there are enough, or the store was closed.
   func giveBack(_ connection: SQLiteConnection) {
     connection.endReading()
-    let isKept = state.withLock { state in
-      guard !state.isClosed, state.idle.count < store.configuration.poolSize else { return false }
-      state.idle.append(connection)
-      return true
-    }
-    // Closed here, outside the lock.
-    if !isKept { withExtendedLifetime(connection) {} }
+    // One for which there is no place is closed, as its last reference ends.
+    _ = places.give(connection)
   }
 
   /// Lends a connection.
@@ -52,12 +43,5 @@ final class SQLitePool: Sendable {
   }
 
   /// Closes the idle connections, and the others when they come back.
-  func close() {
-    let idle = state.withLock { state in
-      state.isClosed = true
-      defer { state.idle.removeAll() }
-      return state.idle
-    }
-    withExtendedLifetime(idle) {}
-  }
+  func close() { _ = places.close() }
 }
