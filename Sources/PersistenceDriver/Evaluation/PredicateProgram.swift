@@ -3,9 +3,9 @@
 /// So evaluating it follows no references, and counts none, for each row; only searches in text and long lists do.
 package final class PredicateProgram: @unchecked Sendable {  // immutable after init
   /// One test of one row.
-  struct Test {
+  package struct Test {
     /// What is tested.
-    enum Kind {
+    package enum Kind {
       /// A comparison with an integer or truth value.
       case integer
       /// A comparison with a number or moment.
@@ -21,22 +21,23 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
       case text
     }
 
-    var kind: Kind
+    package var kind: Kind
     /// The signs of an order for which a comparison holds, and whether it does for a nil field.
-    var outcomes = Outcomes()
-    var position: Int32
+    package var outcomes = Outcomes()
+    package var position: Int32
     /// The other field, or the number of a list or search.
     var other: Int32 = 0
-    var whenTrue: Int32
-    var whenFalse: Int32
+    package var whenTrue: Int32
+    package var whenFalse: Int32
     /// What is compared with, or the lower bound.
-    var constant = RowCell.null
+    package var constant = RowCell.null
     var upper = RowCell.null
   }
 
   /// For which orders of its sides a comparison holds.
-  struct Outcomes: OptionSet {
-    var rawValue: UInt8 = 0
+  package struct Outcomes: OptionSet, Sendable {
+    package var rawValue: UInt8 = 0
+    package init(rawValue: UInt8 = 0) { self.rawValue = rawValue }
     static let less = Outcomes(rawValue: 1)
     static let equal = Outcomes(rawValue: 2)
     static let greater = Outcomes(rawValue: 4)
@@ -47,13 +48,14 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
   }
 
   /// Where a walk through the tests ends.
-  static var isTrue: Int32 { -1 }
+  @inlinable package static var isTrue: Int32 { -1 }
   static var isFalse: Int32 { -2 }
 
   /// The positions of the fields that are tested, ascending.
   package let positions: UnsafeBufferPointer<Int>
-  let first: Int32
+  package let first: Int32
   private let tests: UnsafeMutablePointer<Test>
+  private let count: Int
   private let lists: [[Constant]]
   private let searches: [TextMatcher]
   /// What the tests' cells point at.
@@ -68,6 +70,7 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     first = try compiler.add(node, Self.isTrue, Self.isFalse)
     tests = .allocate(capacity: max(1, compiler.tests.count))
     tests.initialize(from: compiler.tests, count: compiler.tests.count)
+    count = compiler.tests.count
     (lists, searches, constants) = (compiler.lists, compiler.searches, compiler.constants)
     let copy = UnsafeMutableBufferPointer<Int>.allocate(capacity: positions.count)
     _ = copy.initialize(from: positions)
@@ -78,6 +81,7 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
   init() {
     first = Self.isTrue
     tests = .allocate(capacity: 1)
+    count = 0
     (lists, searches, constants) = ([], [], [])
     positions = UnsafeBufferPointer(start: nil, count: 0)
   }
@@ -129,6 +133,11 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
       number = holds ? test.pointee.whenTrue : test.pointee.whenFalse
     }
     return number == Self.isTrue
+  }
+
+  /// The tests; nil stands for one that is no comparison of a field with a number or moment.
+  package var comparisons: [Test?] {
+    (0..<count).map { [.integer, .double].contains(tests[$0].kind) ? tests[$0] : nil }
   }
 
   @inline(__always)

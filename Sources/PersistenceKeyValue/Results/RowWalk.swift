@@ -11,6 +11,9 @@ final class RowWalk {
   private let program: Unmanaged<PredicateProgram>?
   /// What is left of it where the key has been looked at.
   private let restProgram: Unmanaged<PredicateProgram>?
+  /// The same where it can be decided in place.
+  private let condition: PackedCondition?
+  private let conditionInUse: Unmanaged<PackedCondition>?
   let access: RecordAccess
   let row: RowBuffer
   private let reader: any ByteReader
@@ -57,7 +60,10 @@ final class RowWalk {
     let readsKeys = isKeyOnly || (isIndexed && query.keyPredicate != nil)
     let fromKey = (query.keyPredicate?.positions ?? []) + (isKeyOnly ? wanted ?? [] : [])
     keySteps = readsKeys ? query.fields.reading(fromKey) : []
-    let tested = readsKeys ? query.restPredicate : query.predicate
+    condition =
+      readsKeys ? nil : query.predicate.flatMap { PackedCondition($0.program, in: query.binding.layout) }
+    conditionInUse = condition.map { Unmanaged.passUnretained($0) }
+    let tested = condition == nil ? readsKeys ? query.restPredicate : query.predicate : nil
     restProgram = readsKeys ? query.restPredicate.map { Unmanaged.passUnretained($0.program) } : nil
     // Those that a condition reads of a record whose key is cut are read once more, which is rare.
     let more = Set(wanted ?? []).subtracting(tested?.positions ?? []).sorted()
@@ -112,8 +118,19 @@ final class RowWalk {
   /// Whether a record fits what its key has not decided; fills what is wanted of one that does.
   @inline(__always)
   private func fits(_ record: ByteEntry, _ isKeyRead: Bool) throws -> Bool {
-    var check = RowCheck.nothing
-    if let program = isKeyRead ? restProgram : program {
+    guard let conditionInUse else { return try fits(record, isKeyRead, check: .nothing) }
+    switch conditionInUse._withUnsafeGuaranteedRef({ $0.decide(record.value) }) {
+    case .fails: return false
+    case .fits: return try wantedPositions.isEmpty || fits(record, isKeyRead, check: .fixedPart)
+    case .damaged: return try fits(record, isKeyRead, check: .nothing)
+    }
+  }
+
+  /// The same by the fields, for a record whose fixed part is known to be sound where the condition is met.
+  @inline(never)
+  private func fits(_ record: ByteEntry, _ isKeyRead: Bool, check: RowCheck) throws -> Bool {
+    var check = check
+    if check == .nothing, let program = isKeyRead ? restProgram : program {
       let fits = try program._withUnsafeGuaranteedRef { program in
         try access.fill(row, from: record, only: program.positions, &check)
         return try row.withRow { try program.matches($0) }
@@ -128,6 +145,9 @@ final class RowWalk {
 
   /// Where the walk can be taken up again so that it yields the last record once more.
   var place: WalkPlace { entry.map { entries.place(of: $0, mark) } ?? WalkPlace() }
+
+  /// Where the record lies that was given last; nil where it was not read.
+  var recordPlace: UnsafeRawBufferPointer? { record?.value }
 
   /// The stored key of the record that was given last, valid until the next step.
   func storedKey() throws -> UnsafeRawBufferPointer {

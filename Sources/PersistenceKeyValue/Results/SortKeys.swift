@@ -11,6 +11,7 @@ struct SortKeys {
     var start: Int
     var sortLength: Int
     var keyLength: Int
+    var place: UnsafeRawBufferPointer?
   }
 
   private var items: [Item] = []
@@ -21,7 +22,16 @@ struct SortKeys {
   init(wanted: Int) { self.wanted = wanted }
 
   /// Adds a row.
-  mutating func add(_ row: borrowing Row, _ order: RowOrder, storedKey: UnsafeRawBufferPointer) throws {
+  ///
+  /// - Parameters:
+  ///   - row: The row.
+  ///   - order: By what it is sorted.
+  ///   - storedKey: The stored key of its record.
+  ///   - place: Where its record lies, where that will not change.
+  mutating func add(
+    _ row: borrowing Row, _ order: RowOrder, storedKey: UnsafeRawBufferPointer,
+    place: UnsafeRawBufferPointer?
+  ) throws {
     let start = bytes.count
     for criterion in order.criteria {
       try KeyCodec.append(cell: row[criterion.position], isDescending: criterion.isDescending, to: bytes)
@@ -31,7 +41,9 @@ struct SortKeys {
     let sortLength = bytes.count - start
     bytes.append(storedKey)
     items.append(
-      Item(head: head(start, sortLength), start: start, sortLength: sortLength, keyLength: storedKey.count))
+      Item(
+        head: head(start, sortLength), start: start, sortLength: sortLength, keyLength: storedKey.count,
+        place: place))
     if wanted < Int.max / 4, items.count >= 2 * wanted + 1024 { cut() }
   }
 
@@ -40,7 +52,7 @@ struct SortKeys {
     sort()
     var keys = StoredKeys()
     for item in items.prefix(wanted) {
-      keys.append(slice(item.start + item.sortLength, item.keyLength))
+      keys.append(slice(item.start + item.sortLength, item.keyLength), place: item.place)
     }
     return keys
   }
@@ -80,16 +92,25 @@ struct SortKeys {
 }
 
 /// Stored keys one after the other.
-struct StoredKeys: Sendable {
+struct StoredKeys: @unchecked Sendable {  // what the places point at is never written to
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
+  /// Where the records lie; nil for one that is to be found by its key. Empty where all are.
+  private var places: [UnsafeRawBufferPointer?] = []
 
   var count: Int { ends.count }
 
-  mutating func append(_ key: UnsafeRawBufferPointer) {
+  mutating func append(_ key: UnsafeRawBufferPointer, place: UnsafeRawBufferPointer? = nil) {
+    if place != nil || !places.isEmpty {
+      while places.count < ends.count { places.append(nil) }
+      places.append(place)
+    }
     bytes.append(contentsOf: key)
     ends.append(bytes.count)
   }
+
+  /// Where a record lies, for as long as what it was read in sees the same; nil where nobody knows.
+  func place(at index: Int) -> UnsafeRawBufferPointer? { places.isEmpty ? nil : places[index] }
 
   func withKey<Result>(at index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     let start = index == 0 ? 0 : ends[index - 1]
@@ -106,7 +127,8 @@ extension PreparedQuery {
     defer { walk.end() }
     while try walk.next() != nil {
       let key = try walk.storedKey()
-      try walk.row.withRow { try keys.add($0, order, storedKey: key) }
+      let place = reader.lendsCopies ? nil : walk.recordPlace
+      try walk.row.withRow { try keys.add($0, order, storedKey: key, place: place) }
     }
     return keys.sorted()
   }

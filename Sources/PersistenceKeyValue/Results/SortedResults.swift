@@ -35,7 +35,12 @@ final class SortedResults: StorageResults {
       }
       for index in start..<end {
         try keys.withKey(at: index) { key in
-          guard let record = try cursor.find(key) else {
+          let record: ByteEntry
+          if let place = keys.place(at: index) {
+            record = ByteEntry(key: key, value: place)
+          } else if let found = try cursor.find(key) {
+            record = found
+          } else {
             throw PersistenceError.damaged("a record of a result is gone")
               .at(model: query.binding.declared.name, location: query.location)
           }

@@ -35,6 +35,14 @@ enum PackedRow {
     return checksum(row + headerLength, fixedLength &- headerLength, seed: seed)
   }
 
+  /// Whether bytes, at least as many as the fixed part, begin as a row does, and are those that were written.
+  @inline(__always)
+  static func isFixedPartSound(_ row: UnsafeRawPointer, head: UInt32, fixedLength: Int, count: Int) -> Bool {
+    row.loadUnaligned(as: UInt32.self).littleEndian == head
+      && row.loadUnaligned(fromByteOffset: fixedChecksum, as: UInt32.self).littleEndian
+        == fixedChecksum(row, fixedLength: fixedLength, count: count)
+  }
+
   /// The checksum of the variable part.
   @inline(__always)
   static func variableChecksum(_ row: UnsafeRawPointer, fixedLength: Int, count: Int) -> UInt32 {

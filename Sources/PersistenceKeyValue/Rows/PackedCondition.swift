@@ -1,0 +1,93 @@
+import PersistenceDriver
+
+/// A condition on numbers and moments alone, decided where a packed row lies, without making cells of it.
+///
+/// Most conditions that many rows fail are of this kind, and what they cost is what a scan costs.
+final class PackedCondition: @unchecked Sendable {  // immutable after init
+  /// What a row turned out to be.
+  enum Decision {
+    case fits
+    case fails
+    /// It is not what a row should be: whoever reads it says in which way.
+    case damaged
+  }
+
+  private struct Test {
+    let constant: UInt64
+    let offset: Int32
+    let nilByte: Int32
+    let whenTrue: Int32
+    let whenFalse: Int32
+    let nilBit: UInt8
+    let isOptional: Bool
+    let isDouble: Bool
+    let outcomes: UInt8
+  }
+
+  // The raw values of outcomes, which another module would not be asked for without a call.
+  private static var less: UInt8 { 1 }
+  private static var equal: UInt8 { 2 }
+  private static var greater: UInt8 { 4 }
+  private static var isNull: UInt8 { 8 }
+
+  private let tests: UnsafeMutableBufferPointer<Test>
+  private let first: Int32
+  private let head: UInt32
+  private let fixedLength: Int
+
+  /// Prepares a condition; nil where it is about more than numbers.
+  init?(_ program: PredicateProgram, in layout: RowLayout) {
+    var made: [Test] = []
+    for test in program.comparisons {
+      guard let test, Int(test.position) < layout.count else { return nil }
+      let slot = layout.slots[Int(test.position)]
+      guard slot.form == .word, slot.tag == test.constant.tag else { return nil }
+      made.append(
+        Test(
+          constant: test.constant.rawBits, offset: slot.offset, nilByte: slot.nilByte,
+          whenTrue: test.whenTrue,
+          whenFalse: test.whenFalse, nilBit: slot.nilBit, isOptional: slot.isOptional,
+          isDouble: test.kind == .double, outcomes: test.outcomes.rawValue))
+    }
+    guard !made.isEmpty else { return nil }
+    first = program.first
+    head = layout.head
+    fixedLength = layout.fixedLength
+    tests = .allocate(capacity: made.count)
+    _ = tests.initialize(from: made)
+  }
+
+  deinit { tests.deallocate() }
+
+  /// Checks as much of a row as the condition takes, and decides about it.
+  @inline(__always)
+  func decide(_ row: UnsafeRawBufferPointer) -> Decision {
+    guard row.count >= fixedLength, let base = row.baseAddress,
+      PackedRow.isFixedPartSound(base, head: head, fixedLength: fixedLength, count: row.count)
+    else { return .damaged }
+    let tests = tests.baseAddress.unsafelyUnwrapped  // never empty
+    var number = first
+    while number >= 0 {
+      let test = tests + Int(number)
+      let outcome: UInt8
+      if base.load(fromByteOffset: Int(test.pointee.nilByte), as: UInt8.self) & test.pointee.nilBit != 0 {
+        guard test.pointee.isOptional else { return .damaged }
+        outcome = Self.isNull
+      } else {
+        let bits = UInt64(
+          littleEndian: base.loadUnaligned(fromByteOffset: Int(test.pointee.offset), as: UInt64.self))
+        let order: Int
+        if test.pointee.isDouble {
+          order = TotalOrder.compare(
+            Double(bitPattern: bits), Double(bitPattern: test.pointee.constant))
+        } else {
+          let (left, right) = (Int64(bitPattern: bits), Int64(bitPattern: test.pointee.constant))
+          order = left < right ? -1 : left == right ? 0 : 1
+        }
+        outcome = order < 0 ? Self.less : order == 0 ? Self.equal : Self.greater
+      }
+      number = test.pointee.outcomes & outcome != 0 ? test.pointee.whenTrue : test.pointee.whenFalse
+    }
+    return number == PredicateProgram.isTrue ? .fits : .fails
+  }
+}
