@@ -28,6 +28,7 @@ struct SortKeys {
   ///   - order: By what it is sorted.
   ///   - storedKey: The stored key of its record.
   ///   - place: Where its record lies, where that will not change.
+  /// - Throws: ``PersistenceError`` where a value has no sort key.
   mutating func add(
     _ row: borrowing Row, _ order: RowOrder, storedKey: UnsafeRawBufferPointer,
     place: UnsafeRawBufferPointer?
@@ -95,7 +96,7 @@ struct SortKeys {
 struct StoredKeys: @unchecked Sendable {  // what the places point at is never written to
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
-  /// Where the records lie; nil for one that is to be found by its key. Empty where all are.
+  /// Where the records lie, nil for one that is to be found by its key; empty where all are.
   private var places: [UnsafeRawBufferPointer?] = []
 
   var count: Int { ends.count }
