@@ -154,8 +154,19 @@ let package = Package(
         logging,
       ],
       swiftSettings: settings),
+    .target(
+      name: "MigrationStores",
+      dependencies: ["PersistenceDriver", "PersistenceMigration"] + engines,
+      path: "Tests/MigrationStores", swiftSettings: settings),
+    .executableTarget(
+      name: "MigrationWorker",
+      dependencies: ["PersistenceDriver", "PersistenceMigration", "MigrationStores"],
+      path: "Tests/MigrationWorker", swiftSettings: settings),
     .testTarget(
-      name: "PersistenceMigrationTests", dependencies: ["PersistenceDriver", "PersistenceMigration"],
+      name: "PersistenceMigrationTests",
+      dependencies: [
+        "PersistenceDriver", "PersistenceMigration", "MigrationStores", "MigrationWorker", logging,
+      ] + engines,
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceToolTests",

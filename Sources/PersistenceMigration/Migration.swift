@@ -57,7 +57,7 @@ public struct Migration: Sendable {
     let routes = try routes(in: snapshot)
     let (losses, omissions) = try requirePermission(for: routes, in: snapshot, progress)
     let preparation = Preparation(self, routes)
-    let ledger =
+    var ledger =
       switch options.start {
       case .new: try preparation.begin()
       case .restart: try preparation.restart()
@@ -69,15 +69,20 @@ public struct Migration: Sendable {
       models: [], verification: options.verification, isResumed: options.start == .resume)
     (report.losses, report.omissions) = (losses, omissions)
     var rejectCount = known.count
-    for (route, entry) in zip(routes, ledger.entries) {
-      report.models.append(
-        try ModelRun(migration: self, route: route, snapshot: snapshot).run(entry, &rejectCount, progress))
+    for (index, route) in routes.enumerated() {
+      let run = ModelRun(migration: self, route: route, snapshot: snapshot)
+      report.models.append(try run.run(&ledger.entries[index], &rejectCount, progress))
     }
     if options.verification == .full {
       report.comparison = try FullComparison(self, routes, snapshot).run(report, progress)
     }
     report.rejects = Array(try RejectStore.read(from: destination).prefix(MigrationReport.rejectLimit))
-    try destination.transaction { try Ledger.remove(in: $0) }
+    try destination.transaction { transaction in
+      for entry in ledger.entries {
+        try Ledger.require(entry, in: transaction, location: destination.location)
+      }
+      try Ledger.remove(in: transaction)
+    }
     destination.monitor.note(isComplete: true)
     return report
   }

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationStores
 import PersistenceDriver
 import PersistenceMigration
 import Testing

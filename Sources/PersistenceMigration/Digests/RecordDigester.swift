@@ -8,7 +8,7 @@ public struct RecordDigester {
   /// Runs of bytes that are longer go to the hash function from where they lie, without a copy.
   private static let copyLimit = 4096
 
-  private var positions: [Int]
+  private let positions: [Int]
   private let seed: [UInt8]
   private var bytes: [UInt8] = []
 
@@ -30,16 +30,6 @@ public struct RecordDigester {
       hasher.update(data: text)
     }
     seed = Array(hasher.finalize())
-  }
-
-  /// The positions of the fields that count, in the order in which they do.
-  var selection: [Int] { positions }
-
-  /// The digester of rows that were cut to ``selection``, for the same digests.
-  var ofSelection: RecordDigester {
-    var digester = self
-    digester.positions = Array(positions.indices)
-    return digester
   }
 
   /// The digest of a row of the schema.

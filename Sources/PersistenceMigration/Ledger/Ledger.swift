@@ -85,14 +85,37 @@ struct Ledger {
     try save(entry, as: "=" + entry.model, in: transaction)
   }
 
+  /// Makes sure that nobody else has gone on with the migration since an entry was saved or read.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/busy``.
+  static func require(
+    _ entry: LedgerEntry, in transaction: any StorageTransaction, location: String
+  ) throws {
+    let (schema, text) = (try schema(), try text(entry))
+    var isAsKnown = false
+    let key = RecordKey([.text("=" + entry.model)])
+    _ = try transaction.find(key, in: schema) { row in
+      isAsKnown = row[1].borrowedText.elementsEqual(text.utf8)
+    }
+    guard isAsKnown else {
+      throw PersistenceError(
+        .busy, "another process goes on with this migration at the moment; wait until it has finished",
+        model: entry.model, location: location)
+    }
+  }
+
+  private static func text(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+
   private static func save(
     _ value: some Encodable, as name: String, in transaction: any StorageTransaction
   ) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let row = RowBuffer(count: 2)
     row.setText(name, at: 0)
-    row.setText(String(decoding: try encoder.encode(value), as: UTF8.self), at: 1)
+    row.setText(try text(value), at: 1)
     let schema = try schema()
     try row.withRow { try transaction.save($0, in: schema) }
   }

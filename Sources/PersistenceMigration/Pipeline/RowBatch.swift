@@ -23,12 +23,14 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
   private var cells: UnsafeMutablePointer<RowCell>
   private var capacity: Int
   private var chunks: [UnsafeMutableRawBufferPointer] = []
-  private var used = 0
+  /// Where the next bytes go, and how many do.
+  @exclusivity(unchecked) private var place: UnsafeMutableRawPointer?
+  @exclusivity(unchecked) private var room = 0
 
   /// How many rows there are.
-  private(set) var count = 0
+  @exclusivity(unchecked) private(set) var count = 0
   /// How many bytes their values take, roughly.
-  private(set) var bytes = 0
+  @exclusivity(unchecked) private(set) var bytes = 0
   /// The records among them that could not be read, in order.
   var failures: [Failure] = []
   /// How many records of the model come before the first row; those that could not be read are among them.
@@ -44,9 +46,9 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
   var endsModel = false
 
   init(fieldCount: Int) {
-    self.fieldCount = max(1, fieldCount)
+    self.fieldCount = fieldCount
     capacity = 64
-    cells = .allocate(capacity: 64 * max(1, fieldCount))
+    cells = .allocate(capacity: 64 * fieldCount)
   }
 
   deinit {
@@ -67,38 +69,47 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
 
   /// Forgets the rows, keeping the memory that ordinary rows need.
   func reset() {
-    (count, bytes, used) = (0, 0, 0)
+    (count, bytes) = (0, 0)
     failures.removeAll(keepingCapacity: true)
     digest = ContentDigest()
     (endsTransaction, endsModel, lastKey, failuresBehind) = (false, false, nil, 0)
+    if let first = chunks.first, first.count > Self.byteLimit {
+      first.deallocate()
+      chunks.removeFirst()
+    }
     while chunks.count > 1 { chunks.removeLast().deallocate() }
+    (place, room) = (chunks.first?.baseAddress, chunks.first?.count ?? 0)
   }
 
-  /// Appends a copy of a row.
-  func append(_ row: borrowing Row) {
+  /// Appends a copy of a row, of a known ``PersistenceDriver/Row/approximateSize``.
+  func append(_ row: borrowing Row, size: Int) {
+    if room < size { makeChunk(size) }
     let target = makeRoom()
-    var size = 8 * row.count
-    for position in 0..<row.count {
+    guard var place else { return }
+    for position in 0..<fieldCount {
       let cell = row[position]
       switch cell.tag {
       case .text, .bytes, .decimal, .document:
+        // Even an empty run has an address, which tells it from nil.
         let content = cell.borrowedBytes
-        size += content.count
-        let copy = copy(content)
-        target[position] = RowCell(tag: cell.tag, bits: UInt64(content.count), pointer: copy)
+        if let start = content.baseAddress { place.copyMemory(from: start, byteCount: content.count) }
+        target[position] = RowCell(tag: cell.tag, bits: UInt64(content.count), pointer: place)
+        place += content.count
       default: target[position] = cell
       }
     }
+    room -= place - (self.place ?? place)
+    self.place = place
     count += 1
     bytes += size
   }
 
   /// Appends a row whose bytes stay where they are, valid until ``BatchQueue/pushAndWait(_:)`` returns.
-  func appendBorrowed(_ row: borrowing Row) {
+  func appendBorrowed(_ row: borrowing Row, size: Int) {
     let target = makeRoom()
     for position in 0..<row.count { target[position] = row[position] }
     count += 1
-    bytes += row.approximateSize
+    bytes += size
   }
 
   /// Lends a row to a closure.
@@ -118,17 +129,11 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
     return cells + count * fieldCount
   }
 
-  private func copy(_ content: UnsafeRawBufferPointer) -> UnsafeRawPointer {
-    if chunks.isEmpty || chunks[chunks.count - 1].count - used <= content.count {
-      // The first chunk holds a batch of ordinary rows; what is longer gets one of its own.
-      let size = max(chunks.isEmpty ? 128 << 10 : 256 << 10, content.count + 1)
-      chunks.append(.allocate(byteCount: size, alignment: 16))
-      used = 0
-    }
-    let target = UnsafeMutableRawBufferPointer(rebasing: chunks[chunks.count - 1][used...])
-    target.copyMemory(from: content)
-    used += content.count
-    // Never nil, since there is a byte of room even behind an empty run.
-    return UnsafeRawPointer(target.baseAddress.unsafelyUnwrapped)
+  /// Takes memory for a row of so many bytes; the first chunk holds a batch of ordinary rows.
+  private func makeChunk(_ size: Int) {
+    let chunk = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(chunks.isEmpty ? 256 << 10 : 512 << 10, size), alignment: 16)
+    chunks.append(chunk)
+    (place, room) = (chunk.baseAddress, chunk.count)
   }
 }

@@ -140,18 +140,17 @@ struct SourceReading: Sendable {
       for (place, position) in keyPositions.enumerated() { key.setCopy(of: source[position], at: place) }
       failuresBehind = 0
       if let digest = digester?.digest(of: row) { batch.digest.add(digest) }
-      let before = batch.bytes
       let size = row.approximateSize
       if size > SourceReading.lentLimit {
         if !batch.isEmpty { try flush() }
-        batch.appendBorrowed(row)
+        batch.appendBorrowed(row, size: size)
         note(size)
         if isTransactionFull { try endTransaction() }
         queue.pushAndWait(batch)
         return try takeNext()
       }
-      batch.append(row)
-      note(batch.bytes - before)
+      batch.append(row, size: size)
+      note(size)
     }
 
     mutating func finish() throws {

@@ -23,6 +23,7 @@ struct BatchWriting {
 
   /// Writes batches up to the one that ends the transaction, then what was put aside, then the ledger's entry.
   mutating func run(from queue: BatchQueue, in transaction: any StorageTransaction) throws {
+    try Ledger.require(entry, in: transaction, location: migration.destination.location)
     entry.keyBeforeBatch = entry.lastKey
     var isFinished = false
     while !isFinished {

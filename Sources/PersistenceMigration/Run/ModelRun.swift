@@ -8,16 +8,16 @@ struct ModelRun {
 
   /// Does what the ledger says is left to do.
   func run(
-    _ known: LedgerEntry, _ rejectCount: inout Int, _ progress: (MigrationProgress) throws -> Void
+    _ entry: inout LedgerEntry, _ rejectCount: inout Int, _ progress: (MigrationProgress) throws -> Void
   ) throws -> MigrationReport.Model {
     let start = ContinuousClock.now
-    var entry = known
+    let known = entry.counts.read
     try ModelCopy(migration: migration, route: route, snapshot: snapshot)
       .run(&entry, rejectCount: &rejectCount, progress)
     let copying = (ContinuousClock.now - start).timeInterval
     if entry.state == .copied { try buildIndexes(&entry, progress) }
     try Verification(migration: migration, route: route).run(entry, progress)
-    let read = entry.counts.read - known.counts.read
+    let read = entry.counts.read - known
     return MigrationReport.Model(
       name: route.source.name, destinationName: route.destination.name, counts: entry.counts,
       bytes: entry.bytes, seconds: (ContinuousClock.now - start).timeInterval,
@@ -35,6 +35,7 @@ struct ModelRun {
           phase: .indexing, model: route.source.name, done: 0, total: entry.now.count))
     }
     try migration.destination.transaction { transaction in
+      try Ledger.require(entry, in: transaction, location: migration.destination.location)
       try transaction.buildIndexes(of: route.destination)
       try Ledger.save(indexed, in: transaction)
     }

@@ -103,13 +103,17 @@ struct Preparation {
   /// no record.
   private func requireFree(_ reader: any StorageReader) throws {
     let catalog = try reader.catalog()
-    for schema in catalog {
-      let count = try reader.count(try FetchRequest(schema))
-      guard count > 0 else { continue }
-      if StoredName(schema.name) == StoredName(ReservedModel.migrationLedger) {
+    let ledger = StoredName(ReservedModel.migrationLedger)
+    // The ledger first: it says better than the records what stands there.
+    for schema in catalog.filter({ StoredName($0.name) == ledger }) {
+      guard try reader.count(try FetchRequest(schema)) == 0 else {
         throw PersistenceError.incompleteStore(destination.location)
       }
-      guard options.conflicts != .fail else {
+    }
+    guard options.conflicts == .fail else { return }
+    for schema in catalog {
+      let count = try reader.count(try FetchRequest(schema))
+      guard count == 0 else {
         throw PersistenceError.destinationNotEmpty(
           schema.name, count: count, location: destination.location)
       }

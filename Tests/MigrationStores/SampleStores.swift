@@ -1,10 +1,10 @@
-import Foundation
-import PersistenceDriver
+package import Foundation
+package import PersistenceDriver
 
 /// Stores with every kind of value and with hostile names and keys, for migrations to carry.
-enum SampleStores {
+package enum SampleStores {
   /// A model with every kind of value, all optional but the key.
-  static func everyKind() throws -> ModelSchema {
+  package static func everyKind() throws -> ModelSchema {
     let fields = FieldKind.allCases.map { FieldSchema("\($0.rawValue) field", $0, isOptional: true) }
     return try ModelSchema(
       name: "every/kind é", fields: [FieldSchema("key", .string)] + fields, key: ["key"],
@@ -12,7 +12,7 @@ enum SampleStores {
   }
 
   /// A model with a key of two fields.
-  static func pairs() throws -> ModelSchema {
+  package static func pairs() throws -> ModelSchema {
     try ModelSchema(
       name: "Pair",
       fields: [FieldSchema("left", .int64), FieldSchema("right", .uuid), FieldSchema("n", .double)],
@@ -20,7 +20,7 @@ enum SampleStores {
   }
 
   /// Rows of ``everyKind()``: extremes, empties and nils.
-  static func rows() throws -> [[PersistentValue]] {
+  package static func rows() throws -> [[PersistentValue]] {
     let big = Decimal(canonicalText: "123456789012345678901234567890.12345678") ?? .nan
     let date = 694_224_000.123456
     return [
@@ -63,7 +63,7 @@ enum SampleStores {
   }
 
   /// Fills a store with both models.
-  static func fill(_ store: any StorageContext, pairCount: Int = 1000) throws {
+  package static func fill(_ store: any StorageContext, pairCount: Int = 1000) throws {
     let (kinds, pairs) = (try everyKind(), try pairs())
     try store.transaction { transaction in
       try transaction.define(kinds)
@@ -82,7 +82,7 @@ enum SampleStores {
   }
 
   /// A UUID made of a number.
-  static func uuid(_ number: Int) -> UUID {
+  package static func uuid(_ number: Int) -> UUID {
     let bytes = withUnsafeBytes(of: number.bigEndian) { Array($0) }
     return UUID(
       uuid: (
@@ -91,7 +91,9 @@ enum SampleStores {
   }
 
   /// Saves one row.
-  static func save(_ values: [PersistentValue], _ schema: ModelSchema, in store: any StorageContext) throws {
+  package static func save(_ values: [PersistentValue], _ schema: ModelSchema, in store: any StorageContext)
+    throws
+  {
     try store.transaction { transaction in
       try transaction.define(schema)
       let row = RowBuffer(count: schema.fields.count)

@@ -1,0 +1,32 @@
+package import PersistenceDriver
+
+/// A context over another that refuses certain records, as a destination with rules of its own does.
+package final class RefusingContext: StorageContextWrapper {
+  /// The context that does the work.
+  package let wrapped: any StorageContext
+
+  /// Wraps a context.
+  package init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
+
+  /// Whether a record of ``SampleStores/pairs()`` is refused: one in 97.
+  package static func refuses(_ row: borrowing Row, in schema: ModelSchema) -> Bool {
+    schema.name == "Pair" && Int(row[2].doubleValue * 3 + 0.5).isMultiple(of: 97)
+  }
+
+  package func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction {
+    Transaction(transaction)
+  }
+
+  private final class Transaction: StorageTransactionWrapper {
+    let wrapped: any StorageTransaction
+
+    init(_ wrapped: any StorageTransaction) { self.wrapped = wrapped }
+
+    func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+      if RefusingContext.refuses(row, in: schema) {
+        throw PersistenceError(.invalidRequest, "the destination takes no such record", model: schema.name)
+      }
+      try wrapped.insert(row, in: schema)
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import MigrationStores
+import PersistenceDriver
+import PersistenceMigration
+import PersistenceSQLite
+import Testing
+
+@Suite("A migration that meets a fault")
+struct FaultTests {
+  /// Whether this process may mount file systems.
+  static let canMount: Bool = {
+    #if os(Linux)
+      let probe = try? shell(
+        "mkdir -p /tmp/probe.$$ && mount -t tmpfs -o size=1m tmpfs /tmp/probe.$$ && echo yes")
+      return probe?.contains("yes") == true
+    #else
+      return false
+    #endif
+  }()
+
+  /// Runs a script in mounts of its own.
+  private static func shell(_ script: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["unshare", "-m", "sh", "-c", script]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let said = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: said, as: UTF8.self)
+  }
+
+  @Test(
+    "A full disk is storeFull, the source is untouched, and the migration is resumed when there is room",
+    .enabled(if: canMount, "it takes the right to mount a small disk"), arguments: TestStores.durable)
+  func fullDisk(engine: String) throws {
+    try TestStores.withFolder { folder in
+      let source = folder.appendingPathComponent("source").path
+      let store = try TestStores.open("sqlite", source)
+      try SampleStores.fill(store, pairCount: 20_000)
+      try store.close()
+      let disk = folder.appendingPathComponent("disk").path
+      let worker = WorkerRun.executable.path
+      let migrate = "\(worker) sqlite \(source) \(engine) \(disk)/store"
+      let size = engine == "json" ? "-o size=64m,nr_inodes=9000" : "-o size=\(engine == "lmdb" ? 1 : 2)m"
+      let said = try Self.shell(
+        """
+        mkdir \(disk); mount -t tmpfs \(size) tmpfs \(disk)
+        before=$(cat \(source) | sha256sum)
+        \(migrate) new digest 1000 | tail -n 1
+        test "$before" = "$(cat \(source) | sha256sum)" && echo untouched
+        mount -o remount,size=512m,nr_inodes=0 \(disk)
+        \(migrate) resume digest 1000 | tail -n 1
+        \(worker) compare sqlite \(source) \(engine) \(disk)/store
+        """)
+      let lines = said.split(separator: "\n").map(String.init)
+      try #require(lines.count == 4, "\(lines)")
+      #expect(lines[0].hasPrefix("error storeFull"), "\(lines[0])")
+      #expect(lines[1] == "untouched")
+      #expect(lines[2].hasPrefix("finished"), "\(lines[2])")
+      #expect(lines[3] == "equal")
+    }
+  }
+
+  @Test("Of 10,000 records one cannot be read: it is put aside with its place, and the rest arrives")
+  func unreadable() throws {
+    try TestStores.withFolder { folder in
+      let source = try SQLiteContext(path: folder.appendingPathComponent("source").path)
+      try SampleStores.fill(source, pairCount: 10_000)
+      let rows = try ResumeTests.rows(of: SampleStores.pairs(), in: source)
+      _ = try source.execute("UPDATE \"Pair\" SET n = 'no number' WHERE rowid = 5001")
+      let stopped = #expect(throws: PersistenceError.self) {
+        try Migration(from: source, to: MemoryContext()).run()
+      }
+      #expect(stopped?.code == .damaged, "\(stopped.map { "\($0)" } ?? "")")
+      for verification in [MigrationOptions.Verification.digest, .count] {
+        let destination = MemoryContext()
+        let options = MigrationOptions(batchSize: 700, failures: .reject, verification: verification)
+        let report = try Migration(from: source, to: destination, options: options).run()
+        #expect(report.models[0].counts == MigrationCounts(read: 10_000, written: 9999, rejected: 1))
+        let reject = try #require(report.rejects.first)
+        #expect(reject.code == "damaged" && reject.record == nil)
+        var expected = rows
+        let missing = expected.remove(at: reject.position)
+        #expect(try ResumeTests.rows(of: SampleStores.pairs(), in: destination) == expected)
+        if let key = reject.key { #expect(key == RecordKey(Array(missing.prefix(2)))) }
+      }
+      try source.close()
+    }
+  }
+
+  @Test(
+    "One flipped byte, one missing and one extra record are each found and named", arguments: TestStores.all)
+  func damage(engine: String) throws {
+    try TestStores.withFolder { folder in
+      let source = MemoryContext()
+      try SampleStores.fill(source, pairCount: 500)
+      let kinds = try SampleStores.everyKind()
+      let destination = try TestStores.open(engine, folder.appendingPathComponent("destination").path)
+      _ = try Migration(from: source, to: destination, options: MigrationOptions(verification: .full)).run()
+      let rows = try ResumeTests.rows(of: kinds, in: source)
+      let position = try #require(kinds.position(of: "string field"))
+      let row = try #require(
+        rows.first { if case .text(let text) = $0[position] { text.utf8.count > 100 } else { false } })
+      guard case .text(let text) = row[position], case .text(let key) = row[0] else { return }
+      var bytes = Array(text.utf8)
+      bytes[15_000] ^= 1
+      var changed = row
+      changed[position] = .text(String(decoding: bytes, as: UTF8.self))
+      try SampleStores.save(changed, kinds, in: destination)
+      let pairs = try SampleStores.pairs()
+      let missing = try RecordKey(Array(ResumeTests.rows(of: pairs, in: source)[250].prefix(2)))
+      try destination.transaction { _ = try $0.delete(missing, in: pairs) }
+      let extra: [PersistentValue] = [.integer(77), .uuid(UUID()), .double(1)]
+      try SampleStores.save(extra, pairs, in: destination)
+      let report = try StoreComparison(source, destination).run()
+      #expect(!report.isEqual)
+      #expect(
+        report.models[0].differences.map(\.kind).sorted { $0.rawValue < $1.rawValue } == [
+          .onlyRight, .onlyLeft,
+        ])
+      #expect(
+        Set(report.models[0].differences.map(\.key)) == [missing, RecordKey(Array(extra.prefix(2)))])
+      #expect(report.models[1].differences.map(\.key) == [RecordKey([.text(key)])])
+      #expect(report.models[1].differences.first?.fields.map(\.name) == ["string field"])
+      try destination.close()
+    }
+  }
+
+  @Test(
+    "A source that is written to all the while is copied as it was at one moment", arguments: TestStores.all)
+  func busySource(engine: String) throws {
+    try TestStores.withFolder { folder in
+      let source = try TestStores.open(engine, folder.appendingPathComponent("source").path)
+      let pairs = try SampleStores.pairs()
+      try SampleStores.fill(source, pairCount: 600)
+      // Every transaction moves the same amount from one record to another: the sum shows a torn copy.
+      let keys = try ResumeTests.rows(of: pairs, in: source).map { Array($0.prefix(2)) }
+      try source.transaction { transaction in
+        let row = RowBuffer(count: 3)
+        for key in keys {
+          row.set(key + [.double(10)])
+          try row.withRow { try transaction.save($0, in: pairs) }
+        }
+      }
+      let isOver = Flag()
+      let writer = Thread {
+        var round = 0
+        while !isOver.isSet {
+          round += 1
+          let (first, second) = (keys[round % 300], keys[300 + round * 7 % 300])
+          try? source.transaction { transaction in
+            for (key, change) in [(first, -1.0), (second, 1)] {
+              var value = 0.0
+              _ = try transaction.find(RecordKey(key), in: pairs) { value = $0[2].doubleValue }
+              let row = RowBuffer(count: 3)
+              row.set(key + [.double(value + change)])
+              try row.withRow { try transaction.save($0, in: pairs) }
+            }
+          }
+        }
+        isOver.acknowledge()
+      }
+      writer.start()
+      let destination = MemoryContext()
+      let options = MigrationOptions(batchSize: 20, verification: .full)
+      _ = try Migration(from: source, to: destination, options: options).run { _ in usleep(500) }
+      isOver.set()
+      let copied = try ResumeTests.rows(of: pairs, in: destination)
+      #expect(copied.count == 600)
+      let sum = copied.reduce(0.0) { sum, row in
+        if case .double(let value) = row[2] { sum + value } else { .nan }
+      }
+      #expect(sum == 6000)
+      try source.close()
+    }
+  }
+
+  /// What one thread tells another: that it is to end, and that it has.
+  private final class Flag: @unchecked Sendable {  // guarded by the condition
+    private let condition = NSCondition()
+    private var isAsked = false
+    private var isDone = false
+
+    var isSet: Bool { condition.withLock { isAsked } }
+
+    func set() {
+      condition.withLock {
+        isAsked = true
+        while !isDone { condition.wait() }
+      }
+    }
+
+    func acknowledge() {
+      condition.withLock {
+        isDone = true
+        condition.broadcast()
+      }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import MigrationStores
+import PersistenceDriver
+import PersistenceMigration
+import Synchronization
+import Testing
+
+@Suite("The store of an app moves to another engine")
+struct StoreMoveTests {
+  private struct Stop: Error {}
+
+  private final class App: Sendable {
+    let from: String
+    let to: String
+    let folder: URL
+    let retired = Atomic<Int>(0)
+
+    init(_ from: String, _ to: String, _ folder: URL) {
+      (self.from, self.to, self.folder) = (from, to, folder)
+    }
+
+    var oldPath: String { folder.appendingPathComponent("old").path }
+
+    func old() throws -> any StorageContext { try TestStores.open(from, oldPath) }
+
+    var move: StoreMove {
+      StoreMove(
+        from: { [self] in
+          guard FileManager.default.fileExists(atPath: oldPath) else { return nil }
+          return try old()
+        }, to: { [self] in try TestStores.open(to, folder.appendingPathComponent("new").path) },
+        retiring: { [self] in
+          retired.add(1, ordering: .relaxed)
+          for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: oldPath + suffix) }
+        })
+    }
+  }
+
+  private func withApp(_ from: String, _ to: String, _ body: (App) throws -> Void) throws {
+    try TestStores.withFolder { try body(App(from, to, $0)) }
+  }
+
+  static let pairs = TestStores.durable.flatMap { from in
+    TestStores.durable.filter { $0 != from }.map { (from, $0) }
+  }
+
+  @Test("at the first start, once, and the old one is retired", arguments: pairs)
+  func moves(from: String, to: String) throws {
+    try withApp(from, to) { app in
+      let old = try app.old()
+      try SampleStores.fill(old, pairCount: 200)
+      let catalog = try old.catalog()
+      try old.close()
+      for start in 0..<3 {
+        let store = try app.move.open()
+        try store.requireComplete()
+        #expect(try store.catalog() == catalog)
+        #expect(try store.count(FetchRequest(SampleStores.pairs())) == 200 + start)
+        try SampleStores.save(
+          [.integer(Int64(1000 + start)), .uuid(UUID()), .double(0)], SampleStores.pairs(), in: store)
+        try store.close()
+      }
+      #expect(app.retired.load(ordering: .relaxed) == 1)
+    }
+  }
+
+  @Test("also where every start is interrupted after one batch", arguments: TestStores.durable)
+  func interrupted(to: String) throws {
+    try withApp("json", to == "json" ? "lmdb" : to) { app in
+      let old = try app.old()
+      try SampleStores.fill(old, pairCount: 20)
+      try old.close()
+      var stops = 0
+      while true {
+        // The n-th start goes n steps far.
+        var steps = 0
+        do {
+          let store = try app.move.open { _ in
+            steps += 1
+            if steps > stops { throw Stop() }
+          }
+          #expect(try store.count(FetchRequest(SampleStores.pairs())) == 20)
+          try store.close()
+          break
+        } catch is Stop { stops += 1 }
+      }
+      #expect(stops > 4)
+    }
+  }
+
+  @Test("anew where version 1 ran in between, and not at all where there is no old store")
+  func changedInBetween() throws {
+    try withApp("sqlite", "lmdb") { app in
+      let fresh = try app.move.open()
+      #expect(try fresh.catalog().isEmpty)
+      try fresh.close()
+      var old = try app.old()
+      try SampleStores.fill(old, pairCount: 50)
+      try old.close()
+      #expect(throws: Stop.self) {
+        try app.move.open { if $0.phase == .verifying { throw Stop() } }
+      }
+      old = try app.old()
+      try old.transaction { transaction in
+        _ = try transaction.deleteAll(in: SampleStores.pairs())
+      }
+      try SampleStores.save([.integer(1), .uuid(UUID()), .double(0)], SampleStores.pairs(), in: old)
+      try old.close()
+      let store = try app.move.open()
+      #expect(try store.count(FetchRequest(SampleStores.pairs())) == 1)
+      #expect(try store.count(FetchRequest(SampleStores.everyKind())) == 5)
+      try store.close()
+    }
+  }
+
+  @Test("A running migration tells its progress, and its report in the end")
+  func asynchronous() async throws {
+    let (source, destination) = (MemoryContext(), MemoryContext())
+    try SampleStores.fill(source, pairCount: 500)
+    let running = Migration(from: source, to: destination, options: MigrationOptions(batchSize: 100)).start()
+    var last: MigrationProgress?
+    for try await progress in running { last = progress }
+    #expect(last != nil)
+    #expect(try await running.report.counts.written == 505)
+    #expect(try StoreComparison(source, destination).run().isEqual)
+  }
+
+  @Test("A running migration that is cancelled ends, and is resumed", arguments: [true, false])
+  func cancelled(byTask: Bool) async throws {
+    let (source, destination) = (MemoryContext(), GatedContext(MemoryContext()))
+    try SampleStores.fill(source, pairCount: 100)
+    var options = MigrationOptions(batchSize: 1)
+    let running = Migration(from: source, to: destination, options: options).start()
+    if byTask {
+      let task = Task { try await running.report }
+      task.cancel()
+      while !running.isCancelled { await Task.yield() }
+      destination.open()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    } else {
+      await #expect(throws: CancellationError.self) {
+        for try await _ in running {
+          running.cancel()
+          destination.open()
+        }
+      }
+      await #expect(throws: CancellationError.self) { try await running.report }
+    }
+    #expect(throws: PersistenceError.self) { try destination.requireComplete() }
+    options.start = .resume
+    #expect(try Migration(from: source, to: destination, options: options).run().counts.written == 105)
+  }
+}
+
+/// A context whose transactions wait, from the tenth on, until they are let through.
+private final class GatedContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+  private let gate = DispatchSemaphore(value: 0)
+  private let count = Atomic<Int>(0)
+
+  init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
+
+  func open() { gate.signal() }
+
+  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    if count.add(1, ordering: .relaxed).newValue == 10 { gate.wait() }
+    try wrapped.transaction(body)
+  }
+}
