@@ -18,17 +18,23 @@ final class SQLiteTable: Sendable {
   /// What the file says about the table, to notice that it says something else.
   let definition: String
 
+  /// What was found in columns whose declared types do not say it, by their names.
+  let findings: [String: String]
+
   private let models = Lock<[SQLiteModel]>([])
 
   /// How many declarations are remembered; programs that make schemas by the thousand make equal ones.
   private static let modelLimit = 200
 
-  init(schema: ModelSchema, name: String, columns: [SQLColumn], rowNumber: String?, definition: String) {
+  init(schema: ModelSchema, name: String, columns: [SQLColumn], rowNumber: String?, definition: String,
+    findings: [String: String] = [:]
+  ) {
     self.schema = schema
     self.name = name
     self.columns = columns
     self.rowNumber = rowNumber
     self.definition = definition
+    self.findings = findings
   }
 
   /// The declaration, fitted to this table.

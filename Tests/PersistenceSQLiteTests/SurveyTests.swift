@@ -34,6 +34,9 @@ import Testing
       "\(try schema("t", in: context))"
         == "t(rowid: int64 key, i: document?, r: document?, x: document?, b: document?, ok: int64?, n: double?, "
         + "u: int64?, none: string?)")
+    let said = try context.omissions()
+    #expect(said.map(\.name) == ["i", "r", "x", "b"] && said.allSatisfy { $0.kind == .severalKinds })
+    #expect(said.first?.detail.hasPrefix("it holds 1500 integers, 1 text, so") == true)
   }
 
   @Test("values of several kinds are documents that tell each from every other")

@@ -30,6 +30,8 @@ public struct StoreOmission: Sendable, Hashable, Codable {
     public static let defaultValue = Kind(rawValue: "default")
     /// A field whose values the engine computes.
     public static let generatedColumn = Kind(rawValue: "generated column")
+    /// A field whose values are of several kinds in the store, and of one in the model.
+    public static let severalKinds = Kind(rawValue: "several kinds")
     /// Numbers that the engine gives to new records and never again.
     public static let autoIncrement = Kind(rawValue: "autoincrement")
   }

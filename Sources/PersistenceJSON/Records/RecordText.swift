@@ -16,8 +16,6 @@ import PersistenceDriver
 /// A document that is itself `null`, or an object of the one member `$json`, stands in an object of the one member
 /// `$json`, so that it is not taken for nil.
 enum RecordText {
-  private static let wrapper = "$json"
-
   /// The text of a row.
   static func text(of row: borrowing Row, in schema: ModelSchema) throws -> [UInt8] {
     var members: [JSONMember] = []
@@ -85,10 +83,8 @@ enum RecordText {
   }
 
   private static func value(of cell: RowCell, _ field: FieldSchema) throws -> JSONValue {
-    switch try cell.value() {
-    case .null: return .null
-    case .bool(let truth): return .bool(truth)
-    case .integer(let number): return .number("\(number)")
+    let stored = try cell.value()
+    switch stored {
     case .double(let number):
       // The shortest text of a Float is shorter than that of the Double that holds it.
       if field.kind == .float, Double(Float(number)) == number, number.isFinite {
@@ -97,17 +93,13 @@ enum RecordText {
       }
       if let text = JSONText.number(number) { return .number(text) }
       return .string(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
-    case .text(let text): return .string(text)
-    case .bytes(let bytes): return .string(Data(bytes).base64EncodedString())
-    case .date(let seconds): return .string(DateText.text(seconds))
-    case .uuid(let uuid): return .string(uuid.uuidString)
-    case .decimal(let number): return number.isNaN ? .string("NaN") : .number(number.canonicalText)
     case .document(let text):
       do {
-        return wrapped(try JSONParser.parse(text))
+        return JSONDocument.wrapped(try JSONParser.parse(text))
       } catch {
         throw PersistenceError(.encodingFailed, "the document in “\(field.name)” is not JSON: \(error)")
       }
+    default: return try FieldText.json(stored, field)
     }
   }
 
@@ -132,7 +124,7 @@ enum RecordText {
     case (.uuid, .string(let text)): return UUID(uuidString: text).map(PersistentValue.uuid)
     case (.decimal, .number(let text)): return decimal(text).map(PersistentValue.decimal)
     case (.decimal, .string("NaN")): return .decimal(.nan)
-    case (.document, let value): return .document(JSONText.canonical(unwrapped(value)))
+    case (.document, let value): return .document(JSONText.canonical(JSONDocument.unwrapped(value)))
     case (_, .number(let text)):
       guard let range = kind.integerRange, let number = Int64(text), range.contains(number) else {
         return nil
@@ -152,21 +144,5 @@ enum RecordText {
     guard let number = Decimal(canonicalText: text) else { return nil }
     let mantissa = text.prefix { $0 != "e" && $0 != "E" }
     return digits(number.canonicalText) == digits(mantissa) ? number : nil
-  }
-
-  private static func wrapped(_ value: JSONValue) -> JSONValue {
-    switch value {
-    case .null: .object([JSONMember(wrapper, .null)])
-    case .object(let members) where members.count == 1 && members[0].name == wrapper:
-      .object([JSONMember(wrapper, value)])
-    default: value
-    }
-  }
-
-  private static func unwrapped(_ value: JSONValue) -> JSONValue {
-    guard case .object(let members) = value, members.count == 1, members[0].name == wrapper else {
-      return value
-    }
-    return members[0].value
   }
 }

@@ -46,27 +46,15 @@ extension MigrationReject {
       reason: error.message, record: Self.text(of: row, schema))
   }
 
-  /// The values by the names of their fields; those that are none are left out.
+  /// The values by the names of their fields, written as in exported files; those that are none are left out.
   private static func text(of row: borrowing Row, _ schema: ModelSchema) -> String? {
     var members: [JSONMember] = []
     for (position, field) in schema.fields.enumerated() {
-      guard let value = try? row.value(at: position) else { continue }
-      members.append(JSONMember(field.name, Self.json(value)))
+      guard let value = try? row.value(at: position), let json = try? FieldText.json(value, field) else {
+        continue
+      }
+      members.append(JSONMember(field.name, json))
     }
     return JSONText.canonical(.object(members))
-  }
-
-  private static func json(_ value: PersistentValue) -> JSONValue {
-    switch value {
-    case .null: .null
-    case .bool(let value): .bool(value)
-    case .integer(let value): .number("\(value)")
-    case .double(let value), .date(let value): value.isFinite ? .number("\(value)") : .string("\(value)")
-    case .text(let value): .string(value)
-    case .bytes(let value): .string(Data(value).base64EncodedString())
-    case .uuid(let value): .string(value.uuidString.lowercased())
-    case .decimal(let value): .string(value.canonicalText)
-    case .document(let value): (try? JSONParser.parse(value)) ?? .string(value)
-    }
   }
 }

@@ -109,7 +109,25 @@ extension SQLiteConnection {
       .at(model: name, location: store.location)
     }
     return SQLiteTable(
-      schema: schema, name: name, columns: sqlColumns, rowNumber: rowNumber, definition: definition)
+      schema: schema, name: name, columns: sqlColumns, rowNumber: rowNumber, definition: definition,
+      findings: findings(columns))
+  }
+
+  /// What is to be said about columns whose values are of several kinds, or no text.
+  private func findings(_ columns: [SQLiteForeignColumn]) -> [String: String] {
+    var findings: [String: String] = [:]
+    for column in columns {
+      guard let survey = column.survey else { continue }
+      if survey.isMixed(declared: column.declaredKind) {
+        findings[column.name] =
+          "it holds \(survey.findings), so its field is a document that tells each from every other"
+      }
+      guard survey.malformed > 0 else { continue }
+      let texts = survey.malformed == 1 ? "1 text is" : "\(survey.malformed) texts are"
+      let others = findings[column.name].map { $0 + "; " } ?? ""
+      findings[column.name] = others + "\(texts) no UTF-8, and cannot be read"
+    }
+    return findings
   }
 
   private func noKey(_ name: String, isView: Bool) -> PersistenceError {

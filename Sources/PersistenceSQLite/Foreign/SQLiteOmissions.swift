@@ -110,7 +110,11 @@ extension SQLiteConnection {
 
   private func columnRules(of table: String) throws -> [StoreOmission] {
     var omissions: [StoreOmission] = []
+    let findings = catalog?.tables[StoredName(table)]?.findings ?? [:]
     for column in try foreignColumns(of: table) {
+      if let finding = findings[column.name] {
+        omissions.append(StoreOmission(.severalKinds, column.name, model: table, detail: finding))
+      }
       if column.isGenerated {
         let becomes = store.configuration.surveysForeignTables ? "its values are copied" : "it is no field"
         omissions.append(

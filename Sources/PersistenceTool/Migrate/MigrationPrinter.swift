@@ -34,7 +34,9 @@ struct MigrationPrinter {
     for loss in report.losses { try output.line("changed: \(TerminalText.safe("\(loss)"))") }
     try OmissionPrinter(output).print(report.omissions)
     if let comparison = report.comparison {
-      for model in comparison.models where !model.isEqual { try ComparisonPrinter(output).print(model) }
+      for model in comparison.models where model.differenceCount > 0 {
+        try ComparisonPrinter(output).print(model)
+      }
     }
     try output.line(summary(report, seconds))
     if report.counts.rejected > 0 {

@@ -1,15 +1,14 @@
 import Foundation
-import PersistenceDriver
 
-/// How stored values are written in files and printed: exactly, so that ``FieldReading`` makes the same again.
-enum FieldText {
+/// How stored values are written in files and printed: exactly, so that whoever knows the schema makes the same of them.
+package enum FieldText {
   /// A value as JSON.
   ///
   /// Integers, decimals and doubles are numbers with all their digits (a double always has a point or an
   /// exponent); NaN and the infinities the strings `NaN`, `Infinity` and `-Infinity`; dates text as ``DateText``
   /// makes it; UUIDs and URLs text; bytes Base64; documents themselves, but for `null`, which would be taken for
   /// nil and stands in an object of the one member `$json`, as does such an object.
-  static func json(_ value: PersistentValue, _ field: FieldSchema) throws -> JSONValue {
+  package static func json(_ value: PersistentValue, _ field: FieldSchema) throws -> JSONValue {
     switch value {
     case .null: return .null
     case .bool(let truth): return .bool(truth)
@@ -28,7 +27,7 @@ enum FieldText {
   }
 
   /// A value as the text of a CSV field; nil is no text, which is not the empty text.
-  static func plain(_ value: PersistentValue, _ field: FieldSchema) -> String {
+  package static func plain(_ value: PersistentValue, _ field: FieldSchema) -> String {
     switch value {
     case .null: ""
     case .bool(let truth): "\(truth)"
@@ -44,7 +43,7 @@ enum FieldText {
   }
 
   /// A value for a person to read in a table.
-  static func shown(_ value: PersistentValue, _ field: FieldSchema) -> String {
+  package static func shown(_ value: PersistentValue, _ field: FieldSchema) -> String {
     switch value {
     case .null: return "null"
     case .double:

@@ -1,20 +1,20 @@
-import PersistenceDriver
-
 /// Documents in their canonical text.
-enum JSONDocument {
+package enum JSONDocument {
   /// The canonical text of JSON.
   ///
   /// - Throws: `JSONSyntaxError`.
-  static func canonical(_ text: String) throws -> String { JSONText.canonical(try JSONParser.parse(text)) }
+  package static func canonical(_ text: String) throws -> String {
+    JSONText.canonical(try JSONParser.parse(text))
+  }
 
   /// A document as it stands in a record, where `null` would be no document.
-  static func wrapped(_ value: JSONValue) -> JSONValue {
+  package static func wrapped(_ value: JSONValue) -> JSONValue {
     if case .null = value { return .object([JSONMember(wrapper, value)]) }
     return content(of: value) == nil ? value : .object([JSONMember(wrapper, value)])
   }
 
   /// The document that stands in a record: the other way.
-  static func unwrapped(_ value: JSONValue) -> JSONValue { content(of: value) ?? value }
+  package static func unwrapped(_ value: JSONValue) -> JSONValue { content(of: value) ?? value }
 
   private static let wrapper = "$json"
 
