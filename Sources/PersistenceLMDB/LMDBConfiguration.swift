@@ -44,6 +44,11 @@ public struct LMDBConfiguration: Sendable {
   /// It is settled by whoever opens the store first.
   public var maximumReaders: Int
 
+  /// Whether queries take any plan that can answer them instead of the best one; false by default.
+  ///
+  /// It is for tests: answers are the same, and slower. It is settled by whoever opens the store first.
+  public var takesAnyPlan = false
+
   /// What is watched and where it is reported.
   public var monitoring: Monitoring
 

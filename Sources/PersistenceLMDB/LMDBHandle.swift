@@ -10,6 +10,7 @@ import PersistenceKeyValue
 final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's environments are thread-safe
   let environment: OpaquePointer
   let mapSize: Int
+  let dice: PlanDice?
   private(set) var catalog: MDB_dbi = 0
   private(set) var records: MDB_dbi = 0
   private(set) var indexes: MDB_dbi = 0
@@ -23,6 +24,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   ///   - settings: How it is opened.
   /// - Throws: ``PersistenceError`` where LMDB refuses the files.
   init(path: String, isFile: Bool = false, header: LMDBHeader?, _ settings: LMDBSettings) throws {
+    dice = settings.takesAnyPlan ? PlanDice() : nil
     let recorded = header?.mapSize ?? 0
     let needed = max(1 << 20, header?.usedSize ?? 0)
     var size = max(settings.mapSize ?? (recorded == 0 ? LMDBConfiguration.defaultMapSize : 0), recorded)
@@ -132,11 +134,13 @@ struct LMDBSettings: Sendable {
   var readsAhead: Bool
   var maximumReaders: Int
   var busyTimeout: Duration
+  var takesAnyPlan: Bool
 
   init(_ configuration: LMDBConfiguration) {
     mapSize = configuration.mapSize.map { max(1 << 18, $0) }
     readsAhead = configuration.readsAhead
     maximumReaders = max(8, min(1 << 16, configuration.maximumReaders))
     busyTimeout = configuration.busyTimeout
+    takesAnyPlan = configuration.takesAnyPlan
   }
 }

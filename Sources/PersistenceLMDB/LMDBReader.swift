@@ -7,7 +7,7 @@ import PersistenceKeyValue
 /// With MDB_NOTLS it belongs to no thread, but one at a time may use it.
 final class LMDBReader: ByteReader, @unchecked Sendable {  // used by one thread at a time: see its owners
   let handle: LMDBHandle
-  let workspace = KeyValueWorkspace()
+  let workspace: KeyValueWorkspace
   let longestKey: Int
   var lendsCopies: Bool { false }
 
@@ -20,6 +20,7 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // used by one thread
   /// - Throws: ``PersistenceError`` beneath which LMDB's code tells what can be helped.
   init(_ handle: LMDBHandle) throws {
     self.handle = handle
+    workspace = KeyValueWorkspace(dice: handle.dice)
     longestKey = Int(mdb_env_get_maxkeysize(handle.environment))
     var started: OpaquePointer?
     try LMDBFailure.check(

@@ -5,7 +5,7 @@ import PersistenceKeyValue
 /// A transaction for writing, of the thread that began it.
 final class LMDBTransaction: ByteWriter {
   let handle: LMDBHandle
-  let workspace = KeyValueWorkspace()
+  let workspace: KeyValueWorkspace
   let longestKey: Int
   let version: Int
   /// What is lent lies in pages that the next write may move.
@@ -25,6 +25,7 @@ final class LMDBTransaction: ByteWriter {
   /// Begins a transaction; other processes have been kept out already.
   init(_ handle: LMDBHandle, _ synchronization: LMDBConfiguration.Synchronization) throws {
     self.handle = handle
+    workspace = KeyValueWorkspace(dice: handle.dice)
     longestKey = Int(mdb_env_get_maxkeysize(handle.environment))
     let flags: Int32 =
       switch synchronization {

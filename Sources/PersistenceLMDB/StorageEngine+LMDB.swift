@@ -20,6 +20,9 @@ extension StorageEngine {
       StoreOption(
         "readers", .integer(8...65_536),
         "how many snapshots and reads all processes may have at once; 510 by default"),
+      StoreOption(
+        "plans", .choice(["best", "any"]),
+        "whether a query takes the best plan, the default, or any that can answer it, which is for tests"),
     ]
   ) { url, options, monitoring in
     guard !url.path.isEmpty else {
@@ -36,6 +39,7 @@ extension StorageEngine {
     if let creates = options.flag("create") { configuration.createsMissingStore = creates }
     if let readsAhead = options.flag("readahead") { configuration.readsAhead = readsAhead }
     if let readers = options.integer("readers") { configuration.maximumReaders = readers }
+    configuration.takesAnyPlan = options["plans"] == "any"
     return try LMDBContext(path: url.path, configuration: configuration)
   }
 }

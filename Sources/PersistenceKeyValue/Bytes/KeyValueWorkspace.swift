@@ -10,7 +10,10 @@ package final class KeyValueWorkspace {
   /// The version of the store that it is known to hold for.
   @exclusivity(unchecked) var bindingVersion = -1
 
-  package init() {}
+  /// What chooses plans instead of estimates; nil where those do.
+  let dice: PlanDice?
+
+  package init(dice: PlanDice? = nil) { self.dice = dice }
 
   /// A row of so many fields; it is given back afterwards.
   func takeRow(_ count: Int) -> RowBuffer {

@@ -31,7 +31,7 @@ struct PreparedQuery: Sendable {
   ) throws {
     let planner = AccessPlanner(request, indexes: binding.model.schema.indexes, needs: needs)
     let statistics = PathStatistics(binding, reader, location: location)
-    let plan = try planner.best(statistics)
+    let plan = try reader.workspace.dice?.choose(planner.all()) ?? planner.best(statistics)
     try self.init(request, binding, plan, longestKey: reader.longestKey, location: location)
   }
 
