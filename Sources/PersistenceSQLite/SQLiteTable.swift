@@ -26,7 +26,8 @@ final class SQLiteTable: Sendable {
   /// How many declarations are remembered; programs that make schemas by the thousand make equal ones.
   private static let modelLimit = 200
 
-  init(schema: ModelSchema, name: String, columns: [SQLColumn], rowNumber: String?, definition: String,
+  init(
+    schema: ModelSchema, name: String, columns: [SQLColumn], rowNumber: String?, definition: String,
     findings: [String: String] = [:]
   ) {
     self.schema = schema

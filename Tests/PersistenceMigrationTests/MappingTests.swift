@@ -99,7 +99,6 @@ struct MappingTests {
       (["made=as:date"], .invalidRequest),
       (["n=drop", "n=name:x"], .invalidRequest), (["n=name:x", "n=name:y"], .invalidRequest),
       (["n=as:int64", "n=as:string"], .invalidRequest), (["n=name:made"], .invalidSchema),
-      (["a=b\"=as:date(unix)"], .invalidRequest),
     ]
     for (rules, expected) in wrong {
       let texts = rules.map { rule in
@@ -144,7 +143,9 @@ struct MappingTests {
       ("é", "data", .bytes([0xC3, 0xA9])), ("a b", "document", .document("\"a b\"")),
       ("2020-01-01", "date(iso8601)", .date(599_529_600)),
       ("31.12.2000 23:59", "date(dd.MM.yyyy HH:mm)", .date(-60)),
-      ("31.13.2000", "date(dd.MM.yyyy)", nil), ("2020-01-01 x", "date(iso8601)", nil),
+      ("31.13.2000", "date(dd.MM.yyyy)", nil), ("978307201", "date(iso8601|unix)", .date(1)),
+      ("978307200.5", "date(unix)", .date(0.5)), ("1e", "date(unix)", nil),
+      ("2020-01-01 x", "date(iso8601)", nil),
     ] as [(String, String, PersistentValue?)] {
       try expect(.text(text), .string, kind, expected)
     }

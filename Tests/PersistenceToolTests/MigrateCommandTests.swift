@@ -131,6 +131,7 @@ struct MigrateCommandTests {
     let reject = try JSONDecoder().decode(MigrationReject.self, from: Data((rejects.first ?? "").utf8))
     #expect(
       reject.key == RecordKey([.integer(7)]) && reject.position == 6 && reject.reason.contains("is no date"))
+    #expect(reject.record?.contains("\"title\":\"unknown\"") == true, "\(reject)")
     let schema = try destination.schema(of: "Film", in: "")
     #expect(schema.field(named: "shown")?.kind == .date)
     #expect(try destination.count(FetchRequest(schema)) == 19)

@@ -41,10 +41,8 @@ struct FieldMapping {
         "how dates stand in it is not said; write as:date(iso8601), as:date(unix) or another form")
     }
     if source.kind == .date, !dates.isEmpty { throw contradiction("its values are dates already") }
-    if [.string, .url, .bool, .data, .uuid].contains(source.kind), !dates.isEmpty,
-      !dates.contains(where: \.isText)
-    {
-      throw contradiction("its values are no numbers, so a form of texts is needed")
+    if [.bool, .data, .uuid].contains(source.kind), !dates.isEmpty {
+      throw contradiction("its values are neither texts nor numbers")
     }
     field = FieldSchema(name ?? source.name, target, isOptional: source.isOptional && filling == nil)
     conversion = target == source.kind ? nil : ValueConversion(kind: target, dates: dates)

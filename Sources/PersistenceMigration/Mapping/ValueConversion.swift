@@ -181,7 +181,13 @@ struct ValueConversion: Sendable {
     case .date: return .exact(value)
     case .text(let text):
       for form in dates {
-        if let seconds = form.seconds(text) { return .exact(.date(seconds)) }
+        if form.isText {
+          if let seconds = form.seconds(text) { return .exact(.date(seconds)) }
+        } else if let number = ExactNumber(text)?.double, let (seconds, isExact) = form.seconds(number) {
+          // Numbers stand in texts, too, where a column was declared as one.
+          return isExact
+            ? .exact(.date(seconds)) : .rounded(.date(seconds), "digits of \(value.loggedDescription)")
+        }
       }
       return misfit(value)
     case .integer(let integer):

@@ -10,13 +10,15 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
   /// How many bytes of values a batch takes, roughly; it ends with the row that passes it.
   static let byteLimit = 1 << 20
 
-  /// What stands between the rows: a record that could not be read.
+  /// What stands between the rows: a record that could not be read, or has no counterpart in the destination.
   struct Failure {
     /// How many rows of the batch come before it.
     var place: Int
     /// How many records of the model come before it.
     var position: Int
     var error: PersistenceError
+    /// Its values as JSON, where it could be read.
+    var record: String?
   }
 
   private let fieldCount: Int

@@ -42,7 +42,7 @@ struct SourceReading: Sendable {
     // How many rows are read one by one, since one among them cannot be read.
     var (done, alone, isFinished) = (0, 0, false)
     while !isFinished {
-      let (before, bytes) = (filling.rows, filling.bytes)
+      let (before, rows, bytes) = (filling.seen, filling.rows, filling.bytes)
       let limit = alone > 0 ? 1 : page.rows
       do {
         let read = try results.read(from: done, limit: limit) { row in try filling.add(row) }
@@ -52,7 +52,7 @@ struct SourceReading: Sendable {
       } catch let error as PersistenceError
         where options.failures == .reject && error.isAboutOneRecord && !filling.isAbandoned
       {
-        done += filling.rows - before
+        done += filling.seen - before
         if limit > 1 {
           // An engine may have looked ahead: which record it is shows when it is asked for that alone.
           alone = limit
@@ -63,13 +63,14 @@ struct SourceReading: Sendable {
           isFinished = done >= (try results.count())
         }
       }
-      page.note(rows: filling.rows - before, bytes: filling.bytes - bytes)
+      page.note(rows: filling.rows - rows, bytes: filling.bytes - bytes)
     }
     try filling.finish()
   }
 
   /// The batch that is being filled, and what is known of the transaction that it will belong to.
   private struct Filling {
+    private let source: ModelSchema
     private let keyPositions: [Int]
     private var mapper: RecordMapper?
     private let target: RowBuffer
@@ -86,7 +87,9 @@ struct SourceReading: Sendable {
     private let key: RowBuffer
     private var lastKey: RecordKey?
     private var failuresBehind: Int
-    /// What was read since the beginning.
+    /// How many records were read since the beginning, those included that have no counterpart.
+    private(set) var seen = 0
+    /// What was read since the beginning and goes to the destination.
     private(set) var rows = 0
     private(set) var bytes = 0
     private(set) var isAbandoned = false
@@ -95,6 +98,7 @@ struct SourceReading: Sendable {
       _ route: ModelRoute, _ queue: BatchQueue, _ options: MigrationOptions, batch: RowBatch,
       start: ReadingPlace
     ) {
+      source = route.source
       keyPositions = route.source.keyPositions
       mapper = route.mapper.isIdentity ? nil : route.mapper
       target = RowBuffer(count: route.destination.fields.count)
@@ -110,8 +114,8 @@ struct SourceReading: Sendable {
       batch.firstPosition = position
     }
 
-    /// Adds a record that could not be read.
-    mutating func add(_ error: PersistenceError) throws {
+    /// Adds a record that could not be read, or has no counterpart.
+    mutating func add(_ error: PersistenceError, record: String? = nil) throws {
       defer { position += 1 }
       if known > 0 {
         known -= 1
@@ -119,7 +123,8 @@ struct SourceReading: Sendable {
         return
       }
       try flushWhereFull()
-      batch.failures.append(RowBatch.Failure(place: batch.count, position: position, error: error))
+      batch.failures.append(
+        RowBatch.Failure(place: batch.count, position: position, error: error, record: record))
       failuresBehind += 1
       transactionRows += 1
     }
@@ -127,7 +132,13 @@ struct SourceReading: Sendable {
     /// Adds a record of the source, as the destination is to have it.
     mutating func add(_ row: borrowing Row) throws {
       guard mapper != nil else { return try add(row, keyOf: row) }
-      try mapper?.map(row, into: target)
+      do {
+        try mapper?.map(row, into: target)
+      } catch let error as PersistenceError where options.failures == .reject && error.isAboutOneRecord {
+        try add(error, record: MigrationReject.text(of: row, source))
+        seen += 1
+        return
+      }
       // The buffer is not the filling's alone: its row may be lent while the filling changes.
       let target = target
       try target.withRow { try add($0, keyOf: row) }
@@ -166,6 +177,7 @@ struct SourceReading: Sendable {
     private mutating func note(_ size: Int) {
       position += 1
       rows += 1
+      seen += 1
       bytes += size
       transactionRows += 1
       transactionBytes += size

@@ -32,11 +32,11 @@ enum RejectStore {
 }
 
 extension MigrationReject {
-  /// A record that could not be read.
-  init(_ error: PersistenceError, model: String, position: Int) {
+  /// A record that could not be read, or has no counterpart in the destination.
+  init(_ error: PersistenceError, model: String, position: Int, record: String?) {
     self.init(
       model: model, position: position, key: error.key, code: error.code.rawValue, reason: error.message,
-      record: nil)
+      record: record)
   }
 
   /// A record that the destination refused.
@@ -47,7 +47,7 @@ extension MigrationReject {
   }
 
   /// The values by the names of their fields, written as in exported files; those that are none are left out.
-  private static func text(of row: borrowing Row, _ schema: ModelSchema) -> String? {
+  static func text(of row: borrowing Row, _ schema: ModelSchema) -> String? {
     var members: [JSONMember] = []
     for (position, field) in schema.fields.enumerated() {
       guard let value = try? row.value(at: position), let json = try? FieldText.json(value, field) else {

@@ -48,7 +48,9 @@ struct BatchWriting {
     entry.counts.read += batch.count + batch.failures.count
     for failure in batch.failures {
       try putAside(
-        MigrationReject(failure.error, model: route.source.name, position: failure.position), failure.error)
+        MigrationReject(
+          failure.error, model: route.source.name, position: failure.position, record: failure.record),
+        failure.error)
     }
     var written = 0
     for index in 0..<batch.count {
