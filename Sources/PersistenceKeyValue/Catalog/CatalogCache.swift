@@ -45,8 +45,12 @@ final class CatalogCache: Sendable {
     if let own, workspace.bindingVersion == version { return own }
     guard let shared = binding(schema, version: version) else { return nil }
     workspace.bindingVersion = version
-    // A model that was dropped and made anew has been read anew.
-    if let own, own.model.schema.identity == shared.model.schema.identity { return own }
+    // A model that was dropped and made anew may be made of the very same schema, under another number.
+    if let own, own.model.number == shared.model.number,
+      own.model.schema.identity == shared.model.schema.identity
+    {
+      return own
+    }
     let copy = ModelBinding(shared.model, declared: shared.declared)
     workspace.binding = copy
     return copy
