@@ -63,12 +63,12 @@ public struct Migration: Sendable {
       case .restart: try preparation.restart()
       case .resume: try Resumption(self, routes, snapshot).ledger(progress)
       }
-    let known = try RejectStore.read(from: destination)
-    try rejects?.begin(with: known)
+    let kept = try destination.snapshot()
+    if let rejects { try RejectStore.tell(rejects, of: kept) }
     var report = MigrationReport(
       models: [], verification: options.verification, isResumed: options.start == .resume)
     (report.losses, report.omissions) = (losses, omissions)
-    var rejectCount = known.count
+    var rejectCount = try RejectStore.count(in: kept)
     for (index, route) in routes.enumerated() {
       let run = ModelRun(migration: self, route: route, snapshot: snapshot)
       report.models.append(try run.run(&ledger.entries[index], &rejectCount, progress))
@@ -76,7 +76,7 @@ public struct Migration: Sendable {
     if options.verification == .full {
       report.comparison = try FullComparison(self, routes, snapshot).run(report, progress)
     }
-    report.rejects = Array(try RejectStore.read(from: destination).prefix(MigrationReport.rejectLimit))
+    report.rejects = try RejectStore.read(from: destination, limit: MigrationReport.rejectLimit)
     try destination.transaction { transaction in
       for entry in ledger.entries {
         try Ledger.require(entry, in: transaction, location: destination.location)
@@ -94,7 +94,10 @@ public struct Migration: Sendable {
     if let most = options.maxRejects, most < 0 {
       throw PersistenceError.invalidRequest("the number of rejects \(most) is negative")
     }
-    guard source.innermost !== destination.innermost else {
+    let isOneStore =
+      source.location == destination.location && source.capabilities.hasFiles
+      && destination.capabilities.hasFiles
+    guard source.innermost !== destination.innermost, !isOneStore else {
       throw PersistenceError.invalidRequest("a store cannot be migrated to itself")
     }
     guard !destination.capabilities.isReadOnly else {

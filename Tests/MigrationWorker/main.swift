@@ -19,6 +19,18 @@ func say(_ line: String) {
   _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
 }
 
+/// The most memory that the process had, in bytes.
+func mostMemory() -> Int {
+  var usage = rusage()
+  #if canImport(Glibc)
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return usage.ru_maxrss << 10
+  #else
+    getrusage(RUSAGE_SELF, &usage)
+    return usage.ru_maxrss
+  #endif
+}
+
 let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.count == 5, arguments[0] == "compare" {
   let left = try TestStores.open(arguments[1], arguments[2])
@@ -47,6 +59,7 @@ do {
   let report = try Migration(from: source, to: destination, options: options, rejects: rejects).run {
     progress in say("\(progress.phase.rawValue) \(progress.model) \(progress.done)")
   }
+  say("memory \(mostMemory())")
   say("finished \(report.counts.read)")
 } catch let error as PersistenceError {
   say("error \(error.code.rawValue) \(error)")

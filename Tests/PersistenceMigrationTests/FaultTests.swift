@@ -91,6 +91,53 @@ struct FaultTests {
     }
   }
 
+  @Test("Memory stays below 100 MB, whether records are many or large")
+  func memory() throws {
+    try TestStores.withFolder { folder in
+      let path = folder.appendingPathComponent("source").path
+      let source = try TestStores.open("sqlite", path)
+      try SampleStores.fill(source, pairCount: 50_000)
+      let kinds = try SampleStores.everyKind()
+      let position = try #require(kinds.position(of: "data field") ?? kinds.position(of: "bytes field"))
+      for number in 0..<40 {
+        var row: [PersistentValue] = [.text("large \(number)")] + FieldKind.allCases.map { _ in .null }
+        row[position] = .bytes([UInt8](repeating: UInt8(number), count: 4 << 20))
+        try SampleStores.save(row, kinds, in: source)
+      }
+      try source.close()
+      let run = try WorkerRun(
+        ["sqlite", path, "sqlite", folder.appendingPathComponent("copy").path, "new", "digest", "10000"],
+        killedAfter: nil)
+      try #require(run.lines.last == "finished 50045", "\(run.lines.suffix(1))")
+      let memory = try #require(run.lines.dropLast().last?.split(separator: " ").last.flatMap { Int($0) })
+      #expect(memory < 100 << 20, "\(memory >> 20) MB")
+    }
+  }
+
+  @Test("A file of a JSON directory that is damaged by hand is put aside, and the rest arrives")
+  func damagedFile() throws {
+    try TestStores.withFolder { folder in
+      let path = folder.appendingPathComponent("source")
+      let source = try TestStores.open("json", path.path)
+      try SampleStores.fill(source, pairCount: 700)
+      let rows = try ResumeTests.rows(of: SampleStores.pairs(), in: source)
+      let files = try FileManager.default.contentsOfDirectory(
+        atPath: path.appendingPathComponent("Pair").path)
+      for file in files.sorted().prefix(300).suffix(2) {
+        try Data("{ damaged".utf8).write(to: path.appendingPathComponent("Pair/\(file)"))
+      }
+      let destination = MemoryContext()
+      let options = MigrationOptions(batchSize: 64, failures: .reject)
+      let report = try Migration(from: source, to: destination, options: options).run()
+      #expect(report.models[0].counts == MigrationCounts(read: 700, written: 698, rejected: 2))
+      let places = Set(report.rejects.map(\.position))
+      let expected = rows.enumerated().filter { !places.contains($0.offset) }.map(\.element)
+      #expect(try ResumeTests.rows(of: SampleStores.pairs(), in: destination) == expected)
+      #expect(report.rejects.allSatisfy { $0.code == "damaged" })
+      try source.close()
+    }
+  }
+
   @Test(
     "One flipped byte, one missing and one extra record are each found and named", arguments: TestStores.all)
   func damage(engine: String) throws {

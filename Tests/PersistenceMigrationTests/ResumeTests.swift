@@ -188,9 +188,66 @@ struct ResumeTests {
     }
   }
 
+  @Test("is published also where the destination cannot drop models, and can be begun there again")
+  func withoutDropping() throws {
+    let source = MemoryContext()
+    try SampleStores.fill(source, pairCount: 300)
+    let destination = KeepingContext(MemoryContext())
+    try interrupt(source, destination, after: 100)
+    #expect(throws: PersistenceError.self) { try destination.requireComplete() }
+    _ = try Migration(from: source, to: destination, options: MigrationOptions(start: .restart)).run()
+    try destination.requireComplete()
+    #expect(try StoreComparison(source, destination).run().isEqual)
+    try expectError(.notResumable, source, destination, resuming())
+    try destination.transaction { transaction in
+      for schema in try transaction.catalog() { _ = try transaction.deleteAll(in: schema) }
+    }
+    try interrupt(source, destination, after: 100)
+    #expect(try Migration(from: source, to: destination, options: resuming()).run().counts.written == 305)
+    try destination.requireComplete()
+  }
+
+  @Test("goes on in one process only")
+  func oneProcess() throws {
+    let (source, destination) = (MemoryContext(), MemoryContext())
+    try SampleStores.fill(source, pairCount: 300)
+    try interrupt(source, destination, after: 100)
+    // Another process goes on while this one stands between two batches.
+    var hasOther = false
+    let error = #expect(throws: PersistenceError.self) {
+      try Migration(from: source, to: destination, options: resuming()).run { progress in
+        guard progress.phase == .copying, progress.done > 100, !hasOther else { return }
+        hasOther = true
+        _ = try Migration(from: source, to: destination, options: resuming()).run()
+      }
+    }
+    #expect(error?.code == .busy, "\(error.map { "\($0)" } ?? "")")
+    #expect(try StoreComparison(source, destination).run().isEqual)
+    try destination.requireComplete()
+  }
+
   static func rows(of schema: ModelSchema, in store: any StorageContext) throws -> [[PersistentValue]] {
     var rows: [[PersistentValue]] = []
     _ = try store.fetch(FetchRequest(schema)).read(from: 0, limit: Int.max) { rows.append(try $0.values()) }
     return rows
+  }
+}
+
+/// A context that cannot drop models, as contexts of other authors may be.
+private final class KeepingContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+
+  init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
+
+  func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction { Transaction(transaction) }
+
+  private final class Transaction: StorageTransactionWrapper {
+    let wrapped: any StorageTransaction
+
+    init(_ wrapped: any StorageTransaction) { self.wrapped = wrapped }
+
+    func drop(_ schema: ModelSchema) throws {
+      throw PersistenceError.unsupported("remove the model \(schema.name)", by: "the context")
+    }
   }
 }

@@ -23,6 +23,7 @@ enum Names {
   static let rawArray = "raw C array"
   static let rawSQLite = "raw SQLite"
   static let rawToLMDB = "raw to LMDB"
+  static let unverified = "not verified"
   static let grdb = "GRDB"
   static let grdbCodable = "GRDB Codable"
   static let codable = "Codable"

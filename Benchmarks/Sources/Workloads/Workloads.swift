@@ -206,6 +206,19 @@ extension Workloads {
           Entrant(Names.rawToLMDB, raw.sqliteToLMDB), Entrant(Names.raw, raw.sqliteToSQLite),
           Entrant(own) { try library.copy(.sqlite, .sqlite, &$0) },
         ]),
+      // Verifying by digest costs less than copying.
+      Workload(
+        "SQLite to LMDB, verified (of not)", rows, "row", goal: 2, of: Names.unverified,
+        [
+          Entrant(Names.unverified) { try library.copy(.sqlite, .lmdb, &$0) },
+          Entrant(own) { try library.copy(.sqlite, .lmdb, verification: .digest, &$0) },
+        ]),
+      Workload(
+        "LMDB to SQLite, verified (of not)", rows, "row", goal: 2, of: Names.unverified,
+        [
+          Entrant(Names.unverified) { try library.copy(.lmdb, .sqlite, &$0) },
+          Entrant(own) { try library.copy(.lmdb, .sqlite, verification: .digest, &$0) },
+        ]),
     ]
   }
 }

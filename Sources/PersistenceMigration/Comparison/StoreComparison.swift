@@ -51,7 +51,9 @@ public struct StoreComparison: Sendable {
   }
 
   private static func byName(_ schemas: [ModelSchema]) -> [StoredName: ModelSchema] {
-    Dictionary(schemas.map { (StoredName($0.name), $0) }) { first, _ in first }
+    // What this package keeps for itself is no data of the store's.
+    let own = schemas.filter { !ReservedModel.isReserved($0.name) }
+    return Dictionary(own.map { (StoredName($0.name), $0) }) { first, _ in first }
   }
 
   private static func alone(

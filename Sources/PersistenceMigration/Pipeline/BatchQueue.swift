@@ -6,6 +6,8 @@ import PersistenceDriver
 final class BatchQueue: @unchecked Sendable {  // its state is guarded by the condition
   /// How many batches there are: so many may be on their way, and no more memory is taken.
   private static let batchLimit = 6
+  /// Who has to wait goes on when there are so many, so that the threads change over less often.
+  private static let wakeCount = batchLimit / 2
 
   private let condition = NSCondition()
   private let fieldCount: Int
@@ -15,6 +17,8 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
   /// How many batches the writer has taken and not given back.
   private var taken = 0
   private var failure: (any Error)?
+  /// Whether the writer need not wait for more than one batch: the reader waits for it, or has come to the end.
+  private var isUrgent = false
   private var isCancelled = false
 
   init(fieldCount: Int) { self.fieldCount = fieldCount }
@@ -30,7 +34,8 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
         made += 1
         return RowBatch(fieldCount: fieldCount)
       }
-      condition.wait()
+      // All batches are filled, empty, or with the writer: one of the two always has enough to go on with.
+      while !isCancelled, empty.count < Self.wakeCount { condition.wait() }
     }
   }
 
@@ -39,7 +44,8 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     condition.lock()
     defer { condition.unlock() }
     filled.append(batch)
-    condition.broadcast()
+    isUrgent = isUrgent || batch.endsModel
+    if isUrgent || filled.count >= Self.wakeCount { condition.broadcast() }
   }
 
   /// Gives the writer a batch of rows whose memory is lent, and waits until it has written them and all before them.
@@ -47,6 +53,8 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     condition.lock()
     defer { condition.unlock() }
     filled.append(batch)
+    isUrgent = true
+    defer { isUrgent = false }
     condition.broadcast()
     while !isCancelled, !filled.isEmpty || taken > 0 { condition.wait() }
     // A writer that has given up does not look at rows any more: it has left its transaction.
@@ -67,9 +75,12 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
   func pop() throws -> RowBatch {
     condition.lock()
     defer { condition.unlock() }
-    while filled.isEmpty {
-      if let failure { throw failure }
-      condition.wait()
+    if filled.isEmpty {
+      while !isUrgent, failure == nil, filled.count < Self.wakeCount { condition.wait() }
+      while filled.isEmpty {
+        if let failure { throw failure }
+        condition.wait()
+      }
     }
     taken += 1
     return filled.removeFirst()
@@ -82,7 +93,7 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     defer { condition.unlock() }
     taken -= 1
     empty.append(batch)
-    condition.broadcast()
+    if empty.count >= Self.wakeCount || filled.isEmpty { condition.broadcast() }
   }
 
   /// Ends the work on behalf of the writer, which does not look at any row from then on.
@@ -91,11 +102,5 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     defer { condition.unlock() }
     isCancelled = true
     condition.broadcast()
-  }
-
-  var isAbandoned: Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    return isCancelled
   }
 }

@@ -13,7 +13,7 @@ struct ReadingPlace: Sendable {
 /// Reads the records of one model, from a key on, into batches: what the reading thread does.
 struct SourceReading: Sendable {
   /// A row that is longer is not copied: it passes alone, while the reader waits.
-  private static let lentLimit = 4 << 20
+  private static let lentLimit = RowBatch.byteLimit
 
   let route: ModelRoute
   let snapshot: any StorageSnapshot

@@ -20,15 +20,37 @@ enum RejectStore {
     }
   }
 
-  /// All rejects that are kept, in the order in which they were.
-  static func read(from reader: any StorageReader) throws -> [MigrationReject] {
+  /// How many rejects are kept.
+  static func count(in reader: any StorageReader) throws -> Int {
+    try reader.count(try FetchRequest(try Ledger.rejectSchema()))
+  }
+
+  /// Some rejects that are kept, in the order in which they were.
+  static func read(from reader: any StorageReader, after offset: Int = 0, limit: Int) throws
+    -> [MigrationReject]
+  {
     var rejects: [MigrationReject] = []
-    let results = try reader.fetch(try FetchRequest(try Ledger.rejectSchema()))
-    _ = try results.read(from: 0, limit: Int.max) { row in
+    let request = try FetchRequest(try Ledger.rejectSchema(), limit: limit, offset: offset)
+    let results = try reader.fetch(request)
+    _ = try results.read(from: 0, limit: limit) { row in
       rejects.append(try JSONDecoder().decode(MigrationReject.self, from: Data(row[1].borrowedBytes)))
     }
     return rejects
   }
+
+  /// Tells a sink of all rejects that are kept, some at a time.
+  static func tell(_ sink: any MigrationRejectSink, of reader: any StorageReader) throws {
+    var (done, rejects) = (0, try read(from: reader, limit: page))
+    try sink.begin(with: rejects)
+    while rejects.count == page {
+      done += page
+      rejects = try read(from: reader, after: done, limit: page)
+      if !rejects.isEmpty { try sink.add(rejects) }
+    }
+  }
+
+  /// How many are held in memory.
+  static let page = 1000
 }
 
 extension MigrationReject {

@@ -17,8 +17,7 @@ struct LastBatch {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/destinationChanged``.
   func check(_ entry: LedgerEntry) throws {
     let destination = try migration.destination.snapshot()
-    let rejected = Set(
-      try RejectStore.read(from: destination).filter { $0.model == entry.model }.map(\.position))
+    let rejected = try rejectedPositions(of: entry, in: destination)
     let queue = BatchQueue(fieldCount: route.destination.fields.count)
     let reading = SourceReading(
       route: route, snapshot: snapshot, queue: queue, options: migration.options,
@@ -42,6 +41,18 @@ struct LastBatch {
       isFinished = isFinished || batch.endsModel
       queue.giveBack(batch)
     }
+  }
+
+  private func rejectedPositions(of entry: LedgerEntry, in reader: any StorageReader) throws -> Set<Int> {
+    var (positions, done, isFinished): (Set<Int>, Int, Bool) = ([], 0, false)
+    while !isFinished {
+      let rejects = try RejectStore.read(from: reader, after: done, limit: RejectStore.page)
+      let own = rejects.filter { StoredName($0.model) == StoredName(entry.model) }
+      positions.formUnion(own.map(\.position))
+      done += rejects.count
+      isFinished = rejects.count < RejectStore.page
+    }
+    return positions
   }
 
   private func position(behind key: RecordKey?) throws -> Int {

@@ -3,8 +3,8 @@ import PersistenceLMDB
 import PersistenceMigration
 import PersistenceSQLite
 
-/// This library's migration from store to store, as apps and the tool start it, but that nothing is verified: the
-/// others do not verify either.
+/// This library's migration from store to store, as apps and the tool start it, but that nothing is verified
+/// beside the others, which do not verify either.
 struct LibraryCopying {
   private let folder: Folder
 
@@ -24,12 +24,16 @@ struct LibraryCopying {
     return store
   }
 
-  func copy(_ from: Engine, _ to: Engine, _ watch: inout Stopwatch) throws -> Answer {
+  func copy(
+    _ from: Engine, _ to: Engine, verification: MigrationOptions.Verification = .none,
+    _ watch: inout Stopwatch
+  ) throws -> Answer {
     try folder.remove("new")
     let source = try Self.open(from, folder.path("source-\(from)"))
     let destination = try Self.open(to, folder.path("new"))
     try watch.measure {
-      _ = try Migration(from: source, to: destination, options: MigrationOptions(verification: .none)).run()
+      let options = MigrationOptions(verification: verification)
+      _ = try Migration(from: source, to: destination, options: options).run()
     }
     var answer = Answer()
     try Repository(destination).filter(Movie.self).result().forEach { answer.add($0) }

@@ -113,6 +113,10 @@ enum DropChecks {
             try insert([.integer(Int64(number)), value, .date(1)], old, transaction)
           }
         }
+        // Read through what will have known the model of before.
+        for storage in try readers(store, storage) {
+          try expect(RowStore(storage, old).rows().count == 30, "\(old), before")
+        }
         let row: [PersistentValue] = [.integer(7), text ? .text("t8") : .integer(8), .date(2)]
         if isAtOnce {
           try storage.transaction { transaction in
