@@ -102,7 +102,8 @@ extension LMDBTransaction {
     let transaction = try current()
     if space == .indexes { try writePending() }
     var flags = MDB_RESERVE
-    let isGreatest = try isGreatest(key, in: space)
+    let last = greatest[space.rawValue]
+    let isGreatest = try isGreatest(key, last, in: space)
     if isGreatest {
       flags |= MDB_APPEND
     } else if !isReplacing {
@@ -114,8 +115,8 @@ extension LMDBTransaction {
     if code == MDB_KEYEXIST { return nil }
     try check(code, "write a record")
     if isGreatest {
-      greatest[space.rawValue].clear()
-      greatest[space.rawValue].append(key)
+      last.clear()
+      last.append(key)
     }
     return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
   }
@@ -148,9 +149,10 @@ extension LMDBTransaction {
     if code != MDB_NOTFOUND { try check(code, "delete records") }
   }
 
-  /// Whether a key is greater than every one of its space.
-  private func isGreatest(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool {
-    let buffer = greatest[space.rawValue]
+  /// Whether a key is greater than every one of its space, the greatest of which is kept in the buffer.
+  private func isGreatest(_ key: UnsafeRawBufferPointer, _ buffer: ByteBuffer, in space: ByteSpace) throws
+    -> Bool
+  {
     if known & 1 << space.rawValue == 0 {
       let cursor = try takeCursor(in: space)
       defer { giveBack(cursor) }

@@ -26,9 +26,8 @@ extension KeyValueTransaction {
     try schema.requireFit(of: row)
     let binding = try writableBinding(schema)
     let length = try binding.layout.packedLength(of: row)
-    let workspace = writer.workspace
-    let stored = workspace.takeBuffer()
-    defer { workspace.giveBack(stored) }
+    let stored = writtenKey
+    stored.clear()
     try binding.appendKey(of: row, to: stored)
     KeyForm.records(longest: writer.longestKey).storeRecordKey(stored)
     if !binding.hasUniqueIndex, expectation != .present {

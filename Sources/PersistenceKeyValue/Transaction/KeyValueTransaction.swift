@@ -11,6 +11,8 @@ package final class KeyValueTransaction: StorageTransaction {
   let writer: any ByteWriter
   private let source: TransactionSource
   let newEntries = NewEntries()
+  /// The key of the record that is being written, of which there is one at a time.
+  let writtenKey = ByteBuffer()
   @exclusivity(unchecked) private var isOpen = true
   @exclusivity(unchecked) private var failure: (any Error)?
 
