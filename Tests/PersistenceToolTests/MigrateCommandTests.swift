@@ -57,6 +57,16 @@ struct MigrateCommandTests {
     }
   }
 
+  @Test("Where there is no store there is nothing to resume, and none is made")
+  func resumingNothing() throws {
+    for scheme in ToolEngines.all.map(\.scheme) {
+      let run = harness(try movies()).run(["migrate", "held:", "\(scheme):\(folder("new"))", "--resume"])
+      #expect(run.code == 4, "\(run)")
+      #expect(run.messages.contains("missingStore"))
+      #expect(folder.names.isEmpty)
+    }
+  }
+
   @Test("A plan says how fields map, what would be lost and what it takes, and writes nothing")
   func plan() throws {
     let tool = harness(try movies())

@@ -29,4 +29,39 @@ struct StoreContent {
       if read < limit { return content }
     }
   }
+
+  /// Reads all records of a model of a snapshot once: one thread reads, while this one makes digests, which takes as
+  /// long.
+  static func read(
+    _ schema: ModelSchema, of snapshot: any StorageSnapshot, total: Int, phase: MigrationProgress.Phase,
+    also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (MigrationProgress) throws -> Void
+  ) throws -> StoreContent {
+    let queue = BatchQueue(fieldCount: schema.fields.count)
+    let reading = SourceReading(
+      route: ModelRoute(mapper: try RecordMapper(MigrationMapping(), schema)), snapshot: snapshot,
+      queue: queue,
+      options: MigrationOptions(verification: .none), start: ReadingPlace())
+    let reader = BackgroundThread("persistence verification") { reading.run() }
+    defer {
+      queue.cancel()
+      reader.join()
+    }
+    var digester = RecordDigester(schema)
+    var (content, isFinished) = (StoreContent(), false)
+    while !isFinished {
+      let batch = try queue.pop()
+      for index in 0..<batch.count {
+        try batch.withRow(index) { row in
+          content.digest.add(digester.digest(of: row))
+          try body(row)
+        }
+      }
+      content.count += batch.count
+      isFinished = batch.endsModel
+      queue.giveBack(batch)
+      try progress(
+        MigrationProgress(phase: phase, model: schema.name, done: content.count, total: total))
+    }
+    return content
+  }
 }

@@ -76,17 +76,17 @@ struct Resumption {
   }
 
   private func checkDestination(
-    _ entry: LedgerEntry, _ route: ModelRoute, _ reader: any StorageReader,
+    _ entry: LedgerEntry, _ route: ModelRoute, _ snapshot: any StorageSnapshot,
     _ progress: (MigrationProgress) throws -> Void
   ) throws {
     let schema = route.destination
-    let count = try reader.count(try FetchRequest(schema))
+    let count = try snapshot.count(try FetchRequest(schema))
     guard count == entry.now.count else {
       throw PersistenceError.destinationChanged(
         schema.name, "it held \(entry.now.count) records and holds \(count)", location: location)
     }
     guard let digest = entry.now.digest else { return }
-    let content = try StoreContent.read(schema, from: reader, total: count, phase: .resuming, progress)
+    let content = try StoreContent.read(schema, of: snapshot, total: count, phase: .resuming, progress)
     guard content.digest == digest else {
       throw PersistenceError.destinationChanged(
         schema.name, "the digest of its \(count) records is no longer the same", location: location)

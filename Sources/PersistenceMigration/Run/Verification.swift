@@ -22,7 +22,7 @@ struct Verification {
     let indexes = try IndexCheck.all(of: schema, in: snapshot)
     var sums = indexes.map { _ in UInt64(0) }
     let content = try StoreContent.read(
-      schema, from: snapshot, total: count, phase: .verifying,
+      schema, of: snapshot, total: count, phase: .verifying,
       also: { row in
         for (number, index) in indexes.enumerated() { sums[number] &+= index.number(of: row) }
       }, progress)

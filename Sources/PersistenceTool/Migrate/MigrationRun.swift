@@ -59,7 +59,8 @@ struct MigrationRun {
     let started = ContinuousClock.now
     var hasBegun = false
     do {
-      let done = try stores.with(stores.openForWriting(destinationURL)) { destination in
+      let done = try stores.with(stores.openForWriting(destinationURL, mustExist: options.start == .resume)) {
+        destination in
         let sink = choices.rejects.map { MigrationRejectFile(path: $0) }
         let migration = Migration(from: source, to: destination, options: options, rejects: sink)
         return try migration.run { progress in

@@ -80,10 +80,7 @@ struct ToolStores {
       }
       url = try check(text)
     }
-    guard !hasFiles(url) || FileManager.default.fileExists(atPath: url.path) else {
-      throw PersistenceError(
-        .missingStore, "there is no store at \(url.path); nothing was made", location: "\(url)")
-    }
+    try requireFiles(of: url)
     // Read only, so that nothing changes; but where the engine must first finish what a killed process left, or has
     // other needs, as an ordinary store that is not made anew.
     do {
@@ -92,6 +89,13 @@ struct ToolStores {
       where ![.missingStore, .notAStore, .invalidURL].contains(error.code)
     {
       return try open(Self.adding("create", "false", to: text, url, engines))
+    }
+  }
+
+  private func requireFiles(of url: StoreURL) throws {
+    guard !hasFiles(url) || FileManager.default.fileExists(atPath: url.path) else {
+      throw PersistenceError(
+        .missingStore, "there is no store at \(url.path); nothing was made", location: "\(url)")
     }
   }
 
@@ -106,9 +110,10 @@ struct ToolStores {
     return text + (text.contains("?") ? "&" : "?") + "\(name)=\(value)"
   }
 
-  /// Opens a store that is written to, making it where there is none.
-  func openForWriting(_ text: String) throws -> any StorageContext {
-    try check(text)
+  /// Opens a store that is written to, making it where there is none, unless it must be there already.
+  func openForWriting(_ text: String, mustExist: Bool = false) throws -> any StorageContext {
+    let url = try check(text)
+    if mustExist { try requireFiles(of: url) }
     return try open(text)
   }
 
