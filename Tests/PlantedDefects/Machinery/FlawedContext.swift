@@ -88,6 +88,11 @@ final class FlawedTransaction: StorageTransactionWrapper {
   func fetch(_ request: FetchRequest) throws -> any StorageResults { try flaw.found(request, in: reader) }
 
   func define(_ schema: ModelSchema) throws { try wrapped.define(engineSchema(schema)) }
+  func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    try wrapped.defineDeferringIndexes(engineSchema(schema))
+  }
+  func buildIndexes(of schema: ModelSchema) throws { try wrapped.buildIndexes(of: engineSchema(schema)) }
+  func drop(_ schema: ModelSchema) throws { try wrapped.drop(engineSchema(schema)) }
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws { try write(.insert, row, schema) }
   func update(_ row: borrowing Row, in schema: ModelSchema) throws { try write(.update, row, schema) }
   func save(_ row: borrowing Row, in schema: ModelSchema) throws { try write(.save, row, schema) }

@@ -8,6 +8,7 @@ final class WriteRecorder {
     case save([PersistentValue], ModelSchema)
     case delete(RecordKey, ModelSchema)
     case deleteAll(ModelSchema)
+    case drop(ModelSchema)
 
     func apply(to transaction: any StorageTransaction) throws {
       switch self {
@@ -15,6 +16,7 @@ final class WriteRecorder {
       case .save(let row, let schema): try transaction.write(.save, row, in: schema)
       case .delete(let key, let schema): _ = try transaction.delete(key, in: schema)
       case .deleteAll(let schema): _ = try transaction.deleteAll(in: schema)
+      case .drop(let schema): try transaction.drop(schema)
       }
     }
   }
@@ -35,6 +37,14 @@ final class RecordedTransaction: StorageTransactionWrapper {
   func define(_ schema: ModelSchema) throws {
     try wrapped.define(schema)
     writes.all.append(.define(schema))
+  }
+  func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    try wrapped.defineDeferringIndexes(schema)
+    writes.all.append(.define(schema))
+  }
+  func drop(_ schema: ModelSchema) throws {
+    try wrapped.drop(schema)
+    writes.all.append(.drop(schema))
   }
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try wrapped.insert(row, in: schema)
