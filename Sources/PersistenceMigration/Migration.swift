@@ -63,12 +63,10 @@ public struct Migration: Sendable {
       case .restart: try preparation.restart()
       case .resume: try Resumption(self, routes, snapshot).ledger(progress)
       }
-    let kept = try destination.snapshot()
-    if let rejects { try RejectStore.tell(rejects, of: kept) }
+    var rejectCount = try tellKeptRejects()
     var report = MigrationReport(
       models: [], verification: options.verification, isResumed: options.start == .resume)
     (report.losses, report.omissions) = (losses, omissions)
-    var rejectCount = try RejectStore.count(in: kept)
     for (index, route) in routes.enumerated() {
       let run = ModelRun(migration: self, route: route, snapshot: snapshot)
       report.models.append(try run.run(&ledger.entries[index], &rejectCount, progress))
@@ -85,6 +83,18 @@ public struct Migration: Sendable {
     }
     destination.monitor.note(isComplete: true)
     return report
+  }
+
+  /// Tells the sink of what the runs before put aside.
+  ///
+  /// What it looks at must not stay pinned while records are copied: a destination that may not use the pages of its
+  /// old states again grows with every transaction.
+  ///
+  /// - Returns: How many records that were.
+  private func tellKeptRejects() throws -> Int {
+    let kept = try destination.snapshot()
+    if let rejects { try RejectStore.tell(rejects, of: kept) }
+    return try RejectStore.count(in: kept)
   }
 
   private func validate() throws {
