@@ -23,6 +23,9 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
   /// What watches over the context.
   public let monitor: ContextMonitor
 
+  /// What the monitor knows.
+  public var isKnownComplete: Bool { monitor.isKnownComplete }
+
   /// Durable, for several processes; of a query on indexed fields, only the files that fit are read.
   public let capabilities: Capabilities
 

@@ -23,6 +23,9 @@ public final class LMDBContext: StorageContext {
   /// What watches over the context.
   public let monitor: ContextMonitor
 
+  /// What the monitor knows.
+  public var isKnownComplete: Bool { monitor.isKnownComplete }
+
   private let configuration: LMDBConfiguration
   private let session: Lock<LMDBSession?>
   private let lanes = LMDBLanes(count: 16)

@@ -22,6 +22,9 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
   /// What watches over the context.
   public let monitor: ContextMonitor
 
+  /// What the monitor knows.
+  public var isKnownComplete: Bool { monitor.isKnownComplete }
+
   package var counters: SQLiteCounters { store.counters }
 
   let store: SQLiteStore

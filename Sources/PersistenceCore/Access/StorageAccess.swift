@@ -15,14 +15,23 @@ enum StorageAccess {
       self = .transaction(try inside.transaction(), root: inside.root)
       return
     }
+    self = .store(try Self.store(context, for: model))
+  }
+
+  /// Looks at a context that is not the inside of a transaction.
+  ///
+  /// - Throws: As ``init(_:for:)`` does.
+  static func store<Model: PersistentRecord>(
+    _ context: any PersistentContext, for model: Model.Type
+  ) throws -> any StorageContext {
     guard let store = context.asStorageContext else {
       throw PersistenceError.incompatibleContext(
         model, context: context, accepted: model.supportedContexts.names)
     }
-    try Self.requireSupport(of: model, by: store)
+    try requireSupport(of: model, by: store)
     try TransactionScope.requireOutside(of: store)
     try store.requireComplete()
-    self = .store(store)
+    return store
   }
 
   private static func requireSupport<Model: PersistentRecord>(

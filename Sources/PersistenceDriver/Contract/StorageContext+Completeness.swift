@@ -1,4 +1,7 @@
 extension StorageContext {
+  /// What the monitor knows.
+  public var isKnownComplete: Bool { monitor.isKnownComplete }
+
   /// Makes sure that no unfinished migration is filling the store.
   ///
   /// Repositories call it before they read or write. The catalog is looked at once: a store that was found whole is
@@ -10,7 +13,7 @@ extension StorageContext {
   ///   catalog cannot be read.
   @inlinable
   public func requireComplete() throws {
-    if monitor.isKnownComplete { return }
+    if isKnownComplete { return }
     try lookForMigration()
   }
 

@@ -13,6 +13,12 @@ public protocol StorageContext: PersistentContext, StorageReader {
   /// What watches over the context: logging, long-held results, failures met while iterating.
   var monitor: ContextMonitor { get }
 
+  /// Whether the store has been found to hold everything that it should, as ``monitor`` knows.
+  ///
+  /// Every call asks. An engine that answers by itself spares its readers a count of references to the monitor, which
+  /// threads that read at once would have in common; by default the monitor is asked.
+  var isKnownComplete: Bool { get }
+
   /// Pins the store's newest committed state, at once.
   ///
   /// - Throws: ``PersistenceError``.

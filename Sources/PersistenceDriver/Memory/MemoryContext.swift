@@ -9,6 +9,9 @@ public final class MemoryContext: StorageContext, MemoryReader {
   /// What watches over the context.
   public let monitor: ContextMonitor
 
+  /// What the monitor knows.
+  public var isKnownComplete: Bool { monitor.isKnownComplete }
+
   private let state = Lock<MemoryState?>(MemoryState())
   private let gate = WriterGate()
   private let busyTimeout: Duration
