@@ -37,6 +37,7 @@ let package = Package(
     .library(name: "PersistenceSQLite", targets: ["PersistenceSQLite"]),
     .library(name: "PersistenceLMDB", targets: ["PersistenceLMDB"]),
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
+    .library(name: "DataAccess", targets: ["DataAccess"]),
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
     .library(name: "PersistenceConformance", targets: ["PersistenceConformance"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
@@ -75,6 +76,10 @@ let package = Package(
     .target(
       name: "PersistenceKeyValue", dependencies: ["PersistenceDriver", "PersistencePlanner", crypto],
       swiftSettings: settings),
+
+    // Stores that suspend instead of blocking, and what is built of them.
+    .target(
+      name: "DataAccess", dependencies: ["PersistenceCore", "PersistenceDriver"], swiftSettings: settings),
 
     // The engines.
     .systemLibrary(name: "CFileSystem"),
@@ -125,6 +130,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceTests", dependencies: ["Persistence", "PersistenceCore", logging],
+      swiftSettings: settings),
+    .testTarget(
+      name: "DataAccessTests",
+      dependencies: ["DataAccess", "PersistenceCore", "OurContexts", "PersistenceConformance"],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceSQLTests", dependencies: ["PersistenceDriver", "PersistenceSQL"],

@@ -23,6 +23,16 @@ extension PersistenceError.Code {
   public static let busy = Self(rawValue: "busy")
   /// The outer repository was used inside the closure of its own transaction (R1a).
   public static let insideTransaction = Self(rawValue: "insideTransaction")
+  /// What is stored is not what the change began with; reading it and changing it again may help.
+  public static let conflict = Self(rawValue: "conflict")
+  /// The task that asked was cancelled.
+  public static let cancelled = Self(rawValue: "cancelled")
+  /// No answer came within the stated time; whether a write was done is not known. Trying again may help.
+  public static let timedOut = Self(rawValue: "timedOut")
+  /// A server could not be reached, or broke off before its answer was whole; trying again may help.
+  public static let unreachable = Self(rawValue: "unreachable")
+  /// A server does not know who asks, or does not allow it.
+  public static let unauthorized = Self(rawValue: "unauthorized")
   /// A transaction, snapshot or result was used after its end, or its context was closed.
   public static let closed = Self(rawValue: "closed")
   /// The store may only be read.

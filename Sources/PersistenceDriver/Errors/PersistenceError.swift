@@ -63,7 +63,7 @@ public struct PersistenceError: Error, Sendable {
   }
 
   /// Whether trying the same again later may succeed without anything being repaired.
-  public var isRetryable: Bool { code == .busy }
+  public var isRetryable: Bool { code == .busy || code == .timedOut || code == .unreachable }
 
   /// The error with whatever is not yet known of its place filled in.
   public func at(
