@@ -30,6 +30,37 @@ struct RepositoryStoreTests {
     #expect(try await store.delete(seven) == nil)
     #expect(try await store.filter().count() == 9)
   }
+
+  @Test("a batch is applied whole and once, however often it is sent", arguments: ContextUnderTest.ours)
+  func batches(context: ContextUnderTest) async throws {
+    let files = try context.makeStore()
+    var repository = try files.open()
+    let batch = ChangeBatch([
+      .insert(Errand(id: 1, title: "a")), .insert(Errand(id: 2, title: "b")),
+      .delete(Errand(id: 1, title: "a")),
+    ])
+    try await repository.store(of: Errand.self).apply(batch)
+    try await repository.store(of: Errand.self).apply(batch)
+    if try context.capabilities().isDurable {
+      try repository.close()
+      repository = try files.open()
+    }
+    let store = repository.store(of: Errand.self)
+    try await store.apply(batch)
+    #expect(try await store.filter().result() == [Errand(id: 2, title: "b")])
+
+    let failing = ChangeBatch([.save(Errand(id: 3, title: "c")), .insert(Errand(id: 2, title: "twice"))])
+    for _ in 0..<2 {
+      let error = await #expect(throws: PersistenceError.self) { try await store.apply(failing) }
+      #expect(error?.code == .duplicateKey)
+    }
+    #expect(try await store.find(3) == nil)
+    // Nothing of it is left, not even its id: once it can be applied, it is.
+    try await store.delete(Errand(id: 2, title: "b"))
+    try await store.apply(failing)
+    #expect(try await store.filter().count() == 2)
+    try repository.close()
+  }
 }
 
 private struct Errand: PersistentRecord, Equatable {

@@ -63,10 +63,10 @@ public struct RepositoryStore<Object: PersistentRecord>: Store {
     }
   }
 
-  /// Makes several changes in one transaction.
+  /// Makes several changes in one transaction, once however often the batch is sent.
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) {
-    try await work { repository in
-      try repository.transaction { inside in
+    _ = try await work { repository in
+      try repository.applyOnce(batch.id) { inside in
         for change in batch.changes { try inside.apply(change) }
       }
     }

@@ -15,6 +15,9 @@ public enum ReservedModel {
   /// The records that a migration could not carry over.
   public static let migrationRejects = "persistence.migration.rejects"
 
+  /// The ids of the batches that were applied lately: see ``AppliedBatches``.
+  public static let appliedBatches = "persistence.batches"
+
   /// Whether a model's name is reserved.
   ///
   /// - Parameter name: The name.

@@ -1,0 +1,105 @@
+import Foundation
+import PersistenceCore
+
+/// W3, W5: batches that are sent more than once.
+enum BatchChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "a batch that is sent twice is applied once, also after the store was opened again", [.w3, .w5],
+      needs: [.writable, .durable], reopened),
+    ConformanceCheck(
+      "a batch that is undone leaves no mark and can be sent again", [.w3], needs: [.writable], undone),
+    ConformanceCheck(
+      "of a batch that many threads send at once, one is applied", [.w3, .w6], needs: [.writable], atOnce),
+    ConformanceCheck(
+      "the ids of batches are forgotten by age and by number, the oldest first", [.w3], needs: [.writable],
+      forgotten),
+  ]
+
+  private static func id(_ number: Int) -> UUID {
+    UUID(
+      uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, UInt8(number >> 8 & 255), UInt8(number & 255)))
+  }
+
+  /// Adds one to an account's balance, once for each id.
+  @discardableResult
+  private static func add(_ id: UUID, to storage: any StorageContext, thenThrow error: (any Error)? = nil)
+    throws
+    -> Bool
+  {
+    var isNew = false
+    try storage.transaction { transaction in
+      isNew = try AppliedBatches().record(id, in: transaction)
+      guard isNew else { return }
+      let schema = try Account.schema.model
+      try transaction.define(schema)
+      var account = Account(1, balance: 0)
+      _ = try transaction.find(account.recordKey, in: schema) { account = try Account(from: $0) }
+      account.balance += 1
+      let row = RowBuffer(count: schema.fields.count)
+      try account.encode(into: row)
+      try row.withRow { try transaction.save($0, in: schema) }
+      if let error { throw error }
+    }
+    return isNew
+  }
+
+  private static func balance(_ repository: Repository) throws -> Int? {
+    try repository.find(Account.self, id: 1)?.balance
+  }
+
+  @Sendable private static func reopened(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    for round in 0..<3 {
+      let repository = try store.open()
+      for number in 0..<10 {
+        try expect(
+          add(id(number), to: repository.storage) == (round == 0), "batch \(number) in round \(round)")
+      }
+      try expect(balance(repository), equals: 10)
+      try repository.close()
+    }
+  }
+
+  @Sendable private static func undone(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try expectThrows(Refusal()) { try add(id(1), to: repository.storage, thenThrow: Refusal()) }
+    try expect(balance(repository), equals: nil)
+    try expect(!AppliedBatches().contains(id(1), in: repository.storage), "an undone batch left its id")
+    try expect(add(id(1), to: repository.storage), "an undone batch was refused when it was sent again")
+    try expect(!add(id(1), to: repository.storage), "a batch was applied twice")
+    try expect(balance(repository), equals: 1)
+  }
+
+  @Sendable private static func atOnce(_ context: ContextUnderTest) throws {
+    let storage = try context.makeStore().open().storage
+    let outcomes = try Threads.run(4) { _ in
+      try (0..<5).filter { try add(id($0), to: storage) }.count
+    }
+    try expect(outcomes.reduce(0, +), equals: 5)
+  }
+
+  @Sendable private static func forgotten(_ context: ContextUnderTest) throws {
+    let storage = try context.makeStore().open().storage
+    func record(_ number: Int, _ retention: AppliedBatches.Retention, at seconds: Double) throws {
+      let batches = AppliedBatches(retention: retention) { Date(timeIntervalSinceReferenceDate: seconds) }
+      try storage.transaction { transaction in
+        try expect(batches.record(id(number), in: transaction), "batch \(number) counts as applied")
+      }
+    }
+    func known() throws -> [Int] {
+      try (0..<100).filter { try AppliedBatches().contains(id($0), in: storage) }
+    }
+    let five = AppliedBatches.Retention(age: .seconds(100), count: 5)
+    for number in 0..<20 { try record(number, five, at: 0) }
+    try expect(known(), equals: Array(15..<20))
+    try record(20, five, at: 90)
+    try record(21, five, at: 101)
+    try expect(known(), equals: [20, 21])
+    // With room for all, the old ones go a few at a time, and all of them go in the end.
+    let many = AppliedBatches.Retention(age: .seconds(100), count: 1000)
+    for number in 30..<70 { try record(number, many, at: 110) }
+    for number in 70..<80 { try record(number, many, at: 300) }
+    try expect(known(), equals: Array(70..<80))
+  }
+}
