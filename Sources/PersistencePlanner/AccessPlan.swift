@@ -67,4 +67,10 @@ package struct AccessPlan: Sendable, Hashable {
   package var residual: PredicateNode?
   /// Paths of which only the ranges count: a row fits where each of them leads to it too.
   package var intersected: [AccessPlan] = []
+
+  /// Whether every record is come to, in the order of a secondary index.
+  package var isWholeIndex: Bool {
+    guard case .index = path else { return false }
+    return ranges == [Range()]
+  }
 }

@@ -6,6 +6,9 @@ import Testing
 private final class CountingContext: StorageContextWrapper {
   let wrapped: any StorageContext = MemoryContext()
   let rows = Mutex(0)
+  let areScattered: Bool
+
+  init(areScattered: Bool = false) { self.areScattered = areScattered }
 
   func fetch(_ request: FetchRequest) throws -> any StorageResults {
     CountingResults(context: self, wrapped: try wrapped.fetch(request))
@@ -20,6 +23,8 @@ private final class CountingResults: StorageResults {
     self.context = context
     self.wrapped = wrapped
   }
+
+  var areScattered: Bool { context.areScattered }
 
   func count() throws -> Int { try wrapped.count() }
 
@@ -55,6 +60,23 @@ struct SliceTests {
     reads(2 * page + 5) { for _ in result.dropFirst(200).prefix(2 * page + 5) {} }
     try reads(page + 1) { try result.dropFirst(200).prefix(page + 1).forEach { _ in } }
     reads(7) { #expect(result.dropFirst(993).map(\.id) == Array(993..<1_000)) }
+  }
+
+  @Test("R3 of rows that stand apart few are read before they are asked for, and all are there")
+  func scattered() throws {
+    let context = CountingContext(areScattered: true)
+    let repository = Repository(context)
+    try repository.save(contentsOf: (0..<1_000).map { Visit(id: $0) })
+    let firstTen = AnyCollection(try repository.filter(Visit.self).result()).prefix(10)
+    #expect(firstTen.map(\.id) == Array(0..<10))
+    #expect(context.rows.withLock(\.self) < 20)
+    let result = try repository.filter(Visit.self).result()
+    #expect(Array(result).map(\.id) == Array(0..<1_000))
+    #expect(result.reversed().map(\.id) == Array((0..<1_000).reversed()))
+    for offset in [0, 15, 16, 17, 127, 128, 300, 999] {
+      #expect(result[result.index(result.startIndex, offsetBy: offset)].id == offset)
+    }
+    #expect(result.dropFirst(10).prefix(200).map(\.id) == Array(10..<210))
   }
 }
 

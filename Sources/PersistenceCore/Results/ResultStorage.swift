@@ -7,6 +7,9 @@ final class ResultStorage<Element: Sendable>: Sendable {
   /// How many models a page holds.
   static var pageSize: Int { ElementPage<Element>.size }
 
+  /// How many models the first page holds where each is read from a place of its own, and most may never be asked for.
+  private static var shortPageSize: Int { 16 }
+
   /// The rows beyond the first page; nil where the first page is all there is, and nothing is pinned.
   private let rows: (any StorageResults)?
   private let firstPage: [Element]
@@ -28,8 +31,9 @@ final class ResultStorage<Element: Sendable>: Sendable {
   ) throws {
     decoder = RowDecoder(schema: request.schema, location: location, decode: decode)
     self.monitor = monitor
-    firstPage = try decoder.page(rows, from: 0, limit: Self.pageSize)
-    guard firstPage.count == Self.pageSize, request.limit.map({ $0 > Self.pageSize }) ?? true else {
+    let size = rows.areScattered ? Self.shortPageSize : Self.pageSize
+    firstPage = try decoder.page(rows, from: 0, limit: size)
+    guard firstPage.count == size, request.limit.map({ $0 > size }) ?? true else {
       self.rows = nil
       pin = nil
       return
@@ -154,8 +158,8 @@ final class ResultStorage<Element: Sendable>: Sendable {
   }
 
   private func page(_ number: Int) throws -> [Element] {
-    if number == 0 { return firstPage }
-    guard let rows else { return [] }
+    guard let rows else { return number == 0 ? firstPage : [] }
+    if number == 0, firstPage.count == Self.pageSize { return firstPage }
     let known = cache.withLock { cache -> [Element]? in
       guard let index = cache.pages.firstIndex(where: { $0.number == number }) else { return nil }
       let page = cache.pages.remove(at: index)

@@ -19,4 +19,13 @@ public protocol StorageResults: AnyObject, Sendable {
   /// - Complexity: Linear in `limit`, where `offset` is 0 or follows a run read before; a jump further ahead
   ///   may take one scan of keys up to it, once.
   func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int
+
+  /// Whether there are many rows, each of which is read from a place of its own, as by an index: a first page is better
+  /// short then. By default they are not.
+  var areScattered: Bool { get }
+}
+
+extension StorageResults {
+  /// Rows stand beside each other, or are few.
+  public var areScattered: Bool { false }
 }

@@ -27,7 +27,7 @@ extension PersistenceError.Code {
   public static let conflict = Self(rawValue: "conflict")
   /// The task that asked was cancelled.
   public static let cancelled = Self(rawValue: "cancelled")
-  /// No answer came within the stated time; whether a write was done is not known. Trying again may help.
+  /// No answer came within the stated time, and whether a write was done is not known; trying again may help.
   public static let timedOut = Self(rawValue: "timedOut")
   /// A server could not be reached, or broke off before its answer was whole; trying again may help.
   public static let unreachable = Self(rawValue: "unreachable")

@@ -11,6 +11,9 @@ extension StorageResultsWrapper {
   public func count() throws -> Int { try wrapped.count() }
 
   /// Asks the wrapped results.
+  public var areScattered: Bool { wrapped.areScattered }
+
+  /// Asks the wrapped results.
   public func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
     try wrapped.read(from: offset, limit: limit, body)
   }

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePlanner
 import Synchronization
 
 /// Results whose path yields them in order: read a page at a time, holding nothing but places.
@@ -32,6 +33,11 @@ final class WalkedResults: StorageResults {
     self.query = query
     self.source = source
     self.selection = selection
+  }
+
+  var areScattered: Bool {
+    guard query.request.limit == nil, query.plan.isWholeIndex else { return false }
+    return !query.isKeyOnly(selection ?? Array(query.binding.declared.fields.indices))
   }
 
   /// The rows of the walk that make up the result; the end is `Int.max` where there is no limit.
