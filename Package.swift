@@ -38,6 +38,7 @@ let package = Package(
     .library(name: "PersistenceLMDB", targets: ["PersistenceLMDB"]),
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
     .library(name: "DataAccess", targets: ["DataAccess"]),
+    .library(name: "DataAccessTesting", targets: ["DataAccessTesting"]),
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
     .library(name: "PersistenceConformance", targets: ["PersistenceConformance"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
@@ -80,6 +81,9 @@ let package = Package(
     // Stores that suspend instead of blocking, and what is built of them.
     .target(
       name: "DataAccess", dependencies: ["PersistenceCore", "PersistenceDriver"], swiftSettings: settings),
+    // What authors and users of stores test with: scripted stores, a clock, the rules of stores.
+    .target(
+      name: "DataAccessTesting", dependencies: ["DataAccess", "PersistenceCore"], swiftSettings: settings),
 
     // The engines.
     .systemLibrary(name: "CFileSystem"),
@@ -133,7 +137,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DataAccessTests",
-      dependencies: ["DataAccess", "PersistenceCore", "OurContexts", "PersistenceConformance"],
+      dependencies: [
+        "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts", "PersistenceConformance",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceSQLTests", dependencies: ["PersistenceDriver", "PersistenceSQL"],

@@ -1,0 +1,72 @@
+import PersistenceCore
+
+/// A record whose key is text, and whose nickname no other one may have.
+struct Named: PersistentRecord, Equatable {
+  var name: String
+  var nickname: String?
+
+  static let schema = RecordSchema<Named>(
+    "Named thing", fields: [.field("name", \.name), .field("nick name", \.nickname)], key: [\.name],
+    indexes: [RecordIndex(\.nickname, isUnique: true)])
+
+  var primaryKey: String { name }
+
+  init(_ name: String, nickname: String? = nil) {
+    self.name = name
+    self.nickname = nickname
+  }
+
+  init(from row: borrowing Row) throws {
+    name = try row.decode(at: 0)
+    nickname = try row.decode(at: 1)
+  }
+
+  func encode(into row: RowBuffer) throws {
+    row.encode(name, at: 0)
+    row.encode(nickname, at: 1)
+  }
+
+  // Scalar for scalar, as stores tell texts apart; `String` calls both forms of é equal.
+  static func == (left: Named, right: Named) -> Bool {
+    left.name.unicodeScalars.elementsEqual(right.name.unicodeScalars)
+      && (left.nickname == nil) == (right.nickname == nil)
+      && (left.nickname ?? "").unicodeScalars.elementsEqual((right.nickname ?? "").unicodeScalars)
+  }
+}
+
+/// A record whose key is made of two fields.
+struct Seat: PersistentRecord, Equatable {
+  struct Place: PersistentKey {
+    var row: String
+    var number: Int
+    var keyValues: [PersistentValue] { row.keyValues + number.keyValues }
+  }
+
+  var row: String
+  var number: Int
+  var guest: String
+
+  static let schema = RecordSchema<Seat>(
+    "Seat", fields: [.field("row", \.row), .field("number", \.number), .field("guest", \.guest)],
+    key: [\.row, \.number])
+
+  var primaryKey: Place { Place(row: row, number: number) }
+
+  init(_ row: String, _ number: Int, guest: String) {
+    self.row = row
+    self.number = number
+    self.guest = guest
+  }
+
+  init(from source: borrowing Row) throws {
+    row = try source.decode(at: 0)
+    number = try source.decode(at: 1)
+    guest = try source.decode(at: 2)
+  }
+
+  func encode(into target: RowBuffer) throws {
+    target.encode(row, at: 0)
+    target.encode(number, at: 1)
+    target.encode(guest, at: 2)
+  }
+}

@@ -1,0 +1,43 @@
+import PersistenceCore
+
+/// A record of a few ordinary fields: what most checks write and ask for.
+struct Parcel: PersistentRecord, Equatable {
+  var id: Int
+  var name: String
+  var weight: Double
+  var priority: Int?
+  var isSent: Bool
+
+  init(_ id: Int, name: String = "", weight: Double = 0, priority: Int? = nil, isSent: Bool = false) {
+    self.id = id
+    self.name = name
+    self.weight = weight
+    self.priority = priority
+    self.isSent = isSent
+  }
+
+  static let schema = RecordSchema<Parcel>(
+    "Parcel",
+    fields: [
+      .field("id", \.id), .field("name", \.name), .field("weight", \.weight), .field("priority", \.priority),
+      .field("isSent", \.isSent),
+    ], key: [\.id], indexes: [RecordIndex(\.name)])
+
+  var primaryKey: Int { id }
+
+  init(from row: borrowing Row) throws {
+    id = try row.decode(at: 0)
+    name = try row.decode(at: 1)
+    weight = try row.decode(at: 2)
+    priority = try row.decode(at: 3)
+    isSent = try row.decode(at: 4)
+  }
+
+  func encode(into row: RowBuffer) throws {
+    row.encode(id, at: 0)
+    row.encode(name, at: 1)
+    row.encode(weight, at: 2)
+    row.encode(priority, at: 3)
+    row.encode(isSent, at: 4)
+  }
+}

@@ -1,0 +1,57 @@
+import DataAccess
+import PersistenceCore
+import Synchronization
+
+/// The pages of one store, walked by one task at a time.
+private final class InnerPages<Object: PersistentRecord>: @unchecked Sendable {
+  // The iterator is used by one task at a time, as StorePages asks for.
+  private var iterator: StorePages<Object, PersistenceError>.AsyncIterator
+
+  init(_ pages: StorePages<Object, PersistenceError>) { iterator = pages.makeAsyncIterator() }
+
+  func next() async throws(PersistenceError) -> [Object]? { try await iterator.next() }
+}
+
+/// Walks the pages of a store as a script lets them through.
+final class ScriptedPager<Object: PersistentRecord>: Sendable {
+  private let store: ScriptedStore<Object>
+  private let pages: InnerPages<Object>
+  private let failure = Mutex<PersistenceError?>(nil)
+
+  init(_ store: ScriptedStore<Object>, _ query: FetchOptions<Object>, size: Int) {
+    self.store = store
+    pages = InnerPages(store.wrapped.pages(query, size: size))
+  }
+
+  @Sendable
+  func next() async throws(PersistenceError) -> [Object]? {
+    let (call, answer) = store.begin(.page)
+    do {
+      if let failure = failure.withLock(\.self) { throw failure }
+      try await store.wait(for: answer)
+      let page = try await page(answer)
+      store.end(call, .answered)
+      return page
+    } catch {
+      let error = PersistenceError(scripted: error)
+      store.end(call, .failed(error.code))
+      throw error
+    }
+  }
+
+  private func page(_ answer: ScriptedAnswer) async throws -> [Object]? {
+    switch answer.outcome {
+    case .genuine: return try await pages.next()
+    case .truncated(let count): return try await pages.next().map { Array($0.prefix(count)) }
+    case .failure(let error): throw error
+    case .lost(let error):
+      _ = try await pages.next()
+      throw error
+    case .partial(let count, let error):
+      failure.withLock { $0 = error }
+      guard count > 0, let page = try await pages.next() else { throw error }
+      return Array(page.prefix(count))
+    case .hangs: throw CancellationError()
+    }
+  }
+}

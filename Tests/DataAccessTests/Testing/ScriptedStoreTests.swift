@@ -1,0 +1,59 @@
+import DataAccess
+import DataAccessTesting
+import PersistenceCore
+import Testing
+
+@Suite("A scripted store")
+struct ScriptedStoreTests {
+  private let gone = PersistenceError(.unreachable, "gone")
+
+  @Test("answers are taken in order, for each kind of operation; the rest is as was set for all")
+  func order() async throws {
+    let store = try ScriptedStore([Note(1), Note(2)])
+    store.script(.failure(gone), .genuine, for: .find)
+    store.answerOtherwise(.failure(PersistenceError(.busy, "later")))
+    await #expect(throws: PersistenceError.self) { try await store.find(1) }
+    #expect(try await store.find(1) == Note(1))
+    let error = await #expect(throws: PersistenceError.self) { try await store.find(1) }
+    #expect(error?.code == .busy)
+    #expect(store.calls.map(\.operation) == [.find, .find, .find])
+    #expect(store.calls.map(\.outcome) == [.failed(.unreachable), .answered, .failed(.busy)])
+  }
+
+  @Test("a lost answer is of something done, a failure of something not done")
+  func lost() async throws {
+    let store = try ScriptedStore<Note>()
+    store.script(.lost(gone), .failure(gone), for: .insert)
+    await #expect(throws: PersistenceError.self) { try await store.insert(Note(1)) }
+    await #expect(throws: PersistenceError.self) { try await store.insert(Note(2)) }
+    #expect(try await store.execute(FetchOptions()) == [Note(1)])
+  }
+
+  @Test("delays pass on the clock; what hangs ends when its task is cancelled")
+  func waiting() async throws {
+    let clock = TestClock()
+    let store = try ScriptedStore([Note(1)], clock: clock)
+    store.script(.genuine.after(.seconds(3)), .hangs, for: .find)
+    let slow = Task { try await store.find(1) }
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(3))
+    #expect(try await slow.value == Note(1))
+    let hanging = Task { try await store.find(1) }
+    await store.calls { $0.count == 2 }
+    hanging.cancel()
+    let error = await #expect(throws: PersistenceError.self) { try await hanging.value }
+    #expect(error?.code == .cancelled)
+  }
+
+  @Test("pages come in part, and then break off")
+  func partial() async throws {
+    let store = try ScriptedStore((0..<10).map { Note($0) })
+    store.script(.genuine, .partial(2, then: gone), for: .page)
+    var found: [Int] = []
+    let error = await #expect(throws: PersistenceError.self) {
+      for try await page in store.filter().pages(of: 4) { found += page.map(\.id) }
+    }
+    #expect(error?.code == .unreachable)
+    #expect(found == [0, 1, 2, 3, 4, 5])
+  }
+}
