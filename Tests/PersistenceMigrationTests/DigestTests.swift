@@ -6,7 +6,7 @@ import Testing
 @Suite("Digests of records and of sets of them")
 struct DigestTests {
   private func digest(_ schema: ModelSchema, _ rows: [[PersistentValue]]) -> ContentDigest {
-    var digester = RecordDigester(schema)
+    let digester = RecordDigester(schema)
     var content = ContentDigest()
     let buffer = RowBuffer(count: schema.fields.count)
     for values in rows {

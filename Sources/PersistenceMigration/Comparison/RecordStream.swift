@@ -11,8 +11,8 @@ struct RecordStream {
 
   private let results: any StorageResults
   private let schema: ModelSchema
-  private var digester: RecordDigester
-  private var sharedDigester: RecordDigester?
+  private let digester: RecordDigester
+  private let sharedDigester: RecordDigester?
   private var page: [Entry] = []
   private var position = 0
   private var isFinished = false
@@ -48,7 +48,7 @@ struct RecordStream {
     var entries: [Entry] = []
     var bytes = 0
     let limit = size.rows
-    var (digester, sharedDigester, content) = (digester, sharedDigester, content)
+    var content = content
     let read = try results.read(from: content.count, limit: limit) { row in
       let digest = digester.digest(of: row)
       content.digest.add(digest)
@@ -57,7 +57,7 @@ struct RecordStream {
       bytes += row.approximateSize
     }
     content.count += read
-    (self.digester, self.sharedDigester, self.content) = (digester, sharedDigester, content)
+    self.content = content
     size.note(rows: read, bytes: bytes)
     isFinished = read < limit
     page = entries

@@ -11,7 +11,7 @@ struct StoreContent {
     also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (MigrationProgress) throws -> Void
   ) throws -> StoreContent {
     let results = try reader.fetch(try FetchRequest(schema))
-    var digester = RecordDigester(schema)
+    let digester = RecordDigester(schema)
     var content = StoreContent()
     var page = PageSize()
     while true {
@@ -30,8 +30,8 @@ struct StoreContent {
     }
   }
 
-  /// Reads all records of a model of a snapshot once: one thread reads, while this one makes digests, which takes as
-  /// long.
+  /// Reads all records of a model of a snapshot once: one thread reads, while this one looks at what was read; whichever
+  /// waits for the other makes the digests.
   static func read(
     _ schema: ModelSchema, of snapshot: any StorageSnapshot, total: Int, phase: MigrationProgress.Phase,
     also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (MigrationProgress) throws -> Void
@@ -40,22 +40,18 @@ struct StoreContent {
     let reading = SourceReading(
       route: ModelRoute(mapper: try RecordMapper(MigrationMapping(), schema)), snapshot: snapshot,
       queue: queue,
-      options: MigrationOptions(verification: .none), start: ReadingPlace())
+      options: MigrationOptions(verification: .digest), start: ReadingPlace())
     let reader = BackgroundThread("persistence verification") { reading.run() }
     defer {
       queue.cancel()
       reader.join()
     }
-    var digester = RecordDigester(schema)
+    let digester = RecordDigester(schema)
     var (content, isFinished) = (StoreContent(), false)
     while !isFinished {
       let batch = try queue.pop()
-      for index in 0..<batch.count {
-        try batch.withRow(index) { row in
-          content.digest.add(digester.digest(of: row))
-          try body(row)
-        }
-      }
+      content.digest.add(batch.digest(by: digester))
+      for index in 0..<batch.count { try batch.withRow(index) { try body($0) } }
       content.count += batch.count
       isFinished = batch.endsModel
       queue.giveBack(batch)

@@ -39,6 +39,13 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     }
   }
 
+  /// Whether the writer has enough to go on with, so that the reader has the time for what either of them can do.
+  var isReaderAhead: Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    return filled.count + taken >= Self.wakeCount
+  }
+
   /// Gives a filled batch to the writer.
   func push(_ batch: RowBatch) {
     condition.lock()

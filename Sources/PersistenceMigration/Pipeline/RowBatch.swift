@@ -37,8 +37,8 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
   var failures: [Failure] = []
   /// How many records of the model come before the first row; those that could not be read are among them.
   var firstPosition = 0
-  /// The digest of the rows, where digests are made.
-  var digest = ContentDigest()
+  /// The digest of the rows, where the side that had the time has made it.
+  private var digest: ContentDigest?
   /// Whether the transaction ends with the batch; then the key of the last record that was read, and how many behind
   /// it could not be.
   var endsTransaction = false
@@ -73,7 +73,7 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
   func reset() {
     (count, bytes) = (0, 0)
     failures.removeAll(keepingCapacity: true)
-    digest = ContentDigest()
+    digest = nil
     (endsTransaction, endsModel, lastKey, failuresBehind) = (false, false, nil, 0)
     if let first = chunks.first, first.count > Self.byteLimit {
       first.deallocate()
@@ -112,6 +112,15 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
     for position in 0..<row.count { target[position] = row[position] }
     count += 1
     bytes += size
+  }
+
+  /// The digest of the rows: made now, where it is not known from before.
+  func digest(by digester: RecordDigester) -> ContentDigest {
+    if let digest { return digest }
+    var sum = ContentDigest()
+    for index in 0..<count { withRow(index) { sum.add(digester.digest(of: $0)) } }
+    digest = sum
+    return sum
   }
 
   /// Lends a row to a closure.

@@ -76,7 +76,7 @@ struct SourceReading: Sendable {
     private let target: RowBuffer
     private let queue: BatchQueue
     private let options: MigrationOptions
-    private var digester: RecordDigester?
+    private let digester: RecordDigester?
     private var batch: RowBatch
     private var position: Int
     private var transactionRows = 0
@@ -150,7 +150,6 @@ struct SourceReading: Sendable {
       key.reset()
       for (place, position) in keyPositions.enumerated() { key.setCopy(of: source[position], at: place) }
       failuresBehind = 0
-      if let digest = digester?.digest(of: row) { batch.digest.add(digest) }
       let size = row.approximateSize
       if size > SourceReading.lentLimit {
         if !batch.isEmpty { try flush() }
@@ -167,7 +166,7 @@ struct SourceReading: Sendable {
     mutating func finish() throws {
       try endTransaction()
       batch.endsModel = true
-      queue.push(batch)
+      push()
     }
 
     private var isTransactionFull: Bool {
@@ -200,8 +199,14 @@ struct SourceReading: Sendable {
     }
 
     private mutating func flush() throws {
-      queue.push(batch)
+      push()
       try takeNext()
+    }
+
+    /// Hands the batch on; its digest is made on the side that waits for the other.
+    private mutating func push() {
+      if let digester, queue.isReaderAhead { _ = batch.digest(by: digester) }
+      queue.push(batch)
     }
 
     private mutating func takeNext() throws {

@@ -5,7 +5,7 @@ struct BatchWriting {
   private let migration: Migration
   private let route: ModelRoute
   private var options: MigrationOptions { migration.options }
-  private var digester: RecordDigester?
+  private let digester: RecordDigester?
   private let firstReject: Int
 
   /// What the ledger is to know of the model when the transaction is committed.
@@ -42,8 +42,11 @@ struct BatchWriting {
   }
 
   private mutating func write(_ batch: RowBatch, _ transaction: any StorageTransaction) throws {
-    entry.read?.add(batch.digest)
-    entry.now.digest?.add(batch.digest)
+    if let digester {
+      let digest = batch.digest(by: digester)
+      entry.read?.add(digest)
+      entry.now.digest?.add(digest)
+    }
     entry.bytes += batch.bytes
     entry.counts.read += batch.count + batch.failures.count
     for failure in batch.failures {

@@ -27,10 +27,11 @@ struct SourceContent {
       queue.cancel()
       reader.join()
     }
+    let digester = RecordDigester(route.destination)
     var (content, done, isFinished) = (SourceContent(), 0, false)
     while !isFinished {
       let batch = try queue.pop()
-      content.digest.add(batch.digest)
+      content.digest.add(batch.digest(by: digester))
       if batch.endsTransaction { content.lastKey = batch.lastKey }
       done += batch.count + batch.failures.count
       let tells = batch.endsTransaction
