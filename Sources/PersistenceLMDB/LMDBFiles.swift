@@ -49,9 +49,8 @@ struct LMDBFiles: Sendable {
         "an LMDB store is a folder, and this path leads to a file; nothing was changed; give another path",
         location: path)
     }
-    var directory = try Self.resolved(path)
-    if stat(directory + "/" + Self.dataName, &status) == 0 {
-      let data = try Self.resolved(directory + "/" + Self.dataName)
+    if stat(path + "/" + Self.dataName, &status) == 0 {
+      let data = try Self.resolved(path + "/" + Self.dataName)
       guard data.hasSuffix("/" + Self.dataName) else {
         throw PersistenceError(
           .notAStore, "data.mdb is a link to a file of another name, beside which LMDB finds no locks",
@@ -61,6 +60,7 @@ struct LMDBFiles: Sendable {
     } else {
       let code = errno
       guard code == ENOENT else { throw Self.failure(code, path) }
+      directory = try Self.resolved(path)
       try Self.requireNothingElse(in: directory)
       guard mayCreate else { throw Self.failure(ENOENT, path) }
       do {
@@ -71,7 +71,6 @@ struct LMDBFiles: Sendable {
       }
       guard stat(directory + "/" + Self.dataName, &status) == 0 else { throw Self.failure(errno, path) }
     }
-    self.directory = directory
     identity = FileIdentity(status)
   }
 
@@ -165,7 +164,10 @@ struct LMDBFiles: Sendable {
       defer { close(file) }
       var status = stat()
       guard fstat(file, &status) == 0 else { return try check(errno) }
-      let code = posix_fallocate(file, 0, off_t(max(Int(status.st_size), (readers + 8) * 64)))
+      let size = max(Int(status.st_size), (readers + 8) * 64)
+      // Blocks that it has, it keeps.
+      if status.st_size == size, Int(status.st_blocks) * 512 >= size { return }
+      let code = posix_fallocate(file, 0, off_t(size))
       try check(code == EOPNOTSUPP || code == EINVAL ? 0 : code)
     #endif
   }

@@ -138,6 +138,50 @@ struct FaultTests {
     }
   }
 
+  @Test("A byte that was changed in an LMDB file is found; its record is put aside, and the rest arrives")
+  func damagedMap() throws {
+    try TestStores.withFolder { folder in
+      let path = folder.appendingPathComponent("source").path
+      let notes = try ModelSchema(
+        name: "Note", fields: [FieldSchema("id", .int64), FieldSchema("text", .string)], key: ["id"],
+        indexes: [IndexSchema(["text"])])
+      let source = try TestStores.open("lmdb", path)
+      try source.transaction { try $0.define(notes) }
+      for number in 0..<300 {
+        try SampleStores.save(
+          [.integer(Int64(number)), .text("the text of note \(number).")], notes, in: source)
+      }
+      let rows = try ResumeTests.rows(of: notes, in: source)
+      try source.close()
+      let file = URL(fileURLWithPath: path).appendingPathComponent("data.mdb")
+      var data = try Data(contentsOf: file)
+      var flipped = 0
+      var rest = data.startIndex..<data.endIndex
+      while let place = data.range(of: Data("the text of note 123.".utf8), in: rest) {
+        data[place.lowerBound + 4] ^= 1
+        flipped += 1
+        rest = place.upperBound..<data.endIndex
+      }
+      try #require(flipped > 0)
+      try data.write(to: file)
+
+      let damaged = try TestStores.open("lmdb", path)
+      let stopped = #expect(throws: PersistenceError.self) {
+        try Migration(from: damaged, to: MemoryContext()).run()
+      }
+      #expect(stopped?.code == .damaged && stopped?.key == RecordKey([.integer(123)]))
+      let destination = MemoryContext()
+      let options = MigrationOptions(batchSize: 64, failures: .reject)
+      let report = try Migration(from: damaged, to: destination, options: options).run()
+      #expect(report.models[0].counts == MigrationCounts(read: 300, written: 299, rejected: 1))
+      #expect(report.rejects.map(\.position) == [123])
+      var expected = rows
+      expected.remove(at: 123)
+      #expect(try ResumeTests.rows(of: notes, in: destination) == expected)
+      try damaged.close()
+    }
+  }
+
   @Test(
     "One flipped byte, one missing and one extra record are each found and named", arguments: TestStores.all)
   func damage(engine: String) throws {
