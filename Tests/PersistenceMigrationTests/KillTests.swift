@@ -99,28 +99,40 @@ struct KillTests {
     return UInt32(microseconds)
   }
 
+  /// Has stores of a pair filled and lent, others each time, until so many processes were killed.
+  ///
+  /// - Parameters:
+  ///   - kills: How many.
+  ///   - pair: The engines.
+  ///   - body: Is given the stores and how long a run takes that is not killed; counts those that it kills.
+  /// - Throws: What the closure throws.
+  private func until(
+    _ kills: Int, _ pair: Pair, _ body: (Stores, UInt32, inout Int) throws -> Void
+  ) throws {
+    var killed = 0
+    while killed < kills {
+      try withStores(pair) { stores in try body(stores, try duration(stores), &killed) }
+    }
+  }
+
   @Test("is resumed, and complete without a record too many or too few", arguments: pairs)
   func kills(pair: Pair) throws {
     var random = SystemRandomNumberGenerator()
     let kills = Self.soak.map { $0 * 300 / Self.pairs.count + 1 } ?? 3
-    var killed = 0
-    while killed < kills {
-      try withStores(pair) { stores in
-        let duration = try duration(stores)
-        // The same stores are killed into until the migration is through; then again with others.
-        let rejecting = Bool.random(using: &random)
-        let verification = MigrationOptions.Verification.allCases.randomElement(using: &random) ?? .digest
-        while let start = try stores.next() {
-          let delay = UInt32.random(in: 5_000...max(10_000, duration), using: &random)
-          let isKilled = killed < kills
-          let run = try WorkerRun(
-            stores.arguments(start, verification, rejecting: rejecting), killedAfter: isKilled ? delay : nil)
-          #expect(!run.lines.contains { $0.hasPrefix("error") }, "\(pair) \(run.lines.suffix(1))")
-          if !run.isFinished { killed += 1 }
-          if !isKilled, !run.isFinished { break }
-        }
-        try stores.check(rejecting: rejecting)
+    try until(kills, pair) { stores, duration, killed in
+      // The same stores are killed into until the migration is through; then again with others.
+      let rejecting = Bool.random(using: &random)
+      let verification = MigrationOptions.Verification.allCases.randomElement(using: &random) ?? .digest
+      while let start = try stores.next() {
+        let delay = UInt32.random(in: 5_000...max(10_000, duration), using: &random)
+        let isKilled = killed < kills
+        let run = try WorkerRun(
+          stores.arguments(start, verification, rejecting: rejecting), killedAfter: isKilled ? delay : nil)
+        #expect(!run.lines.contains { $0.hasPrefix("error") }, "\(pair) \(run.lines.suffix(1))")
+        if !run.isFinished { killed += 1 }
+        if !isKilled, !run.isFinished { break }
       }
+      try stores.check(rejecting: rejecting)
     }
   }
 
@@ -128,27 +140,23 @@ struct KillTests {
   func killsDuringResume(pair: Pair) throws {
     var random = SystemRandomNumberGenerator()
     let kills = Self.soak.map { $0 * 100 / Self.pairs.count + 1 } ?? 1
-    var killed = 0
-    while killed < kills {
-      try withStores(pair) { stores in
-        let duration = try duration(stores)
-        // A first run that leaves something to resume.
-        while try stores.next() == .new {
-          let delay = UInt32.random(in: duration / 4...duration, using: &random)
-          _ = try WorkerRun(stores.arguments(.new, .digest, rejecting: false), killedAfter: delay)
-        }
-        while let start = try stores.next(), killed < kills {
-          let delay = UInt32.random(in: 5_000...max(10_000, duration), using: &random)
-          let run = try WorkerRun(stores.arguments(start, .digest, rejecting: false), killedAfter: delay)
-          #expect(!run.lines.contains { $0.hasPrefix("error") }, "\(pair) \(run.lines.suffix(1))")
-          if !run.isFinished, start == .resume { killed += 1 }
-        }
-        while let start = try stores.next() {
-          let run = try WorkerRun(stores.arguments(start, .digest, rejecting: false), killedAfter: nil)
-          try #require(run.lines.last?.hasPrefix("finished") == true, "\(pair) \(run.lines.suffix(1))")
-        }
-        try stores.check(rejecting: false)
+    try until(kills, pair) { stores, duration, killed in
+      // A first run that leaves something to resume.
+      while try stores.next() == .new {
+        let delay = UInt32.random(in: duration / 4...duration, using: &random)
+        _ = try WorkerRun(stores.arguments(.new, .digest, rejecting: false), killedAfter: delay)
       }
+      while let start = try stores.next(), killed < kills {
+        let delay = UInt32.random(in: 5_000...max(10_000, duration), using: &random)
+        let run = try WorkerRun(stores.arguments(start, .digest, rejecting: false), killedAfter: delay)
+        #expect(!run.lines.contains { $0.hasPrefix("error") }, "\(pair) \(run.lines.suffix(1))")
+        if !run.isFinished, start == .resume { killed += 1 }
+      }
+      while let start = try stores.next() {
+        let run = try WorkerRun(stores.arguments(start, .digest, rejecting: false), killedAfter: nil)
+        try #require(run.lines.last?.hasPrefix("finished") == true, "\(pair) \(run.lines.suffix(1))")
+      }
+      try stores.check(rejecting: false)
     }
   }
 
