@@ -85,7 +85,7 @@ final class LMDBEnvironment: Sendable {
   }
 
   /// How many readers and writers are in use.
-  var live: Int { state.withLock(\.live) }
+  var live: Int { state.withLock { $0.live } }
 
   /// Closes the file; nobody reads or writes any more.
   func close() {
@@ -143,7 +143,7 @@ extension LMDBEnvironment {
   /// Takes back the readers that contexts keep and nobody uses.
   private func reclaim() {
     // What is taken is let go outside of the lock: a session may be the last of its store.
-    let lanes = state.withLock { $0.lanes.compactMap(\.lanes) }.flatMap { $0.drain() }
+    let lanes = state.withLock { $0.lanes.compactMap { $0.lanes } }.flatMap { $0.drain() }
     for lane in lanes { lane.end() }
   }
 
@@ -209,7 +209,7 @@ extension LMDBEnvironment {
     let (shared, _): (LMDBSnapshot?, [LMDBSnapshot]) = state.withLock { state in
       guard let handle = state.handle, !state.snapshots.isEmpty else { return (nil, []) }
       let newest = handle.newestTransaction
-      let alive = state.snapshots.compactMap(\.snapshot)
+      let alive = state.snapshots.compactMap { $0.snapshot }
       let current = alive.filter { $0.version == newest && $0.isUsable(with: session) }
       let idle = current.first { !$0.isBusy }
       return (idle ?? (current.count >= Self.snapshotLimit ? current.first : nil), alive)

@@ -36,9 +36,9 @@ extension AccessPlanner {
   /// The choice that needs no estimates.
   private func plain(_ candidates: [PlanCandidate]) -> PlanCandidate? {
     if candidates.count == 1 { return candidates[0] }
-    if let nothing = candidates.first(where: \.plan.ranges.isEmpty) { return nothing }
+    if let nothing = candidates.first(where: { $0.plan.ranges.isEmpty }) { return nothing }
     // Of two paths that are as good, the primary key's needs no second look-up.
-    if let point = candidates.first(where: \.isPoint) { return point }
+    if let point = candidates.first(where: { $0.isPoint }) { return point }
     return exact(candidates)
   }
 
@@ -57,12 +57,12 @@ extension AccessPlanner {
   private func cheapest(_ candidates: [PlanCandidate], _ statistics: some PlanStatistics) throws -> AccessPlan
   {
     let total = Double(try statistics.total())
-    let sample = try statistics.sample(conjunction.terms.map(\.node))
+    let sample = try statistics.sample(conjunction.terms.map { $0.node })
     let all = Set(conjunction.terms.indices)
     let wanted = request.limit.map { Double($0) + Double(request.offset) } ?? .infinity
     let cost = PlanCost(
       total: total, rows: max(1, total * sample.share(all)), wanted: wanted, isOrderNeeded: needs.isOrdered,
-      order: request.totalOrder.map(\.field))
+      order: request.totalOrder.map { $0.field })
     let entries = try candidates.map { candidate in
       let estimate = total * sample.share(candidate.covered)
       guard candidate.score > 0, sample.hits(candidate.covered) <= 1 else { return estimate }
@@ -70,7 +70,7 @@ extension AccessPlanner {
       return counted < Double(Self.countedEntries) ? counted : max(counted, estimate)
     }
     // Nothing is sorted that a path yields in order, but for what is little to read and to hold: results are lazy.
-    let isLazy = needs.isOrdered && candidates.contains(where: \.plan.isOrdered)
+    let isLazy = needs.isOrdered && candidates.contains { $0.plan.isOrdered }
     var best: (plan: AccessPlan, cost: Double)?
     func consider(_ candidate: PlanCandidate, _ price: Double, reading entries: Double) {
       let isAllowed =

@@ -3,15 +3,9 @@ import PersistenceDriver
 extension AccessPlanner {
   /// Finds out whether walking the path yields the request's order, and where the walk begins.
   func settleOrder(_ plan: inout AccessPlan) {
-    let criteria = request.totalOrder.filter { conjunction.constant($0.field) == nil }
-    let walked = plan.components.filter { conjunction.constant($0) == nil }
-    let directions = Set(criteria.map(\.isDescending))
-    let matches =
-      directions.count <= 1 && walked.count >= criteria.count
-      && zip(criteria, distinct(walked)).allSatisfy { StoredName($0.field) == StoredName($1) }
-      && distinct(walked).count >= criteria.count
-    plan.isOrdered = matches || plan.ranges.isEmpty
-    plan.isReversed = matches && directions.first == true
+    let isDescending = direction(of: plan.components)
+    plan.isOrdered = isDescending != nil || plan.ranges.isEmpty
+    plan.isReversed = isDescending ?? false
     guard let after = request.after else { return }
     if plan.isOrdered, let anchor = anchor(after, along: plan.components) {
       plan.anchor = anchor
@@ -21,9 +15,28 @@ extension AccessPlanner {
     }
   }
 
-  private func distinct(_ names: [String]) -> [String] {
-    var seen: Set<StoredName> = []
-    return names.filter { seen.insert(StoredName($0)).inserted }
+  /// Whether a path is walked from its greatest key to yield the request's order; nil where it yields another.
+  ///
+  /// What has one value in all rows, and what stands in a key for a second time, orders nothing.
+  private func direction(of components: [String]) -> Bool? {
+    var isDescending: Bool?
+    var place = 0
+    for criterion in request.totalOrder where conjunction.constant(criterion.field) == nil {
+      guard isDescending ?? criterion.isDescending == criterion.isDescending else { return nil }
+      isDescending = criterion.isDescending
+      while place < components.count, ordersNothing(place, in: components) { place += 1 }
+      guard place < components.count, StoredName(components[place]) == StoredName(criterion.field) else {
+        return nil
+      }
+      place += 1
+    }
+    return isDescending ?? false
+  }
+
+  private func ordersNothing(_ place: Int, in components: [String]) -> Bool {
+    if conjunction.constant(components[place]) != nil { return true }
+    let name = StoredName(components[place])
+    return components[..<place].contains { StoredName($0) == name }
   }
 
   /// The anchor's place on a path: the values of its first components, as far as they are known.

@@ -28,8 +28,8 @@ package struct AccessPlanner {
   /// Every plan that can answer the request, so that tests can compare what they give.
   package func all() -> [AccessPlan] {
     let single = [candidate(.scan)] + indexes.indices.map { candidate(.index($0)) }
-    let narrow = single.filter(\.isNarrowIndex)
-    return single.map(\.plan)
+    let narrow = single.filter { $0.isNarrowIndex }
+    return single.map { $0.plan }
       + narrow.flatMap { first in
         narrow.filter { $0.plan.path != first.plan.path }.map { intersection(of: first, with: $0).plan }
       }
@@ -81,7 +81,7 @@ extension AccessPlanner {
     }
     let isShort = needs.fields == nil && candidate.plan.components.count < request.schema.fields.count
     candidate.holdsNeeds =
-      !isShort && candidate.holds(needs.fields ?? request.schema.fields.map(\.name))
+      !isShort && candidate.holds(needs.fields ?? request.schema.fields.map { $0.name })
       && candidate.holds(candidate.plan.residual?.fields ?? [])
     return candidate
   }

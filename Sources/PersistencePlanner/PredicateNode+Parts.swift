@@ -3,7 +3,7 @@ package import PersistenceDriver
 extension PredicateNode {
   /// The conditions that all have to hold, as far as they are apart.
   private var conjuncts: [PredicateNode] {
-    if case .all(let nodes) = self { nodes.flatMap(\.conjuncts) } else { [self] }
+    if case .all(let nodes) = self { nodes.flatMap { $0.conjuncts } } else { [self] }
   }
 
   /// The condition in two parts which must both hold: the one that reads only fields that are at hand, and the rest.

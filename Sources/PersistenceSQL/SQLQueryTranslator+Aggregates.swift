@@ -2,7 +2,7 @@
 extension SQLQueryTranslator {
   /// The fields that aggregates read, each once.
   func fields(of shape: SQLShape) -> [Int] {
-    let positions = shape.items.filter { $0.operation != .count }.map(\.position)
+    let positions = shape.items.filter { $0.operation != .count }.map { $0.position }
     return positions.isEmpty ? [table.key[0]] : Set(positions).sorted()
   }
 

@@ -29,7 +29,7 @@ package struct SQLQueryTranslator {
   private mutating func text(of shape: SQLShape) -> String {
     switch shape.kind {
     case .rows: return select(fields(shape), shape)
-    case .orderKeys: return select(list(shape.order.map(\.position)), shape)
+    case .orderKeys: return select(list(shape.order.map { $0.position }), shape)
     case .locators: return select(locator, shape)
     case .count: return "SELECT count(*) FROM \(name)" + condition(shape)
     case .countUpTo:
@@ -70,7 +70,7 @@ package struct SQLQueryTranslator {
   /// The fields that a statement yields.
   private func fields(_ shape: SQLShape) -> String {
     let items = shape.items
-    return items.isEmpty ? list(table.columns.indices) : list(items.map(\.position))
+    return items.isEmpty ? list(table.columns.indices) : list(items.map { $0.position })
   }
 
   /// What a row is found again by.
@@ -111,8 +111,8 @@ package struct SQLQueryTranslator {
     var parts: [String] = []
     for (number, words) in [shape.predicate, shape.place].enumerated() where !words.isEmpty {
       let isBounded = number == 0 && !shape.place.isEmpty
-      ascending = isBounded ? Set(shape.order.filter { !$0.isDescending }.map(\.position)) : []
-      descending = isBounded ? Set(shape.order.filter(\.isDescending).map(\.position)) : []
+      ascending = isBounded ? Set(shape.order.filter { !$0.isDescending }.map { $0.position }) : []
+      descending = isBounded ? Set(shape.order.filter { $0.isDescending }.map { $0.position }) : []
       if words.count == 1, words[0].operation == .yes { continue }
       var index = 0
       parts.append(condition(words, &index, isInGroup: false))

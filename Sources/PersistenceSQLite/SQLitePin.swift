@@ -70,8 +70,8 @@ final class SQLitePins: Sendable {
       // The only pin needs no comparison: most stores never have two results at a time, and open no sentinel.
       let version = try state.pins.isEmpty ? nil : version(&state)
       if let version { state.pins.removeAll { $0.version != nil && $0.version != version } }
-      known = state.pins.compactMap(\.pin)
-      let same = state.pins.filter { $0.version != nil }.compactMap(\.pin)
+      known = state.pins.compactMap { $0.pin }
+      let same = state.pins.filter { $0.version != nil }.compactMap { $0.pin }
       if known.count >= sharedLimit,
         let least = same.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
       {

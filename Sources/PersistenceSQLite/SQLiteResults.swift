@@ -48,7 +48,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
         (model, try SQLQuery(request, includingAnchor: false, model: model.number))
       }
     }
-    let order = query?.ordered.order.criteria.map(\.position) ?? []
+    let order = query?.ordered.order.criteria.map { $0.position } ?? []
     let cells = query?.model.cells ?? []
     if let selected, query != nil {
       columns = SQLiteColumns(selected, and: order, of: cells)

@@ -119,7 +119,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     let key = try RecordKey(of: row, in: model.schema)
     for (number, index) in model.schema.indexes.enumerated() where index.isUnique {
       let values = try model.table.indexes[number].map { try row.value(at: $0) }
-      guard !values.contains(where: \.isNull) else { continue }
+      guard !values.contains(where: { $0.isNull }) else { continue }
       let shape = SQLShape(.holder, model: model.number, index: number)
       let holder = try connection.withStatement(shape, of: model) { statement -> RecordKey? in
         for (place, value) in values.enumerated() { try statement.bind(value, at: Int32(place + 1)) }

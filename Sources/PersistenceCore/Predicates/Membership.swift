@@ -10,7 +10,7 @@ extension PersistentPredicate where Model: PersistentFields {
   public static func `in`<Value: PersistentValueConvertible>(
     _ property: SendableKeyPath<Model, Value>, _ values: some Sequence<Value>
   ) -> PersistentPredicate {
-    PersistentPredicate(node: .isIn(field: Model.name(of: property), values.map(\.persistentValue)))
+    PersistentPredicate(node: .isIn(field: Model.name(of: property), values.map { $0.persistentValue }))
   }
 
   /// The optional property equals one of the values.
@@ -22,7 +22,7 @@ extension PersistentPredicate where Model: PersistentFields {
   public static func `in`<Value: PersistentValueConvertible>(
     _ property: SendableKeyPath<Model, Value?>, _ values: some Sequence<Value>
   ) -> PersistentPredicate {
-    PersistentPredicate(node: .isIn(field: Model.name(of: property), values.map(\.persistentValue)))
+    PersistentPredicate(node: .isIn(field: Model.name(of: property), values.map { $0.persistentValue }))
   }
 
   /// The property lies in a range, bounds included.

@@ -60,7 +60,8 @@ extension FetchOptions where Model: PersistentRecord {
   ///   ``PersistenceError/Code/incompatibleContext`` where the token is another store's.
   func request(in context: any StorageContext) throws -> FetchRequest {
     let whole = try FetchRequest(
-      Model.schema.model, where: try predicate?.checkedNode(), order: sorting.map(\.fieldOrder), limit: limit,
+      Model.schema.model, where: try predicate?.checkedNode(), order: sorting.map { $0.fieldOrder },
+      limit: limit,
       offset: offset)
     var anchor: PageAnchor?
     if let token {

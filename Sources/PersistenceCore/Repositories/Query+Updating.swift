@@ -32,7 +32,8 @@ extension PersistentRecord {
     set assignments: [PropertyAssignment<Self>]
   ) throws -> Int {
     let access = try StorageAccess(context, for: Self.self)
-    let request = try UpdateRequest(options.request(in: access.root), set: assignments.map(\.fieldAssignment))
+    let request = try UpdateRequest(
+      options.request(in: access.root), set: assignments.map { $0.fieldAssignment })
     var updated = 0
     try access.writeOnce { updated = try $0.update(request) }
     return updated

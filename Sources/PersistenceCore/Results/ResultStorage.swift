@@ -69,7 +69,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
   /// How many models there are.
   func count() throws -> Int {
     guard let rows else { return firstPage.count }
-    if let count = cache.withLock(\.count) { return count }
+    if let count = cache.withLock({ $0.count }) { return count }
     do {
       let count = try rows.count()
       cache.withLock { $0.count = count }
@@ -98,7 +98,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
   func hasModel(at position: Int) throws -> Bool {
     if position < firstPage.count { return true }
     guard rows != nil else { return false }
-    if let count = cache.withLock(\.count) { return position < count }
+    if let count = cache.withLock({ $0.count }) { return position < count }
     return try page(position / Self.pageSize).count > position % Self.pageSize
   }
 

@@ -11,7 +11,11 @@ public struct StoredName: Sendable, Hashable, Comparable, CustomStringConvertibl
 
   /// Whether two names are the same bytes.
   public static func == (left: StoredName, right: StoredName) -> Bool {
-    left.text.utf8.elementsEqual(right.text.utf8)
+    // Of most names, which differ, no more than this is looked at.
+    guard left.text.utf8.count == right.text.utf8.count else { return false }
+    return left.text.utf8.withContiguousStorageIfAvailable { left in
+      right.text.utf8.withContiguousStorageIfAvailable { left.elementsEqual($0) }
+    }.flatMap { $0 } ?? left.text.utf8.elementsEqual(right.text.utf8)
   }
 
   /// Whether one name's bytes sort before another's.

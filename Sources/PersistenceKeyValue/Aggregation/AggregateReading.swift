@@ -36,7 +36,7 @@ struct AggregateReading {
 
   /// How the rows are found where each is looked at.
   private func query() throws -> PreparedQuery {
-    let names = request.grouping + request.aggregates.compactMap(\.field)
+    let names = request.grouping + request.aggregates.compactMap { $0.field }
     let needs = AccessNeeds(fields: names, isOrdered: isCut)
     return try PreparedQuery(rows, binding, reader, location: location, needs: needs)
   }
@@ -91,7 +91,7 @@ struct AggregateReading {
   /// The values computed row by row, from the fields that are asked about.
   func folded(_ query: PreparedQuery) throws -> [AggregateGroup] {
     var fold = try AggregateFold(request)
-    let names = request.grouping + request.aggregates.compactMap(\.field)
+    let names = request.grouping + request.aggregates.compactMap { $0.field }
     let positions = Set(names.compactMap { binding.declared.position(of: $0) }).sorted()
     if isCut {
       let results = try query.results(reader, BorrowedSource(reader), selecting: positions)

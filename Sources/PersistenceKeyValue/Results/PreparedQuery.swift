@@ -45,7 +45,7 @@ struct PreparedQuery: Sendable {
     path = try AccessPath(plan, binding, longestKey: longestKey)
     fields = EntryFields(of: path, binding)
     intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
-    let isWidened = path.isWidened || intersections.contains(where: \.isWidened)
+    let isWidened = path.isWidened || intersections.contains { $0.isWidened }
     let residual = isWidened ? request.predicateWithAnchor : plan.residual
     predicate = try residual.map { try CompiledPredicate($0, in: binding.declared) }
     let held = fields.positions

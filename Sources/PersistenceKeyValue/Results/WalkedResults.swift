@@ -49,7 +49,7 @@ final class WalkedResults: StorageResults {
 
   func count() throws -> Int {
     let window = window
-    let known = state.withLock(\.total)
+    let known = state.withLock { $0.total }
     if let known { return window.clamped(to: 0..<known).count }
     return try source.withReader { reader in
       if query.isWhole {
@@ -99,7 +99,7 @@ final class WalkedResults: StorageResults {
     let walk = try RowWalk(query, reader, from: mark.place, filling: wanted)
     defer { walk.end() }
     var row = mark.row
-    var marked = state.withLock(\.marks.count)
+    var marked = state.withLock { $0.marks.count }
     while row < end, let record = try walk.next() {
       if row % Self.interval == 0, row / Self.interval == marked {
         keep(walk.place, at: marked)

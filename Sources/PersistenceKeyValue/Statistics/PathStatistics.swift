@@ -24,7 +24,7 @@ struct PathStatistics: PlanStatistics {
 
   func sample(_ conditions: [PredicateNode]) throws -> PlanSample {
     let predicates = try conditions.map { try CompiledPredicate($0, in: binding.declared) }
-    let positions = Set(predicates.flatMap(\.positions)).sorted()
+    let positions = Set(predicates.flatMap { $0.positions }).sorted()
     var sample = PlanSample(size: 0, fits: [UInt64](repeating: 0, count: conditions.count))
     let access = RecordAccess(binding, reader, location: location)
     let row = reader.workspace.takeRow(binding.layout.count)

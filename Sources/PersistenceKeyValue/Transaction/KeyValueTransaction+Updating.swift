@@ -65,9 +65,9 @@ private struct FieldChange {
     values = request.assignments.compactMap { assignment in
       binding.declared.position(of: assignment.field).map { ($0, assignment.value) }
     }
-    let set = Set(values.map(\.0))
+    let set = Set(values.map { $0.0 })
     let touched = binding.indexes.filter { !set.isDisjoint(with: $0.positions) }
     touchesIndexes = !touched.isEmpty
-    canCollide = touched.contains(where: \.schema.isUnique)
+    canCollide = touched.contains { $0.schema.isUnique }
   }
 }

@@ -42,6 +42,8 @@ struct KeyPaths {
     let rows = movies.count
     let keys = stride(from: 0, to: rows, by: 4).map { Int64($0 * 7919 % rows) }
     let many = movies.count { $0.votes >= Self.manyVotes }
+    let few = movies.prefix(20).map(\.votes)
+    let fewFound = few.reduce(0) { count, votes in count + movies.count { $0.votes == votes } }
     return [
       CountedWork(
         name: "fetch all", unit: "row", units: rows,
@@ -62,6 +64,14 @@ struct KeyPaths {
           let query = repository.filter(IndexedMovie.self, where: \.movie.votes >= Self.manyVotes)
           return Array(try query.sorted(by: \.movie.title).result()).count
         }, answer: many),
+      CountedWork(
+        name: "a query for one, index", unit: "query", units: few.count,
+        run: {
+          try few.reduce(0) { count, votes in
+            let query = repository.filter(IndexedMovie.self, where: \.movie.votes == votes)
+            return count + Array(try query.result()).count
+          }
+        }, answer: fewFound),
       CountedWork(
         name: "filter and sort, no index", unit: "row", units: rows,
         run: {
