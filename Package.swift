@@ -26,6 +26,11 @@ let macroTesting = [
 .map { Target.Dependency.product(name: $0, package: "swift-syntax") }
 let engines: [Target.Dependency] = ["PersistenceSQLite", "PersistenceLMDB", "PersistenceJSON"]
 
+/// A library that is needed where stores go over HTTP, and nowhere else.
+func http(_ product: String, of package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["HTTP"]))
+}
+
 let package = Package(
   name: "Persistence",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -39,6 +44,8 @@ let package = Package(
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
     .library(name: "DataAccess", targets: ["DataAccess"]),
     .library(name: "DataAccessTesting", targets: ["DataAccessTesting"]),
+    .library(name: "PersistenceServer", targets: ["PersistenceServer"]),
+    .library(name: "PersistenceRemote", targets: ["PersistenceRemote"]),
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
     .library(name: "PersistenceConformance", targets: ["PersistenceConformance"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
@@ -49,7 +56,8 @@ let package = Package(
   traits: [
     .trait(name: "SQLite", description: "The tool opens SQLite stores; needs libsqlite3."),
     .trait(name: "LMDB", description: "The tool opens LMDB stores; needs liblmdb."),
-    .default(enabledTraits: ["SQLite", "LMDB"]),
+    .trait(name: "HTTP", description: "Stores are served over HTTP and used from afar."),
+    .default(enabledTraits: ["SQLite", "LMDB", "HTTP"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -58,6 +66,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.20.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.30.0"),
   ],
   targets: [
     // What apps import.
@@ -105,16 +119,41 @@ let package = Package(
     .target(
       name: "PersistenceConformance", dependencies: ["PersistenceCore", logging], swiftSettings: settings),
 
+    // Stores over HTTP: what both sides say, the server, and the store that is its client.
+    .target(
+      name: "PersistenceQueryLanguage", dependencies: ["PersistenceDriver"], swiftSettings: settings),
+    .target(
+      name: "PersistenceHTTP", dependencies: ["PersistenceDriver", "PersistenceQueryLanguage", crypto],
+      swiftSettings: settings),
+    .target(
+      name: "PersistenceServer",
+      dependencies: [
+        "PersistenceDriver", "PersistenceHTTP", logging, crypto, http("Hummingbird", of: "hummingbird"),
+        http("HummingbirdCore", of: "hummingbird"),
+        http("ServiceLifecycle", of: "swift-service-lifecycle"),
+        http("UnixSignals", of: "swift-service-lifecycle"), http("HTTPTypes", of: "swift-http-types"),
+        http("NIOCore", of: "swift-nio"), http("NIOPosix", of: "swift-nio"),
+        http("NIOHTTPTypes", of: "swift-nio-extras"),
+      ], swiftSettings: settings),
+    .target(
+      name: "PersistenceRemote",
+      dependencies: [
+        "DataAccess", "PersistenceCore", "PersistenceDriver", "PersistenceHTTP", configuration,
+        http("AsyncHTTPClient", of: "async-http-client"), http("NIOCore", of: "swift-nio"),
+        http("NIOHTTP1", of: "swift-nio"),
+      ], swiftSettings: settings),
+
     // The tool.
     .target(
       name: "PersistenceMigration", dependencies: ["PersistenceDriver", crypto], swiftSettings: settings),
     .target(
       name: "PersistenceTool",
       dependencies: [
-        "PersistenceDriver", "PersistenceMigration", "PersistenceConformance", "PersistenceJSON", arguments,
-        logging,
+        "PersistenceDriver", "PersistenceQueryLanguage", "PersistenceMigration", "PersistenceConformance",
+        "PersistenceJSON", arguments, logging,
         .target(name: "PersistenceSQLite", condition: .when(traits: ["SQLite"])),
         .target(name: "PersistenceLMDB", condition: .when(traits: ["LMDB"])),
+        .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
       ],
       swiftSettings: settings),
     // Not called like the product, which a file system that ignores case would take for the umbrella.
@@ -186,7 +225,7 @@ let package = Package(
     .testTarget(
       name: "PersistenceToolTests",
       dependencies: [
-        "PersistenceDriver",
+        "PersistenceDriver", "PersistenceQueryLanguage",
         "PersistenceTool", "PersistenceMigration", "PersistenceConformance", "PersistenceCommand",
         .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
       ],
@@ -195,6 +234,15 @@ let package = Package(
       name: "PersistenceConfigurationTests",
       dependencies: ["PersistenceCore", "PersistenceConfiguration", configuration, system],
       swiftSettings: settings),
+
+    .testTarget(
+      name: "PersistenceServerTests",
+      dependencies: [
+        "PersistenceCore", "PersistenceDriver", "DataAccess", "DataAccessTesting", "PersistenceHTTP",
+        "PersistenceConformance", "OurContexts", logging, configuration,
+        .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
+        .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
+      ], swiftSettings: settings),
 
     // Every context of this package passes the suite, and the process that it kills.
     .target(

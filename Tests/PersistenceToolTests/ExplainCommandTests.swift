@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceQueryLanguage
 import Testing
 
 @testable import PersistenceTool

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceQueryLanguage
 import Testing
 
 @testable import PersistenceTool
@@ -119,11 +120,11 @@ struct TextTests {
 
   @Test("Lists of fields: commas, minus signs, quotation marks")
   func lists() throws {
-    let parts = try FieldNames.list("title, -\"a,b \"\"c\"\"\" ,-Production Budget", "--sort")
+    let parts = try FieldNames.list("title, -\"a,b \"\"c\"\"\" ,-Production Budget")
     #expect(parts.map(\.name) == ["title", "a,b \"c\"", "Production Budget"])
     #expect(parts.map(\.isDescending) == [false, true, true])
     for text in ["", ",", "a,", "\"a", "\"a\"b", "-"] {
-      #expect(throws: ToolFailure.self) { try FieldNames.list(text, "--sort") }
+      #expect(throws: FieldListError.self) { try FieldNames.list(text) }
     }
   }
 

@@ -59,13 +59,22 @@ extension FetchOptions where Model: PersistentRecord {
   ///   stored property, ``PersistenceError/Code/invalidRequest`` where the options make no sense, and
   ///   ``PersistenceError/Code/incompatibleContext`` where the token is another store's.
   func request(in context: any StorageContext) throws -> FetchRequest {
+    try request(at: context.location)
+  }
+
+  /// The request that drivers take, for a store at a place.
+  ///
+  /// - Parameter location: Where the store is that a page token must be of.
+  /// - Returns: The request.
+  /// - Throws: As ``request(in:)``.
+  package func request(at location: String) throws -> FetchRequest {
     let whole = try FetchRequest(
       Model.schema.model, where: try predicate?.checkedNode(), order: sorting.map { $0.fieldOrder },
       limit: limit,
       offset: offset)
     var anchor: PageAnchor?
     if let token {
-      anchor = try token.anchor(for: whole, location: context.location)
+      anchor = try token.anchor(for: whole, location: location)
     } else if let after {
       anchor = try Self.anchor(of: after, in: whole)
     }

@@ -15,7 +15,15 @@ struct PersistenceCommand: ParsableCommand {
     subcommands: [
       InspectCommand.self, QueryCommand.self, ExplainCommand.self, ImportCommand.self, ExportCommand.self,
       MigrateCommand.self, VerifyCommand.self, ConformCommand.self, FuzzCommand.self,
-    ])
+    ] + serving)
+
+  private static var serving: [any ParsableCommand.Type] {
+    #if HTTP
+      [ServeCommand.self]
+    #else
+      []
+    #endif
+  }
 }
 
 /// A command that works in a session.

@@ -39,7 +39,7 @@ struct QueryCommand: ToolCommand {
 
   private func printedFields(_ schema: ModelSchema) throws -> [Int] {
     guard let fields else { return Array(schema.fields.indices) }
-    return try FieldNames.list(fields, "--fields").map { part in
+    return try RequestOptions.fields(fields, "--fields").map { part in
       try RequestOptions.requireField((part.isDescending ? "-" : "") + part.name, schema)
     }
   }

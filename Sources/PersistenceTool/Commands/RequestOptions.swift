@@ -1,5 +1,6 @@
 import ArgumentParser
 import PersistenceDriver
+import PersistenceQueryLanguage
 
 /// Which records of a model, and in which order: what the commands that ask share.
 struct RequestOptions: ParsableArguments {
@@ -47,11 +48,20 @@ struct RequestOptions: ParsableArguments {
         throw ToolFailure.usage("--where, " + error.explanation(of: condition))
       }
     }
-    let order = try sort.map { try FieldNames.list($0, "--sort") }?.map { part in
+    let order = try sort.map { try Self.fields($0, "--sort") }?.map { part in
       try Self.requireField(part.name, schema)
       return FieldOrder(part.name, isDescending: part.isDescending)
     }
     return try FetchRequest(schema, where: predicate, order: order ?? [], limit: limit, offset: offset)
+  }
+
+  /// The names of a list that an option has.
+  static func fields(_ text: String, _ option: String) throws -> [(name: String, isDescending: Bool)] {
+    do {
+      return try FieldNames.list(text)
+    } catch let error as FieldListError {
+      throw ToolFailure.usage("\(option): \(error.message)")
+    }
   }
 
   /// The position of a field that the user named.

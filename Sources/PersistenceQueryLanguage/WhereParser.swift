@@ -1,4 +1,4 @@
-import PersistenceDriver
+package import PersistenceDriver
 
 /// Reads a condition in the language of `--where`, which is SQL's, for one model.
 ///
@@ -16,7 +16,7 @@ import PersistenceDriver
 ///
 /// Values take the kind of the field that they are compared with. Logic is two-valued (contract V6): a
 /// comparison with a field that is null is false, and `not` makes it true.
-struct WhereParser {
+package struct WhereParser {
   /// Deeper nesting is refused.
   static let depthLimit = 100
 
@@ -43,7 +43,7 @@ struct WhereParser {
   ///   - schema: The model whose fields it names.
   /// - Returns: The predicate that drivers take.
   /// - Throws: ``WhereError``.
-  static func predicate(_ text: String, for schema: ModelSchema) throws -> PredicateNode {
+  package static func predicate(_ text: String, for schema: ModelSchema) throws -> PredicateNode {
     var parser = WhereParser(schema: schema, tokens: try WhereLexer.tokens(of: text))
     let node = try parser.condition()
     guard parser.current.kind == .end else {

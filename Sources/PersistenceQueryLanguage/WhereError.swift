@@ -1,12 +1,12 @@
 /// What is wrong with a condition, and where.
-struct WhereError: Error, Equatable {
+package struct WhereError: Error, Equatable {
   /// What is wrong and what would be right.
-  let message: String
+  package let message: String
   /// How many scalars stand before the place.
-  let position: Int
+  package let position: Int
 
   /// The message, the part of the condition around the place, and a mark under the place.
-  func explanation(of condition: String) -> String {
+  package func explanation(of condition: String) -> String {
     let reach = 60
     // Control characters would move the mark and might move the terminal's cursor.
     let scalars = condition.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : String($0) }

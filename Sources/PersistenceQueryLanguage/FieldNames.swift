@@ -1,9 +1,9 @@
-import PersistenceDriver
+package import PersistenceDriver
 
 /// Names of fields as a user types them.
-enum FieldNames {
+package enum FieldNames {
   /// What to say where a name is no field: the one that was meant, if it is plain, and the known ones.
-  static func unknown(_ name: String, in schema: ModelSchema) -> String {
+  package static func unknown(_ name: String, in schema: ModelSchema) -> String {
     let alike = schema.fields.filter { $0.name.lowercased() == name.lowercased() }
     let hint = alike.count == 1 ? "; did you mean \(quoted(alike[0].name))?" : ""
     return "\(schema.name) has no field “\(name)”\(hint); its fields are "
@@ -11,7 +11,7 @@ enum FieldNames {
   }
 
   /// A name as it is written in a condition.
-  static func quoted(_ name: String) -> String {
+  package static func quoted(_ name: String) -> String {
     let isBare =
       name.unicodeScalars.allSatisfy {
         $0.isASCII && ($0.properties.isAlphabetic || $0 == "_" || $0.value < 58)
@@ -23,12 +23,10 @@ enum FieldNames {
 
   /// The parts of a list with commas, of which those that hold commas stand in double quotes.
   ///
-  /// - Parameters:
-  ///   - text: Such as `title,-"Production Budget"`.
-  ///   - what: What the list is, for the message.
+  /// - Parameter text: Such as `title,-"Production Budget"`.
   /// - Returns: The names, each with whether a `-` stood before it.
-  /// - Throws: ``ToolFailure`` where a name is empty or a quotation mark is missing.
-  static func list(_ text: String, _ what: String) throws -> [(name: String, isDescending: Bool)] {
+  /// - Throws: ``FieldListError`` where a name is empty or a quotation mark is missing.
+  package static func list(_ text: String) throws -> [(name: String, isDescending: Bool)] {
     var parts: [(String, Bool)] = []
     var rest = Substring(text)
     while true {
@@ -49,20 +47,28 @@ enum FieldNames {
           }
           name.append(character)
         }
-        guard isClosed else { throw ToolFailure.usage("\(what): a quotation mark is missing in \(text)") }
+        guard isClosed else { throw FieldListError("a quotation mark is missing in \(text)") }
         rest = rest.drop { $0 == " " }
         guard rest.isEmpty || rest.first == "," else {
-          throw ToolFailure.usage("\(what): a comma is missing after \"\(name)\"")
+          throw FieldListError("a comma is missing after \"\(name)\"")
         }
       } else {
         let end = rest.firstIndex(of: ",") ?? rest.endIndex
         name = String(rest[..<end])
         while name.last == " " { name.removeLast() }
         rest = rest[end...]
-        guard !name.isEmpty else { throw ToolFailure.usage("\(what): a name is missing in “\(text)”") }
+        guard !name.isEmpty else { throw FieldListError("a name is missing in “\(text)”") }
       }
       parts.append((name, isDescending))
       guard rest.popFirst() != nil else { return parts }
     }
   }
+}
+
+/// What is wrong with a list of names.
+package struct FieldListError: Error {
+  /// What is wrong.
+  package let message: String
+
+  init(_ message: String) { self.message = message }
 }

@@ -1,0 +1,88 @@
+package import PersistenceDriver
+
+/// The description of a server (OpenAPI 3.1), made of the models that its store holds.
+package struct OpenAPIDocument {
+  private let models: [ModelSchema]
+  private let limits: QueryLimits
+
+  /// Makes a description.
+  ///
+  /// - Parameters:
+  ///   - models: The models that are served.
+  ///   - limits: What a request may ask.
+  package init(_ models: [ModelSchema], limits: QueryLimits) {
+    self.models = models
+    self.limits = limits
+  }
+
+  /// The document.
+  package var json: JSONValue {
+    var paths: [JSONMember] = [
+      JSONMember(
+        "/health", ["get": Operation("health", "Whether the server is there").isOpen().answers(204).json]),
+      JSONMember(
+        "/openapi.json",
+        ["get": Operation("description", "This document").answers(200, ["type": "object"]).json]),
+      JSONMember(
+        "/models",
+        ["get": Operation("models", "The schemas of all models").answers(200, Self.reference("Models")).json]),
+      JSONMember("/models/{model}", modelPath),
+      JSONMember("/batches", ["post": batches]),
+    ]
+    for (number, model) in models.enumerated() { paths += OpenAPIModel(model, number, limits).paths }
+    return [
+      "openapi": "3.1.0",
+      "info": [
+        "title": "A store of Persistence for Swift", "version": "1",
+        "description":
+          "Records of the models below, queried, paged and written. Errors are problems (RFC 9457) with a stable code.",
+      ],
+      "security": [["token": []]],
+      "paths": .object(paths),
+      "components": [
+        "securitySchemes": ["token": ["type": "http", "scheme": "bearer"]],
+        "schemas": .object(
+          OpenAPISchemas.common + models.enumerated().flatMap { OpenAPIModel($1, $0, limits).schemas }),
+      ],
+    ]
+  }
+
+  static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/components/schemas/\(name)")] }
+
+  private var modelPath: JSONValue {
+    let name: JSONValue = [
+      "name": "model", "in": "path", "required": true, "schema": ["type": "string"],
+      "description": "The model's name",
+    ]
+    return [
+      "parameters": [name],
+      "get": Operation("schema", "The schema of a model").answers(200, Self.reference("Model"))
+        .fails(400, 404).json,
+      "put": Operation(
+        "define",
+        "Defines a model, or makes sure that it is defined alike; answers 409 with the differences where it is not"
+      )
+      .takes(Self.reference("Model")).answers(200, Self.reference("Model")).answers(
+        201, Self.reference("Model")
+      )
+      .writes().json,
+    ]
+  }
+
+  private var batches: JSONValue {
+    let key: JSONValue = [
+      "name": "Idempotency-Key", "in": "header", "required": false,
+      "schema": ["type": "string", "format": "uuid"],
+      "description": "The batch's id, where it does not stand in the body",
+    ]
+    return Operation(
+      "apply",
+      "Makes changes, all of them or none, in one transaction; a batch of an id that was applied is not applied again"
+    )
+    .parameters([key]).takes(Self.reference("Batch"))
+    .answers(
+      200, ["type": "object", "required": ["applied"], "properties": ["applied": ["type": "boolean"]]]
+    )
+    .writes().json
+  }
+}

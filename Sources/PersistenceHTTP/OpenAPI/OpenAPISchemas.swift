@@ -1,0 +1,121 @@
+import PersistenceDriver
+
+/// Schemas of values, and those that every description has.
+enum OpenAPISchemas {
+  /// What a field's value is as JSON.
+  static func field(_ field: FieldSchema) -> JSONValue {
+    let kind = kind(field.kind)
+    if field.kind == .document || !field.isOptional { return kind }
+    return ["anyOf": [kind, ["type": "null"]]]
+  }
+
+  static func kind(_ kind: FieldKind) -> JSONValue {
+    switch kind {
+    case .bool: ["type": "boolean"]
+    case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
+      [
+        "type": "integer", "minimum": .number("\(kind.integerRange?.lowerBound ?? .min)"),
+        "maximum": .number("\(kind.integerRange?.upperBound ?? .max)"),
+      ]
+    case .float, .double: ["anyOf": [["type": "number"], special]]
+    case .decimal:
+      ["anyOf": [["type": "number"], ["const": "NaN"]], "description": "A number of up to 38 digits"]
+    case .string: ["type": "string"]
+    case .url: ["type": "string", "format": "uri-reference"]
+    case .data: ["type": "string", "format": "byte", "pattern": "^([A-Za-z0-9+/]{4})*$"]
+    case .date: ["type": "string", "format": "date-time"]
+    case .uuid: ["type": "string", "format": "uuid"]
+    case .document:
+      [
+        "description":
+          "Any JSON; null, and an object of the one member $json, stand in an object of that member"
+      ]
+    }
+  }
+
+  private static let special: JSONValue = ["enum": ["NaN", "Infinity", "-Infinity"]]
+
+  /// The schemas that every description has.
+  static let common: [JSONMember] = [
+    JSONMember(
+      "Problem",
+      [
+        "type": "object", "required": ["type", "title", "status", "detail", "code"],
+        "properties": [
+          "type": ["type": "string"], "title": ["type": "string"], "status": ["type": "integer"],
+          "detail": ["type": "string"], "code": ["type": "string"], "model": ["type": "string"],
+          "field": ["type": "string"], "change": ["type": "integer"],
+        ],
+      ]),
+    JSONMember(
+      "Models",
+      [
+        "type": "object", "required": ["models"],
+        "properties": ["models": ["type": "array", "items": OpenAPIDocument.reference("Model")]],
+      ]),
+    JSONMember(
+      "Model",
+      [
+        "type": "object", "required": ["name", "fields", "key", "indexes"],
+        "properties": [
+          "name": ["type": "string"],
+          "fields": [
+            "type": "array",
+            "items": [
+              "type": "object", "required": ["name", "kind", "isOptional"],
+              "properties": [
+                "name": ["type": "string"],
+                "kind": ["enum": .array(FieldKind.allCases.map { .string($0.rawValue) })],
+                "isOptional": ["type": "boolean"],
+              ],
+            ],
+          ],
+          "key": ["type": "array", "minItems": 1, "items": ["type": "string"]],
+          "indexes": [
+            "type": "array",
+            "items": [
+              "type": "object", "required": ["fields", "isUnique"],
+              "properties": [
+                "fields": ["type": "array", "items": ["type": "string"]], "isUnique": ["type": "boolean"],
+              ],
+            ],
+          ],
+        ],
+      ]),
+    JSONMember(
+      "Query",
+      [
+        "type": "object", "additionalProperties": false,
+        "properties": [
+          "where": OpenAPIDocument.reference("Condition"),
+          "sort": ["type": ["string", "array"]], "limit": ["type": "integer", "minimum": 0],
+          "offset": ["type": "integer", "minimum": 0], "after": ["type": ["string", "array"]],
+        ],
+      ]),
+    JSONMember(
+      "Condition",
+      [
+        "type": ["object", "boolean", "string"],
+        "description":
+          "A condition in words, true, false, or an object: all, any, not, or field with is and value or other, in, between, contains, hasPrefix, hasSuffix, like, matches",
+      ]),
+    JSONMember(
+      "Batch",
+      [
+        "type": "object", "additionalProperties": false, "required": ["changes"],
+        "properties": [
+          "id": ["type": "string", "format": "uuid"],
+          "changes": [
+            "type": "array",
+            "items": [
+              "type": "object", "required": ["model"],
+              "properties": [
+                "model": ["type": "string"], "insert": ["type": "object"], "update": ["type": "object"],
+                "save": ["type": "object"], "delete": ["type": "object"], "ifMatch": ["type": "string"],
+              ],
+            ],
+          ],
+        ],
+      ]),
+  ]
+}

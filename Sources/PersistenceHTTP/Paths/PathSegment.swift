@@ -1,0 +1,50 @@
+/// Text as one segment of a path, or one value of a query.
+package enum PathSegment {
+  /// The text with everything escaped but letters, digits, `-`, `_`, `~` and dots among others.
+  package static func escaped(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    // A segment of dots alone would be taken for a way up.
+    let isDots = text.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
+        bytes.append(byte)
+      case UInt8(ascii: ".") where !isDots: bytes.append(byte)
+      default:
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(contentsOf: [digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The text that a segment stands for; nil where an escape is malformed or the bytes are no UTF-8.
+  package static func text(_ segment: Substring, plusIsSpace: Bool = false) -> String? {
+    var bytes: [UInt8] = []
+    var iterator = segment.utf8.makeIterator()
+    while let byte = iterator.next() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = iterator.next().flatMap(value), let low = iterator.next().flatMap(value) else {
+          return nil
+        }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
+      default: bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static let digits = Array("0123456789ABCDEF".utf8)
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

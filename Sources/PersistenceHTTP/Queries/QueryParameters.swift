@@ -1,0 +1,42 @@
+import PersistenceDriver
+
+/// The parameters of a URL: each at most once, and only those that are known.
+package struct QueryParameters: Sendable {
+  private var values: [String: String] = [:]
+
+  /// Reads the part of a URL after the question mark.
+  ///
+  /// - Parameters:
+  ///   - text: The parameters; nil for none.
+  ///   - known: The names that may stand there.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where a name is unknown or
+  ///   stands twice, or an escape is malformed.
+  package init(_ text: Substring?, known: Set<String>) throws {
+    for pair in (text ?? "").split(separator: "&", omittingEmptySubsequences: true) {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = PathSegment.text(parts[0], plusIsSpace: true),
+        let value = PathSegment.text(parts.count == 2 ? parts[1] : "", plusIsSpace: true)
+      else { throw PersistenceError.invalidRequest("an escape in the URL's parameters is malformed") }
+      guard known.contains(name) else {
+        throw PersistenceError.invalidRequest(
+          "there is no parameter “\(name.prefix(40))”"
+            + (known.isEmpty ? "; there are none" : "; there are \(known.sorted().joined(separator: ", "))"))
+      }
+      guard values.updateValue(value, forKey: name) == nil else {
+        throw PersistenceError.invalidRequest("the parameter “\(name)” stands twice")
+      }
+    }
+  }
+
+  /// The value of a parameter; nil where it was not given.
+  package subscript(_ name: String) -> String? { values[name] }
+
+  /// The value of a parameter as a number of things.
+  package func count(_ name: String) throws -> Int? {
+    guard let text = values[name] else { return nil }
+    guard let number = Int(text), number >= 0, "\(number)" == text else {
+      throw PersistenceError.invalidRequest("“\(name)” is a whole number, 0 or more")
+    }
+    return number
+  }
+}

@@ -1,0 +1,78 @@
+import Crypto
+import Foundation
+package import PersistenceDriver
+
+/// What tells one state of a record from another: a digest of its canonical JSON, which either side can make.
+package struct EntityTag: Hashable, Sendable {
+  /// The tag as a header has it, quotation marks included.
+  package let text: String
+
+  /// The tag of a record's canonical line.
+  package init(ofLine line: String) {
+    text = "\"" + Base64URL.text(Array(SHA256.hash(data: Data(line.utf8)))) + "\""
+  }
+
+  /// The tag of a record.
+  package init(of row: borrowing Row, in schema: ModelSchema) throws {
+    self.init(ofLine: try RecordJSON.line(row, schema))
+  }
+
+  private init(text: String) { self.text = text }
+
+  /// A list of tags, as If-Match and If-None-Match have it.
+  package enum List: Equatable, Sendable {
+    /// `*`: any state.
+    case any
+    /// These states.
+    case tags([EntityTag])
+
+    /// Reads a header's value.
+    ///
+    /// - Returns: nil where it is malformed.
+    package init?(_ header: String) {
+      let trimmed = header.trimmingCharacters(in: .whitespaces)
+      if trimmed == "*" {
+        self = .any
+        return
+      }
+      var tags: [EntityTag] = []
+      for part in trimmed.split(separator: ",", omittingEmptySubsequences: false) {
+        var tag = part.trimmingCharacters(in: .whitespaces)
+        // A weak tag never equals one of ours in If-Match; in If-None-Match it may.
+        if tag.hasPrefix("W/") { tag.removeFirst(2) }
+        guard tag.utf8.count >= 2, tag.first == "\"", tag.last == "\"",
+          !tag.dropFirst().dropLast().contains("\"")
+        else { return nil }
+        tags.append(EntityTag(text: tag))
+      }
+      self = .tags(tags)
+    }
+
+    /// Whether a record in this state is meant; nil for no record.
+    package func matches(_ tag: EntityTag?) -> Bool {
+      guard let tag else { return false }
+      switch self {
+      case .any: return true
+      case .tags(let tags): return tags.contains(tag)
+      }
+    }
+  }
+}
+
+/// Bytes as text that may stand in URLs and headers.
+package enum Base64URL {
+  /// The text of bytes.
+  package static func text(_ bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+      .replacing("=", with: "")
+  }
+
+  /// The bytes of a text; nil where it is none.
+  package static func bytes(_ text: String) -> [UInt8]? {
+    guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "/") }) else { return nil }
+    let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    return Data(base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/") + padding).map {
+      [UInt8]($0)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+public import Configuration
+public import PersistenceDriver
+
+extension AnyStores {
+  /// Opens the stores that a configuration names by a URL: of an engine here, or of a server.
+  ///
+  /// - Parameters:
+  ///   - configuration: Where the URL is looked up. It is read as a secret.
+  ///   - key: The key of the URL.
+  ///   - engines: The engines that the URL may name; `memory:` and servers are always among them.
+  ///   - monitoring: What a context watches and where it reports.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where the configuration holds
+  ///   no URL, or one that names an unknown scheme, option or value; and whatever opening meets.
+  public init(
+    configuration: ConfigReader, key: ConfigKey = "persistence.url", engines: [StorageEngine],
+    monitoring: Monitoring = Monitoring()
+  ) throws {
+    let url: String
+    do {
+      url = try configuration.requiredString(forKey: key, isSecret: true)
+    } catch {
+      throw PersistenceError(
+        .invalidURL,
+        "the configuration names no store under “\(key)”: \(error); set it to a URL such as sqlite:app.sqlite or "
+          + "https://example.com")
+    }
+    try self.init(opening: url, engines: engines, monitoring: monitoring)
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import NIOHTTP1
+import PersistenceDriver
+import PersistenceHTTP
+
+/// The words of a server of this package.
+struct ServerDialect: RemoteDialect {
+  let server: RemoteServer
+  let seeksByKey = true
+
+  private var client: RemoteClient { server.client }
+
+  func insert(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue {
+    try await write(
+      .init(method: .POST, path: ServedPath.records(record.schema.name).text, body: record.json),
+      record.schema,
+      record.key)
+  }
+
+  func update(_ record: any RemoteRow, replacing expected: (any RemoteRow)?) async throws(PersistenceError)
+    -> JSONValue
+  {
+    try await put(record, [("If-Match", expected?.tag.text ?? "*")])
+  }
+
+  func save(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue { try await put(record, []) }
+
+  private func put(_ record: any RemoteRow, _ headers: [(String, String)]) async throws(PersistenceError)
+    -> JSONValue
+  {
+    try await write(
+      .init(
+        method: .PUT, path: ServedPath.record(record.key, in: record.schema).text, body: record.json,
+        headers: headers), record.schema, record.key)
+  }
+
+  func delete(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue? {
+    try await optional(
+      .init(method: .DELETE, path: ServedPath.record(record.key, in: record.schema).text), record.schema)
+  }
+
+  func find(_ key: RecordKey, _ schema: ModelSchema) async throws(PersistenceError) -> JSONValue? {
+    try await optional(.init(method: .GET, path: ServedPath.record(key, in: schema).text), schema)
+  }
+
+  func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) {
+    let batch = ServedBatch(
+      try PersistenceError.catching {
+        try changes.map { change in
+          switch change {
+          case .insert(let record): .init(schema.name, .insert, record.json)
+          case .update(let record, let expected):
+            .init(schema.name, .update, record.json, ifMatch: expected?.tag)
+          case .save(let record): .init(schema.name, .save, record.json)
+          case .delete(let record):
+            .init(schema.name, .delete, try RecordJSON.json(record.key, schema))
+          }
+        }
+      }, id: id)
+    _ = try await write(.init(method: .POST, path: ServedPath.batches.text, body: batch.json), schema, nil)
+  }
+
+  func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows? {
+    let schema = request.schema
+    guard try await isKnown(schema) else { return nil }
+    let body = try PersistenceError.catching { try ServedQuery.json(request) }
+    switch try await client.lines(
+      of: .init(method: .POST, path: ServedPath.query(schema.name).text, body: body, wantsLines: true))
+    {
+    case .success(let lines): return { () async throws(PersistenceError) in try await lines.next() }
+    case .failure(let failure) where failure.isUnknownModel: return nil
+    case .failure(let failure): throw failure.error.at(model: schema.name)
+    }
+  }
+
+  func count(_ request: FetchRequest) async throws(PersistenceError) -> Int {
+    let schema = request.schema
+    guard try await isKnown(schema) else { return 0 }
+    let body = try PersistenceError.catching { try ServedQuery.json(request) }
+    let reply = try await client.reply(
+      to: .init(method: .POST, path: ServedPath.count(schema.name).text, body: body))
+    if reply.status == 200, let count = try reply.json().member("count"), case .number(let text) = count,
+      let number = Int(text)
+    {
+      return number
+    }
+    let failure = RemoteFailure(reply, at: client.location)
+    if failure.isUnknownModel { return 0 }
+    throw failure.error.at(model: schema.name)
+  }
+
+  private func optional(_ call: RemoteClient.Call, _ schema: ModelSchema) async throws(PersistenceError)
+    -> JSONValue?
+  {
+    guard try await isKnown(schema) else { return nil }
+    let reply = try await client.reply(to: call)
+    if reply.status == 200 { return try reply.json() }
+    let failure = RemoteFailure(reply, at: client.location)
+    if failure.isUnknownModel || failure.error.code == .notFound { return nil }
+    throw failure.error.at(model: schema.name)
+  }
+
+  /// Makes a request that writes, defining the model where the server does not know it.
+  private func write(_ call: RemoteClient.Call, _ schema: ModelSchema, _ key: RecordKey?)
+    async throws(PersistenceError)
+    -> JSONValue
+  {
+    if try await !isKnown(schema) { try await define(schema) }
+    var reply = try await client.reply(to: call)
+    if reply.status >= 300, RemoteFailure(reply, at: client.location).isUnknownModel {
+      try await define(schema)
+      reply = try await client.reply(to: call)
+    }
+    guard (200..<300).contains(reply.status) else {
+      throw RemoteFailure(reply, at: client.location).error.at(model: schema.name, key: key)
+    }
+    return try reply.json()
+  }
+
+  private func define(_ schema: ModelSchema) async throws(PersistenceError) {
+    let reply = try await client.reply(
+      to: .init(method: .PUT, path: ServedPath.model(schema.name).text, body: schema.json))
+    guard (200..<300).contains(reply.status) else {
+      throw RemoteFailure(reply, at: client.location).error.at(model: schema.name)
+    }
+    server.note(checked: schema)
+  }
+
+  /// Whether the server has the model, which is compared with the declaration the first time (contract E4).
+  private func isKnown(_ schema: ModelSchema) async throws(PersistenceError) -> Bool {
+    if server.isChecked(schema) { return true }
+    let reply = try await client.reply(to: .init(method: .GET, path: ServedPath.model(schema.name).text))
+    guard reply.status == 200 else {
+      let failure = RemoteFailure(reply, at: client.location)
+      if failure.isUnknownModel { return false }
+      throw failure.error.at(model: schema.name)
+    }
+    let json = try reply.json()
+    try PersistenceError.catching {
+      try schema.requireCompatible(with: try ModelSchema(json: json), location: client.location)
+    }
+    server.note(checked: schema)
+    return true
+  }
+}
+
+extension RemoteFailure {
+  /// Whether the server has no such model yet.
+  var isUnknownModel: Bool { error.code == .unknownModel }
+}

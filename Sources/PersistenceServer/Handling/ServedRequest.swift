@@ -1,0 +1,76 @@
+import Foundation
+import PersistenceDriver
+import PersistenceHTTP
+
+/// A request as the service sees it: apart from any framework's words.
+struct ServedRequest: Sendable {
+  /// What is done.
+  enum Method: String, Sendable {
+    case get = "GET"
+    case head = "HEAD"
+    case post = "POST"
+    case put = "PUT"
+    case delete = "DELETE"
+
+    /// Whether a request of this method may change anything.
+    var isWriting: Bool { self == .put || self == .delete || self == .post }
+  }
+
+  var method: Method
+  var path: ServedPath
+  /// What stands after the question mark.
+  var parameters: String?
+  /// The body; empty where there is none.
+  var body: [UInt8] = []
+  var ifMatch: String?
+  var ifNoneMatch: String?
+  var idempotencyKey: String?
+  /// Whether the client asked for records one a line.
+  var wantsLines = false
+
+  /// The methods that a path has.
+  static func methods(of path: ServedPath) -> [Method] {
+    switch path {
+    case .health, .description, .models: [.get, .head]
+    case .model: [.get, .head, .put]
+    case .records: [.get, .head, .post]
+    case .record: [.get, .head, .put, .delete]
+    case .query, .count: [.get, .head, .post]
+    case .batches: [.post]
+    }
+  }
+
+  /// Whether it needs leave to write: queries that are sent as bodies do not.
+  var isWriting: Bool {
+    switch path {
+    case .query, .count: false
+    default: method.isWriting
+    }
+  }
+
+  /// Whether the method is one that has a body here.
+  var hasBody: Bool { method == .post || method == .put }
+
+  /// The body as JSON.
+  func json() throws -> JSONValue {
+    do {
+      return try body.withUnsafeBytes { try JSONParser.parse($0) }
+    } catch let error as JSONSyntaxError {
+      throw PersistenceError.invalidRequest("the body is no JSON: \(error)")
+    }
+  }
+
+  /// The parameters of the URL.
+  func parameters(known: Set<String>) throws -> QueryParameters {
+    try QueryParameters(parameters.map { $0[...] }, known: known)
+  }
+
+  /// The tags of a header.
+  static func tags(_ header: String?, _ name: String) throws -> EntityTag.List? {
+    guard let header else { return nil }
+    guard let list = EntityTag.List(header) else {
+      throw PersistenceError.invalidRequest("the header \(name) is malformed")
+    }
+    return list
+  }
+}

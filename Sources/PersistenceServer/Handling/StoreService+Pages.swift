@@ -1,0 +1,43 @@
+import PersistenceDriver
+import PersistenceHTTP
+
+extension StoreService {
+  /// The records of a query: all of them, one a line as they are read, or a page.
+  func records(_ request: FetchRequest, _ served: ServedRequest) throws -> Answer {
+    if served.wantsLines {
+      return Answer(status: 200, body: .lines(RecordLines(try context.fetch(request), request.schema)))
+    }
+    if let limit = request.limit, limit > limits.pageSize {
+      throw PersistenceError.invalidRequest(
+        "a page has \(limits.pageSize) records at most; ask for application/x-ndjson to have more in one answer"
+      )
+    }
+    return try page(request, limit: request.limit ?? limits.defaultPageSize)
+  }
+
+  private struct EndOfPage: Error {}
+
+  private func page(_ request: FetchRequest, limit: Int) throws -> Answer {
+    let schema = request.schema
+    // One record more than the page has says whether there is another page.
+    let asked = try FetchRequest(
+      schema, where: request.predicate, order: request.order, limit: limit + 1, offset: request.offset,
+      after: request.after)
+    var (text, count, last, next) = ("{\"records\":[", 0, nil as PageAnchor?, nil as String?)
+    let order = try RowOrder(request.totalOrder, in: schema)
+    do {
+      _ = try context.fetch(asked).read(from: 0, limit: limit + 1) { row in
+        if count == limit || text.utf8.count > limits.pageBytes {
+          next = try last.map { try PlaceToken.text($0, of: request) }
+          throw EndOfPage()
+        }
+        if count > 0 { text += "," }
+        text += try RecordJSON.line(row, schema)
+        count += 1
+        if count == limit || text.utf8.count > limits.pageBytes { last = PageAnchor(try order.key(of: row)) }
+      }
+    } catch is EndOfPage {}
+    text += "],\"next\":" + (next.map { "\"\($0)\"" } ?? "null") + "}"
+    return Answer(status: 200, body: .json(text))
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import PersistenceDriver
+import PersistenceHTTP
+
+extension StoreService {
+  /// Adds a record.
+  func insert(_ name: String, _ request: ServedRequest) throws -> Answer {
+    _ = try request.parameters(known: [])
+    let json = try request.json()
+    return try writing(name) { transaction, schema in
+      let row = RowBuffer(count: schema.fields.count)
+      try RecordJSON.read(json, schema, into: row)
+      let key = try row.withRow { row in
+        try transaction.insert(row, in: schema)
+        return try RecordKey(of: row, in: schema)
+      }
+      var answer = Answer.record(try stored(key, schema, in: transaction), status: 201)
+      answer.headers.append(("Location", ServedPath.record(key, in: schema).text))
+      return answer
+    }
+  }
+
+  /// Replaces a record or adds it, as the conditions of the request allow.
+  func replace(_ name: String, _ path: [String], _ request: ServedRequest) throws -> Answer {
+    _ = try request.parameters(known: [])
+    let json = try request.json()
+    let wanted = try ServedRequest.tags(request.ifMatch, "If-Match")
+    let unwanted = try ServedRequest.tags(request.ifNoneMatch, "If-None-Match")
+    return try writing(name) { transaction, schema in
+      let key = try RecordKey(path: path, in: schema)
+      let row = RowBuffer(count: schema.fields.count)
+      try RecordJSON.read(json, schema, into: row)
+      guard try row.withRow({ try RecordKey(of: $0, in: schema) }) == key else {
+        throw PersistenceError.invalidRequest("the record has another key than the path")
+      }
+      let before = try line(of: key, schema, in: transaction)
+      try require(wanted, unwanted, before, key, schema)
+      try row.withRow { try transaction.save($0, in: schema) }
+      return .record(try stored(key, schema, in: transaction), status: before == nil ? 201 : 200)
+    }
+  }
+
+  /// Deletes a record, as the conditions of the request allow.
+  func delete(_ name: String, _ path: [String], _ request: ServedRequest) throws -> Answer {
+    _ = try request.parameters(known: [])
+    let wanted = try ServedRequest.tags(request.ifMatch, "If-Match")
+    let unwanted = try ServedRequest.tags(request.ifNoneMatch, "If-None-Match")
+    return try writing(name) { transaction, schema in
+      let key = try RecordKey(path: path, in: schema)
+      let before = try line(of: key, schema, in: transaction)
+      try require(wanted, unwanted, before, key, schema)
+      guard let before else { throw PersistenceError.notFound(key, in: schema) }
+      _ = try transaction.delete(key, in: schema)
+      return .record(before)
+    }
+  }
+
+  /// Makes the changes of a batch, all or none of them, and once for its id.
+  func apply(_ request: ServedRequest) throws -> Answer {
+    _ = try request.parameters(known: [])
+    var batch = try ServedBatch(try request.json())
+    if let header = request.idempotencyKey {
+      guard let id = UUID(uuidString: header.trimmingCharacters(in: ["\"", " "])) else {
+        throw PersistenceError.invalidRequest("the header Idempotency-Key is a UUID")
+      }
+      guard batch.id == nil || batch.id == id else {
+        throw PersistenceError.invalidRequest("the header Idempotency-Key is not the batch's id")
+      }
+      batch.id = id
+    }
+    var isNew = true
+    try context.transaction { transaction in
+      if let id = batch.id { isNew = try AppliedBatches().record(id, in: transaction) }
+      guard isNew else { return }
+      var schemas: [StoredName: (ModelSchema, RowBuffer)] = [:]
+      for (number, change) in batch.changes.enumerated() {
+        do {
+          let name = StoredName(change.model)
+          if schemas[name] == nil {
+            let schema = try schema(change.model, in: transaction)
+            schemas[name] = (schema, RowBuffer(count: schema.fields.count))
+          }
+          guard let (schema, row) = schemas[name] else { continue }
+          try make(change, schema, row, in: transaction)
+        } catch let error as PersistenceError {
+          throw ofBatch(Problem(error), number)
+        } catch let problem as Problem {
+          throw ofBatch(problem, number)
+        }
+      }
+    }
+    return .json(.object([JSONMember("applied", .bool(isNew))]))
+  }
+
+  private func ofBatch(_ problem: Problem, _ number: Int) -> Problem {
+    var problem = problem
+    problem.change = number
+    // The batch was found, and had no condition of its own: what it says does not fit what is stored.
+    if problem.status == 404 || problem.status == 412 { problem.status = 409 }
+    return problem
+  }
+
+  private func make(
+    _ change: ServedBatch.Change, _ schema: ModelSchema, _ row: RowBuffer,
+    in transaction: any StorageTransaction
+  ) throws {
+    if change.action == .delete {
+      _ = try transaction.delete(try RecordJSON.key(change.record, schema), in: schema)
+      return
+    }
+    try RecordJSON.read(change.record, schema, into: row)
+    try row.withRow { row in
+      switch change.action {
+      case .insert: try transaction.insert(row, in: schema)
+      case .save: try transaction.save(row, in: schema)
+      case .update:
+        if let wanted = change.ifMatch {
+          let key = try RecordKey(of: row, in: schema)
+          try require(wanted, nil, try line(of: key, schema, in: transaction), key, schema)
+        }
+        try transaction.update(row, in: schema)
+      case .delete: break
+      }
+    }
+  }
+
+  /// Runs a closure in a transaction, with the schema that the model has in it.
+  private func writing(
+    _ name: String, _ body: (any StorageTransaction, ModelSchema) throws -> Answer
+  ) throws -> Answer {
+    var answer = Answer(status: 204)
+    try context.transaction { answer = try body($0, try schema(name, in: $0)) }
+    return answer
+  }
+
+  /// The record as it is stored now, which may say less than what was sent: of a date, for example.
+  private func stored(_ key: RecordKey, _ schema: ModelSchema, in transaction: any StorageTransaction) throws
+    -> String
+  {
+    guard let line = try line(of: key, schema, in: transaction) else {
+      throw PersistenceError.notFound(key, in: schema)
+    }
+    return line
+  }
+
+  /// Checks the conditions of a request against the record as it is stored; nil for none.
+  private func require(
+    _ wanted: EntityTag.List?, _ unwanted: EntityTag.List?, _ stored: String?, _ key: RecordKey,
+    _ schema: ModelSchema
+  ) throws {
+    let tag = stored.map { EntityTag(ofLine: $0) }
+    if let wanted, !wanted.matches(tag) {
+      guard tag != nil else {
+        throw Problem(status: 412, .notFound, "there is no such record", model: schema.name)
+      }
+      throw Problem(
+        status: 412, .conflict,
+        "the record is not the one that the request expects; read it and change it again",
+        model: schema.name)
+    }
+    if let unwanted, unwanted.matches(tag) {
+      let code: PersistenceError.Code = unwanted == .any ? .duplicateKey : .conflict
+      throw Problem(status: 412, code, "the record exists", model: schema.name)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import PersistenceCore
+import PersistenceRemote
+import PersistenceServer
+import Testing
+
+@Suite("Tokens")
+struct AccessTests {
+  private static let requests = [
+    ("GET", "/models"), ("GET", "/openapi.json"), ("GET", "/models/Film"), ("PUT", "/models/Film"),
+    ("GET", "/models/Film/records"), ("POST", "/models/Film/records"), ("GET", "/models/Film/records/1"),
+    ("PUT", "/models/Film/records/1"), ("DELETE", "/models/Film/records/1"), ("POST", "/models/Film/query"),
+    ("GET", "/models/Film/count"), ("POST", "/batches"), ("GET", "/nothing"), ("PATCH", "/models"),
+    ("GET", "/models/Other/records/1"),
+  ]
+
+  @Test("without a token, or with a wrong one, every path answers alike and shows nothing")
+  func none() async throws {
+    let context = try Film.context([Film(1, "secret title")])
+    try await RunningServer.with(context) { server in
+      var bodies: Set<String> = []
+      for token in [
+        nil, "", "wrong", RunningServer.readToken + "x", String(RunningServer.readToken.dropLast()),
+      ] {
+        for (method, path) in Self.requests {
+          let reply = try await WireClient(port: server.port, token: token)(
+            method, path, method == "GET" ? nil : "{}")
+          #expect(reply.status == 401, "\(method) \(path)")
+          #expect(reply.headers["www-authenticate"] == "Bearer")
+          bodies.insert(reply.body)
+        }
+      }
+      #expect(bodies.count == 1)
+      #expect(bodies.allSatisfy { !$0.contains("Film") && !$0.contains("secret") })
+      for header in ["Basic \(RunningServer.readToken)", "Bearer", "Bearer  \(RunningServer.readToken)"] {
+        let reply = try await WireClient(port: server.port, token: nil)(
+          "GET", "/models", headers: ["Authorization: \(header)"])
+        #expect(reply.status == 401, "\(header)")
+      }
+      #expect(try await WireClient(port: server.port, token: nil)("GET", "/health").status == 204)
+    }
+  }
+
+  @Test("a token that may read cannot write, and one that may write can read")
+  func readOnly() async throws {
+    let context = try Film.context([Film(1)])
+    try await RunningServer.with(context) { server in
+      let client = WireClient(port: server.port, token: RunningServer.readToken)
+      for (method, path) in Self.requests
+      where method != "GET" && method != "PATCH" && !path.hasSuffix("query") {
+        let reply = try await client(method, path, "{}")
+        #expect(reply.status == 403 && reply.code == "unauthorized", "\(method) \(path)")
+      }
+      #expect(try await client("GET", "/models/Film/records/1").status == 200)
+      #expect(try await client("POST", "/models/Film/query", "{}").status == 200)
+      let store = try RemoteServer(server.url, token: RunningServer.readToken).store(of: Film.self)
+      #expect(try await store.find(1) == Film(1))
+      let error = await #expect(throws: PersistenceError.self) { try await store.save(Film(2)) }
+      #expect(error?.code == .unauthorized)
+      let stranger = try RemoteServer(server.url, token: "nobody").store(of: Film.self)
+      let refusal = await #expect(throws: PersistenceError.self) { try await stranger.find(1) }
+      #expect(refusal?.code == .unauthorized)
+      #expect(try await WireClient(port: server.port)("GET", "/models/Film/records/1").status == 200)
+    }
+  }
+
+  @Test("tokens that are no secrets are refused when they are given")
+  func weak() {
+    for (read, write) in [
+      ([], []), (["short"], []), ([], ["with a space in it.."]), (["0123456789abcdef"], ["0123456789abcdef"]),
+    ] {
+      #expect(throws: PersistenceError.self) { try AccessTokens(read: read, write: write) }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// A connection on which anything can be sent, also what no client library would send.
+///
+/// Its calls block, so tests make them by ``run(_:_:)``, on a thread of their own.
+final class RawConnection {
+  private let descriptor: Int32
+
+  init(port: Int) throws {
+    #if canImport(Glibc)
+      let kind = Int32(SOCK_STREAM.rawValue)
+    #else
+      let kind = SOCK_STREAM
+    #endif
+    descriptor = socket(AF_INET, kind, 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected else { throw POSIXError(.ECONNREFUSED) }
+    var time = timeval(tv_sec: 10, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends bytes; says whether the other side still takes them.
+  @discardableResult
+  func send(_ bytes: some Sequence<UInt8>) -> Bool {
+    var rest = Array(bytes)[...]
+    while !rest.isEmpty {
+      let sent = rest.withUnsafeBytes {
+        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard sent > 0 else { return false }
+      rest = rest.dropFirst(sent)
+    }
+    return true
+  }
+
+  @discardableResult
+  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+  /// Receives what there is, up to some bytes; empty where the other side has closed.
+  func receive(_ limit: Int = 65_536) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: limit)
+    let count = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, limit, 0) }
+    return Array(bytes.prefix(max(0, count)))
+  }
+
+  /// Receives everything until the other side closes.
+  func receiveAll() -> String {
+    var all: [UInt8] = []
+    while true {
+      let more = receive()
+      if more.isEmpty { return String(decoding: all, as: UTF8.self) }
+      all += more
+    }
+  }
+
+  /// Runs a closure with a connection on a thread of its own.
+  static func run<Result: Sendable>(
+    _ port: Int, _ body: @escaping @Sendable (RawConnection) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread {
+        continuation.resume(with: Swift.Result { try body(RawConnection(port: port)) })
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Logging
+import PersistenceDriver
+import PersistenceServer
+
+/// A server in this process, on a port of the loopback interface.
+struct RunningServer: Sendable {
+  static let readToken = "a-token-that-may-read"
+  static let writeToken = "a-token-that-may-write"
+
+  let port: Int
+  private let stop: ServerStop
+  private let task: Task<Void, any Error>
+
+  var url: String { "http://127.0.0.1:\(port)" }
+
+  /// Starts a server and waits until it listens.
+  static func start(_ context: any StorageContext, limits: ServerLimits = ServerLimits()) async throws
+    -> RunningServer
+  {
+    let tokens = try AccessTokens(read: [readToken], write: [writeToken])
+    var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    logger.logLevel = .critical
+    let server = StoreServer(context, tokens: tokens, limits: limits, logger: logger)
+    let stop = ServerStop()
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    let task = Task {
+      defer { continuation.finish() }
+      try await server.run(port: 0, stop: stop) { continuation.yield($0) }
+    }
+    for await port in ports { return RunningServer(port: port, stop: stop, task: task) }
+    try await task.value
+    throw PersistenceError(.inputOutput, "the server ended before it listened")
+  }
+
+  func askToStop() { stop.ask() }
+
+  func ended() async throws { try await task.value }
+
+  /// Runs a closure with a server, and stops it.
+  static func with<Result>(
+    _ context: any StorageContext, limits: ServerLimits = ServerLimits(),
+    _ body: (RunningServer) async throws -> Result
+  ) async throws -> Result {
+    let server = try await start(context, limits: limits)
+    let result: Result
+    do {
+      result = try await body(server)
+    } catch {
+      server.askToStop()
+      try? await server.ended()
+      throw error
+    }
+    server.askToStop()
+    try await server.ended()
+    return result
+  }
+}

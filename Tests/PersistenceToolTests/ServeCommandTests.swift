@@ -1,0 +1,29 @@
+#if HTTP
+  import Foundation
+  import PersistenceTool
+  import Testing
+
+  @Suite("serve")
+  struct ServeCommandTests {
+    private let tool = ToolHarness()
+
+    @Test("nothing is served to everybody by mistake, nor with tokens that are none")
+    func refusals() throws {
+      let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).token").path
+      defer { try? FileManager.default.removeItem(atPath: file) }
+      for (arguments, reason) in [
+        (["memory:"], "no token is given"),
+        (["memory:", "--without-tokens", "--listen", "0.0.0.0:0"], "localhost"),
+        (["memory:", "--listen", "8080"], "host:port"), (["memory:", "--max-page", "0"], "--max-page"),
+        (["memory:", "--without-tokens", "--read-tokens", file], "exclude"),
+      ] {
+        let run = tool.run(["serve"] + arguments)
+        #expect(run.code == 3, "\(arguments)")
+        #expect(run.messages.contains(reason), "\(arguments): \(run.messages)")
+      }
+      #expect(tool("serve", "memory:", "--write-tokens", file).code == 4)
+      try Data("short\n".utf8).write(to: URL(fileURLWithPath: file))
+      #expect(tool("serve", "memory:", "--write-tokens", file).messages.contains("at least 16"))
+    }
+  }
+#endif
