@@ -41,7 +41,9 @@ struct OpenAPIModel {
         base + "/records",
         [
           "get": operation("list", "Records, in pages; all of them as they are read for application/x-ndjson")
-            .parameters(queryParameters).answers(200, page, lines: record).fails(400, 404, 422).json,
+            .parameters(queryParameters(pageSize: limits.pageSize)).answers(200, page, lines: record).fails(
+              400, 404, 422
+            ).json,
           "post": operation("insert", "Adds a record").takes(record)
             .answers(201, record, headers: ["ETag", "Location"]).writes().json,
         ]),
@@ -49,16 +51,20 @@ struct OpenAPIModel {
       JSONMember(
         base + "/query",
         [
-          "get": operation("queryByURL", "The same as a list").parameters(queryParameters)
-            .answers(200, page, lines: record).fails(400, 404, 422).json,
+          "get": operation("queryByURL", "The same as a list").parameters(
+            queryParameters(pageSize: limits.pageSize)
+          )
+          .answers(200, page, lines: record).fails(400, 404, 422).json,
           "post": operation("query", "Records, by a query that is sent as a body").takes(query)
             .answers(200, page, lines: record).fails(400, 404, 413, 415, 422).json,
         ]),
       JSONMember(
         base + "/count",
         [
-          "get": operation("countByURL", "How many records a query has").parameters(queryParameters)
-            .answers(200, number).fails(400, 404, 422).json,
+          "get": operation("countByURL", "How many records a query has").parameters(
+            queryParameters(pageSize: .max)
+          )
+          .answers(200, number).fails(400, 404, 422).json,
           "post": operation("count", "How many records a query has").takes(query).answers(200, number)
             .fails(400, 404, 413, 415, 422).json,
         ]),
@@ -103,7 +109,7 @@ struct OpenAPIModel {
     ]
   }
 
-  private var queryParameters: [JSONValue] {
+  private func queryParameters(pageSize: Int) -> [JSONValue] {
     func parameter(_ name: String, _ schema: JSONValue, _ summary: String) -> JSONValue {
       [
         "name": .string(name), "in": "query", "required": false, "schema": schema,
@@ -117,7 +123,7 @@ struct OpenAPIModel {
       ),
       parameter("sort", ["type": "string"], "Fields with commas; - before one means descending"),
       parameter(
-        "limit", ["type": "integer", "minimum": 0, "maximum": .number("\(limits.pageSize)")],
+        "limit", ["type": "integer", "minimum": 0, "maximum": .number("\(pageSize)")],
         "The records of a page"),
       parameter(
         "offset", ["type": "integer", "minimum": 0, "maximum": .number("\(Int.max)")], "Records passed over"

@@ -21,7 +21,7 @@ enum OpenAPISchemas {
     case .decimal:
       ["anyOf": [["type": "number"], ["const": "NaN"]], "description": "A number of up to 38 digits"]
     case .string: ["type": "string"]
-    case .url: ["type": "string", "format": "uri-reference"]
+    case .url: ["type": "string", "description": "A URL, whole or relative"]
     case .data: ["type": "string", "format": "byte", "pattern": "^([A-Za-z0-9+/]{4})*$"]
     case .date: ["type": "string", "format": "date-time"]
     case .uuid: ["type": "string", "format": "uuid"]
