@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak bench bench-scaling bench-instructions bench-instructions-record docs format lint clean
+.PHONY: help setup demo test soak bench bench-scaling bench-server bench-instructions bench-instructions-record docs format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -17,6 +17,7 @@ help:
 	@echo "make soak     the long tests too: hundreds of kills, many processes"
 	@echo "make bench    the library beside raw C, GRDB and Codable, and the first ten of a million"
 	@echo "make bench-scaling  what a million rows cost beside a thousand, and eight readers beside one"
+	@echo "make bench-server   requests a second of a served store beside the framework's own limit (needs wrk)"
 	@echo "make bench-instructions         instructions a row, get and insert beside what is recorded, by Callgrind"
 	@echo "make bench-instructions-record  writes down what they are now, in Benchmarks/instructions.json"
 	@echo "make docs     writes the table of the contract's rules and their checks anew"
@@ -59,6 +60,11 @@ bench: setup
 	swift run --package-path Benchmarks -c release FirstTen
 
 # Costs at a thousand to a million rows, and reads by one to eight threads while one commits: fails beyond its bars.
+bench-server: setup
+	touch Benchmarks/Package.swift
+	swift build --package-path Benchmarks -c release --product Serving
+	.ci/bench-server Benchmarks/.build/release/Serving
+
 bench-scaling: setup
 	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Workloads

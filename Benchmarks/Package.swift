@@ -15,6 +15,7 @@ let package = Package(
     .package(name: "Persistence", path: ".."),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
   ],
   targets: [
     .target(name: "SeededRandom", swiftSettings: settings),
@@ -23,6 +24,15 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "Endurance", dependencies: ["SeededRandom"] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
+      swiftSettings: settings),
+
+    // A served store beside the framework's own limit.
+    .executableTarget(
+      name: "Serving",
+      dependencies: [
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+      ] + persistence(["Core", "SQLite", "Server"]),
       swiftSettings: settings),
 
     // The limit that the others are measured against is C, called from Swift; the names are not the library's.
