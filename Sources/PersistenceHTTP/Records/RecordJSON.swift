@@ -16,7 +16,9 @@ package enum RecordJSON {
 
   /// A row as one line of canonical JSON.
   package static func line(_ row: borrowing Row, _ schema: ModelSchema) throws -> String {
-    JSONText.canonical(try json(row, schema))
+    var bytes: [UInt8] = []
+    try RecordWriter(schema).append(row, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Reads a record into a row.

@@ -7,7 +7,7 @@ import Synchronization
 /// It pins a snapshot as long as it lives. It is used by one request.
 final class RecordLines: Sendable {
   private let results: any StorageResults
-  private let schema: ModelSchema
+  private let writer: RecordWriter
   private let place = Mutex(Place())
 
   private struct Place {
@@ -21,7 +21,7 @@ final class RecordLines: Sendable {
 
   init(_ results: any StorageResults, _ schema: ModelSchema) {
     self.results = results
-    self.schema = schema
+    writer = RecordWriter(schema)
   }
 
   /// The next lines; nil at the end.
@@ -30,7 +30,7 @@ final class RecordLines: Sendable {
     if place.isAtEnd { return nil }
     var bytes: [UInt8] = []
     let read = try results.read(from: place.offset, limit: place.rows) { row in
-      bytes.append(contentsOf: try RecordJSON.line(row, schema).utf8)
+      try writer.append(row, to: &bytes)
       bytes.append(UInt8(ascii: "\n"))
     }
     place.offset += read

@@ -23,21 +23,22 @@ extension StoreService {
     let asked = try FetchRequest(
       schema, where: request.predicate, order: request.order, limit: limit + 1, offset: request.offset,
       after: request.after)
-    var (text, count, last, next) = ("{\"records\":[", 0, nil as PageAnchor?, nil as String?)
+    var (bytes, count, last, next) = (Array("{\"records\":[".utf8), 0, nil as PageAnchor?, nil as String?)
+    let writer = RecordWriter(schema)
     let order = try RowOrder(request.totalOrder, in: schema)
     do {
       _ = try context.fetch(asked).read(from: 0, limit: limit + 1) { row in
-        if count == limit || text.utf8.count > limits.pageBytes {
+        if count == limit || bytes.count > limits.pageBytes {
           next = try last.map { try PlaceToken.text($0, of: request) }
           throw EndOfPage()
         }
-        if count > 0 { text += "," }
-        text += try RecordJSON.line(row, schema)
+        if count > 0 { bytes.append(UInt8(ascii: ",")) }
+        try writer.append(row, to: &bytes)
         count += 1
-        if count == limit || text.utf8.count > limits.pageBytes { last = PageAnchor(try order.key(of: row)) }
+        if count == limit || bytes.count > limits.pageBytes { last = PageAnchor(try order.key(of: row)) }
       }
     } catch is EndOfPage {}
-    text += "],\"next\":" + (next.map { "\"\($0)\"" } ?? "null") + "}"
-    return Answer(status: 200, body: .json(text))
+    bytes.append(contentsOf: ("],\"next\":" + (next.map { "\"\($0)\"" } ?? "null") + "}").utf8)
+    return Answer(status: 200, body: .json(String(decoding: bytes, as: UTF8.self)))
   }
 }

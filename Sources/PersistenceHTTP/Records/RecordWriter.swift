@@ -1,0 +1,46 @@
+package import PersistenceDriver
+
+/// Writes rows of one model as canonical JSON, byte for byte what ``RecordJSON/json(_:_:)`` makes, without a tree of values
+/// for each row.
+package struct RecordWriter: Sendable {
+  private struct Part {
+    let position: Int
+    let field: FieldSchema
+    /// The member's name as JSON, with what stands before and after it.
+    let name: [UInt8]
+  }
+
+  private let parts: [Part]
+
+  /// Prepares to write rows of a model.
+  package init(_ schema: ModelSchema) {
+    let sorted = schema.fields.indices.sorted {
+      StoredName(schema.fields[$0].name) < StoredName(schema.fields[$1].name)
+    }
+    parts = sorted.enumerated().map { place, position in
+      let field = schema.fields[position]
+      let name = (place == 0 ? "{" : ",") + JSONText.canonical(.string(field.name)) + ":"
+      return Part(position: position, field: field, name: Array(name.utf8))
+    }
+  }
+
+  /// Appends a row.
+  package func append(_ row: borrowing Row, to bytes: inout [UInt8]) throws {
+    for part in parts {
+      bytes.append(contentsOf: part.name)
+      let cell = row[part.position]
+      switch cell.tag {
+      case .null: bytes.append(contentsOf: "null".utf8)
+      case .bool: bytes.append(contentsOf: (cell.boolValue ? "true" : "false").utf8)
+      case .integer: bytes.append(contentsOf: "\(cell.integerValue)".utf8)
+      case .text where cell.borrowedBytes.allSatisfy({ $0 < 0x80 }):
+        JSONText.append(cell.borrowedBytes.bindMemory(to: UInt8.self), to: &bytes)
+      default:
+        // Among them text beyond ASCII, which is checked on its way.
+        let value = try cell.value().normalized
+        bytes.append(contentsOf: JSONText.canonical(try FieldText.json(value, part.field)).utf8)
+      }
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
+}
