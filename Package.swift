@@ -43,6 +43,7 @@ let package = Package(
     .library(name: "PersistenceLMDB", targets: ["PersistenceLMDB"]),
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
     .library(name: "DataAccess", targets: ["DataAccess"]),
+    .library(name: "DataAccessCombine", targets: ["DataAccessCombine"]),
     .library(name: "DataAccessTesting", targets: ["DataAccessTesting"]),
     .library(name: "PersistenceServer", targets: ["PersistenceServer"]),
     .library(name: "PersistenceRemote", targets: ["PersistenceRemote"]),
@@ -57,7 +58,10 @@ let package = Package(
     .trait(name: "SQLite", description: "The tool opens SQLite stores; needs libsqlite3."),
     .trait(name: "LMDB", description: "The tool opens LMDB stores; needs liblmdb."),
     .trait(name: "HTTP", description: "Stores are served over HTTP and used from afar."),
-    .default(enabledTraits: ["SQLite", "LMDB", "HTTP"]),
+    .trait(
+      name: "OpenCombine",
+      description: "DataAccessCombine publishes through OpenCombine where there is no Combine."),
+    .default(enabledTraits: ["SQLite", "LMDB", "HTTP", "OpenCombine"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -72,6 +76,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.30.0"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
   targets: [
     // What apps import.
@@ -98,6 +103,16 @@ let package = Package(
     // What authors and users of stores test with: scripted stores, a clock, the rules of stores.
     .target(
       name: "DataAccessTesting", dependencies: ["DataAccess", "PersistenceCore"], swiftSettings: settings),
+
+    // Publishers, for apps that use Combine or, where there is none, OpenCombine.
+    .target(
+      name: "DataAccessCombine",
+      dependencies: [
+        "DataAccess", "PersistenceCore",
+        .product(
+          name: "OpenCombine", package: "OpenCombine",
+          condition: .when(platforms: [.linux, .android, .windows], traits: ["OpenCombine"])),
+      ], swiftSettings: settings),
 
     // The engines.
     .systemLibrary(name: "CFileSystem"),
@@ -180,6 +195,14 @@ let package = Package(
         "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts", "PersistenceConformance",
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "DataAccessCombineTests",
+      dependencies: [
+        "DataAccessCombine", "DataAccess", "PersistenceCore",
+        .product(
+          name: "OpenCombine", package: "OpenCombine",
+          condition: .when(platforms: [.linux, .android, .windows], traits: ["OpenCombine"])),
+      ], swiftSettings: settings),
     .testTarget(
       name: "PersistenceSQLTests", dependencies: ["PersistenceDriver", "PersistenceSQL"],
       swiftSettings: settings),

@@ -32,6 +32,7 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
   private let configuration: JSONDirectoryConfiguration
   private let gate = WriterGate()
   private let lock: WriterLock?
+  private let commits: JSONDirectoryCommits
   private let state: Mutex<StoreFolder?>
   private let unique = Mutex(UniqueBox())
 
@@ -51,8 +52,6 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     location = path
     self.configuration = configuration
     capabilities = Self.capabilities(configuration)
-    let monitor = ContextMonitor(configuration.monitoring, location: path)
-    self.monitor = monitor
     let (store, lock) = try mappingErrors(location: path) {
       let store = try StoreFolder(
         path: path, mayCreate: configuration.createsStore, isReadOnly: configuration.isReadOnly,
@@ -62,6 +61,9 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     }
     self.lock = lock
     state = Mutex(store)
+    commits = JSONDirectoryCommits.of(store)
+    let monitor = ContextMonitor(configuration.monitoring, location: path, observers: commits.observers)
+    self.monitor = monitor
     try recoverAtOnce(store, isOpening: true)
     let version = try mappingErrors(location: path) { try store.sequence.committed }
     monitor.opened("a JSON directory of version \(version)")
@@ -120,6 +122,7 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
   /// Closes the store; results that are alive keep what they need.
   public func close() throws {
     state.withLock { $0 = nil }
+    monitor.closed()
   }
 
   private func run(_ store: StoreFolder, _ body: (any StorageTransaction) throws -> Void) throws {
@@ -128,17 +131,28 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     let cache = unique.withLock { $0 }.cache
     let transaction = try JSONDirectoryTransaction(store, location: location, unique: cache)
     defer { transaction.end() }
-    try body(transaction)
+    let observed = commits.observers.begin(transaction)
+    try body(observed.transaction)
     let entries = transaction.entries
     guard !entries.isEmpty else { return }
+    try commits.observers.commit(observed) {
+      try commits.counter.committing {
+        try commit(entries, leaving: transaction.leftFolders, to: store, journal)
+      }
+    }
+  }
+
+  private func commit(
+    _ entries: [Journal.Entry], leaving leftFolders: Set<String>, to store: StoreFolder, _ journal: Journal
+  ) throws {
     do {
       try journal.commit(entries)
-      for folder in transaction.leftFolders { store.forget(folder) }
+      for folder in leftFolders { store.forget(folder) }
     } catch let failure as SystemFailure where failure.number == ENOSPC || failure.number == EDQUOT {
       // Nothing is committed yet: what is only a cache makes room for what is not.
       guard try store.removeIndexes() else { throw failure }
       try journal.commit(entries)
-      for folder in transaction.leftFolders { store.forget(folder) }
+      for folder in leftFolders { store.forget(folder) }
     }
   }
 

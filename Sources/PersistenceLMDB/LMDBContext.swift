@@ -42,7 +42,8 @@ public final class LMDBContext: StorageContext {
     let opening = ContextMonitor(configuration.monitoring, location: path)
     let session = try LMDBRegistry.open(path, configuration, opening)
     location = session.environment.files.directory
-    monitor = ContextMonitor(configuration.monitoring, location: location)
+    monitor = ContextMonitor(
+      configuration.monitoring, location: location, observers: session.environment.observers)
     capabilities = .lmdb(
       isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)
     self.configuration = configuration
@@ -134,9 +135,10 @@ public final class LMDBContext: StorageContext {
         let transaction = KeyValueTransaction(environment.store, writer)
         var isCommitted = false
         defer { transaction.end(committed: isCommitted) }
-        try body(transaction)
+        let observed = environment.observers.begin(transaction)
+        try body(observed.transaction)
         try transaction.finish()
-        try commit()
+        try environment.observers.commit(observed) { try environment.commits.committing(commit) }
         isCommitted = true
       }
     }
@@ -157,6 +159,7 @@ public final class LMDBContext: StorageContext {
       return open
     }
     for lane in lanes.close() { lane.end() }
+    monitor.closed()
     // Let go outside of the lock: it may be the last reference, which closes the file.
     _ = closed
   }

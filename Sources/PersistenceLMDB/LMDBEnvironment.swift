@@ -13,6 +13,9 @@ final class LMDBEnvironment: Sendable {
   let settings: LMDBSettings
   let store: KeyValueStore
   let gate = WriterGate()
+  /// Tells the commits of other processes by the number of the newest transaction.
+  let commits: CommitCounter
+  let observers: CommitObservers
 
   private struct State {
     var handle: LMDBHandle?
@@ -47,10 +50,27 @@ final class LMDBEnvironment: Sendable {
   init(_ files: LMDBFiles, _ settings: LMDBSettings, monitor: ContextMonitor) throws {
     self.files = files
     self.settings = settings
+    let numbering = Numbering()
+    commits = CommitCounter { numbering.newest }
+    observers = CommitObservers(outside: commits)
     store = KeyValueStore(location: files.directory)
     state = Lock(State(handle: try Self.open(files, settings)))
+    numbering.environment.withLock { $0 = Weak(environment: self) }
     clearStaleReaders(monitor)
   }
+
+  private struct Weak {
+    weak var environment: LMDBEnvironment?
+  }
+
+  /// Reads the number of the newest transaction as long as the environment lives, which holds what asks.
+  private final class Numbering: Sendable {
+    let environment = Lock(Weak())
+    var newest: UInt64 { UInt64(environment.withLock(\.environment)?.newestTransaction ?? 0) }
+  }
+
+  /// The number of the newest committed transaction of any process.
+  private var newestTransaction: Int { state.withLock { $0.handle?.newestTransaction ?? 0 } }
 
   /// Opens the file and makes sure that it is one of ours.
   private static func open(_ files: LMDBFiles, _ settings: LMDBSettings) throws -> LMDBHandle {

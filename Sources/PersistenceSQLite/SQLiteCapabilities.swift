@@ -13,6 +13,6 @@ extension Capabilities {
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly,
       readersBlockWriters: journal == .delete, datePrecision: .exact, largestKey: largestValue,
       largestValue: largestValue, evaluatesPredicates: true, hasSecondaryIndexes: true,
-      dropsModels: true)
+      dropsModels: true, reportsCommits: true, noticesOutsideCommits: true)
   }
 }

@@ -30,7 +30,8 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
   let store: SQLiteStore
   let pool: SQLitePool
   private let pins: SQLitePins
-  let gate: WriterGate
+  private let file: SQLiteFile
+  var gate: WriterGate { file.gate }
   private let writer: Mutex<Writer>
 
   /// The connection that writes, opened by the first write.
@@ -53,11 +54,12 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     store = opening.store
     pool = SQLitePool(store)
     pins = SQLitePins(pool, sharedLimit: configuration.poolSize)
-    gate = SQLiteGates.gate(for: SQLiteOpening.realPath(store.path) ?? store.path)
+    file = SQLiteFiles.file(at: SQLiteOpening.realPath(store.path) ?? store.path, store)
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly || configuration.surveysForeignTables, journal: opening.journal,
       largestValue: opening.largestValue)
-    monitor = ContextMonitor(configuration.monitoring, location: store.location)
+    monitor = ContextMonitor(
+      configuration.monitoring, location: store.location, observers: file.observers)
     writer = Mutex(Writer(connection: opening.writer))
     if let reader = opening.reader { pool.giveBack(reader) }
     monitor.opened(opening.details)
@@ -134,15 +136,18 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     try write { connection, deadline in
       try connection.beginWriting(until: deadline)
       let transaction = SQLiteTransaction(on: connection)
+      let observed = monitor.observers.begin(transaction)
       do {
-        try body(transaction)
+        try body(observed.transaction)
         try transaction.end()
       } catch {
         transaction.abandon()
         connection.rollBack()
         throw error
       }
-      try connection.commit(until: deadline)
+      try monitor.observers.commit(observed) {
+        try file.commits.committing(on: connection) { try connection.commit(until: deadline) }
+      }
     }
     monitor.reportLongHeldResults()
   }
@@ -182,6 +187,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
         return writer.connection
       }
     }
+    monitor.closed()
     pins.close()
     pool.close()
     withExtendedLifetime(connection) {}

@@ -52,7 +52,7 @@ struct SQLiteOpening {
       + "\(configuration.synchronous.rawValue)"
       + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
     recovered =
-      logSize > 0 && !SQLiteGates.isOpen(path)
+      logSize > 0 && !SQLiteFiles.isOpen(path)
       ? "a write-ahead log of \(logSize) bytes lay beside the file, left by a process that did not close it or "
         + "used by one that runs; SQLite reads it" : nil
   }

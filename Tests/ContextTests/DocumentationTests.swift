@@ -26,7 +26,7 @@ struct DocumentationTests {
   @Test("every rule of the contract's text is one that checks name, and the other way round")
   func contract() throws {
     let contract = try text("Documentation/Contract.md")
-    let numbers = contract.matches(of: /\*\*([VOWREC][0-9]+a?)/).map { String($0.1) }
+    let numbers = contract.matches(of: /\*\*([VOWRECU][0-9]+a?)/).map { String($0.1) }
     #expect(Set(numbers) == Set(ContractRule.allCases.map(\.rawValue)))
   }
 

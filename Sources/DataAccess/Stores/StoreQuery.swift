@@ -15,7 +15,7 @@ extension Store {
 ///
 /// Nothing is read until it is asked.
 public struct StoreQuery<Source: Store>: Sendable {
-  private let store: Source
+  let store: Source
 
   /// What is asked of the store.
   public private(set) var options: FetchOptions<Source.Object>

@@ -1,7 +1,7 @@
 extension ConformanceCheck {
   /// Every check of the contract, in the order of its chapters, but for the pages that all of them read.
   public static let all: [ConformanceCheck] = [
-    PageReadingChecks.all, values, queries, writing, results, errors, faults,
+    PageReadingChecks.all, values, queries, writing, results, errors, faults, observation,
   ].flatMap { $0 }
 
   private static let values = [
@@ -33,6 +33,10 @@ extension ConformanceCheck {
     MismatchChecks.all, UnknownFieldChecks.all, SenselessRequestChecks.all, ErrorShapeChecks.all,
     SchemaMismatchChecks.all, KindMismatchChecks.all, MisfitChecks.all, HostileNameChecks.all,
     HostileShapeChecks.all,
+  ].flatMap { $0 }
+
+  private static let observation = [
+    ObservationChecks.all, ObservationLoadChecks.all, ObservationEndChecks.all, OutsideCommitChecks.all,
   ].flatMap { $0 }
 
   private static let faults = [

@@ -34,6 +34,8 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
   case e7 = "E7"
   case c1 = "C1"
   case c2 = "C2"
+  case u1 = "U1"
+  case u2 = "U2"
 
   /// What the rule is about, in a few words.
   public var title: String {
@@ -70,6 +72,8 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
     case .e7: "stores that cannot grow"
     case .c1: "threads and tasks"
     case .c2: "several processes"
+    case .u1: "every commit is told to its observers, once"
+    case .u2: "commits of other processes are told too"
     }
   }
 }

@@ -24,6 +24,10 @@ public enum Requirement: Sendable, Hashable, Codable {
   case boundedStore
   /// Models can be removed.
   case droppingModels
+  /// Observers are told of commits.
+  case reportingCommits
+  /// Observers are told of other processes' commits.
+  case noticingOutsideCommits
 
   /// Whether a context with these capabilities has what is needed.
   public func isMet(by capabilities: Capabilities) -> Bool {
@@ -38,6 +42,8 @@ public enum Requirement: Sendable, Hashable, Codable {
     case .values(let bytes): capabilities.largestValue.map { $0 >= bytes } ?? true
     case .boundedStore: capabilities.largestStore != nil
     case .droppingModels: capabilities.dropsModels
+    case .reportingCommits: capabilities.reportsCommits
+    case .noticingOutsideCommits: capabilities.noticesOutsideCommits
     }
   }
 
@@ -54,6 +60,8 @@ public enum Requirement: Sendable, Hashable, Codable {
     case .values(let bytes): "largestValue below \(bytes)"
     case .boundedStore: "largestStore: nil"
     case .droppingModels: "dropsModels: false"
+    case .reportingCommits: "reportsCommits: false"
+    case .noticingOutsideCommits: "noticesOutsideCommits: false"
     }
   }
 }

@@ -36,6 +36,11 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   /// - Complexity: Constant.
   public func name(of keyPath: AnyKeyPath) -> String? { storage.names[keyPath] }
 
+  /// The property of a stored name; nil where there is none.
+  package func keyPath(of name: String) -> PartialKeyPath<Model>? {
+    storage.names.first { StoredName($0.value) == StoredName(name) }?.key as? PartialKeyPath<Model>
+  }
+
   /// The schema of a generic model, made once for each type it is used with.
   ///
   /// A generic type cannot have a stored static property, so its `schema` is computed and asks here.

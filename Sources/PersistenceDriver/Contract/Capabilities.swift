@@ -35,13 +35,17 @@ public struct Capabilities: Sendable, Hashable, Codable {
   public var hasSecondaryIndexes: Bool
   /// Whether models can be removed by ``StorageTransaction/drop(_:)``.
   public var dropsModels: Bool
+  /// Whether the context tells ``CommitObservers`` of its commits, so that the store can be observed.
+  public var reportsCommits: Bool
+  /// Whether commits of other processes are noticed too while somebody observes the store.
+  public var noticesOutsideCommits: Bool
 
   /// Makes a statement of capabilities.
   public init(
     isDurable: Bool, isMultiProcess: Bool, hasFiles: Bool = false, isReadOnly: Bool = false,
     readersBlockWriters: Bool = false, datePrecision: DatePrecision = .exact, largestKey: Int? = nil,
     largestValue: Int? = nil, largestStore: Int? = nil, evaluatesPredicates: Bool, hasSecondaryIndexes: Bool,
-    dropsModels: Bool = false
+    dropsModels: Bool = false, reportsCommits: Bool = false, noticesOutsideCommits: Bool = false
   ) {
     self.isDurable = isDurable
     self.isMultiProcess = isMultiProcess
@@ -55,5 +59,7 @@ public struct Capabilities: Sendable, Hashable, Codable {
     self.evaluatesPredicates = evaluatesPredicates
     self.hasSecondaryIndexes = hasSecondaryIndexes
     self.dropsModels = dropsModels
+    self.reportsCommits = reportsCommits
+    self.noticesOutsideCommits = noticesOutsideCommits
   }
 }

@@ -30,7 +30,7 @@ public final class MemoryContext: StorageContext, MemoryReader {
   /// Not durable, for one process, without secondary indexes but unique ones.
   public let capabilities = Capabilities(
     isDurable: false, isMultiProcess: false, evaluatesPredicates: true, hasSecondaryIndexes: false,
-    dropsModels: true)
+    dropsModels: true, reportsCommits: true)
 
   func readableState() throws -> MemoryState {
     guard let state = state.withLock({ $0 }) else { throw PersistenceError.closed("the memory context") }
@@ -47,10 +47,13 @@ public final class MemoryContext: StorageContext, MemoryReader {
     try gate.withEntry(timeout: busyTimeout, location: location) {
       let transaction = MemoryTransaction(try readableState(), location: location)
       defer { transaction.end() }
-      try body(transaction)
-      try state.withLock { state in
-        guard state != nil else { throw PersistenceError.closed("the memory context") }
-        state = transaction.state
+      let observed = monitor.observers.begin(transaction)
+      try body(observed.transaction)
+      try monitor.observers.commit(observed) {
+        try state.withLock { state in
+          guard state != nil else { throw PersistenceError.closed("the memory context") }
+          state = transaction.state
+        }
       }
     }
     monitor.reportLongHeldResults()
@@ -59,6 +62,7 @@ public final class MemoryContext: StorageContext, MemoryReader {
   /// Forgets everything; results that are alive keep their copies.
   public func close() throws {
     state.withLock { $0 = nil }
+    monitor.closed()
   }
 }
 

@@ -23,7 +23,7 @@ final class Folder: Sendable {
   let path: String
   /// What tells the folder from others of its file system.
   let inode: ino_t
-  private let device: dev_t
+  let device: dev_t
 
   private init(descriptor: Int32, path: String) throws {
     var status = stat()

@@ -1,0 +1,27 @@
+public import PersistenceCore
+import PersistenceDriver
+
+extension StoreQuery {
+  /// The objects, whole, and how far loading them has come.
+  public var states: LoadingStates<[Source.Object]> {
+    LoadingStates { () async throws(PersistenceError) in
+      do {
+        return try await result()
+      } catch {
+        throw PersistenceError(of: error)
+      }
+    }
+  }
+}
+
+extension RecordUpdates {
+  /// The updates, and how far loading them has come.
+  public var states: LoadingStates<RecordUpdate<Model>> {
+    LoadingStates { RecordWalk(self).next }
+  }
+}
+
+extension PersistenceError {
+  /// A store's error as this package's own.
+  init(of error: any Error) { self = error as? PersistenceError ?? PersistenceError(foreign: error) }
+}

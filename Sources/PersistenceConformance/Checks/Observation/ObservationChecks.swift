@@ -1,0 +1,207 @@
+import PersistenceCore
+
+/// U1: what observers are told.
+enum ObservationChecks {
+  static let all: [ConformanceCheck] = [
+    observing(
+      "an observer is given the present records, and then exactly what each way of writing changed", writes),
+    observing("keys are told as the observed condition sees them: what comes to fit was inserted", condition),
+    observing(
+      "commits of other models, and of records that fit neither before nor after, wake nobody", unaffected),
+    observing("what was undone is not told, neither of a transaction nor of a nested one", undone),
+    observing(
+      "changes that come faster than they are looked at are one change set, the last state counting", merged),
+    observing("more changed keys than an observer wants are told as unknown", beyondLimit),
+    observing("a query with an order and a limit is observed as well", pages),
+    observing(
+      "a model that is removed is told to its observers",
+      needs: [.writable, .reportingCommits, .droppingModels],
+      dropped),
+  ]
+
+  static func observing(
+    _ title: String, needs requirements: [Requirement] = [.writable, .reportingCommits],
+    _ body: @escaping @Sendable (Repository) async throws -> Void
+  ) -> ConformanceCheck {
+    ConformanceCheck(asynchronous: title, [.u1], needs: requirements) { context in
+      let repository = try context.makeStore().open(.patient)
+      try await Watchdog.limit { try await body(repository) }
+    }
+  }
+
+  @Sendable private static func writes(_ repository: Repository) async throws {
+    try repository.save(contentsOf: (1...5).map { Account($0, balance: 0) })
+    var updates = repository.updates(of: Account.self).makeAsyncIterator()
+    let first = try await updates.required()
+    try expect(first.changes, equals: .first)
+    try expect(first.results.map(\.id), equals: [1, 2, 3, 4, 5])
+
+    func next(_ what: String, _ expected: ChangedKeys, ids: [Int]) async throws {
+      let update = try await updates.required(what)
+      try expect(update.changes, equals: .keys(expected), what)
+      try expect(update.results.map(\.id), equals: ids, what)
+    }
+    try repository.insert(Account(6, balance: 0))
+    try await next("insert", keys(inserted: [6]), ids: [1, 2, 3, 4, 5, 6])
+    try repository.update(Account(6, balance: 1))
+    try await next("update", keys(updated: [6]), ids: [1, 2, 3, 4, 5, 6])
+    try repository.save(contentsOf: [Account(6, balance: 2), Account(7, balance: 0)])
+    try await next("save", keys(inserted: [7], updated: [6]), ids: [1, 2, 3, 4, 5, 6, 7])
+    try repository.write(Account.self, id: 1) { $0.balance = 9 }
+    try await next("write", keys(updated: [1]), ids: [1, 2, 3, 4, 5, 6, 7])
+    try repository.delete(Account.self, id: 2)
+    try await next("delete", keys(deleted: [2]), ids: [1, 3, 4, 5, 6, 7])
+    try repository.filter(Account.self, where: \.id > 5).delete()
+    try await next("delete of a query", keys(deleted: [6, 7]), ids: [1, 3, 4, 5])
+    try repository.filter(Account.self, where: \.id > 3).update(.set(\.note, to: "late"))
+    try await next("update of a query", keys(updated: [4, 5]), ids: [1, 3, 4, 5])
+    try repository.transaction { store in
+      try store.delete(Account.self, id: 1)
+      try store.insert(Account(8, balance: 0))
+      try store.insert(Account(9, balance: 0))
+      try store.delete(Account.self, id: 9)
+      try store.write(Account.self, id: 8) { $0.balance = 1 }
+    }
+    try await next("transaction", keys(inserted: [8], deleted: [1]), ids: [3, 4, 5, 8])
+    try repository.deleteAll(Account.self)
+    try await next("deleteAll", keys(deleted: [3, 4, 5, 8]), ids: [])
+  }
+
+  @Sendable private static func condition(_ repository: Repository) async throws {
+    try repository.save(contentsOf: (1...6).map { Account($0, balance: $0 * 10) })
+    var updates = repository.updates(of: Account.self, where: \.balance >= 30).makeAsyncIterator()
+    let present = try await updates.required()
+
+    try expect(present.results.map(\.id), equals: [3, 4, 5, 6])
+    try repository.transaction { store in
+      try store.write(Account.self, id: 1) { $0.balance = 100 }
+      try store.write(Account.self, id: 2) { $0.balance = 0 }
+      try store.save(Account(3, balance: 31))
+      try store.update(Account(4, balance: -4))
+      try store.delete(Account.self, id: 5)
+      try store.insert(Account(7, balance: 1))
+    }
+    let update = try await updates.required()
+    try expect(update.changes, equals: .keys(keys(inserted: [1], updated: [3], deleted: [4, 5])))
+    try expect(update.results.map(\.id), equals: [1, 3, 6])
+    try repository.filter(Account.self).update(.set(\.balance, to: 30))
+    let second = try await updates.required()
+    try expect(second.changes, equals: .keys(keys(inserted: [2, 4, 7], updated: [1, 3, 6])))
+  }
+
+  @Sendable private static func unaffected(_ repository: Repository) async throws {
+    try repository.save(contentsOf: (1...3).map { Account($0, balance: $0) })
+    var updates = repository.updates(of: Account.self, where: \.balance > 100).makeAsyncIterator()
+    let present = try await updates.required()
+
+    try expect(present.results.count, equals: 0)
+    try repository.save(Person("ada"))
+    try repository.save(Account(1, balance: 50))
+    try repository.delete(Account.self, id: 2)
+    try repository.delete(Account.self, id: 99)
+    try repository.filter(Account.self).update(.set(\.note, to: "seen"))
+    // What came and went between two looks is nothing.
+    try repository.save(Account(4, balance: 101))
+    try repository.save(Account(4, balance: 99))
+    try repository.save(Account(5, balance: 102))
+    let update = try await updates.required()
+
+    try expect(update.changes, equals: .keys(keys(inserted: [5])))
+  }
+
+  @Sendable private static func undone(_ repository: Repository) async throws {
+    try repository.save(contentsOf: (1...3).map { Account($0, balance: 0) })
+    var updates = repository.updates(of: Account.self).makeAsyncIterator()
+    _ = try await updates.required()
+    try expectThrows(Refusal()) {
+      try repository.transaction { store in
+        try store.deleteAll(Account.self)
+        throw Refusal()
+      }
+    }
+    try expectError(.duplicateKey) {
+      try repository.insert(contentsOf: [Account(9, balance: 0), Account(1, balance: 0)])
+    }
+    try repository.transaction { store in
+      try store.save(Account(1, balance: 1))
+      try expectThrows(Refusal()) {
+        try store.transaction { inner in
+          try inner.save(Account(4, balance: 0))
+          try inner.delete(Account.self, id: 1)
+          _ = try inner.transaction { try $0.delete(Account.self, id: 2) }
+          throw Refusal()
+        }
+      }
+      _ = try store.transaction { try $0.delete(Account.self, id: 3) }
+    }
+    let update = try await updates.required()
+    try expect(update.changes, equals: .keys(keys(updated: [1], deleted: [3])))
+    try expect(update.results.map(\.id), equals: [1, 2])
+  }
+
+  @Sendable private static func merged(_ repository: Repository) async throws {
+    try repository.save(contentsOf: (1...3).map { Account($0, balance: 0) })
+    var updates = repository.updates(of: Account.self).makeAsyncIterator()
+    _ = try await updates.required()
+    for step in 1...20 { try repository.save(Account(10 + step % 2, balance: step)) }
+    try repository.delete(Account.self, id: 1)
+    try repository.insert(Account(1, balance: 7))
+    try repository.insert(Account(20, balance: 0))
+    try repository.delete(Account.self, id: 20)
+    let update = try await updates.required()
+    try expect(update.changes, equals: .keys(keys(inserted: [10, 11], updated: [1])))
+    try expect(update.results.map(\.balance), equals: [7, 0, 0, 20, 19])
+  }
+
+  @Sendable private static func beyondLimit(_ repository: Repository) async throws {
+    let options = ObservationOptions(keyLimit: 10)
+    var updates = repository.updates(of: Account.self, options: options).makeAsyncIterator()
+    let present = try await updates.required()
+
+    try expect(present.results.count, equals: 0)
+    try repository.save(contentsOf: (1...10).map { Account($0, balance: 0) })
+    let first = try await updates.required()
+
+    try expect(first.changes, equals: .keys(keys(inserted: Array(1...10))))
+    try repository.save(contentsOf: (5...15).map { Account($0, balance: 1) })
+    let update = try await updates.required()
+    try expect(update.changes, equals: .unknown)
+    try expect(update.results.count, equals: 15)
+    try repository.deleteAll(Account.self)
+    let third = try await updates.required()
+
+    try expect(third.changes, equals: .unknown, "deleteAll of more than are remembered")
+    try repository.save(Account(1, balance: 0))
+    let last = try await updates.required()
+
+    try expect(last.changes, equals: .keys(keys(inserted: [1])), "and then keys again")
+  }
+
+  @Sendable private static func pages(_ repository: Repository) async throws {
+    try repository.save(contentsOf: (1...6).map { Account($0, balance: 10 - $0) })
+    var updates = repository.filter(Account.self).sorted(by: \.balance).limit(2).updates().makeAsyncIterator()
+    let present = try await updates.required()
+
+    try expect(present.results.map(\.id), equals: [6, 5])
+    try repository.save(Account(1, balance: 0))
+    let update = try await updates.required()
+    try expect(update.results.map(\.id), equals: [1, 6])
+    try expect(update.changes, equals: .keys(keys(updated: [1])))
+    try expect(update.changes.keys?.updated.map { try $0.value(as: Int.self) }, equals: [1])
+  }
+
+  @Sendable private static func dropped(_ repository: Repository) async throws {
+    try repository.save(contentsOf: (1...3).map { Account($0, balance: 0) })
+    var updates = repository.updates(of: Account.self).makeAsyncIterator()
+    _ = try await updates.required()
+    try repository.storage.transaction { try $0.drop(Account.schema.model) }
+    let update = try await updates.required()
+    try expect(update.changes, equals: .keys(keys(deleted: [1, 2, 3])))
+    try expect(update.results.count, equals: 0)
+  }
+
+  static func keys(inserted: [Int] = [], updated: [Int] = [], deleted: [Int] = []) -> ChangedKeys {
+    func keys(_ ids: [Int]) -> Set<RecordKey> { Set(ids.map { RecordKey($0.keyValues) }) }
+    return ChangedKeys(inserted: keys(inserted), updated: keys(updated), deleted: keys(deleted))
+  }
+}

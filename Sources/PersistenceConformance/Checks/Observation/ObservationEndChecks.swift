@@ -1,0 +1,103 @@
+import PersistenceCore
+
+/// U1: how observing ends, and what stays of it: nothing.
+enum ObservationEndChecks {
+  static let all: [ConformanceCheck] = [
+    ObservationChecks.observing(
+      "nobody observes any more once iterators are gone, or a task was cancelled", released),
+    ObservationChecks.observing(
+      "a task that is cancelled while it waits ends its updates with nil", cancelled),
+    ObservationChecks.observing("closing a context ends its updates with the error closed", closed),
+    ObservationChecks.observing(
+      "the inside of a transaction cannot be observed, and says so", insideTransaction),
+    ConformanceCheck(
+      asynchronous: "a context that does not tell its commits refuses to be observed", [.u1], needs: [],
+      refused),
+  ]
+
+  @Sendable private static func released(_ repository: Repository) async throws {
+    let observers = try repository.storage.innermost.monitor.observers
+    try expect(!observers.isObserved)
+    do {
+      var first = repository.updates(of: Account.self).makeAsyncIterator()
+      try expect(!observers.isObserved, "before the first call")
+      _ = try await first.next()
+      try expect(observers.isObserved)
+      var second = repository.updates(of: Person.self).makeAsyncIterator()
+      _ = try await second.next()
+      for try await _ in repository.updates(of: Person.self) { break }
+      try expect(observers.isObserved)
+    }
+    try expect(!observers.isObserved, "after the iterators")
+    let task = Task { for try await _ in repository.updates(of: Account.self) {} }
+    while !observers.isObserved { await Task.yield() }
+    task.cancel()
+    try await task.value
+    try expect(!observers.isObserved, "after the task")
+    // A second walk of one sequence observes anew.
+    let updates = repository.updates(of: Account.self)
+    for id in 1...3 {
+      try repository.save(Account(id, balance: 0))
+      for try await update in updates {
+        try expect(update.changes, equals: .first)
+        try expect(update.results.count, equals: id)
+        break
+      }
+    }
+    try expect(!observers.isObserved)
+  }
+
+  @Sendable private static func cancelled(_ repository: Repository) async throws {
+    for round in 0..<20 {
+      let task = Task {
+        var seen = 0
+        for try await _ in repository.updates(of: Account.self) { seen += 1 }
+        return seen
+      }
+      // At different moments of the walk.
+      for _ in 0..<(round * 10) { await Task.yield() }
+      task.cancel()
+      let seen = try await task.value
+      try expect(seen <= 1, "updates of a task that was cancelled")
+    }
+  }
+
+  @Sendable private static func closed(_ repository: Repository) async throws {
+    let observers = try repository.storage.innermost.monitor.observers
+    let task = Task {
+      for try await _ in repository.updates(of: Account.self) {}
+    }
+    while !observers.isObserved { await Task.yield() }
+    try repository.close()
+    do {
+      try await task.value
+      throw ConformanceFailure(
+        "updates", expected: "the error closed", found: "their end", file: #fileID, line: #line)
+    } catch let error as PersistenceError {
+      try expect(error.code, equals: .closed)
+    }
+    try expect(!observers.isObserved)
+  }
+
+  @Sendable private static func insideTransaction(_ repository: Repository) async throws {
+    let updates = try repository.transaction { $0.updates(of: Account.self) }
+    do {
+      for try await _ in updates {}
+      throw ConformanceFailure(
+        "updates", expected: "an error", found: "their end", file: #fileID, line: #line)
+    } catch let error as PersistenceError {
+      try expect(error.code, equals: .unsupported)
+    }
+  }
+
+  @Sendable private static func refused(_ context: ContextUnderTest) async throws {
+    let repository = try context.makeStore().open()
+    guard try !repository.storage.capabilities.reportsCommits else { return }
+    do {
+      for try await _ in repository.updates(of: Account.self) { break }
+      throw ConformanceFailure("updates", expected: "an error", found: "none", file: #fileID, line: #line)
+    } catch let error as PersistenceError {
+      try expect(error.code, equals: .unsupported)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import PersistenceCore
+
+/// U2: commits of other processes.
+enum OutsideCommitChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      asynchronous: "commits of another process wake an observer that waits, and the last of them shows",
+      [.u2],
+      needs: [.writable, .reportingCommits, .multiProcess, .noticingOutsideCommits], told),
+    ConformanceCheck(
+      asynchronous:
+        "beside another process that writes, own commits are told by keys or as unknown, and none is missed",
+      [.u2, .u1], needs: [.writable, .reportingCommits, .multiProcess, .noticingOutsideCommits], beside),
+  ]
+
+  @Sendable private static func told(_ context: ContextUnderTest) async throws {
+    let store = try context.makeStore()
+    let repository = try store.open(.patient)
+    try repository.save(contentsOf: (1...400).map { Account($0, balance: 0) })
+    try await Watchdog.limit {
+      var updates = repository.updates(of: Account.self, where: \.id < 0).makeAsyncIterator()
+      let present = try await updates.required()
+
+      try expect(present.results.count, equals: 0)
+      let worker = try store.worker("rewrite", opening: .patient)
+      var count = 0
+      while count < 100 {
+        let update = try await updates.required()
+        try expect(update.changes, equals: .unknown)
+        count = update.results.count
+      }
+      try expect(worker.waitUntilOver() == .success, "\(worker.lines.suffix(2))")
+      // Keys of this process's commits are told as before.
+      try repository.save(Account(-1000, balance: 0))
+      var last = try await updates.required()
+      // What the worker did last may be told of once more.
+      if last.changes == .unknown, last.results.count == 100 { last = try await updates.required() }
+      try expect(last.results.count, equals: 101)
+    }
+  }
+
+  @Sendable private static func beside(_ context: ContextUnderTest) async throws {
+    let store = try context.makeStore()
+    let repository = try store.open(.patient)
+    let words = context.effort.times(15, thorough: 300)
+    try await Watchdog.limit(seconds: context.effort.times(120, thorough: 1200)) {
+      let worker = try store.worker("append", "1", "\(words)", opening: .patient)
+      try worker.wait(for: "open")
+      let observer = Task {
+        var (seen, told, isUnknown) = (0, Set<Int>(), false)
+        for try await update in repository.updates(of: Account.self, where: \.id > 0) {
+          seen = update.results.count
+          switch update.changes {
+          case .first: told.formUnion(update.results.map(\.id))
+          case .unknown:
+            isUnknown = true
+            told.formUnion(update.results.map(\.id))
+          case .keys(let keys):
+            let ids = Set(try keys.inserted.map { try $0.value(as: Int.self) })
+            try expect(ids.isDisjoint(with: told), "keys told twice: \(ids.intersection(told))")
+            told.formUnion(ids)
+          }
+          try expect(told, equals: Set(update.results.map(\.id)), "what was told, after \(update.changes)")
+          if seen == words { break }
+        }
+        return (told.count, isUnknown)
+      }
+      for id in 1...words {
+        try repository.save(Account(id, balance: 0))
+        await Task.yield()
+      }
+      let (told, _) = try await observer.value
+      try expect(told, equals: words)
+      try expect(worker.waitUntilOver() == .success, "\(worker.lines.suffix(2))")
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Synchronization
+
+/// Somebody who waits for commits that change the records of a request, and what has changed since they last looked.
+package final class CommitObserver: Sendable {
+  /// What is observed; its limit, offset and anchor do not matter here.
+  package let request: FetchRequest
+
+  let model: StoredName
+  let predicate: CompiledPredicate
+  let keyLimit: Int
+  /// The monitor of the context that is observed, which says when that is closed.
+  let owner: ObjectIdentifier
+
+  private let state: Mutex<State>
+
+  private struct State {
+    var changes: KeyChanges
+    var hasEnded = false
+    var waiter: CheckedContinuation<Void, Never>?
+
+    mutating func wake() -> CheckedContinuation<Void, Never>? {
+      defer { waiter = nil }
+      return waiter
+    }
+  }
+
+  /// Makes an observer, which is told of commits between ``CommitObservers/add(_:)`` and
+  /// ``CommitObservers/remove(_:)``.
+  ///
+  /// - Parameters:
+  ///   - request: The records.
+  ///   - context: Where they are.
+  ///   - keyLimit: How many keys of changed records are remembered at most.
+  /// - Throws: ``PersistenceError`` where the request's condition cannot be evaluated.
+  package init(_ request: FetchRequest, in context: any StorageContext, keyLimit: Int) throws {
+    self.request = request
+    self.keyLimit = keyLimit
+    model = StoredName(request.schema.name)
+    predicate = try CompiledPredicate(request.predicate, in: request.schema)
+    owner = ObjectIdentifier(context.innermost.monitor)
+    state = Mutex(State(changes: KeyChanges(limit: keyLimit)))
+  }
+
+  /// The condition for rows of a schema that a writer uses, which may name the fields in another order; nil where every
+  /// row fits.
+  func predicate(for schema: ModelSchema) throws -> CompiledPredicate? {
+    guard request.predicate != nil else { return nil }
+    if schema.identity == request.schema.identity || schema == request.schema { return predicate }
+    return try CompiledPredicate(request.predicate, in: schema)
+  }
+
+  /// Waits until there are changes, the context was closed or the task is cancelled.
+  package func wait() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (isDue, earlier) = state.withLock { state in
+          let earlier = state.wake()
+          // A task is cancelled before its handlers are called: either this is seen here, or they see the waiter.
+          guard state.changes.isEmpty, !state.hasEnded, !Task.isCancelled else { return (true, earlier) }
+          state.waiter = continuation
+          return (false, earlier)
+        }
+        earlier?.resume()
+        if isDue { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.wake() }?.resume()
+    }
+  }
+
+  /// What has changed since the last time this was asked.
+  func takeChanges() -> KeyChanges {
+    state.withLock { state in
+      defer { state.changes = KeyChanges(limit: keyLimit) }
+      return state.changes
+    }
+  }
+
+  func merge(_ changes: KeyChanges) -> CheckedContinuation<Void, Never>? {
+    guard !changes.isEmpty else { return nil }
+    return state.withLock { state in
+      state.changes.merge(changes)
+      return state.changes.isEmpty ? nil : state.wake()
+    }
+  }
+
+  func lose() -> CheckedContinuation<Void, Never>? {
+    state.withLock { state in
+      state.changes.lose()
+      return state.wake()
+    }
+  }
+
+  func end() -> CheckedContinuation<Void, Never>? {
+    state.withLock { state in
+      state.hasEnded = true
+      return state.wake()
+    }
+  }
+
+  /// Whether the context was closed.
+  package var hasEnded: Bool { state.withLock(\.hasEnded) }
+}

@@ -1,0 +1,177 @@
+import Synchronization
+
+/// Those who observe one store: what an engine tells of its commits.
+///
+/// All contexts of a process that have one store open share the observers, so the engine keeps them by the store's
+/// identity and hands them to each context's ``ContextMonitor``. It runs each transaction's closure on what
+/// ``begin(_:)`` gives, and commits inside ``commit(_:_:)``; as long as nobody observes, the first reads a flag and the
+/// second takes a lock that nobody else wants.
+///
+/// ```swift
+/// let observed = monitor.observers.begin(transaction)
+/// try body(observed.transaction)
+/// try monitor.observers.commit(observed) { try connection.commit() }
+/// ```
+///
+/// A commit and a new observer's first look exclude each other, so what is seen and what is told afterwards fit without
+/// a gap and without an overlap.
+public final class CommitObservers: Sendable {
+  private let observers = Lock<[CommitObserver]>([])
+  private let observed = Atomic<Bool>(false)
+
+  /// Tells commits of other processes; nil where the engine cannot.
+  let outside: (any OutsideCommits)?
+
+  /// Makes the observers of a store, none as yet.
+  ///
+  /// - Parameter outside: Tells commits of other processes; nil where there are none, or they cannot be told.
+  public init(outside: (any OutsideCommits)? = nil) { self.outside = outside }
+
+  /// Whether anybody observes the store.
+  public var isObserved: Bool { observed.load(ordering: .acquiring) }
+
+  /// What is to be given to the closure of a transaction: the transaction itself or, while somebody observes, one that
+  /// notes what it changes.
+  ///
+  /// - Parameter transaction: A transaction that has begun, on the thread that runs its closure.
+  /// - Returns: What ``commit(_:_:)`` wants.
+  public func begin(_ transaction: any StorageTransaction) -> ObservedTransaction {
+    guard isObserved else { return ObservedTransaction(transaction: transaction, record: nil) }
+    let record = CommitRecord(observers.withLock { $0 })
+    return ObservedTransaction(transaction: RecordingTransaction(transaction, record), record: record)
+  }
+
+  /// Commits, and tells the observers.
+  ///
+  /// - Parameters:
+  ///   - transaction: What ``begin(_:)`` gave.
+  ///   - body: Commits, while this process's other writers are kept out.
+  /// - Throws: What the closure throws.
+  public func commit(_ transaction: ObservedTransaction, _ body: () throws -> Void) throws {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    defer { for waiter in woken { waiter.resume() } }
+    try observers.withLock { observers in
+      do {
+        try body()
+      } catch {
+        // What failed on the medium may have been committed all the same: who observes looks again.
+        transaction.record?.loseAll()
+        tell(observers, of: transaction.record, &woken)
+        throw error
+      }
+      guard !observers.isEmpty else { return }
+      tell(observers, of: transaction.record, &woken)
+      // A failure to ask is met by the observers, who ask before they look.
+      _ = try? check(observers, &woken)
+    }
+  }
+
+  private func tell(
+    _ observers: [CommitObserver], of record: CommitRecord?, _ woken: inout [CheckedContinuation<Void, Never>]
+  ) {
+    for observer in observers {
+      let waiter: CheckedContinuation<Void, Never>?
+      if let changes = record?.changes(for: observer) {
+        waiter = observer.merge(changes)
+      } else if record?.hasTouched(observer.model) ?? true {
+        // It came when the transaction had begun.
+        waiter = observer.lose()
+      } else {
+        waiter = nil
+      }
+      if let waiter { woken.append(waiter) }
+    }
+  }
+
+  /// Tells the observers of another process's commit; says whether there was one.
+  private func check(_ observers: [CommitObserver], _ woken: inout [CheckedContinuation<Void, Never>]) throws
+    -> Bool
+  {
+    guard let outside else { return false }
+    do {
+      guard try outside.check() else { return false }
+    } catch let error as PersistenceError where error.code == .busy {
+      // Another process is about to commit: the next question is answered.
+      return false
+    }
+    woken += observers.compactMap { $0.lose() }
+    return true
+  }
+}
+
+extension CommitObservers {
+  /// Whether commits of other processes can be told.
+  package var noticesOutsideCommits: Bool { outside != nil }
+
+  /// Begins to tell an observer of commits.
+  package func add(_ observer: CommitObserver) throws {
+    try observers.withLock { observers in
+      if observers.isEmpty { _ = try outside?.check() }
+      observers.append(observer)
+      observed.store(true, ordering: .releasing)
+    }
+  }
+
+  /// Tells an observer of nothing more.
+  package func remove(_ observer: CommitObserver) {
+    observers.withLock { observers in
+      observers.removeAll { $0 === observer }
+      guard observers.isEmpty else { return }
+      observed.store(false, ordering: .releasing)
+      outside?.rest()
+    }
+  }
+
+  /// The store's newest state, and what changed since the observer last looked: all that shows in the state, and nothing
+  /// that does not.
+  ///
+  /// - Throws: ``PersistenceError``.
+  package func look(_ observer: CommitObserver, at context: any StorageContext) throws
+    -> (snapshot: any StorageSnapshot, changes: KeyChanges)
+  {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    defer { for waiter in woken { waiter.resume() } }
+    return try observers.withLock { observers in
+      var attempts = 0
+      while true {
+        _ = try check(observers, &woken)
+        let snapshot = try context.snapshot()
+        attempts += 1
+        // Another process may have committed in between; one that never stops to is told of once too often.
+        let isExact = try !check(observers, &woken)
+        if isExact || attempts == 8 { return (snapshot, observer.takeChanges()) }
+      }
+    }
+  }
+
+  /// Asks whether another process has committed, and tells the observers.
+  package func checkOutside() throws {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    defer { for waiter in woken { waiter.resume() } }
+    try observers.withLock { observers in
+      if !observers.isEmpty { _ = try check(observers, &woken) }
+    }
+  }
+
+  /// Wakes whoever observes the store through a context that was closed.
+  func end(_ owner: ObjectIdentifier) {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    observers.withLock { observers in
+      for observer in observers where observer.owner == owner {
+        if let waiter = observer.end() { woken.append(waiter) }
+      }
+    }
+    for waiter in woken { waiter.resume() }
+  }
+
+  /// How many observe the store.
+  package var count: Int { observers.withLock { $0.count } }
+}
+
+/// A transaction under way, and what is noted of it while somebody observes the store.
+public struct ObservedTransaction {
+  /// What the closure is given.
+  public let transaction: any StorageTransaction
+
+  let record: CommitRecord?
+}

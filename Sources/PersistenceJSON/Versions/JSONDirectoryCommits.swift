@@ -1,0 +1,37 @@
+import PersistenceDriver
+import Synchronization
+
+/// What the contexts of this process that have one directory open share: those who observe it, and what tells the
+/// commits of other processes by the store's version.
+final class JSONDirectoryCommits: Sendable {
+  let counter: CommitCounter
+  let observers: CommitObservers
+
+  private init(_ sequence: VersionSequence) {
+    counter = CommitCounter { try sequence.committed }
+    observers = CommitObservers(outside: counter)
+  }
+
+  private struct Identity: Hashable {
+    var device: UInt64
+    var inode: UInt64
+  }
+
+  private struct Weak: Sendable {
+    weak let commits: JSONDirectoryCommits?
+  }
+
+  private static let known = Mutex<[Identity: Weak]>([:])
+
+  /// What belongs to a store: the one object of all contexts that are alive.
+  static func of(_ store: StoreFolder) -> JSONDirectoryCommits {
+    let identity = Identity(device: UInt64(store.root.device), inode: UInt64(store.root.inode))
+    return known.withLock { known in
+      if let commits = known[identity]?.commits { return commits }
+      known = known.filter { $0.value.commits != nil }
+      let commits = JSONDirectoryCommits(store.sequence)
+      known[identity] = Weak(commits: commits)
+      return commits
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import DataAccess
+import DataAccessCombine
+import PersistenceCore
+import Synchronization
+import Testing
+
+#if canImport(Combine)
+  import Combine
+#elseif canImport(OpenCombine)
+  import OpenCombine
+#endif
+
+/// A record of a number.
+private struct Word: PersistentRecord {
+  var id: Int
+  static let schema = RecordSchema<Word>("Word", fields: [.field("id", \.id)], key: [\.id])
+  var primaryKey: Int { id }
+  init(_ id: Int) { self.id = id }
+  init(from row: borrowing Row) throws { id = try row.decode(at: 0) }
+  func encode(into row: RowBuffer) throws { row.encode(id, at: 0) }
+}
+
+/// Demands what it is told to, and notes what comes.
+private final class Probe<Input: Sendable, Failure: Error>: Subscriber, Sendable {
+  private struct State: @unchecked Sendable {  // guarded by the mutex
+    var subscription: (any Subscription)?
+    var received: [Input] = []
+    var completion: Subscribers.Completion<Failure>?
+  }
+  private let state: Mutex<State>
+  init() {
+    let state = State()
+    self.state = Mutex(state)
+  }
+
+  func receive(subscription: any Subscription) {
+    let unchecked = UncheckedSubscription(subscription: subscription)
+    state.withLock { $0.subscription = unchecked.subscription }
+  }
+  func receive(_ input: Input) -> Subscribers.Demand {
+    state.withLock { $0.received.append(input) }
+    return .none
+  }
+  func receive(completion: Subscribers.Completion<Failure>) {
+    state.withLock { $0.completion = completion }
+  }
+
+  var count: Int { state.withLock(\.received.count) }
+  var received: [Input] { state.withLock(\.received) }
+  var isComplete: Bool { state.withLock { $0.completion != nil } }
+  func demand(_ demand: Subscribers.Demand) { subscription?.request(demand) }
+  func cancel() { subscription?.cancel() }
+
+  private var subscription: (any Subscription)? {
+    var found: UncheckedSubscription?
+    state.withLock { found = $0.subscription.map { UncheckedSubscription(subscription: $0) } }
+    return found?.subscription
+  }
+}
+
+private struct UncheckedSubscription: @unchecked Sendable {  // handed through a mutex
+  let subscription: any Subscription
+}
+
+@Suite("Publishers", .timeLimit(.minutes(1)))
+struct PublisherTests {
+  private func until(_ isReached: () -> Bool) async {
+    while !isReached(), !Task.isCancelled { await Task.yield() }
+  }
+
+  @Test("no more is asked for than is demanded, and the end is told")
+  func demand() async throws {
+    let box = Box(asked: 0)
+    let publisher = SequencePublisher<Int, Never> {
+      { @Sendable in
+        let number = box.next()
+        return number <= 5 ? number : nil
+      }
+    }
+    let probe = Probe<Int, Never>()
+    publisher.subscribe(probe)
+    for _ in 0..<100 { await Task.yield() }
+    #expect(box.asked == 0)
+    probe.demand(.max(2))
+    await until { probe.count == 2 }
+    for _ in 0..<1000 { await Task.yield() }
+    #expect(probe.received == [1, 2])
+    #expect(box.asked == 2)
+    probe.demand(.max(1))
+    probe.demand(.max(1))
+    await until { probe.count == 4 }
+    #expect(box.asked == 4)
+    probe.demand(.unlimited)
+    await until { probe.isComplete }
+    #expect(probe.received == [1, 2, 3, 4, 5])
+  }
+
+  @Test("states are published, and updates after them; cancelling releases the observer")
+  func updates() async throws {
+    let context = MemoryContext()
+    let repository = Repository(context)
+    let probe = Probe<LoadingState<RecordUpdate<Word>>, Never>()
+    repository.updates(of: Word.self).states.publisher.subscribe(probe)
+    probe.demand(.unlimited)
+    await until { probe.count == 2 }
+    try repository.save(Word(1))
+    await until { probe.count == 3 }
+    #expect(probe.received.map(\.isLoading) == [true, false, false])
+    #expect(probe.received.last?.value?.results.map(\.id) == [1])
+    #expect(context.monitor.observers.isObserved)
+    probe.cancel()
+    await until { !context.monitor.observers.isObserved }
+    try repository.save(Word(2))
+    #expect(probe.count == 3)
+    #expect(!probe.isComplete)
+  }
+
+  @Test("who demands late is given the newest, with every change since")
+  func pressure() async throws {
+    let repository = Repository(MemoryContext())
+    let probe = Probe<RecordUpdate<Word>, PersistenceError>()
+    repository.updates(of: Word.self).publisher.subscribe(probe)
+    probe.demand(.max(1))
+    await until { probe.count == 1 }
+    for id in 1...100 { try repository.save(Word(id)) }
+    #expect(probe.count == 1)
+    probe.demand(.max(1))
+    await until { probe.count == 2 }
+    #expect(probe.received.last?.changes.keys?.inserted.count == 100)
+    probe.cancel()
+  }
+
+  @Test("a failure is the publisher's")
+  func failure() async throws {
+    let context = MemoryContext()
+    let repository = Repository(context)
+    let probe = Probe<RecordUpdate<Word>, PersistenceError>()
+    repository.updates(of: Word.self).publisher.subscribe(probe)
+    probe.demand(.unlimited)
+    await until { probe.count == 1 }
+    try context.close()
+    await until { probe.isComplete }
+    #expect(!context.monitor.observers.isObserved)
+  }
+
+  @Test("pages are read as they are demanded")
+  func pages() async throws {
+    let store = try RepositoryStore<Word>.inMemory((1...10).map(Word.init))
+    let probe = Probe<[Word], PersistenceError>()
+    store.filter().pages(of: 4).publisher.subscribe(probe)
+    probe.demand(.max(1))
+    await until { probe.count == 1 }
+    #expect(probe.received.map(\.count) == [4])
+    probe.demand(.unlimited)
+    await until { probe.isComplete }
+    #expect(probe.received.map(\.count) == [4, 4, 2])
+  }
+}
+
+/// Counts what it is asked for.
+private final class Box: Sendable {
+  private let count: Mutex<Int>
+  init(asked: Int) { count = Mutex(asked) }
+  var asked: Int { count.withLock(\.self) }
+  func next() -> Int {
+    count.withLock { count in
+      count += 1
+      return count
+    }
+  }
+}
