@@ -195,6 +195,21 @@ let package = Package(
         "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts", "PersistenceConformance",
       ],
       swiftSettings: settings),
+    // Layers whose device or server is killed.
+    .target(
+      name: "OfflineModels", dependencies: ["DataAccess", "PersistenceCore"], path: "Tests/OfflineModels",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "LayerWorker",
+      dependencies: ["DataAccess", "PersistenceCore", "PersistenceSQLite", "OfflineModels"],
+      path: "Tests/LayerWorker", swiftSettings: settings),
+    .testTarget(
+      name: "OfflineTests",
+      dependencies: [
+        "DataAccess", "PersistenceCore", "PersistenceSQLite", "PersistenceConformance", "OurContexts",
+        "OfflineModels", "LayerWorker",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "DataAccessCombineTests",
       dependencies: [

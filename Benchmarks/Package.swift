@@ -25,6 +25,10 @@ let package = Package(
     .executableTarget(
       name: "Endurance", dependencies: ["SeededRandom"] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
       swiftSettings: settings),
+    .executableTarget(
+      name: "LayerHits",
+      dependencies: persistence(["Core"]) + [.product(name: "DataAccess", package: "Persistence")],
+      swiftSettings: settings),
 
     // A served store beside the framework's own limit.
     .executableTarget(

@@ -16,24 +16,33 @@ extension PersistentRepository {
   /// Replaces an object if what is stored is what was expected, as part of the transaction that this repository is.
   func update<Object: PersistentRecord>(_ object: Object, replacing expected: Object) throws {
     let schema = try Object.schema.model
-    guard object.recordKey == expected.recordKey else {
-      throw PersistenceError.invalidRequest(
-        "an update cannot change the primary key of a \(schema.name); delete the record and insert another")
-    }
+    try object.requireSameKey(as: expected)
     guard let stored = try find(Object.self, id: object.primaryKey) else {
       throw PersistenceError.notFound(object.recordKey, in: schema)
     }
-    guard try stored.hasSameFields(as: expected) else {
-      throw PersistenceError(
-        .conflict,
-        "the stored \(schema.name) is not the one that the change began with; read it and change it again",
-        model: schema.name, key: object.recordKey)
-    }
+    try stored.requireSameFields(as: expected)
     try update(object)
   }
 }
 
 extension PersistentRecord {
+  /// Throws where a record that is to replace another one has another key.
+  func requireSameKey(as expected: Self) throws {
+    guard recordKey != expected.recordKey else { return }
+    throw PersistenceError.invalidRequest(
+      "an update cannot change the primary key of a \(try Self.schema.model.name); delete the record and insert another"
+    )
+  }
+
+  /// Throws where a stored record is not the one that a change began with.
+  func requireSameFields(as expected: Self) throws {
+    guard try !hasSameFields(as: expected) else { return }
+    let name = try Self.schema.model.name
+    throw PersistenceError(
+      .conflict, "the stored \(name) is not the one that the change began with; read it and change it again",
+      model: name, key: recordKey)
+  }
+
   /// Whether another record has the same values in all stored fields.
   func hasSameFields(as other: Self) throws -> Bool {
     let count = try Self.schema.model.fields.count

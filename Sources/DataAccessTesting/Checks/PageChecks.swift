@@ -15,7 +15,7 @@ enum PageChecks {
       for size in [1, 5, 23, 100] {
         for query in [
           store.filter(), store.filter(where: \.name != "n1").sorted(by: \.name, inOrder: .descending),
-          store.filter().sorted(by: \.name).offset(3).limit(9), store.filter(where: .none),
+          store.filter().sorted(by: \.name).offset(3).limit(9), store.filter(where: PersistentPredicate.none),
           store.filter().limit(0),
         ] {
           let wanted = try await query.result()

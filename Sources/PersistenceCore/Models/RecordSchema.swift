@@ -23,6 +23,14 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     storage = Storage(name, fields: fields, key: key, indexes: indexes)
   }
 
+  /// Declares a model of this package's own, of a reserved name.
+  package init(
+    reserved name: String, fields: [RecordField<Model>], key: [SendablePartialKeyPath<Model>],
+    indexes: [RecordIndex<Model>] = []
+  ) {
+    storage = Storage(name, fields: fields, key: key, indexes: indexes, isOurs: true)
+  }
+
   /// The schema that drivers take.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema`` where the declaration is
@@ -66,7 +74,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
 
     init(
       _ name: String, fields: [RecordField<Model>], key: [PartialKeyPath<Model>],
-      indexes: [RecordIndex<Model>]
+      indexes: [RecordIndex<Model>], isOurs: Bool = false
     ) {
       var names: [AnyKeyPath: String] = [:]
       for field in fields { names[field.keyPath] = field.schema.name }
@@ -81,7 +89,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
         if let refusal = fields.lazy.compactMap(\.refusal).first {
           throw PersistenceError.invalidSchema(name, refusal)
         }
-        guard !ReservedModel.isReserved(name) else {
+        guard isOurs || !ReservedModel.isReserved(name) else {
           throw PersistenceError.invalidSchema(
             name, "names that begin with “\(ReservedModel.prefix)” are those of models of this package")
         }

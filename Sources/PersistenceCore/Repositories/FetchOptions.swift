@@ -83,6 +83,19 @@ extension FetchOptions where Model: PersistentRecord {
       whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset, after: anchor)
   }
 
+  /// The request that drivers take, of options without a page token.
+  ///
+  /// - Throws: ``PersistenceError`` as ``request(in:)`` does.
+  package func fetchRequest() throws -> FetchRequest {
+    let whole = try FetchRequest(
+      Model.schema.model, where: try predicate?.checkedNode(), order: sorting.map(\.fieldOrder), limit: limit,
+      offset: offset)
+    guard let after else { return whole }
+    return try FetchRequest(
+      whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset,
+      after: try Self.anchor(of: after, in: whole))
+  }
+
   /// The place of a record in a request's order.
   static func anchor(of model: Model, in request: FetchRequest) throws -> PageAnchor {
     let row = RowBuffer(count: request.schema.fields.count)

@@ -18,6 +18,18 @@ public enum ReservedModel {
   /// The ids of the batches that were applied lately: see ``AppliedBatches``.
   public static let appliedBatches = "persistence.batches"
 
+  /// The writes that wait until a remote store has them.
+  public static let outbox = "persistence.outbox"
+
+  /// What layered stores know of the completeness of what is kept here.
+  public static let coverage = "persistence.layers.coverage"
+
+  /// The keys of records that may not be as they are elsewhere.
+  public static let doubts = "persistence.layers.doubts"
+
+  /// How often layered stores have written each model.
+  public static let layers = "persistence.layers"
+
   /// Whether a model's name is reserved.
   ///
   /// - Parameter name: The name.

@@ -11,7 +11,7 @@ extension FetchRequest {
   }
 
   /// The condition that a row comes strictly after the one with these values, in an order.
-  static func following(_ values: [PersistentValue], in order: [FieldOrder]) -> PredicateNode {
+  package static func following(_ values: [PersistentValue], in order: [FieldOrder]) -> PredicateNode {
     var alternatives: [PredicateNode] = []
     var equals: [PredicateNode] = []
     for (value, criterion) in zip(values, order) {

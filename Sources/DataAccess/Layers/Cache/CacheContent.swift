@@ -1,0 +1,262 @@
+import Foundation
+import PersistenceCore
+import PersistenceDriver
+
+/// What a cache holds: objects by key, in the order of their last use, and what is known of their completeness.
+struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded by the cache's mutex
+  /// One object, between the one that was used before it and the one after.
+  final class Node {
+    let key: RecordKey
+    var object: Object
+    let row: RowBuffer
+    var cost: Int
+    var date: Date
+    // The dictionary owns the nodes: a chain of owners would be released by a recursion as deep as it is long.
+    unowned(unsafe) var newer: Node?
+    unowned(unsafe) var older: Node?
+
+    init(_ object: Object, key: RecordKey, row: RowBuffer, cost: Int, date: Date) {
+      (self.object, self.key, self.row, self.cost, self.date) = (object, key, row, cost, date)
+    }
+  }
+
+  private let limits: CacheStore<Object>.Limits
+  private let cost: @Sendable (Object) -> Int
+  private var nodes: [RecordKey: Node] = [:]
+  private var newest: Node?
+  private var oldest: Node?
+  private var applied: [UUID] = []
+  /// No object is older than this.
+  private var earliest = Date.distantFuture
+  private(set) var totalCost = 0
+  var book = CoverageBook()
+
+  init(limits: CacheStore<Object>.Limits, cost: @escaping @Sendable (Object) -> Int) {
+    self.limits = limits
+    self.cost = cost
+  }
+
+  var count: Int { nodes.count }
+
+  mutating func removeAll() {
+    (nodes, newest, oldest, totalCost) = ([:], nil, nil, 0)
+    book.removeAll()
+  }
+
+  // MARK: Objects
+
+  /// The object of a key, which has now been used.
+  mutating func find(_ key: RecordKey) -> Object? {
+    guard let node = nodes[key] else { return nil }
+    if node !== newest {
+      unlink(node)
+      link(node)
+    }
+    return node.object
+  }
+
+  /// Puts an object in the place of the one of the same key, as the one that was used last; room is made afterwards.
+  mutating func put(_ object: Object, asOf date: Date) throws {
+    let key = object.recordKey
+    _ = remove(key)
+    let row = RowBuffer(count: try Object.schema.model.fields.count)
+    try object.encode(into: row)
+    let object = try row.isFolded ? row.withRow { try Object(from: $0) } : object
+    let node = Node(object, key: key, row: row, cost: max(0, cost(object)), date: date)
+    nodes[key] = node
+    totalCost += node.cost
+    earliest = min(earliest, date)
+    link(node)
+  }
+
+  /// Takes an object out: there is none of that key.
+  mutating func remove(_ key: RecordKey) -> Object? {
+    guard let node = nodes.removeValue(forKey: key) else { return nil }
+    unlink(node)
+    totalCost -= node.cost
+    return node.object
+  }
+
+  /// Forgets what was not used for longest until the rest is within the limits.
+  mutating func makeRoom() {
+    while let node = oldest, count > limits.count ?? .max || totalCost > limits.cost ?? .max { evict(node) }
+  }
+
+  /// Forgets what is too old to be given out.
+  mutating func removeOlder(than date: Date) {
+    book.forgetOlder(than: date)
+    guard earliest < date else { return }
+    for node in Array(nodes.values) where node.date < date { evict(node) }
+    earliest = nodes.values.lazy.map(\.date).min() ?? .distantFuture
+  }
+
+  /// Forgets an object that may well exist: whatever part it is of is not held whole any more.
+  private mutating func evict(_ node: Node) {
+    _ = remove(node.key)
+    book.forget(node.key) { coverage in
+      guard let region = coverage.region, let schema = try? Object.schema.model,
+        let predicate = try? CompiledPredicate(region, in: schema)
+      else { return true }
+      return (try? node.row.withRow { try predicate.matches($0) }) ?? true
+    }
+  }
+
+  // MARK: The order of use
+
+  private mutating func link(_ node: Node) {
+    (node.older, node.newer) = (newest, nil)
+    newest?.newer = node
+    newest = node
+    if oldest == nil { oldest = node }
+  }
+
+  private mutating func unlink(_ node: Node) {
+    if node === newest { newest = node.older }
+    if node === oldest { oldest = node.newer }
+    node.older?.newer = node.newer
+    node.newer?.older = node.older
+    (node.older, node.newer) = (nil, nil)
+  }
+
+  // MARK: Queries
+
+  /// What is held of a request, in its order.
+  mutating func objects(of request: FetchRequest) throws -> [Object] {
+    let predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)
+    let order = try RowOrder(request.totalOrder, in: request.schema)
+    var found: [Node] = []
+    for node in nodes.values where try node.row.withRow({ try predicate.matches($0) }) { found.append(node) }
+    found.sort { left, right in
+      left.row.withRow { left in right.row.withRow { order.compare(left, $0) < 0 } }
+    }
+    let page = found.dropFirst(request.offset).prefix(request.limit ?? .max)
+    for node in page { _ = find(node.key) }
+    return page.map(\.object)
+  }
+
+  /// What is held of a question, where that is known to be all of it.
+  mutating func answer(_ question: Question<Object>) throws -> HeldAnswer<Object>? {
+    switch question.kind {
+    case .key(_, let key):
+      guard !book.doubts.contains(key) else { return nil }
+      if let object = find(key) {
+        return HeldAnswer(objects: [object], asOf: book.keys[key] ?? nodes[key]?.date)
+      }
+      return try book.knowledge(of: key, isHeld: false, request: question.request)
+        .map { HeldAnswer(objects: [], asOf: $0) }
+    case .query:
+      let parts = try book.parts(for: question.request)
+      guard !parts.isEmpty else { return nil }
+      let objects = try objects(of: question.request)
+      return try parts.first { try $0.reach.isWhole(objects, for: question.request) }
+        .map { HeldAnswer(objects: objects, asOf: $0.asOf) }
+    }
+  }
+
+  /// Takes over a better layer's answer; what does not fit into the cache at all is not begun with.
+  mutating func refresh(_ refresh: Refresh<Object>) throws {
+    let coverage = try refresh.question.coverage(of: refresh.objects, asOf: refresh.asOf)
+    // What is absent from the answer is gone, whatever there is room for.
+    if let coverage {
+      let here = Set(refresh.objects.map(\.recordKey))
+      let region = try CompiledPredicate(coverage.region, in: refresh.question.request.schema)
+      for node in Array(nodes.values)
+      where try !here.contains(node.key) && !refresh.newer(node.key)
+        && node.row.withRow({ try region.matches($0) })
+      {
+        _ = remove(node.key)
+      }
+    }
+    let isTrusted = book.doubtCount == refresh.mark.doubtCount
+    for object in refresh.objects.reversed() where !refresh.newer(object.recordKey) {
+      try put(object, asOf: refresh.asOf)
+      if isTrusted { book.record(object.recordKey, asOf: refresh.asOf) }
+    }
+    if isTrusted {
+      if case .key(_, let key) = refresh.question.kind {
+        if !refresh.newer(key) { book.record(key, asOf: refresh.asOf) }
+      } else if let coverage {
+        book.record(coverage)
+      }
+    }
+    makeRoom()
+  }
+
+  // MARK: Changes
+
+  /// Makes changes as a store does, all of them or none.
+  mutating func apply(_ changes: [StoreChange<Object>], asOf date: Date) throws {
+    var before: [RecordKey: Object?] = [:]
+    for change in changes {
+      let key = change.object.recordKey
+      if before[key] == nil { before[key] = .some(nodes[key]?.object) }
+    }
+    do {
+      for change in changes { try apply(change, asOf: date) }
+    } catch {
+      for (key, object) in before {
+        _ = remove(key)
+        if let object { try put(object, asOf: date) }
+      }
+      throw error
+    }
+    makeRoom()
+  }
+
+  /// Runs a closure once for an id among those that were used lately.
+  mutating func applyOnce(_ id: UUID, _ body: (inout CacheContent) throws -> Void) throws {
+    guard !applied.contains(id) else { return }
+    try body(&self)
+    applied.append(id)
+    if applied.count > 1024 { applied.removeFirst(512) }
+  }
+
+  private mutating func apply(_ change: StoreChange<Object>, asOf date: Date) throws {
+    let (object, schema) = (change.object, try Object.schema.model)
+    let (key, stored) = (object.recordKey, nodes[object.recordKey]?.object)
+    switch change {
+    case .insert:
+      if stored != nil { throw PersistenceError.duplicateKey(key, in: schema) }
+    case .update(_, let expected):
+      if let expected { try object.requireSameKey(as: expected) }
+      guard let stored else { throw PersistenceError.notFound(key, in: schema) }
+      if let expected { try stored.requireSameFields(as: expected) }
+    case .save: break
+    case .delete:
+      _ = remove(key)
+      return
+    }
+    try requireUnique(object, in: schema)
+    try put(object, asOf: date)
+  }
+
+  /// Makes sure that no other object has a unique value of this one.
+  private func requireUnique(_ object: Object, in schema: ModelSchema) throws {
+    for index in schema.indexes where index.isUnique {
+      let row = RowBuffer(count: schema.fields.count)
+      try object.encode(into: row)
+      let positions = index.fields.compactMap { schema.position(of: $0) }
+      let values = try row.withRow { row in try positions.map { try row.value(at: $0).normalized } }
+      if values.contains(where: \.isNull) { continue }
+      let key = object.recordKey
+      for node in nodes.values where node.key != key {
+        let others = try node.row.withRow { row in try positions.map { try row.value(at: $0).normalized } }
+        if others == values {
+          throw PersistenceError.uniqueViolation(values, of: index, in: schema, key: key)
+        }
+      }
+    }
+  }
+}
+
+extension RowBuffer {
+  /// Whether a number may have been folded into another one when it was encoded: -0.0, or a NaN of other bits.
+  fileprivate var isFolded: Bool {
+    withRow { row in
+      (0..<count).contains { position in
+        guard row[position].tag == .double || row[position].tag == .date else { return false }
+        return row[position].doubleValue == 0 || row[position].doubleValue.isNaN
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import PersistenceCore
+import PersistenceDriver
+
+/// The layers of a store: the one that decides, and those below that hold a part of it.
+final class LayerCore<Object: PersistentRecord>: Sendable {
+  /// The layer that decides: the remote one, or the next where there is none.
+  let top: StoreLayer
+  let topStore: AnyStore<Object>
+  /// The layers below it, the nearest to it first.
+  let below: [(layer: StoreLayer, holder: any HoldingLayer<Object>)]
+  let options: LayerOptions<Object>
+  /// The local layer and its outbox, where writes begin there.
+  let outbox: Outbox<Object>?
+  let writes = WriteLog()
+  let gates = KeyGates()
+  /// The cache that answers at once.
+  let cache: CacheStore<Object>?
+
+  init(
+    cache: (any Store<Object>)?, local: (any Store<Object>)?, remote: (any Store<Object>)?,
+    options: LayerOptions<Object>
+  ) throws(PersistenceError) {
+    var stores: [(layer: StoreLayer, store: AnyStore<Object>)] = []
+    for case (let layer, let store?) in [(StoreLayer.remote, remote), (.local, local), (.cache, cache)] {
+      stores.append((layer, AnyStore(store)))
+    }
+    guard let first = stores.first else {
+      throw PersistenceError.invalidRequest("a layered store needs a store in at least one of its places")
+    }
+    (top, topStore) = first
+    self.options = options
+    var below: [(layer: StoreLayer, holder: any HoldingLayer<Object>)] = []
+    var journaled: JournaledLayer<Object>?
+    var cacheStore: CacheStore<Object>?
+    for (layer, store) in stores.dropFirst() {
+      if let cache = store.base as? CacheStore<Object> {
+        below.append((layer, cache))
+        if layer == .cache { cacheStore = cache }
+      } else if let repository = store.base as? RepositoryStore<Object>, layer == .local {
+        let holder = JournaledLayer(repository)
+        journaled = holder
+        below.append((layer, holder))
+      } else {
+        below.append((layer, VolatileLayer(store)))
+      }
+    }
+    self.below = below
+    self.cache = cacheStore
+    guard options.writes == .localFirst, top == .remote else {
+      outbox = nil
+      return
+    }
+    guard let journaled else {
+      throw PersistenceError.unsupported(
+        "write the local store first, since it has to keep the outbox in the same transactions: use a RepositoryStore "
+          + "as the local store", by: "a layered store over these layers")
+    }
+    let others = below.filter { $0.layer != .local }.map(\.holder)
+    let sender = OutboxSender(layer: journaled, remote: first.store, options: options) { keys in
+      for holder in others { await holder.doubt(keys) }
+    }
+    outbox = Outbox(layer: journaled, sender: sender, now: options.now)
+  }
+
+  func attempts(_ layer: StoreLayer) -> Attempts {
+    Attempts(layer: layer, limits: options.limits(of: layer), clock: options.clock)
+  }
+
+  func holder(_ layer: StoreLayer) -> (any HoldingLayer<Object>)? {
+    below.first { $0.layer == layer }?.holder
+  }
+
+  /// How long ago something was known; nil for a moment that has not come yet, as after a clock was set back.
+  func age(of date: Date?) -> Duration? {
+    guard let date else { return nil }
+    let seconds = options.now().timeIntervalSince(date)
+    return seconds < 0 ? nil : .seconds(seconds)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+public import PersistenceCore
+import PersistenceDriver
+
+/// The writes of a ``LayeredStore`` that the remote store does not have yet, or refused.
+///
+/// They are kept in the local store, are written in the transactions of the objects that they are about, and go with it
+/// through restarts.
+public struct Outbox<Object: PersistentRecord>: Sendable {
+  let layer: JournaledLayer<Object>
+  let sender: OutboxSender<Object>
+  let now: @Sendable () -> Date
+
+  /// How many entries wait to be sent.
+  public func count() async throws(PersistenceError) -> Int {
+    try await layer.use(writes: false) { try $0.countEntries(isSetAside: false) }
+  }
+
+  /// The entries that wait, in the order in which they are sent.
+  public func waiting() async throws(PersistenceError) -> [OutboxEntry<Object>] {
+    try await layer.use(writes: false) { try $0.entries(isSetAside: false).map(OutboxEntry.init) }
+  }
+
+  /// The entries that the remote store refused for good, with its errors; they stay until they are resent or discarded.
+  public func setAside() async throws(PersistenceError) -> [OutboxEntry<Object>] {
+    try await layer.use(writes: false) { try $0.entries(isSetAside: true).map(OutboxEntry.init) }
+  }
+
+  /// Sends what waits, now rather than at the next attempt.
+  ///
+  /// - Throws: ``PersistenceError``: what the first entry met that could not be sent. It and those after it go on waiting.
+  public func send() async throws(PersistenceError) { try await sender.sendAll() }
+
+  /// Puts an entry that was set aside at the end of the queue, perhaps with other changes, and makes these here too.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - changes: What is to be written instead; nil for what it holds.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where it is not set aside any more, and
+  ///   ``PersistenceError/Code/schemaMismatch`` where it cannot be read and there are no other changes.
+  public func resend(_ entry: OutboxEntry<Object>, as changes: [StoreChange<Object>]? = nil)
+    async throws(PersistenceError)
+  {
+    guard let changes = changes ?? entry.changes else {
+      throw PersistenceError(
+        .schemaMismatch,
+        "the entry \(entry.id) is of another declaration of its model; resend it as other changes",
+        model: try caught { try Object.schema.model.name })
+    }
+    let (layer, date) = (layer, now())
+    try await layer.use { journal in
+      try remove(entry, journal)
+      for change in changes { try journal.repository.apply(change.settled) }
+      try journal.enqueue(changes, id: UUID(), by: layer.writer, at: date)
+    }
+    await sender.kick()
+  }
+
+  /// Gives up an entry that was set aside: its objects stay in doubt here until they are refreshed.
+  ///
+  /// - Parameter entry: The entry.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where it is not set aside any more.
+  public func discard(_ entry: OutboxEntry<Object>) async throws(PersistenceError) {
+    try await layer.use { try remove(entry, $0) }
+  }
+
+  private func remove(_ entry: OutboxEntry<Object>, _ journal: Journal<Object>) throws {
+    let key = OutboxRecord.Key(model: journal.model, number: entry.number)
+    guard let record = try journal.repository.find(OutboxRecord.self, id: key), record.isSetAside,
+      record.batch == entry.id
+    else {
+      throw PersistenceError(
+        .notFound, "the outbox holds no entry \(entry.id) that was set aside", model: journal.model)
+    }
+    try journal.repository.delete(OutboxRecord.self, id: key)
+  }
+}

@@ -1,0 +1,96 @@
+import DataAccess
+import DataAccessTesting
+import Foundation
+import OurContexts
+import PersistenceConformance
+import PersistenceCore
+import Testing
+
+@Suite("Layers keep the rules of stores")
+struct LayeredSuiteTests {
+  @Test(
+    "in every combination of layers, by every strategy", arguments: LayeredProvider.combinations,
+    StoreCheck.all)
+  func combinations(provider: LayeredProvider, check: StoreCheck) async throws {
+    try await check.run(on: provider)
+  }
+
+  @Test("over the local stores, written first", arguments: ContextUnderTest.ours, StoreCheck.all)
+  func localFirst(context: ContextUnderTest, check: StoreCheck) async throws {
+    try await check.run(
+      on: LayeredProvider(
+        name: "", layers: [.cache, .local, .remote], strategy: .upToDateWithFallback, writes: .localFirst
+      ) { try context.makeStore().open() })
+  }
+
+  @Test("a cache by itself is a store too", arguments: StoreCheck.all)
+  func cache(check: StoreCheck) async throws { try await check.run(on: CacheProvider()) }
+
+  @Test("no layer at all is no store, and an outbox needs a repository")
+  func refusals() throws {
+    #expect(throws: PersistenceError.self) { try LayeredStore<Note>() }
+    var options = LayerOptions<Note>()
+    options.writes = .localFirst
+    let error = #expect(throws: PersistenceError.self) {
+      try LayeredStore<Note>(local: CacheStore(), remote: RepositoryStore.inMemory(), options: options)
+    }
+    #expect(error?.code == .unsupported)
+  }
+}
+
+struct LayeredProvider: StoreProvider, CustomStringConvertible {
+  var name: String
+  var layers: Set<StoreLayer>
+  var strategy: RetrievalStrategy
+  var writes = WritePolicy.remoteFirst
+  /// Whether the layers are stores of any kind, not those that a layered store knows something of.
+  var isOpaque = false
+  var open: @Sendable () throws -> Repository = { Repository(MemoryContext()) }
+
+  var description: String { name }
+
+  static let combinations: [LayeredProvider] = {
+    let all: Set<StoreLayer> = [.cache, .local, .remote]
+    var providers = [
+      LayeredProvider(name: "all, up to date", layers: all, strategy: .upToDateWithFallback),
+      LayeredProvider(name: "all, fastest", layers: all, strategy: .fastestAvailable),
+      LayeredProvider(name: "cache and remote", layers: [.cache, .remote], strategy: .fastestAvailable),
+      LayeredProvider(name: "cache and local", layers: [.cache, .local], strategy: .fastestAvailable),
+      LayeredProvider(name: "local", layers: [.local], strategy: .returnMultipleTimes),
+    ]
+    providers.append(
+      LayeredProvider(
+        name: "all, written locally first, fastest", layers: [.cache, .local, .remote],
+        strategy: .fastestAvailable, writes: .localFirst))
+    providers.append(
+      LayeredProvider(
+        name: "all of other kinds", layers: [.cache, .local, .remote], strategy: .fastestAvailable,
+        isOpaque: true))
+    return providers
+  }()
+
+  func withStore<Object: PersistentRecord>(
+    of type: Object.Type, _ body: @Sendable (any Store<Object>) async throws -> Void
+  ) async throws {
+    let repository = try open()
+    var options = LayerOptions<Object>()
+    options.strategy = strategy
+    options.writes = writes
+    let cache: any Store<Object> = isOpaque ? try RepositoryStore<Object>.inMemory() : CacheStore<Object>()
+    let local: any Store<Object> = isOpaque ? try ScriptedStore<Object>() : repository.store(of: type)
+    let store = try LayeredStore(
+      cache: layers.contains(.cache) ? cache : nil, local: layers.contains(.local) ? local : nil,
+      remote: layers.contains(.remote) ? try RepositoryStore<Object>.inMemory() : nil, options: options)
+    try await body(store)
+    try? await store.outbox?.send()
+    try repository.close()
+  }
+}
+
+private struct CacheProvider: StoreProvider {
+  func withStore<Object: PersistentRecord>(
+    of type: Object.Type, _ body: @Sendable (any Store<Object>) async throws -> Void
+  ) async throws {
+    try await body(CacheStore<Object>())
+  }
+}

@@ -1,0 +1,33 @@
+import DataAccess
+import Foundation
+import OfflineModels
+import PersistenceCore
+import PersistenceSQLite
+
+// Writes through layers until so many writes are done, from wherever the process before it was killed.
+//
+// LayerWorker run PATH OPTIONS WRITES: PATH is the device's store, PATH-remote the remote one, which outlives the process
+// as a server would. Says the number of each write once it is done.
+
+func say(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
+
+let arguments = CommandLine.arguments
+guard arguments.count == 5, arguments[1] == "run", let writes = Int(arguments[4]) else {
+  say("usage: LayerWorker run PATH OPTIONS WRITES")
+  exit(2)
+}
+let local = try Repository(opening: "sqlite:\(arguments[2])", engines: [.sqlite])
+let remote = try Repository(opening: "sqlite:\(arguments[2])-remote", engines: [.sqlite])
+var options = LayerOptions<Job>()
+options.writes = .localFirst
+let store = try LayeredStore(
+  cache: CacheStore(), local: local.store(of: Job.self), remote: remote.store(of: Job.self), options: options)
+
+if try local.find(Job.self, id: 0) == nil { try await store.insert(Job(0, count: 0)) }
+while let counter = try local.find(Job.self, id: 0), counter.count < writes {
+  let number = counter.count + 1
+  try await store.apply(ChangeBatch(Job.changes(number, counter)))
+  say("ack \(number)")
+}
+try await store.outbox?.send()
+say("done")

@@ -1,0 +1,50 @@
+import DataAccess
+import Foundation
+import OfflineModels
+import OurContexts
+import PersistenceConformance
+import PersistenceCore
+import PersistenceSQLite
+import Testing
+
+@Suite("A device that is killed while it writes and sends")
+struct DeviceKillTests {
+  @Test("in the end both sides are equal: nothing lost, nothing twice")
+  func kills() async throws {
+    let (writes, kills) = Environment.isSoak ? (10_000, 20) : (600, 4)
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kills-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let program = try #require(WorkerProgram.besideThisProgram("LayerWorker"))
+    let context = ContextUnderTest(engine: .sqlite, effort: .quick, worker: program)
+    let place = StoreUnderTest(context, folder: folder)
+    var acknowledged = 0
+    for _ in 1...kills {
+      let worker = try place.worker("run", "\(writes)")
+      // Between two of its lines, wherever it is then.
+      try worker.wait(for: "ack ")
+      try await Task.sleep(for: .microseconds(Int.random(in: 0...30_000)))
+      worker.kill()
+      #expect(worker.acknowledged >= acknowledged)
+      acknowledged = worker.acknowledged
+      #expect(!worker.lines.contains("done"))
+    }
+    let last = try place.worker("run", "\(writes)")
+    #expect(last.waitUntilOver() == .success)
+    #expect(last.lines.last == "done")
+
+    let device = try Repository(opening: "sqlite:\(place.path)", engines: [.sqlite])
+    let remote = try Repository(opening: "sqlite:\(place.path)-remote", engines: [.sqlite])
+    #expect(Array(try device.fetch(Job.self)) == Job.stored(after: writes))
+    #expect(Array(try remote.fetch(Job.self)) == Job.stored(after: writes))
+    var options = LayerOptions<Job>()
+    options.writes = .localFirst
+    let store = try LayeredStore(
+      local: device.store(of: Job.self), remote: remote.store(of: Job.self), options: options)
+    let outbox = try #require(store.outbox)
+    #expect(try await outbox.count() == 0)
+    #expect(try await outbox.setAside().isEmpty)
+    try device.close()
+    try remote.close()
+  }
+}
