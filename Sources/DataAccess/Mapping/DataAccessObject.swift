@@ -117,7 +117,7 @@ public struct DataAccessObject<Domain: Sendable, Entity: PersistentRecord>: Send
   /// - Returns: The values.
   /// - Throws: ``PersistenceError``.
   public func fetch(
-    where predicate: PersistentPredicate<Entity>? = nil, sorted sorting: [SortCriterion<Entity>] = [],
+    where predicate: PersistentPredicate<Entity> = .all, sorted sorting: [SortCriterion<Entity>] = [],
     limit: Int? = nil
   ) async throws(PersistenceError) -> [Domain] {
     let query = FetchOptions(predicate: predicate, sorting: sorting, limit: limit)
@@ -132,7 +132,7 @@ public struct DataAccessObject<Domain: Sendable, Entity: PersistentRecord>: Send
   /// - Parameter predicate: Which entities; all by default.
   /// - Returns: Their number.
   /// - Throws: ``PersistenceError``.
-  public func count(where predicate: PersistentPredicate<Entity>? = nil) async throws(PersistenceError) -> Int
+  public func count(where predicate: PersistentPredicate<Entity> = .all) async throws(PersistenceError) -> Int
   {
     try await use { store in try await store.count(FetchOptions(predicate: predicate)) }
   }

@@ -77,7 +77,7 @@ extension DataAccessObject {
   ///   - options: How much is remembered of changes, and how other processes are watched.
   /// - Returns: The updates.
   public func updates(
-    where predicate: PersistentPredicate<Entity>? = nil, sorted sorting: [SortCriterion<Entity>] = [],
+    where predicate: PersistentPredicate<Entity> = .all, sorted sorting: [SortCriterion<Entity>] = [],
     options: ObservationOptions = ObservationOptions()
   ) -> DomainUpdates<Domain, Entity> {
     DomainUpdates(

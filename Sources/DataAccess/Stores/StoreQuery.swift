@@ -6,7 +6,7 @@ extension Store {
   ///
   /// - Parameter predicate: The condition; all objects by default.
   /// - Returns: A query to go on with.
-  public func filter(where predicate: PersistentPredicate<Object>? = nil) -> StoreQuery<Self> {
+  public func filter(where predicate: PersistentPredicate<Object> = .all) -> StoreQuery<Self> {
     StoreQuery(store: self, options: FetchOptions(predicate: predicate))
   }
 }
@@ -27,7 +27,7 @@ public struct StoreQuery<Source: Store>: Sendable {
 
   /// The query for the objects that fit another condition too.
   public func filter(where predicate: PersistentPredicate<Source.Object>) -> StoreQuery {
-    changed { $0.predicate = $0.predicate.map { $0 && predicate } ?? predicate }
+    changed { $0.predicate = $0.predicate && predicate }
   }
 
   /// The query with one more criterion, less significant than those before.

@@ -36,6 +36,8 @@ enum QueryChecks {
     ]
     try await bench.withStore(of: Parcel.self) { store in
       try await fill(store)
+      // Written as people write it: nobody fits, which is not the same as no condition.
+      try expect(try await store.filter(where: .none).count(), equals: 0)
       for (predicate, fits) in cases {
         let found = try await store.filter(where: predicate).result().map(\.id)
         try expect(found, equals: parcels.filter(fits).map(\.id), "\(predicate)")

@@ -37,7 +37,7 @@ package final class Track: PersistentModel, PersistentFields {
     guard options.after == nil else {
       throw PersistenceError.unsupported("begin a page after an object", by: "\(ObjectGraph.self)")
     }
-    if let predicate = options.predicate { tracks = try tracks.filter { try $0.fits(predicate.node) } }
+    tracks = try tracks.filter { try $0.fits(options.predicate.node) }
     for criterion in options.sorting.reversed() {
       let isDescending = criterion.fieldOrder.isDescending
       let keyed = try tracks.map { (try $0.value(of: criterion.fieldOrder.field), $0) }

@@ -83,7 +83,7 @@ extension PersistentRepository {
   ///   - line: The line of the call.
   /// - Returns: The updates.
   public func updates<Model: PersistentRecord>(
-    of model: Model.Type, where predicate: PersistentPredicate<Model>? = nil,
+    of model: Model.Type, where predicate: PersistentPredicate<Model> = .all,
     sorted sorting: [SortCriterion<Model>] = [], options: ObservationOptions = ObservationOptions(),
     fileID: String = #fileID, line: UInt = #line
   ) -> RecordUpdates<Model> {

@@ -33,6 +33,12 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
     if let failure { throw failure }
     return node
   }
+
+  /// The condition as requests have it: nil where every model fits.
+  func requestedNode() throws -> PredicateNode? {
+    let node = try checkedNode()
+    return node == .constant(true) ? nil : node
+  }
 }
 
 extension PersistentPredicate: Hashable {
@@ -65,6 +71,12 @@ extension PersistentPredicate: CustomStringConvertible {
 extension PersistentPredicate {
   /// Both conditions.
   public static func && (left: PersistentPredicate, right: PersistentPredicate) -> PersistentPredicate {
+    if left == .all { return right }
+    if right == .all { return left }
+    return both(left, right)
+  }
+
+  private static func both(_ left: PersistentPredicate, _ right: PersistentPredicate) -> PersistentPredicate {
     PersistentPredicate(node: .conjunction(left.node, right.node), failure: left.failure ?? right.failure)
   }
 

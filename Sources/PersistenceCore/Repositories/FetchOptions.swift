@@ -2,8 +2,10 @@ public import PersistenceDriver
 
 /// Which models a fetch yields, in what order, and which page of them.
 public struct FetchOptions<Model: PersistentModel> {
-  /// Which models; nil for all.
-  public var predicate: PersistentPredicate<Model>?
+  /// Which models.
+  ///
+  /// It is not optional, since `.none` would mean none where nobody fits is meant, and all where there is no condition.
+  public var predicate: PersistentPredicate<Model>
 
   /// The order, most significant criterion first; ties are broken by primary key (contract O2).
   public var sorting: [SortCriterion<Model>]
@@ -28,7 +30,7 @@ public struct FetchOptions<Model: PersistentModel> {
   /// Makes options.
   ///
   /// - Parameters:
-  ///   - predicate: Which models; nil for all.
+  ///   - predicate: Which models; all by default.
   ///   - sorting: The order; by primary key where it is empty.
   ///   - limit: How many models at most.
   ///   - offset: How many models are passed over.
@@ -36,7 +38,7 @@ public struct FetchOptions<Model: PersistentModel> {
   ///   - fileID: The file of the call.
   ///   - line: The line of the call.
   public init(
-    predicate: PersistentPredicate<Model>? = nil, sorting: [SortCriterion<Model>] = [], limit: Int? = nil,
+    predicate: PersistentPredicate<Model> = .all, sorting: [SortCriterion<Model>] = [], limit: Int? = nil,
     offset: Int = 0, after: Model? = nil, fileID: String = #fileID, line: UInt = #line
   ) {
     self.predicate = predicate
@@ -68,10 +70,7 @@ extension FetchOptions where Model: PersistentRecord {
   /// - Returns: The request.
   /// - Throws: As ``request(in:)``.
   package func request(at location: String) throws -> FetchRequest {
-    let whole = try FetchRequest(
-      Model.schema.model, where: try predicate?.checkedNode(), order: sorting.map { $0.fieldOrder },
-      limit: limit,
-      offset: offset)
+    let whole = try wholeRequest()
     var anchor: PageAnchor?
     if let token {
       anchor = try token.anchor(for: whole, location: location)
@@ -87,13 +86,18 @@ extension FetchOptions where Model: PersistentRecord {
   ///
   /// - Throws: ``PersistenceError`` as ``request(in:)`` does.
   package func fetchRequest() throws -> FetchRequest {
-    let whole = try FetchRequest(
-      Model.schema.model, where: try predicate?.checkedNode(), order: sorting.map(\.fieldOrder), limit: limit,
-      offset: offset)
+    let whole = try wholeRequest()
     guard let after else { return whole }
     return try FetchRequest(
       whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset,
       after: try Self.anchor(of: after, in: whole))
+  }
+
+  /// The request without a place to begin after.
+  private func wholeRequest() throws -> FetchRequest {
+    try FetchRequest(
+      Model.schema.model, where: try predicate.requestedNode(), order: sorting.map { $0.fieldOrder },
+      limit: limit, offset: offset)
   }
 
   /// The place of a record in a request's order.

@@ -83,7 +83,7 @@ extension PersistentRepository {
   ///   - predicate: Which records; all by default.
   /// - Returns: A query to be sorted, cut and asked.
   public func filter<Model: PersistentRecord>(
-    _ model: Model.Type, where predicate: PersistentPredicate<Model>? = nil
+    _ model: Model.Type, where predicate: PersistentPredicate<Model> = .all
   ) -> Query<Model> {
     Query(context: context, predicate: predicate)
   }

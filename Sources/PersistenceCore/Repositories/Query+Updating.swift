@@ -45,13 +45,13 @@ extension PersistentRepository {
   ///
   /// - Parameters:
   ///   - model: The record's type.
-  ///   - predicate: Which records; nil for all.
+  ///   - predicate: Which records; `.all` for all.
   ///   - assignments: What is set.
   /// - Returns: How many records there were.
   /// - Throws: ``PersistenceError``, as ``Query/update(_:)`` does.
   @discardableResult
   public func update<Model: PersistentRecord>(
-    _ model: Model.Type, where predicate: PersistentPredicate<Model>?,
+    _ model: Model.Type, where predicate: PersistentPredicate<Model>,
     set assignments: PropertyAssignment<Model>...
   ) throws -> Int {
     try model.update(in: context, options: FetchOptions(predicate: predicate), set: assignments)

@@ -12,21 +12,21 @@ public import PersistenceDriver
 /// ```
 public struct Query<Model: PersistentRecord>: Sendable {
   let context: any PersistentContext
-  private var predicate: PersistentPredicate<Model>?
+  private var predicate: PersistentPredicate<Model>
   private var sorting: [SortCriterion<Model>] = []
   private(set) var limit: Int?
   private var offset = 0
   private var anchor: Model?
   var token: PageToken?
 
-  init(context: any PersistentContext, predicate: PersistentPredicate<Model>?) {
+  init(context: any PersistentContext, predicate: PersistentPredicate<Model>) {
     self.context = context
     self.predicate = predicate
   }
 
   /// The query for the records that fit another condition too.
   public func filter(where predicate: PersistentPredicate<Model>) -> Query {
-    changed { $0.predicate = $0.predicate.map { $0 && predicate } ?? predicate }
+    changed { $0.predicate = $0.predicate && predicate }
   }
 
   /// The query with one more criterion, less significant than those before.

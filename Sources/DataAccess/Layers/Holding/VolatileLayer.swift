@@ -65,7 +65,7 @@ final class VolatileLayer<Object: PersistentRecord>: HoldingLayer {
     var held: [Object] = []
     if let coverage {
       held = try await store.execute(
-        FetchOptions(predicate: coverage.region.map(PersistentPredicate.init(node:))))
+        FetchOptions(predicate: PersistentPredicate(node: coverage.region ?? .constant(true))))
     }
     let known = Set(held.map(\.recordKey))
     for object in refresh.objects where !known.contains(object.recordKey) {

@@ -121,7 +121,8 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
     if case .key = refresh.question.kind { return try refresh.question.ask(journal.repository) }
     var held: [Object] = []
     if let coverage {
-      let part = FetchOptions<Object>(predicate: coverage.region.map(PersistentPredicate.init(node:)))
+      let part = FetchOptions<Object>(
+        predicate: PersistentPredicate(node: coverage.region ?? .constant(true)))
       held = Array(try Object.results(in: journal.repository.context, options: part))
     }
     let known = Set(held.map(\.recordKey))

@@ -45,8 +45,12 @@ enum UpdateInPlaceChecks {
     _ = change(where: { ten.contains($0.id) }) { ($0.team, $0.joined) = ("gold", nil) }
     try compare("the first ten of a team")
     try expect(repository.update(Person.self, where: \.id == "nobody", set: .set(\.age, to: 1)), equals: 0)
+    // Written as people write it: `.none` is the condition that nobody fits, and no missing condition.
+    try expect(repository.update(Person.self, where: .none, set: .set(\.age, to: 1)), equals: 0)
+    try expect(repository.filter(Person.self, where: .none).delete(), equals: 0)
+    try expect(repository.count(Person.self, options: FetchOptions(predicate: .none)), equals: 0)
     let all = try repository.update(
-      Person.self, where: nil, set: .set(\.score, to: -0.0), .set(\.age, to: nil))
+      Person.self, where: .all, set: .set(\.score, to: -0.0), .set(\.age, to: nil))
     try expect(all, equals: change(where: { _ in true }) { ($0.score, $0.age) = (0, nil) })
     try compare("all of them")
     let deleted = try repository.delete(Person.self, where: \.team == "blue")
@@ -55,7 +59,7 @@ enum UpdateInPlaceChecks {
     try compare("deleted where")
     try expectThrows(Refusal()) {
       try repository.transaction { store in
-        try store.update(Person.self, where: nil, set: .set(\.age, to: 9), .set(\.team, to: "gold"))
+        try store.update(Person.self, where: .all, set: .set(\.age, to: 9), .set(\.team, to: "gold"))
         try expect(store.filter(Person.self, where: \.age == 9).count(), equals: people.count)
         throw Refusal()
       }

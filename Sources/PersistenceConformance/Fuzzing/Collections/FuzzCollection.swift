@@ -62,7 +62,8 @@ struct FuzzCollection {
   private func typedQuery(_ repository: any PersistentRepository, _ predicate: PredicateNode?) -> Query<
     FuzzRecord
   > {
-    let query = repository.filter(FuzzRecord.self, where: predicate.map { PersistentPredicate(node: $0) })
+    let query = repository.filter(
+      FuzzRecord.self, where: predicate.map { PersistentPredicate(node: $0) } ?? .all)
     return self.query.order.reduce(query) { $0.sorted(by: SortCriterion(fieldOrder: $1)) }
   }
 
