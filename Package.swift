@@ -207,7 +207,8 @@ let package = Package(
       name: "OfflineTests",
       dependencies: [
         "DataAccess", "PersistenceCore", "PersistenceSQLite", "PersistenceConformance", "OurContexts",
-        "OfflineModels", "LayerWorker",
+        "OfflineModels", "LayerWorker", "PersistenceCommand",
+        .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ],
       swiftSettings: settings),
     .testTarget(

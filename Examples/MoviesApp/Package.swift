@@ -11,6 +11,12 @@ let package = Package(
       name: "MoviesApp",
       dependencies: ["Persistence", "PersistenceSQLite", "PersistenceLMDB", "PersistenceJSON"]
         .map { .product(name: $0, package: "Persistence") },
-      swiftSettings: [.treatAllWarnings(as: .error)])
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    // Goes on without its server; ../offline shows it.
+    .executableTarget(
+      name: "OfflineMovies",
+      dependencies: ["Persistence", "PersistenceSQLite", "DataAccess", "PersistenceRemote"]
+        .map { .product(name: $0, package: "Persistence") },
+      swiftSettings: [.treatAllWarnings(as: .error)]),
   ]
 )
