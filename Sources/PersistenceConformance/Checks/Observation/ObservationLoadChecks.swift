@@ -49,7 +49,7 @@ enum ObservationLoadChecks {
     let (writers, ids) = (3, 40)
     try await Watchdog.limit(seconds: context.effort.times(120, thorough: 1200)) {
       let observing = Count()
-      let conditions: [PersistentPredicate<Account>?] = [nil, \.balance > 500]
+      let conditions: [PersistentPredicate<Account>] = [.all, \.balance > 500]
       try await withThrowingTaskGroup(of: Void.self) { group in
         for predicate in conditions {
           group.addTask {
