@@ -98,7 +98,7 @@ public struct AnyStore<Object: PersistentRecord>: Store {
 }
 
 /// A walk through pages, whose iterator one task at a time uses, as ``StorePages`` asks for.
-private final class PageWalk<Object: Sendable, Failure: Error>: @unchecked Sendable {
+private final class PageWalk<Object: Sendable, Failure: Error>: @unchecked Sendable {  // one task asks
   private var iterator: StorePages<Object, Failure>.AsyncIterator
 
   init(_ pages: StorePages<Object, Failure>) { iterator = pages.makeAsyncIterator() }

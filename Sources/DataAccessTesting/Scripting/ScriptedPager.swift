@@ -3,8 +3,7 @@ import PersistenceCore
 import Synchronization
 
 /// The pages of one store, walked by one task at a time.
-private final class InnerPages<Object: PersistentRecord>: @unchecked Sendable {
-  // The iterator is used by one task at a time, as StorePages asks for.
+private final class InnerPages<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time asks
   private var iterator: StorePages<Object, PersistenceError>.AsyncIterator
 
   init(_ pages: StorePages<Object, PersistenceError>) { iterator = pages.makeAsyncIterator() }

@@ -2,8 +2,7 @@ import PersistenceCore
 import PersistenceDriver
 
 /// All layers, asked side by side; their answers in the order in which they come.
-final class LayerRace<Object: PersistentRecord>: @unchecked Sendable {
-  // Sendable since one task at a time asks for the next.
+final class LayerRace<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time asks
   typealias Outcome = Result<StoreAnswer<[Object]>?, PersistenceError>
 
   private let tasks: [Task<Void, Never>]

@@ -34,8 +34,7 @@ public struct StoreAnswers<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 /// A walk through the better and better answers of layers.
-final class AnswerWalk<Object: PersistentRecord>: @unchecked Sendable {
-  // Sendable since one task at a time asks for the next.
+final class AnswerWalk<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time asks
   private let core: LayerCore<Object>
   private let question: Question<Object>
   private var race: LayerRace<Object>?
