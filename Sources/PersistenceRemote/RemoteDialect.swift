@@ -15,7 +15,8 @@ protocol RemoteDialect: Sendable {
   func save(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue
   /// The record as it was; nil where there was none.
   func delete(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue?
-  func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError)
+  /// Whether the changes were made now, rather than by an earlier request of that id.
+  func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) -> Bool
   func find(_ key: RecordKey, _ schema: ModelSchema) async throws(PersistenceError) -> JSONValue?
   /// The records of a query; nil where the server has none of the model.
   func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows?

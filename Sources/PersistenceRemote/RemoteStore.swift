@@ -66,7 +66,8 @@ public struct RemoteStore<Object: PersistentRecord>: Store {
   }
 
   /// Makes several changes in one transaction of the server.
-  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) {
+  @discardableResult
+  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     var changes: [RemoteChange] = []
     for change in batch.changes {
       switch change {
@@ -79,7 +80,7 @@ public struct RemoteStore<Object: PersistentRecord>: Store {
       case .delete(let object): changes.append(.delete(try RemoteRecord(object, at: server)))
       }
     }
-    try await dialect.apply(changes, id: batch.id, schema: try RemoteRecord<Object>.schema())
+    return try await dialect.apply(changes, id: batch.id, schema: try RemoteRecord<Object>.schema())
   }
 
   /// The object of a key.

@@ -10,13 +10,13 @@ extension LayerCore {
   ///   - mayRepeat: Whether an attempt whose outcome is not known may be followed by another: whether doing it twice is
   ///     doing it once.
   ///   - body: Makes the write in the layer that decides.
-  ///   - settled: What is to be written below, given what that layer said.
+  ///   - settled: What is to be written below, given what that layer said; nil where that cannot be known from it.
   /// - Returns: What the layer that decides said.
   /// - Throws: Its error; `incompleteWrite` where a layer below failed.
   func write<Value: Sendable>(
     _ changes: [StoreChange<Object>], mayRepeat: Bool,
     _ body: @escaping @Sendable (AnyStore<Object>) async throws(PersistenceError) -> Value,
-    settled: (Value) -> [StoreChange<Object>]
+    settled: (Value) -> [StoreChange<Object>]?
   ) async throws(PersistenceError) -> Value {
     if Task.isCancelled { throw .cancelled() }
     let keys = changes.map(\.object.recordKey)
@@ -45,7 +45,10 @@ extension LayerCore {
         }
         throw error
       }
-      let changes = settled(value)
+      guard let changes = settled(value) else {
+        await finishing { [self] in for (_, holder) in below { await holder.doubt(keys) } }
+        return value
+      }
       let failures = await finishing { [self] in await settle(changes, keys) }
       guard failures.isEmpty else { throw .incompleteWrite(failures, doneIn: top) }
       return value
@@ -86,10 +89,10 @@ extension LayerCore {
 
   /// Makes a write in the local store, which keeps it for the remote one, and then in the cache.
   ///
-  /// - Returns: For each change, what was stored of its key before.
+  /// - Returns: For each change, what was stored of its key before; nil where the batch had been written before.
   func writeLocally(
     _ changes: [StoreChange<Object>], id: UUID = UUID(), once: Bool = false, in outbox: Outbox<Object>
-  ) async throws(PersistenceError) -> [Object?] {
+  ) async throws(PersistenceError) -> [Object?]? {
     if Task.isCancelled { throw .cancelled() }
     let keys = changes.map(\.object.recordKey)
     return try await gates.enter(keys) { () async throws(PersistenceError) in
@@ -103,7 +106,7 @@ extension LayerCore {
       let failures = await finishing { [self] in
         var failures: [LayerFailure] = []
         // A batch that had been applied before changed nothing: what the cache holds is right.
-        for (layer, holder) in below where layer != .local && !(before.isEmpty && !changes.isEmpty) {
+        for (layer, holder) in below where layer != .local && before != nil {
           do throws(PersistenceError) {
             try await holder.settle(changes.map(\.settled), asOf: date)
           } catch {

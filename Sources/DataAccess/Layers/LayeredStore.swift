@@ -84,7 +84,7 @@ public final class LayeredStore<Object: PersistentRecord>: Store {
   @discardableResult
   public func delete(_ object: Object) async throws(PersistenceError) -> Object? {
     let change = StoreChange.delete(object)
-    if let outbox = core.outbox { return try await core.writeLocally([change], in: outbox).first ?? nil }
+    if let outbox = core.outbox { return try await core.writeLocally([change], in: outbox)?.first ?? nil }
     return try await core.write([change], mayRepeat: true) { store throws(PersistenceError) in
       try await store.delete(object)
     } settled: { _ in
@@ -93,15 +93,15 @@ public final class LayeredStore<Object: PersistentRecord>: Store {
   }
 
   /// Makes several changes, all of them or none, once however often the batch is sent.
-  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) {
+  @discardableResult
+  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     if let outbox = core.outbox {
-      _ = try await core.writeLocally(batch.changes, id: batch.id, once: true, in: outbox)
-      return
+      return try await core.writeLocally(batch.changes, id: batch.id, once: true, in: outbox) != nil
     }
-    try await core.write(batch.changes, mayRepeat: true) { store throws(PersistenceError) in
+    return try await core.write(batch.changes, mayRepeat: true) { store throws(PersistenceError) in
       try await store.apply(batch)
-    } settled: {
-      batch.changes.map(\.settled)
+    } settled: { isNew in
+      isNew ? batch.changes.map(\.settled) : nil
     }
   }
 

@@ -81,7 +81,7 @@ public struct DataAccessObject<Domain: Sendable, Entity: PersistentRecord>: Send
   /// - Throws: ``PersistenceError``.
   public func save(contentsOf values: [Domain]) async throws(PersistenceError) {
     try await use { store in
-      try await store.apply(ChangeBatch(try values.map { .save(try entity(of: $0)) }))
+      _ = try await store.apply(ChangeBatch(try values.map { .save(try entity(of: $0)) }))
     }
   }
 

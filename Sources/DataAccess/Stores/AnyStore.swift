@@ -63,8 +63,9 @@ public struct AnyStore<Object: PersistentRecord>: Store {
   }
 
   /// Makes several changes, all of them or none.
-  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) {
-    do { try await base.apply(batch) } catch { throw translate(error) }
+  @discardableResult
+  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
+    do { return try await base.apply(batch) } catch { throw translate(error) }
   }
 
   /// The object of a key.

@@ -64,8 +64,9 @@ public struct RepositoryStore<Object: PersistentRecord>: Store {
   }
 
   /// Makes several changes in one transaction, once however often the batch is sent.
-  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) {
-    _ = try await work { repository in
+  @discardableResult
+  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
+    try await work { repository in
       try repository.applyOnce(batch.id) { inside in
         for change in batch.changes { try inside.apply(change) }
       }

@@ -62,8 +62,11 @@ public protocol Store<Object>: Sendable {
   ///
   /// - Parameter batch: The changes, in their order. A batch that was already applied, by its ``ChangeBatch/id``, is
   ///   not applied again: sending it twice does what sending it once does.
+  /// - Returns: Whether the changes were made now; false where that was done before, so that what is stored of their
+  ///   keys may be newer than what they state.
   /// - Throws: What the change that cannot be made would throw alone.
-  func apply(_ batch: ChangeBatch<Object>) async throws(Failure)
+  @discardableResult
+  func apply(_ batch: ChangeBatch<Object>) async throws(Failure) -> Bool
 
   /// The object of a key.
   ///

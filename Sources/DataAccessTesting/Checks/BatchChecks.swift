@@ -52,11 +52,11 @@ enum BatchChecks {
   @Sendable private static func repeated(_ bench: StoreBench) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       let batch = ChangeBatch<Parcel>([.insert(Parcel(1, name: "a")), .save(Parcel(2, name: "b"))])
-      try await store.apply(batch)
-      try await store.apply(batch)
+      try expect(try await store.apply(batch), equals: true)
+      try expect(try await store.apply(batch), equals: false)
       try await store.delete(Parcel(1))
       try await store.save(Parcel(2, name: "later"))
-      try await store.apply(batch)
+      try expect(try await store.apply(batch), equals: false)
       try expect(try await store.filter().result(), equals: [Parcel(2, name: "later")])
       try await store.apply(ChangeBatch(batch.changes, id: UUID()))
       try expect(try await store.filter().count(), equals: 2)

@@ -120,7 +120,8 @@ public final class ScriptedStore<Object: PersistentRecord>: Store {
   }
 
   /// Makes several changes, if the script lets it.
-  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) {
+  @discardableResult
+  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     try await perform(.apply) { try await $0.apply(batch) }
   }
 

@@ -54,7 +54,8 @@ struct MappedDialect: RemoteDialect {
     return before
   }
 
-  func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) {
+  func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) -> Bool
+  {
     throw PersistenceError.unsupported("make several changes in one transaction", by: client.location).at(
       model: schema.name)
   }

@@ -43,7 +43,8 @@ struct ServerDialect: RemoteDialect {
     try await optional(.init(method: .GET, path: ServedPath.record(key, in: schema).text), schema)
   }
 
-  func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) {
+  func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) -> Bool
+  {
     let batch = ServedBatch(
       try PersistenceError.catching {
         try changes.map { change in
@@ -57,7 +58,13 @@ struct ServerDialect: RemoteDialect {
           }
         }
       }, id: id)
-    _ = try await write(.init(method: .POST, path: ServedPath.batches.text, body: batch.json), schema, nil)
+    let reply = try await write(
+      .init(method: .POST, path: ServedPath.batches.text, body: batch.json), schema, nil)
+    guard case .bool(let isNew)? = reply.member("applied") else {
+      throw PersistenceError.damaged("the server does not say whether a batch was applied").at(
+        model: schema.name)
+    }
+    return isNew
   }
 
   func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows? {

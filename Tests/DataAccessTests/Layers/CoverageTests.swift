@@ -125,6 +125,19 @@ struct CoverageTests {
     #expect(try await store.find(8) == nil)
   }
 
+  @Test("a batch that is sent again after a newer write does not undo it below", arguments: Below.allCases)
+  func resentBatch(below: Below) async throws {
+    let (store, remote, _, _) = try bench(below)
+    let batch = ChangeBatch([StoreChange.save(Note(1, "batch"))])
+    #expect(try await store.apply(batch))
+    try await store.save(Note(1, "newer"))
+    #expect(try await !store.apply(batch))
+    #expect(try await store.answer(for: 1, strategy: .fastestAvailable).value?.text == "newer")
+    // Whatever is below is the newer one, or in doubt.
+    remote.answerOtherwise(.failure(LayerBench.gone))
+    #expect(try await store.find(1)?.text == "newer")
+  }
+
   @Test("a conflict shows that what is held is old: it is asked for anew", arguments: Below.allCases)
   func conflicts(below: Below) async throws {
     let (store, remote, _, _) = try bench(below)
@@ -227,7 +240,7 @@ private struct SlowAnswers: Store {
   }
   func save(_ object: Note) async throws -> Note { try await base.save(object) }
   func delete(_ object: Note) async throws -> Note? { try await base.delete(object) }
-  func apply(_ batch: ChangeBatch<Note>) async throws { try await base.apply(batch) }
+  func apply(_ batch: ChangeBatch<Note>) async throws -> Bool { try await base.apply(batch) }
   func find(_ key: Int) async throws -> Note? { try await base.find(key) }
   func count(_ query: FetchOptions<Note>) async throws -> Int { try await base.count(query) }
   func execute(_ query: FetchOptions<Note>) async throws -> [Note] {

@@ -204,11 +204,14 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
   }
 
   /// Runs a closure once for an id among those that were used lately.
-  mutating func applyOnce(_ id: UUID, _ body: (inout CacheContent) throws -> Void) throws {
-    guard !applied.contains(id) else { return }
+  ///
+  /// - Returns: Whether it ran.
+  mutating func applyOnce(_ id: UUID, _ body: (inout CacheContent) throws -> Void) throws -> Bool {
+    guard !applied.contains(id) else { return false }
     try body(&self)
     applied.append(id)
     if applied.count > 1024 { applied.removeFirst(512) }
+    return true
   }
 
   private mutating func apply(_ change: StoreChange<Object>, asOf date: Date) throws {

@@ -105,10 +105,11 @@ public final class CacheStore<Object: PersistentRecord>: Store {
   }
 
   /// Makes several changes, all of them or none, once for each of the last batches.
-  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) {
+  @discardableResult
+  public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     try beginWriting()
     let date = now()
-    try use { content in try content.applyOnce(batch.id) { try $0.apply(batch.changes, asOf: date) } }
+    return try use { content in try content.applyOnce(batch.id) { try $0.apply(batch.changes, asOf: date) } }
   }
 
   /// The object of a key.

@@ -177,9 +177,9 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
 
   /// Makes changes, and keeps them for the remote store in the same transaction.
   ///
-  /// - Returns: For each change, what was stored of its key before.
+  /// - Returns: For each change, what was stored of its key before; nil where they had been made before, by the id.
   func write(_ changes: [StoreChange<Object>], id: UUID, once: Bool, at date: Date)
-    async throws(PersistenceError) -> [Object?]
+    async throws(PersistenceError) -> [Object?]?
   {
     try await catchUp()
     return try await store.work { [self] repository in
@@ -195,7 +195,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
         try journal.enqueue(changes, id: id, by: writer, at: date)
       }
       if once {
-        try repository.applyOnce(id, work)
+        guard try repository.applyOnce(id, work) else { return nil }
       } else {
         try repository.transaction(work)
       }

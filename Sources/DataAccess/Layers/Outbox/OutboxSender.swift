@@ -95,7 +95,7 @@ actor OutboxSender<Object: PersistentRecord> {
     let attempts = Attempts(layer: .remote, limits: options.remote, clock: options.clock)
     do {
       try await attempts.once { () async throws(PersistenceError) in
-        try await remote.apply(ChangeBatch(changes, id: entry.batch))
+        _ = try await remote.apply(ChangeBatch(changes, id: entry.batch))
       }
     } catch {
       try await handle(error, of: entry, changes)
