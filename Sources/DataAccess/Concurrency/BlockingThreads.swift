@@ -68,9 +68,7 @@ final class BlockingThreads: Sendable {
     func work() {
       guard let continuation = take(orElse: nil) else { return }
       continuation.resume(
-        returning: Result(catching: body).mapError { error in
-          (error as? PersistenceError) ?? PersistenceError(foreign: error)
-        })
+        returning: Result(catching: body).mapError { PersistenceError(of: $0) })
     }
 
     private func take(orElse next: State?) -> CheckedContinuation<Outcome, Never>? {

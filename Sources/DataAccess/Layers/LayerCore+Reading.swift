@@ -9,16 +9,12 @@ extension LayerCore {
 
   /// Asks the layer that decides, and refreshes those below with its answer.
   func askTop(_ question: Question<Object>) async throws(PersistenceError) -> Answer {
-    // While own writes wait, the remote store's answer would lack them.
-    if let outbox, try await outbox.count() > 0 {
-      let attempts = attempts(top)
-      try await attempts.once { () async throws(PersistenceError) in try await outbox.send() }
-    }
     if below.isEmpty {
       let objects = try await askTopOnly(question)
       return Answer(objects, from: top, age: .zero)
     }
-    let reading = writes.beginReading()
+    // Begun before the outbox is looked at: what is put into it from now on is younger than the answer.
+    let reading = writes.beginReading(isOfTop: true)
     defer { writes.end(reading) }
     var marks: [LayerMark?] = []
     var failures: [LayerFailure] = []
@@ -31,16 +27,25 @@ extension LayerCore {
         failures.append(LayerFailure(layer, error))
       }
     }
+    try await sendWaiting()
     let asOf = options.now()
     let objects = try await askTopOnly(question)
+    writes.note(reading, of: question.key)
     for (number, part) in below.enumerated() {
       guard let mark = marks[number] else { continue }
-      let refresh = Refresh(question: question, objects: objects, asOf: asOf, mark: mark) { [writes] key in
-        writes.isNewer(key, than: reading)
-      }
+      let refresh = Refresh(question, objects, asOf: asOf, mark: mark, reading, in: writes)
       if let failure = await self.refresh(part.layer, part.holder, with: refresh) { failures.append(failure) }
     }
     return Answer(objects, from: top, age: .zero, failures: failures)
+  }
+
+  /// Sends what waits in the outbox: while own writes wait, the remote store's answer would lack them.
+  private func sendWaiting() async throws(PersistenceError) {
+    guard let outbox, try await outbox.count() > 0 else { return }
+    let sender = outbox.sender
+    try await attempts(top).once { () async throws(PersistenceError) in
+      try await sender.sendAll(isAttempt: false)
+    }
   }
 
   private func askTopOnly(_ question: Question<Object>) async throws(PersistenceError) -> [Object] {
@@ -63,7 +68,7 @@ extension LayerCore {
   func ask(_ layer: StoreLayer, _ question: Question<Object>) async throws(PersistenceError) -> Answer? {
     guard let holder = holder(layer) else { return nil }
     // Asked before the layer is, so that a write in between is not taken for something older.
-    let reading = writes.beginReading()
+    let reading = writes.beginReading(isOfTop: false)
     defer { writes.end(reading) }
     let cache = layer == .cache ? nil : self.cache
     let mark = try await cache?.mark()
@@ -73,10 +78,7 @@ extension LayerCore {
     guard let held else { return nil }
     if let cache, let mark, let asOf = held.asOf {
       // What the cache did not know it knows from now on, as old as it is.
-      let refresh = Refresh(question: question, objects: held.objects, asOf: asOf, mark: mark) {
-        [writes] key in
-        writes.isNewer(key, than: reading)
-      }
+      let refresh = Refresh(question, held.objects, asOf: asOf, mark: mark, reading, in: writes)
       if try cache.answerNow(question) == nil { try await cache.refresh(refresh) }
     }
     return Answer(held.objects, from: layer, age: age(of: held.asOf))
@@ -113,23 +115,32 @@ extension LayerCore {
     do {
       return try await askTop(question)
     } catch {
-      guard error.allowsFallback else { throw error }
-      var failures = [LayerFailure(top, error)]
-      var lacking: [StoreLayer] = []
-      for (layer, _) in below {
-        do throws(PersistenceError) {
-          if var answer = try await ask(layer, question) {
-            answer.failures = failures
-            return answer
-          }
-          lacking.append(layer)
-        } catch {
-          if error.code == .cancelled { throw error }
-          failures.append(LayerFailure(layer, error))
-        }
-      }
+      let (answer, failures, lacking) = try await fallBack(question, after: error)
+      if let answer { return answer }
       return try await incomplete(question, failures, lacking)
     }
+  }
+
+  /// Asks the layers below, one after the other, where the store that decides failed in a way that lets them answer.
+  private func fallBack(
+    _ question: Question<Object>, after error: PersistenceError
+  ) async throws(PersistenceError) -> (answer: Answer?, failures: [LayerFailure], lacking: [StoreLayer]) {
+    guard error.allowsFallback else { throw error }
+    var failures = [LayerFailure(top, error)]
+    var lacking: [StoreLayer] = []
+    for (layer, _) in below {
+      do throws(PersistenceError) {
+        if var answer = try await ask(layer, question) {
+          answer.failures = failures
+          return (answer, failures, lacking)
+        }
+        lacking.append(layer)
+      } catch {
+        if error.code == .cancelled { throw error }
+        failures.append(LayerFailure(layer, error))
+      }
+    }
+    return (nil, failures, lacking)
   }
 
   private func fastest(_ question: Question<Object>) async throws(PersistenceError) -> Answer {
@@ -194,9 +205,9 @@ extension LayerCore {
     if answer.isComplete || options.acceptsIncompleteAnswers { return answer.value }
     throw .noAnswer(answer.failures, lacking: [answer.source])
   }
-}
 
-extension LayerCore {
+  // MARK: Counting
+
   /// How many objects there are.
   ///
   /// The store that decides counts without handing objects out; what lies below is not refreshed with a number.
@@ -208,24 +219,13 @@ extension LayerCore {
       return answer.value.count
     }
     do {
-      if let outbox, try await outbox.count() > 0 {
-        try await attempts(top).once { () async throws(PersistenceError) in try await outbox.send() }
-      }
+      try await sendWaiting()
       let store = topStore
       return try await attempts(top).run { () async throws(PersistenceError) in try await store.count(query) }
     } catch {
-      guard error.allowsFallback else { throw error }
-      var failures = [LayerFailure(top, error)]
-      var lacking: [StoreLayer] = []
-      for (layer, _) in below {
-        do throws(PersistenceError) {
-          if let answer = try await ask(layer, question) { return answer.value.count }
-          lacking.append(layer)
-        } catch {
-          failures.append(LayerFailure(layer, error))
-        }
-      }
-      throw .noAnswer(failures, lacking: lacking)
+      let (answer, failures, lacking) = try await fallBack(question, after: error)
+      guard let answer else { throw .noAnswer(failures, lacking: lacking) }
+      return answer.value.count
     }
   }
 }

@@ -23,8 +23,8 @@ extension LayerCore {
     let store = topStore
     let call = { @Sendable () async throws(PersistenceError) in try await body(store) }
     let attempts = attempts(top)
-    if below.isEmpty { return try await attempts.run(mayRetry: { mayRepeat || !$0.leavesDoubt }, call) }
     return try await gates.enter(keys) { () async throws(PersistenceError) in
+      if below.isEmpty { return try await attempts.run(mayRetry: { mayRepeat || !$0.leavesDoubt }, call) }
       writes.begin(keys)
       defer { writes.end(keys) }
       await intend(keys)
@@ -49,7 +49,16 @@ extension LayerCore {
         await finishing { [self] in for (_, holder) in below { await holder.doubt(keys) } }
         return value
       }
-      let failures = await finishing { [self] in await settle(changes, keys) }
+      // The store that decides may have given another key than was sent.
+      let written = changes.map(\.object.recordKey)
+      writes.begin(written)
+      defer { writes.end(written) }
+      let unused = Array(Set(keys).subtracting(written))
+      let failures = await finishing { [self] in
+        let failures = await settle(changes, keys + written)
+        if !unused.isEmpty { for (_, holder) in below { await holder.withdraw(unused) } }
+        return failures
+      }
       guard failures.isEmpty else { throw .incompleteWrite(failures, doneIn: top) }
       return value
     }
@@ -85,45 +94,5 @@ extension LayerCore {
       }
     }
     return failures
-  }
-
-  /// Makes a write in the local store, which keeps it for the remote one, and then in the cache.
-  ///
-  /// - Returns: For each change, what was stored of its key before; nil where the batch had been written before.
-  func writeLocally(
-    _ changes: [StoreChange<Object>], id: UUID = UUID(), once: Bool = false, in outbox: Outbox<Object>
-  ) async throws(PersistenceError) -> [Object?]? {
-    if Task.isCancelled { throw .cancelled() }
-    let keys = changes.map(\.object.recordKey)
-    return try await gates.enter(keys) { () async throws(PersistenceError) in
-      writes.begin(keys)
-      defer { writes.end(keys) }
-      let (layer, date) = (outbox.layer, options.now())
-      let before = try await attempts(.local).run(mayRetry: { !$0.leavesDoubt }) {
-        () async throws(PersistenceError) in
-        try await layer.write(changes, id: id, once: once, at: date)
-      }
-      let failures = await finishing { [self] in
-        var failures: [LayerFailure] = []
-        // A batch that had been applied before changed nothing: what the cache holds is right.
-        for (layer, holder) in below where layer != .local && before != nil {
-          do throws(PersistenceError) {
-            try await holder.settle(changes.map(\.settled), asOf: date)
-          } catch {
-            await holder.doubt(keys)
-            failures.append(LayerFailure(layer, error))
-          }
-        }
-        await outbox.sender.kick()
-        return failures
-      }
-      guard failures.isEmpty else { throw .incompleteWrite(failures, doneIn: .local) }
-      return before
-    }
-  }
-
-  /// Runs what has to be finished, whether or not the task that asked for it is cancelled.
-  private func finishing<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
-    await Task { await body() }.value
   }
 }

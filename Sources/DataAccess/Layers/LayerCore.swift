@@ -56,11 +56,10 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
         "write the local store first, since it has to keep the outbox in the same transactions: use a RepositoryStore "
           + "as the local store", by: "a layered store over these layers")
     }
-    let others = below.filter { $0.layer != .local }.map(\.holder)
-    let sender = OutboxSender(layer: journaled, remote: first.store, options: options) { keys in
-      for holder in others { await holder.doubt(keys) }
-    }
-    outbox = Outbox(layer: journaled, sender: sender, now: options.now)
+    outbox = Outbox(
+      writes: LocalWrites(
+        journaled, others: below.filter { $0.layer != .local }, remote: first.store, options: options,
+        log: writes, gates: gates))
   }
 
   func attempts(_ layer: StoreLayer) -> Attempts {

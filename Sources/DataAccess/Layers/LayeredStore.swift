@@ -84,7 +84,7 @@ public final class LayeredStore<Object: PersistentRecord>: Store {
   @discardableResult
   public func delete(_ object: Object) async throws(PersistenceError) -> Object? {
     let change = StoreChange.delete(object)
-    if let outbox = core.outbox { return try await core.writeLocally([change], in: outbox)?.first ?? nil }
+    if let outbox = core.outbox { return try await outbox.writes.write([change])?.first ?? nil }
     return try await core.write([change], mayRepeat: true) { store throws(PersistenceError) in
       try await store.delete(object)
     } settled: { _ in
@@ -96,7 +96,7 @@ public final class LayeredStore<Object: PersistentRecord>: Store {
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     if let outbox = core.outbox {
-      return try await core.writeLocally(batch.changes, id: batch.id, once: true, in: outbox) != nil
+      return try await outbox.writes.write(batch.changes, id: batch.id, once: true) != nil
     }
     return try await core.write(batch.changes, mayRepeat: true) { store throws(PersistenceError) in
       try await store.apply(batch)
@@ -110,7 +110,7 @@ public final class LayeredStore<Object: PersistentRecord>: Store {
     _ body: @escaping @Sendable (AnyStore<Object>) async throws(PersistenceError) -> Object
   ) async throws(PersistenceError) -> Object {
     if let outbox = core.outbox {
-      _ = try await core.writeLocally([change], in: outbox)
+      _ = try await outbox.writes.write([change])
       return change.object
     }
     return try await core.write([change], mayRepeat: mayRepeat, body) { [.save($0)] }

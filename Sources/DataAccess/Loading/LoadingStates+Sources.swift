@@ -17,11 +17,6 @@ extension StoreQuery {
 extension RecordUpdates {
   /// The updates, and how far loading them has come.
   public var states: LoadingStates<RecordUpdate<Model>> {
-    LoadingStates { RecordWalk(self).next }
+    LoadingStates { SequenceWalk(self).next }
   }
-}
-
-extension PersistenceError {
-  /// A store's error as this package's own.
-  init(of error: any Error) { self = error as? PersistenceError ?? PersistenceError(foreign: error) }
 }

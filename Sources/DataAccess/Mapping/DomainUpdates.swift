@@ -88,7 +88,7 @@ extension DataAccessObject {
 /// One walk over the updates of whatever stores are current.
 private final class DomainWalk<Domain: Sendable, Entity: PersistentRecord>: Sendable {
   private struct Current {
-    let walk: RecordWalk<Entity>
+    let walk: SequenceWalk<RecordUpdates<Entity>>
     let tenure: StoreTenure?
   }
 
@@ -119,7 +119,7 @@ private final class DomainWalk<Domain: Sendable, Entity: PersistentRecord>: Send
     guard let records = use.source?.updates(updates.query, options: updates.options) else {
       throw PersistenceError(.unsupported, "the store of \(Entity.self) cannot be observed")
     }
-    let begun = Current(walk: RecordWalk(records), tenure: use.lease?.tenure)
+    let begun = Current(walk: SequenceWalk(records), tenure: use.lease?.tenure)
     current.withLock { $0 = begun }
     return begun
   }
@@ -139,7 +139,7 @@ private final class DomainWalk<Domain: Sendable, Entity: PersistentRecord>: Send
   }
 
   private static func result(
-    of walk: RecordWalk<Entity>
+    of walk: SequenceWalk<RecordUpdates<Entity>>
   ) async -> Result<RecordUpdate<Entity>?, PersistenceError> {
     do {
       return .success(try await walk.next())

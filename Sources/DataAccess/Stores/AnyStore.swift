@@ -16,7 +16,7 @@ public struct AnyStore<Object: PersistentRecord>: Store {
     if let erased = base as? AnyStore<Object> {
       self = erased
     } else {
-      self.init(base) { ($0 as? PersistenceError) ?? PersistenceError(foreign: $0) }
+      self.init(base) { PersistenceError(of: $0) }
     }
   }
 
@@ -88,7 +88,7 @@ public struct AnyStore<Object: PersistentRecord>: Store {
     func open<Base: Store>(_ base: Base) -> StorePages<Object, PersistenceError> where Base.Object == Object {
       let (pages, translate) = (base.pages(query, size: size), translate)
       return StorePages {
-        let walk = PageWalk(pages)
+        let walk = SequenceWalk(pages)
         return { () async throws(PersistenceError) in
           do { return try await walk.next() } catch { throw translate(error) }
         }
@@ -96,13 +96,4 @@ public struct AnyStore<Object: PersistentRecord>: Store {
     }
     return open(base)
   }
-}
-
-/// A walk through pages, whose iterator one task at a time uses, as ``StorePages`` asks for.
-private final class PageWalk<Object: Sendable, Failure: Error>: @unchecked Sendable {  // one task asks
-  private var iterator: StorePages<Object, Failure>.AsyncIterator
-
-  init(_ pages: StorePages<Object, Failure>) { iterator = pages.makeAsyncIterator() }
-
-  func next() async throws(Failure) -> [Object]? { try await iterator.next() }
 }

@@ -2,24 +2,15 @@ import DataAccess
 import PersistenceCore
 import Synchronization
 
-/// The pages of one store, walked by one task at a time.
-private final class InnerPages<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time asks
-  private var iterator: StorePages<Object, PersistenceError>.AsyncIterator
-
-  init(_ pages: StorePages<Object, PersistenceError>) { iterator = pages.makeAsyncIterator() }
-
-  func next() async throws(PersistenceError) -> [Object]? { try await iterator.next() }
-}
-
 /// Walks the pages of a store as a script lets them through.
 final class ScriptedPager<Object: PersistentRecord>: Sendable {
   private let store: ScriptedStore<Object>
-  private let pages: InnerPages<Object>
+  private let pages: SequenceWalk<StorePages<Object, PersistenceError>>
   private let failure = Mutex<PersistenceError?>(nil)
 
   init(_ store: ScriptedStore<Object>, _ query: FetchOptions<Object>, size: Int) {
     self.store = store
-    pages = InnerPages(store.wrapped.pages(query, size: size))
+    pages = SequenceWalk(store.wrapped.pages(query, size: size))
   }
 
   @Sendable

@@ -156,7 +156,7 @@ struct CoverageTests {
     _ = try await store.filter().result()
     // The answer is made, and takes a second to arrive.
     let slow = try LayeredStore(
-      local: layer, remote: SlowAnswers(remote, clock), options: LayerBench.options(clock))
+      local: layer, remote: LateAnswers(remote, clock, .seconds(1)), options: LayerBench.options(clock))
     let task = Task { try await slow.filter().result() }
     await clock.sleepers(2)
     try await slow.save(Note(1, "newer"))
@@ -223,30 +223,6 @@ extension ScriptedStore {
   fileprivate func wrappedSave(_ object: Object) async throws -> Object {
     script(.genuine, for: .save)
     return try await save(object)
-  }
-}
-
-/// A store whose answers to queries are a second old when they arrive.
-private struct SlowAnswers: Store {
-  let base: ScriptedStore<Note>
-  let clock: TestClock
-
-  init(_ base: ScriptedStore<Note>, _ clock: TestClock) { (self.base, self.clock) = (base, clock) }
-
-  func insert(_ object: Note) async throws -> Note { try await base.insert(object) }
-  func update(_ object: Note) async throws -> Note { try await base.update(object) }
-  func update(_ object: Note, replacing old: Note) async throws -> Note {
-    try await base.update(object, replacing: old)
-  }
-  func save(_ object: Note) async throws -> Note { try await base.save(object) }
-  func delete(_ object: Note) async throws -> Note? { try await base.delete(object) }
-  func apply(_ batch: ChangeBatch<Note>) async throws -> Bool { try await base.apply(batch) }
-  func find(_ key: Int) async throws -> Note? { try await base.find(key) }
-  func count(_ query: FetchOptions<Note>) async throws -> Int { try await base.count(query) }
-  func execute(_ query: FetchOptions<Note>) async throws -> [Note] {
-    let found = try await base.execute(query)
-    try await clock.sleep(for: .seconds(1))
-    return found
   }
 }
 

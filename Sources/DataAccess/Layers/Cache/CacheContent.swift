@@ -155,17 +155,21 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
 
   /// Takes over a better layer's answer; what does not fit into the cache at all is not begun with.
   mutating func refresh(_ refresh: Refresh<Object>) throws {
+    if refresh.isOutdated { return }
     let coverage = try refresh.question.coverage(of: refresh.objects, asOf: refresh.asOf)
     // What is absent from the answer is gone, whatever there is room for.
     if let coverage {
       let here = Set(refresh.objects.map(\.recordKey))
       let region = try CompiledPredicate(coverage.region, in: refresh.question.request.schema)
+      var gone: [Object] = []
       for node in Array(nodes.values)
       where try !here.contains(node.key) && !refresh.newer(node.key)
         && node.row.withRow({ try region.matches($0) })
       {
+        gone.append(node.object)
         _ = remove(node.key)
       }
+      if case .query = refresh.question.kind { try book.forget(gone, missingFrom: coverage) }
     }
     let isTrusted = book.doubtCount == refresh.mark.doubtCount
     for object in refresh.objects.reversed() where !refresh.newer(object.recordKey) {

@@ -57,13 +57,11 @@ public final class CacheStore<Object: PersistentRecord>: Store {
   func use<Result: Sendable>(_ body: (inout CacheContent<Object>) throws -> Result) throws(PersistenceError)
     -> Result
   {
-    do {
-      return try content.withLock { content in
+    try caught {
+      try content.withLock { content in
         if let age = limits.age { content.removeOlder(than: now().addingTimeInterval(-(age / .seconds(1)))) }
         return try body(&content)
       }
-    } catch {
-      throw (error as? PersistenceError) ?? PersistenceError(foreign: error)
     }
   }
 

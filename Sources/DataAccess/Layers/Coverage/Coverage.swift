@@ -57,6 +57,22 @@ struct Coverage: Codable, Sendable, Hashable {
   /// Whether every object is of this part.
   var isEverything: Bool { predicate.isAlwaysTrue && lower == nil && upper == nil }
 
+  /// Whether it may lack objects that were of it, once they were missing from the answer of another part: they may have
+  /// been changed so that they are still of this one.
+  func mayLack<Object: PersistentRecord>(_ gone: [Object], missingFrom other: Coverage) throws -> Bool {
+    if gone.isEmpty || (other.lower == nil && other.upper == nil && predicate.implies(other.predicate)) {
+      return false
+    }
+    guard let region else { return true }
+    let schema = try Object.schema.model
+    let predicate = try CompiledPredicate(region, in: schema)
+    let row = RowBuffer(count: schema.fields.count)
+    return try gone.contains { object in
+      try object.encode(into: row)
+      return try row.withRow { try predicate.matches($0) }
+    }
+  }
+
   /// Whether another coverage, where it is younger, makes this one needless.
   func isReplaced(by other: Coverage) -> Bool {
     predicate == other.predicate && order == other.order && lower == other.lower

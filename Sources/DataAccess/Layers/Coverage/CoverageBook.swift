@@ -10,6 +10,8 @@ struct CoverageBook: Sendable {
   private(set) var regions: [Coverage] = []
   /// When an object was last known to be as it is held, or to be absent.
   private(set) var keys: [RecordKey: Date] = [:]
+  /// No key is known from before this.
+  private var earliestKey = Date.distantFuture
   /// The keys of which nothing is known for sure.
   private(set) var doubts: Set<RecordKey> = []
   /// Grows whenever something came into doubt, so that an answer asked for before is not taken for knowledge after.
@@ -27,6 +29,7 @@ struct CoverageBook: Sendable {
   mutating func record(_ key: RecordKey, asOf date: Date) {
     doubts.remove(key)
     keys[key] = date
+    earliestKey = min(earliestKey, date)
     // Absences could be asked for without end.
     if keys.count > 65_536 { keys.removeAll() }
   }
@@ -37,9 +40,18 @@ struct CoverageBook: Sendable {
     regions.removeAll(where: isOfRegion)
   }
 
+  /// Forgets what may lack objects that were missing from the answer of a part.
+  mutating func forget<Object: PersistentRecord>(_ gone: [Object], missingFrom part: Coverage) throws {
+    for object in gone { keys.removeValue(forKey: object.recordKey) }
+    try regions.removeAll { try $0.mayLack(gone, missingFrom: part) }
+  }
+
   /// Forgets what was known before a date.
   mutating func forgetOlder(than date: Date) {
     if regions.contains(where: { $0.asOf < date }) { regions.removeAll { $0.asOf < date } }
+    guard earliestKey < date else { return }
+    keys = keys.filter { $0.value >= date }
+    earliestKey = keys.values.min() ?? .distantFuture
   }
 
   /// Brings keys into doubt: no part is known to be whole any more, and none of these objects is relied upon.

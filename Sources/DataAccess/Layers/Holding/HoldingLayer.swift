@@ -50,6 +50,8 @@ struct RefreshPlan<Object: PersistentRecord> {
   private(set) var changes: [StoreChange<Object>] = []
   /// The keys that were found as they are, whether or not they have to be written.
   private(set) var seen: [RecordKey] = []
+  /// What is held and is missing from the answer: it was deleted, or is of another part now.
+  private(set) var gone: [Object] = []
 
   /// Compares.
   ///
@@ -75,7 +77,7 @@ struct RefreshPlan<Object: PersistentRecord> {
       if let mine, hasUniqueValues { changes.append(.delete(mine)) }
       saves.append(.save(object))
     }
-    for (key, object) in known where try !isKept(key) { changes.append(.delete(object)) }
-    changes += saves
+    for (key, object) in known where try !isKept(key) { gone.append(object) }
+    changes += gone.map { .delete($0) } + saves
   }
 }

@@ -28,6 +28,9 @@ struct Question<Object: PersistentRecord>: Sendable {
     request = try query.fetchRequest()
   }
 
+  /// The key that it asks for; nil for a query.
+  var key: RecordKey? { if case .key(_, let key) = kind { key } else { nil } }
+
   /// Asks a store.
   func ask(_ store: AnyStore<Object>) async throws(PersistenceError) -> [Object] {
     switch kind {
@@ -67,13 +70,39 @@ struct Refresh<Object: PersistentRecord>: Sendable {
   var asOf: Date
   /// What the layer gave before the better one was asked.
   var mark: LayerMark
-  /// Keys that have been written since then: what is held of them is newer.
-  var newer: @Sendable (RecordKey) -> Bool
+  private let writes: WriteLog
+  private let reading: WriteLog.Reading
+
+  init(
+    _ question: Question<Object>, _ objects: [Object], asOf: Date, mark: LayerMark,
+    _ reading: WriteLog.Reading,
+    in writes: WriteLog
+  ) {
+    (self.question, self.objects, self.asOf, self.mark) = (question, objects, asOf, mark)
+    (self.reading, self.writes) = (reading, writes)
+  }
+
+  /// Whether a key is known as it was later: what is held of it stays.
+  func newer(_ key: RecordKey) -> Bool { writes.isNewer(key, than: reading) }
+
+  /// Whether all of it is known as it was later, so that nothing of it is taken over; asked where no other refresh of
+  /// the layer comes in between.
+  var isOutdated: Bool { writes.isOutdated(reading) }
+
+  /// What is held of the part that it tells about is found with these.
+  func part(_ coverage: Coverage?) -> FetchOptions<Object>? {
+    coverage.map { FetchOptions(predicate: PersistentPredicate(node: $0.region ?? .constant(true))) }
+  }
+
+  /// Those of its objects that are not among some that are held.
+  func objects(besides held: [Object]) -> [Object] {
+    let known = Set(held.map(\.recordKey))
+    return objects.filter { !known.contains($0.recordKey) }
+  }
 }
 
 /// The state of a layer before a better one was asked.
 struct LayerMark: Sendable, Hashable {
   var doubtCount = 0
   var generation = 0
-  var turn = 0
 }

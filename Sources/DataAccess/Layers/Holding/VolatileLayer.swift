@@ -41,17 +41,23 @@ final class VolatileLayer<Object: PersistentRecord>: HoldingLayer {
 
   func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
     try await gate.enter { () async throws(PersistenceError) in
+      if refresh.isOutdated { return }
       let coverage = try caught { try refresh.question.coverage(of: refresh.objects, asOf: refresh.asOf) }
       let held = try await heldBeside(refresh, coverage)
       let plan = try caught { try RefreshPlan(refresh, held: held) { refresh.newer($0) } }
       if !plan.changes.isEmpty { try await store.apply(ChangeBatch(plan.changes)) }
-      book.withLock { book in
-        guard book.doubtCount == refresh.mark.doubtCount else { return }
-        for key in plan.seen { book.record(key, asOf: refresh.asOf) }
-        if case .key(_, let key) = refresh.question.kind {
-          if !refresh.newer(key) { book.record(key, asOf: refresh.asOf) }
-        } else if let coverage {
-          book.record(coverage)
+      try caught {
+        try book.withLock { book in
+          if case .query = refresh.question.kind, let coverage {
+            try book.forget(plan.gone, missingFrom: coverage)
+          }
+          guard book.doubtCount == refresh.mark.doubtCount else { return }
+          for key in plan.seen { book.record(key, asOf: refresh.asOf) }
+          if case .key(_, let key) = refresh.question.kind {
+            if !refresh.newer(key) { book.record(key, asOf: refresh.asOf) }
+          } else if let coverage {
+            book.record(coverage)
+          }
         }
       }
     }
@@ -63,12 +69,8 @@ final class VolatileLayer<Object: PersistentRecord>: HoldingLayer {
   {
     if case .key = refresh.question.kind { return try await refresh.question.ask(store) }
     var held: [Object] = []
-    if let coverage {
-      held = try await store.execute(
-        FetchOptions(predicate: PersistentPredicate(node: coverage.region ?? .constant(true))))
-    }
-    let known = Set(held.map(\.recordKey))
-    for object in refresh.objects where !known.contains(object.recordKey) {
+    if let part = refresh.part(coverage) { held = try await store.execute(part) }
+    for object in refresh.objects(besides: held) {
       if let other = try await store.find(object.primaryKey) { held.append(other) }
     }
     return held
@@ -93,9 +95,4 @@ final class VolatileLayer<Object: PersistentRecord>: HoldingLayer {
   func withdraw(_ keys: [RecordKey]) async {}
 
   func doubt(_ keys: [RecordKey]) async { book.withLock { $0.doubt(keys) } }
-}
-
-/// Runs code that throws errors of any type where only one type can be thrown.
-func caught<Result>(_ body: () throws -> Result) throws(PersistenceError) -> Result {
-  do { return try body() } catch { throw (error as? PersistenceError) ?? PersistenceError(foreign: error) }
 }

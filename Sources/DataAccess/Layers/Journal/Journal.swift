@@ -22,11 +22,8 @@ struct Journal<Object: PersistentRecord> {
   /// Counts a write.
   func advance(by writer: UUID) throws -> Int {
     var state = try state ?? LayerState(model: model, writer: writer)
+    if state.writer != writer { (state.writer, state.turn) = (writer, state.generation) }
     state.generation += 1
-    if state.writer != writer {
-      state.writer = writer
-      state.turn += 1
-    }
     try repository.save(state)
     return state.generation
   }
@@ -83,6 +80,20 @@ struct Journal<Object: PersistentRecord> {
     try record(Coverage(predicate: .key(key, in: try Object.schema.model), asOf: date), key: key)
   }
 
+  /// Forgets the parts that may lack objects that were missing from the answer of another one, and these themselves.
+  func forget(_ gone: [Object], missingFrom part: Coverage) throws {
+    if gone.isEmpty { return }
+    for object in gone {
+      try repository.delete(
+        CoverageRecord.self, id: CoverageRecord.Key(model: model, part: "k" + PartName.of(object.recordKey)))
+    }
+    for record in try repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == false)
+      .result()
+    where try LayerCoding.value(Coverage.self, record.content).mayLack(gone, missingFrom: part) {
+      try repository.delete(CoverageRecord.self, id: record.primaryKey)
+    }
+  }
+
   /// Forgets all parts that were held whole.
   func forgetCoverage() throws {
     _ = try repository.filter(CoverageRecord.self, where: \.model == model).delete()
@@ -90,17 +101,41 @@ struct Journal<Object: PersistentRecord> {
 
   // MARK: Doubts
 
+  /// Whether a key is in doubt, or is being written above by whomever.
   func isDoubted(_ key: RecordKey) throws -> Bool {
-    try repository.find(DoubtRecord.self, id: CoverageRecord.Key(model: model, part: PartName.of(key))) != nil
+    let (first, end) = (try PartName.of(key), try PartName.of(key) + String(DoubtRecord.end))
+    let records = repository.filter(
+      DoubtRecord.self, where: \.model == model && \.part >= first && \.part < end)
+    return try records.limit(1).count() > 0
   }
 
-  func doubt(_ key: RecordKey, isSettled: Bool) throws {
-    try repository.save(DoubtRecord(model: model, part: try PartName.of(key), isSettled: isSettled))
+  /// Brings keys into doubt, and with them whatever was held whole.
+  func doubt(_ keys: some Sequence<RecordKey>, by writer: UUID) throws {
+    try forgetCoverage()
+    for key in keys {
+      try repository.save(DoubtRecord(model: model, part: try PartName.of(key), isSettled: true))
+    }
+    // An answer that another process asked for before this does not end the doubt.
+    _ = try advance(by: writer)
   }
 
-  func clearDoubt(_ key: RecordKey) throws {
-    try repository.delete(
-      DoubtRecord.self, id: CoverageRecord.Key(model: model, part: try PartName.of(key)))
+  /// Ends the doubt about a key; what is being written stays announced.
+  func clearDoubt(_ key: RecordKey) throws { try delete(part: try PartName.of(key)) }
+
+  /// Writes down that a key is about to be written above.
+  func announce(_ key: RecordKey, by writer: UUID) throws {
+    try repository.save(
+      DoubtRecord(
+        model: model, part: try DoubtRecord.announcement(of: key, by: writer), isSettled: false))
+  }
+
+  /// Takes an announcement back; what was in doubt before it still is.
+  func withdraw(_ key: RecordKey, by writer: UUID) throws {
+    try delete(part: try DoubtRecord.announcement(of: key, by: writer))
+  }
+
+  private func delete(part: String) throws {
+    try repository.delete(DoubtRecord.self, id: CoverageRecord.Key(model: model, part: part))
   }
 
   /// Clears what was in doubt before; what is being written stays.
@@ -109,15 +144,17 @@ struct Journal<Object: PersistentRecord> {
   }
 
   /// Forgets what is held whole if a process was killed between a write above and the one here.
-  func recover() throws {
+  func recover(by writer: UUID) throws {
     let open = repository.filter(DoubtRecord.self, where: \.model == model && \.isSettled == false)
     let records = Array(try open.result())
     guard !records.isEmpty else { return }
     try forgetCoverage()
-    for var record in records {
-      record.isSettled = true
-      try repository.save(record)
+    for record in records {
+      try delete(part: record.part)
+      let name = String(record.part.prefix { $0 != DoubtRecord.mark })
+      try repository.save(DoubtRecord(model: model, part: name, isSettled: true))
     }
+    _ = try advance(by: writer)
   }
 
   // MARK: Outbox
@@ -146,6 +183,20 @@ struct Journal<Object: PersistentRecord> {
       stored.batch == entry.batch
     else { return nil }
     return stored
+  }
+
+  /// Takes out an entry that was set aside.
+  ///
+  /// - Throws: `notFound` where it is not set aside any more.
+  func remove(_ entry: OutboxEntry<Object>) throws {
+    let key = OutboxRecord.Key(model: model, number: entry.number)
+    guard let record = try repository.find(OutboxRecord.self, id: key), record.isSetAside,
+      record.batch == entry.id
+    else {
+      throw PersistenceError(
+        .notFound, "the outbox holds no entry \(entry.id) that was set aside", model: model)
+    }
+    try repository.delete(OutboxRecord.self, id: key)
   }
 
   /// The keys that waiting entries are about.

@@ -8,7 +8,7 @@ struct LayerState: PersistentRecord {
   var generation = 0
   /// The layer, of one process, that wrote last.
   var writer: UUID
-  /// How often another one has come to write.
+  /// The generation in which it came to write after another one.
   var turn = 0
 
   static let schema = RecordSchema<LayerState>(
@@ -38,7 +38,7 @@ struct LayerState: PersistentRecord {
 
   /// Whether all writes since a moment were made by one writer.
   func isWritten(onlyBy writer: UUID, since mark: LayerMark) -> Bool {
-    generation == mark.generation || (turn == mark.turn && self.writer == writer)
+    generation == mark.generation || (self.writer == writer && mark.generation >= turn)
   }
 }
 
@@ -86,13 +86,24 @@ struct CoverageRecord: PersistentRecord {
   }
 }
 
-/// A key of which it is not known here what the store above holds.
+/// A key of which it is not known here what the store above holds; or that is being written there by someone, which a
+/// record of its own announces for each writer, so that one does not take back what another announced.
 struct DoubtRecord: PersistentRecord {
   var model: String
+  /// The key's name, followed in an announcement by ``mark`` and the writer's id.
   var part: String
-  /// The parts that were held whole have been forgotten on account of it; false while the write is under way, and after
-  /// a process that was killed in it.
+  /// The parts that were held whole have been forgotten on account of it; false for an announcement, which stays behind
+  /// where the process was killed.
   var isSettled: Bool
+
+  /// Sorts before what names are made of.
+  static let mark: Character = "!"
+  /// The character after the mark.
+  static let end: Character = "\""
+
+  static func announcement(of key: RecordKey, by writer: UUID) throws -> String {
+    try PartName.of(key) + "\(mark)\(writer.uuidString)"
+  }
 
   static let schema = RecordSchema<DoubtRecord>(
     reserved: ReservedModel.doubts,

@@ -41,10 +41,11 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
   private func catchUp() async throws(PersistenceError) {
     let (isRecovered, doubts) = state.withLock { ($0.isRecovered, $0.unwrittenDoubts) }
     if isRecovered, doubts.isEmpty { return }
-    try await rawUse { journal in
-      if !isRecovered { try journal.recover() }
-      if !doubts.isEmpty { try journal.forgetCoverage() }
-      for key in doubts { try journal.doubt(key, isSettled: true) }
+    try await rawUse { [writer] journal in
+      if !isRecovered { try journal.recover(by: writer) }
+      if doubts.isEmpty { return }
+      try journal.doubt(doubts, by: writer)
+      for key in doubts { try journal.withdraw(key, by: writer) }
     }
     state.withLock { state in
       state.isRecovered = true
@@ -84,8 +85,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
   func mark() async throws(PersistenceError) -> LayerMark {
     let doubtCount = state.withLock(\.doubtCount)
     let written = try await use(writes: false) { try $0.state }
-    return LayerMark(
-      doubtCount: doubtCount, generation: written?.generation ?? 0, turn: written?.turn ?? 0)
+    return LayerMark(doubtCount: doubtCount, generation: written?.generation ?? 0)
   }
 
   // MARK: Refreshing
@@ -93,6 +93,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
   func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
     try await use { [self] journal in
       let doubtCount = state.withLock(\.doubtCount)
+      if refresh.isOutdated { return }
       // Where another process has written since the question was asked, its writes may be newer than the answer.
       if let written = try journal.state, !written.isWritten(onlyBy: writer, since: refresh.mark) { return }
       let coverage = try refresh.question.coverage(of: refresh.objects, asOf: refresh.asOf)
@@ -101,6 +102,11 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
         refresh.newer(key) || waiting.contains(key)
       }
       for change in plan.changes { try journal.repository.apply(change) }
+      if case .query = refresh.question.kind, let coverage {
+        try journal.forget(plan.gone, missingFrom: coverage)
+      }
+      // So that an older answer of another process is not written down over this one.
+      _ = try journal.advance(by: writer)
       guard doubtCount == refresh.mark.doubtCount else { return }
       for key in plan.seen { try journal.clearDoubt(key) }
       guard let coverage else { return }
@@ -120,13 +126,10 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
   {
     if case .key = refresh.question.kind { return try refresh.question.ask(journal.repository) }
     var held: [Object] = []
-    if let coverage {
-      let part = FetchOptions<Object>(
-        predicate: PersistentPredicate(node: coverage.region ?? .constant(true)))
+    if let part = refresh.part(coverage) {
       held = Array(try Object.results(in: journal.repository.context, options: part))
     }
-    let known = Set(held.map(\.recordKey))
-    for object in refresh.objects where !known.contains(object.recordKey) {
+    for object in refresh.objects(besides: held) {
       if let other = try journal.repository.find(Object.self, id: object.primaryKey) { held.append(other) }
     }
     return held
@@ -135,7 +138,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
   // MARK: Writes from above
 
   func intend(_ keys: [RecordKey]) async throws(PersistenceError) {
-    try await use { journal in for key in keys { try journal.doubt(key, isSettled: false) } }
+    try await use { [writer] journal in for key in keys { try journal.announce(key, by: writer) } }
   }
 
   func settle(_ changes: [StoreChange<Object>], asOf date: Date) async throws(PersistenceError) {
@@ -143,6 +146,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
       for change in changes {
         try journal.repository.apply(change.settled)
         try journal.clearDoubt(change.object.recordKey)
+        try journal.withdraw(change.object.recordKey, by: writer)
         try journal.recordAbsence(after: change, asOf: date)
       }
       _ = try journal.advance(by: writer)
@@ -151,7 +155,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
 
   func withdraw(_ keys: [RecordKey]) async {
     do throws(PersistenceError) {
-      try await use { journal in for key in keys { try journal.clearDoubt(key) } }
+      try await use { [writer] journal in for key in keys { try journal.withdraw(key, by: writer) } }
     } catch {
       await doubt(keys)
     }
@@ -169,27 +173,36 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
   /// Brings keys into doubt as part of a transaction.
   func doubt(_ keys: [RecordKey], in journal: Journal<Object>) throws {
     state.withLock { $0.doubtCount += 1 }
-    try journal.forgetCoverage()
-    for key in keys { try journal.doubt(key, isSettled: true) }
+    try journal.doubt(keys, by: writer)
   }
 
   // MARK: Writes that begin here
 
   /// Makes changes, and keeps them for the remote store in the same transaction.
   ///
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - id: What they are sent as.
+  ///   - once: Whether they may have been made before, by this id.
+  ///   - entry: The entry that was set aside and in whose place they come; they are made whatever is held here then.
+  ///   - date: When.
   /// - Returns: For each change, what was stored of its key before; nil where they had been made before, by the id.
-  func write(_ changes: [StoreChange<Object>], id: UUID, once: Bool, at date: Date)
-    async throws(PersistenceError) -> [Object?]?
-  {
+  /// - Throws: ``PersistenceError``, with nothing done unless its code leaves that open.
+  func write(
+    _ changes: [StoreChange<Object>], id: UUID, once: Bool, replacing entry: OutboxEntry<Object>?,
+    at date: Date
+  ) async throws(PersistenceError) -> [Object?]? {
     try await catchUp()
     return try await store.work { [self] repository in
       var before: [Object?] = []
       func work(_ inside: any PersistentRepository) throws {
         let journal = try Journal<Object>(inside)
         before = []
+        if let entry { try journal.remove(entry) }
         for change in changes {
           before.append(try inside.find(Object.self, id: change.object.primaryKey))
-          try inside.apply(change)
+          try inside.apply(entry == nil ? change : change.settled)
+          try journal.clearDoubt(change.object.recordKey)
           try journal.recordAbsence(after: change, asOf: date)
         }
         try journal.enqueue(changes, id: id, by: writer, at: date)

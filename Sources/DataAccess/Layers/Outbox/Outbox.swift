@@ -7,9 +7,10 @@ import PersistenceDriver
 /// They are kept in the local store, are written in the transactions of the objects that they are about, and go with it
 /// through restarts.
 public struct Outbox<Object: PersistentRecord>: Sendable {
-  let layer: JournaledLayer<Object>
-  let sender: OutboxSender<Object>
-  let now: @Sendable () -> Date
+  let writes: LocalWrites<Object>
+
+  private var layer: JournaledLayer<Object> { writes.layer }
+  var sender: OutboxSender<Object> { writes.sender }
 
   /// How many entries wait to be sent.
   public func count() async throws(PersistenceError) -> Int {
@@ -29,15 +30,18 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
   /// Sends what waits, now rather than at the next attempt.
   ///
   /// - Throws: ``PersistenceError``: what the first entry met that could not be sent. It and those after it go on waiting.
-  public func send() async throws(PersistenceError) { try await sender.sendAll() }
+  public func send() async throws(PersistenceError) { try await sender.sendAll(isAttempt: true) }
 
   /// Puts an entry that was set aside at the end of the queue, perhaps with other changes, and makes these here too.
+  ///
+  /// It is sent at once where the store that the outbox is of still exists, and otherwise by the next one.
   ///
   /// - Parameters:
   ///   - entry: The entry.
   ///   - changes: What is to be written instead; nil for what it holds.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where it is not set aside any more, and
-  ///   ``PersistenceError/Code/schemaMismatch`` where it cannot be read and there are no other changes.
+  ///   ``PersistenceError/Code/schemaMismatch`` where it cannot be read and there are no other changes; an error
+  ///   of the local store, or ``PersistenceError/Code/incompleteWrite`` where the cache failed.
   public func resend(_ entry: OutboxEntry<Object>, as changes: [StoreChange<Object>]? = nil)
     async throws(PersistenceError)
   {
@@ -47,13 +51,7 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
         "the entry \(entry.id) is of another declaration of its model; resend it as other changes",
         model: try caught { try Object.schema.model.name })
     }
-    let (layer, date) = (layer, now())
-    try await layer.use { journal in
-      try remove(entry, journal)
-      for change in changes { try journal.repository.apply(change.settled) }
-      try journal.enqueue(changes, id: UUID(), by: layer.writer, at: date)
-    }
-    await sender.kick()
+    _ = try await writes.write(changes, replacing: entry)
   }
 
   /// Gives up an entry that was set aside: its objects stay in doubt here until they are refreshed.
@@ -61,17 +59,6 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
   /// - Parameter entry: The entry.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where it is not set aside any more.
   public func discard(_ entry: OutboxEntry<Object>) async throws(PersistenceError) {
-    try await layer.use { try remove(entry, $0) }
-  }
-
-  private func remove(_ entry: OutboxEntry<Object>, _ journal: Journal<Object>) throws {
-    let key = OutboxRecord.Key(model: journal.model, number: entry.number)
-    guard let record = try journal.repository.find(OutboxRecord.self, id: key), record.isSetAside,
-      record.batch == entry.id
-    else {
-      throw PersistenceError(
-        .notFound, "the outbox holds no entry \(entry.id) that was set aside", model: journal.model)
-    }
-    try journal.repository.delete(OutboxRecord.self, id: key)
+    try await layer.use { try $0.remove(entry) }
   }
 }

@@ -18,8 +18,18 @@ extension PersistenceError {
     return !codes.contains(code)
   }
 
-  /// Whether the store that threw this may have done what it was asked for all the same.
-  var leavesDoubt: Bool { [.timedOut, .unreachable, .cancelled, .engineFailure].contains(code) }
+  /// Whether the store that threw this may have done what it was asked for all the same: whether this is anything but a
+  /// refusal.
+  ///
+  /// A value that is too large, or cannot be encoded, may be one of the answer.
+  var leavesDoubt: Bool {
+    let refusals: Set<Code> = [
+      .conflict, .duplicateKey, .notFound, .uniqueViolation, .invalidRequest, .unknownField, .patternTooSlow,
+      .schemaMismatch, .invalidSchema, .unsupported, .incompatibleContext, .insideTransaction, .unauthorized,
+      .accessDenied, .busy, .readOnly, .storeFull, .missingStore, .notAStore, .incompleteStore, .invalidURL,
+    ]
+    return !refusals.contains(code)
+  }
 
   /// Whether a change is refused for what it is: sent again as it is, it would be refused again.
   var refusesChange: Bool {

@@ -1,0 +1,55 @@
+import DataAccess
+import DataAccessTesting
+import PersistenceCore
+import Synchronization
+
+/// A store whose answers are of the moment in which it was asked, and arrive later; it may store inserted notes under
+/// keys of its own.
+final class LateAnswers: Store {
+  private let base: any Store<Note>
+  private let clock: TestClock
+  private let delays: Mutex<[Duration]>
+  private let assign: @Sendable (Note) -> Note
+
+  /// Makes one.
+  ///
+  /// - Parameters:
+  ///   - base: What answers.
+  ///   - clock: What the delays are measured on.
+  ///   - delays: One for each of the next readings; those after them are not late.
+  ///   - assign: Gives an inserted note its key.
+  init(
+    _ base: any Store<Note>, _ clock: TestClock, _ delays: Duration...,
+    assign: @escaping @Sendable (Note) -> Note = { $0 }
+  ) {
+    (self.base, self.clock, self.assign) = (base, clock, assign)
+    self.delays = Mutex(delays)
+  }
+
+  /// Lets the next readings be late.
+  func delay(_ delays: Duration...) { self.delays.withLock { $0 += delays } }
+
+  private func late<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let delay = delays.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    let value = try await body()
+    if let delay { try await clock.sleep(for: delay) }
+    return value
+  }
+
+  func insert(_ object: Note) async throws -> Note { try await base.insert(assign(object)) }
+  func update(_ object: Note) async throws -> Note { try await base.update(object) }
+  func update(_ object: Note, replacing old: Note) async throws -> Note {
+    try await base.update(object, replacing: old)
+  }
+  func save(_ object: Note) async throws -> Note { try await base.save(object) }
+  func delete(_ object: Note) async throws -> Note? { try await base.delete(object) }
+  func apply(_ batch: ChangeBatch<Note>) async throws -> Bool { try await base.apply(batch) }
+  func find(_ key: Int) async throws -> Note? {
+    func open(_ base: some Store<Note>) async throws -> Note? { try await base.find(key) }
+    return try await late { try await open(base) }
+  }
+  func count(_ query: FetchOptions<Note>) async throws -> Int { try await base.count(query) }
+  func execute(_ query: FetchOptions<Note>) async throws -> [Note] {
+    try await late { try await base.execute(query) }
+  }
+}
