@@ -33,7 +33,8 @@ extension LayerCore {
     writes.note(reading, of: question.key)
     for (number, part) in below.enumerated() {
       guard let mark = marks[number] else { continue }
-      let refresh = Refresh(question, objects, asOf: asOf, mark: mark, reading, in: writes)
+      let refresh = Refresh(
+        question.answered(by: topStore), objects, asOf: asOf, mark: mark, reading, in: writes)
       if let failure = await self.refresh(part.layer, part.holder, with: refresh) { failures.append(failure) }
     }
     return Answer(objects, from: top, age: .zero, failures: failures)

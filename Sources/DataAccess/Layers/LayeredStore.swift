@@ -45,6 +45,9 @@ public final class LayeredStore<Object: PersistentRecord>: Store {
     if let sender = core.outbox?.sender { Task { await sender.stop() } }
   }
 
+  /// Whether the store that decides answers in the order of the contract.
+  public var hasContractOrder: Bool { core.topStore.hasContractOrder }
+
   // MARK: Writing
 
   /// Adds an object.

@@ -32,6 +32,9 @@ public struct AnyStore<Object: PersistentRecord>: Store {
     self.translate = translate
   }
 
+  /// Whether the store inside answers in the order of the contract.
+  public var hasContractOrder: Bool { base.hasContractOrder }
+
   /// Adds an object.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {

@@ -27,7 +27,7 @@ extension PersistentRepository {
 
 extension PersistentRecord {
   /// Throws where a record that is to replace another one has another key.
-  func requireSameKey(as expected: Self) throws {
+  package func requireSameKey(as expected: Self) throws {
     guard recordKey != expected.recordKey else { return }
     throw PersistenceError.invalidRequest(
       "an update cannot change the primary key of a \(try Self.schema.model.name); delete the record and insert another"

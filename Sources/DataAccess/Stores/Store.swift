@@ -21,6 +21,12 @@ public protocol Store<Object>: Sendable {
   /// ``PersistenceError/Code/cancelled`` where the task was cancelled.
   associatedtype Failure: Error
 
+  /// Whether answers come in the order of the contract: text by its bytes, ties by the key. By default they do.
+  ///
+  /// A store in front of somebody else's server may not know. Its first ten are then not taken for those that would be
+  /// the first ten elsewhere: layers keep them, but draw no conclusion about what is absent.
+  var hasContractOrder: Bool { get }
+
   /// Adds an object.
   ///
   /// - Returns: The object as it is stored.
@@ -93,6 +99,9 @@ public protocol Store<Object>: Sendable {
 }
 
 extension Store {
+  /// Answers come in the order of the contract.
+  public var hasContractOrder: Bool { true }
+
   /// Pages by key: each is the query's beginning after the last object of the page before.
   ///
   /// What is written between two pages may show in the second.

@@ -52,6 +52,9 @@ public final class ScriptedStore<Object: PersistentRecord>: Store {
     self.init(try RepositoryStore.inMemory(objects), clock: clock)
   }
 
+  /// Whether the store behind the script answers in the order of the contract.
+  public var hasContractOrder: Bool { wrapped.hasContractOrder }
+
   // MARK: The script
 
   /// Adds answers to the next calls of one kind of operation, one for each call.

@@ -42,7 +42,7 @@ struct Coverage: Codable, Sendable, Hashable {
     if let limit = request.limit, objects.count >= limit, let last = objects.last {
       upper = try last.anchor(in: request)
     }
-    if lower != nil || upper != nil { order = request.totalOrder }
+    if isBounded { order = request.totalOrder }
   }
 
   /// The condition that an object is of this part.
@@ -54,8 +54,11 @@ struct Coverage: Codable, Sendable, Hashable {
     return conditions.isEmpty ? nil : conditions.count == 1 ? conditions[0] : .all(conditions)
   }
 
+  /// Whether it reaches only from or up to a place of its order.
+  var isBounded: Bool { lower != nil || upper != nil }
+
   /// Whether every object is of this part.
-  var isEverything: Bool { predicate.isAlwaysTrue && lower == nil && upper == nil }
+  var isEverything: Bool { predicate.isAlwaysTrue && !isBounded }
 
   /// Whether it may lack objects that were of it, once they were missing from the answer of another part: they may have
   /// been changed so that they are still of this one.
@@ -81,7 +84,7 @@ struct Coverage: Codable, Sendable, Hashable {
 
   /// How far it reaches for a request; nil where it says nothing about it.
   func reach(for request: FetchRequest) throws -> Reach? {
-    if lower == nil, upper == nil { return request.predicate.implies(predicate) ? .whole : nil }
+    if !isBounded { return request.predicate.implies(predicate) ? .whole : nil }
     guard request.predicate == predicate, request.totalOrder == order else { return nil }
     if let lower {
       guard let after = request.after else { return nil }

@@ -11,6 +11,9 @@ struct Question<Object: PersistentRecord>: Sendable {
 
   let kind: Kind
   let request: FetchRequest
+  /// Whether the store that answers is known to have the contract's order, so that a limited answer tells which objects
+  /// are absent before its end.
+  private(set) var isAnsweredInOrder = true
 
   init(_ key: Object.PrimaryKey) throws {
     let schema = try Object.schema.model
@@ -30,6 +33,13 @@ struct Question<Object: PersistentRecord>: Sendable {
 
   /// The key that it asks for; nil for a query.
   var key: RecordKey? { if case .key(_, let key) = kind { key } else { nil } }
+
+  /// The question as a store answers it.
+  func answered(by store: AnyStore<Object>) -> Question {
+    var question = self
+    question.isAnsweredInOrder = store.hasContractOrder
+    return question
+  }
 
   /// Asks a store.
   func ask(_ store: AnyStore<Object>) async throws(PersistenceError) -> [Object] {
@@ -51,7 +61,10 @@ struct Question<Object: PersistentRecord>: Sendable {
   func coverage(of objects: [Object], asOf: Date) throws -> Coverage? {
     switch kind {
     case .key: Coverage(predicate: request.predicate, asOf: asOf)
-    case .query: try Coverage(of: request, answeredBy: objects, asOf: asOf)
+    case .query:
+      // Between two places of an order there may be others in the order of another store.
+      try Coverage(of: request, answeredBy: objects, asOf: asOf)
+        .flatMap { isAnsweredInOrder || !$0.isBounded ? $0 : nil }
     }
   }
 }
