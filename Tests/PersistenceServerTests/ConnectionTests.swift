@@ -72,6 +72,53 @@ struct ConnectionTests {
   }
 
   @Test(
+    "records as long as a store keeps them are streamed one by one, and none is lost between short ones",
+    .timeLimit(.minutes(1)))
+  func longRecords() async throws {
+    let long = String(repeating: "x", count: 1 << 20)
+    // Short ones first, so that many are expected to fit.
+    let films = (0..<300).map { Film($0, $0 < 200 || $0 % 2 == 0 ? "t" : long) }
+    let counting = CountingContext(try Film.context(films))
+    try await RunningServer.with(counting) { server in
+      let port = server.port
+      try await RawConnection.run(port) { connection in
+        connection.send(
+          "GET /models/Film/records HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\nAuthorization: Bearer "
+            + "\(RunningServer.readToken)\r\n\r\n")
+        _ = connection.receive()
+        usleep(500_000)
+      }
+      // The sockets' buffers hold some megabytes at most, of fifty.
+      #expect(counting.rows.load(ordering: .relaxed) < 260)
+      try await until { counting.alive.load(ordering: .relaxed) == 0 }
+      let store = try RemoteServer(server.url, token: RunningServer.readToken).store(of: Film.self)
+      let all = try await store.filter(where: \.id < 208).result()
+      #expect(all.map(\.id) == Array(0..<208))
+      #expect(all.allSatisfy { $0.title.utf8.count == films[$0.id].title.utf8.count })
+    }
+  }
+
+  @Test("that the server is there is said at once, however busy the store is", .timeLimit(.minutes(1)))
+  func health() async throws {
+    var limits = ServerLimits()
+    limits.requestTime = .milliseconds(300)
+    limits.readingThreads = 1
+    let counting = CountingContext(try Film.context([Film(1)]))
+    let gate = DispatchSemaphore(value: 0)
+    counting.gate.withLock { $0 = gate }
+    try await RunningServer.with(counting, limits: limits) { server in
+      let client = WireClient(port: server.port)
+      // From now on the one thread that reads is taken, though the client has its answer.
+      let taking = try await client("GET", "/models/Film/records")
+      let waiting = try await client("GET", "/models")
+      #expect(taking.code == "timedOut" && waiting.code == "timedOut")
+      #expect(try await client("GET", "/health").status == 204)
+      counting.gate.withLock { $0 = nil }
+      gate.signal()
+    }
+  }
+
+  @Test(
     "a server that is told to stop answers what it was asked, and takes nothing more", .timeLimit(.minutes(1))
   )
   func stopping() async throws {
@@ -199,9 +246,10 @@ final class CountingContext: StorageContextWrapper {
     deinit { context.alive.subtract(1, ordering: .relaxed) }
 
     func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
-      let read = try wrapped.read(from: offset, limit: limit, body)
-      context.rows.add(read, ordering: .relaxed)
-      return read
+      try wrapped.read(from: offset, limit: limit) { row in
+        context.rows.add(1, ordering: .relaxed)
+        try body(row)
+      }
     }
   }
 }

@@ -14,11 +14,11 @@ struct OpenAPIModel {
 
   /// The name of the record's schema.
   ///
-  /// A model's own name may hold what a component's cannot.
+  /// A model's own name may hold what a component's cannot: then it has a number, behind what no name has that can be
+  /// used as it is.
   private var component: String {
     schema.name.utf8.allSatisfy { $0.isLetterOrDigit } && !schema.name.isEmpty
-      && !OpenAPISchemas.common.contains { $0.name == "Record." + schema.name }
-      ? "Record." + schema.name : "Record.\(number)"
+      ? "Record." + schema.name : "Record._\(number)"
   }
 
   private var pageComponent: String { component.replacing("Record.", with: "Page.") }

@@ -9,14 +9,16 @@ package import PersistenceDriver
 package enum PlaceToken {
   /// The token of a place.
   package static func text(_ anchor: PageAnchor, of request: FetchRequest) throws -> String {
-    let values = try zip(anchor.values, request.totalOrder).map { value, criterion in
-      guard let field = request.schema.field(named: criterion.field) else {
-        throw PersistenceError.unknownField(criterion.field, in: request.schema)
-      }
-      return try FieldJSON.json(operand: value, for: field)
-    }
-    let content = JSONValue.array([.string(fingerprint(request)), .array(values)])
+    let content = JSONValue.array([.string(fingerprint(request)), try json(anchor, of: request)])
     return Base64URL.text(Array(JSONText.canonical(content).utf8))
+  }
+
+  /// The values of a place, one for each criterion of the total order.
+  package static func json(_ anchor: PageAnchor, of request: FetchRequest) throws -> JSONValue {
+    .array(
+      try zip(anchor.values, request.totalOrder).map { value, criterion in
+        try FieldJSON.json(operand: value, for: try field(criterion, of: request))
+      })
   }
 
   /// The place of a token.
@@ -44,11 +46,15 @@ package enum PlaceToken {
     }
     return PageAnchor(
       try zip(values, request.totalOrder).map { value, criterion in
-        guard let field = request.schema.field(named: criterion.field) else {
-          throw PersistenceError.unknownField(criterion.field, in: request.schema)
-        }
-        return try FieldJSON.operand(value, for: field)
+        try FieldJSON.operand(value, for: try field(criterion, of: request))
       })
+  }
+
+  private static func field(_ criterion: FieldOrder, of request: FetchRequest) throws -> FieldSchema {
+    guard let field = request.schema.field(named: criterion.field) else {
+      throw PersistenceError.unknownField(criterion.field, in: request.schema)
+    }
+    return field
   }
 
   private static func fingerprint(_ request: FetchRequest) -> String {

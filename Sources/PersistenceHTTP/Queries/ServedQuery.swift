@@ -72,16 +72,7 @@ package struct ServedQuery: Sendable {
     if let limit = request.limit { members.append(JSONMember("limit", .number("\(limit)"))) }
     if request.offset > 0 { members.append(JSONMember("offset", .number("\(request.offset)"))) }
     if let after = request.after {
-      members.append(
-        JSONMember(
-          "after",
-          .array(
-            try zip(after.values, request.totalOrder).map { value, criterion in
-              guard let field = request.schema.field(named: criterion.field) else {
-                throw PersistenceError.unknownField(criterion.field, in: request.schema)
-              }
-              return try FieldJSON.json(operand: value, for: field)
-            })))
+      members.append(JSONMember("after", try PlaceToken.json(after, of: request)))
     }
     return .object(members)
   }

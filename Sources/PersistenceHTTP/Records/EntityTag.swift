@@ -26,10 +26,12 @@ package struct EntityTag: Hashable, Sendable {
     /// These states.
     case tags([EntityTag])
 
-    /// Reads a header's value.
+    /// Reads a header's value; nil where it is malformed.
     ///
-    /// - Returns: nil where it is malformed.
-    package init?(_ header: String) {
+    /// - Parameters:
+    ///   - header: The value.
+    ///   - matchesWeakly: Whether a weak tag means the state too, as it does in If-None-Match; in If-Match it means none.
+    package init?(_ header: String, matchesWeakly: Bool = false) {
       let trimmed = header.trimmingCharacters(in: .whitespaces)
       if trimmed == "*" {
         self = .any
@@ -38,12 +40,12 @@ package struct EntityTag: Hashable, Sendable {
       var tags: [EntityTag] = []
       for part in trimmed.split(separator: ",", omittingEmptySubsequences: false) {
         var tag = part.trimmingCharacters(in: .whitespaces)
-        // A weak tag never equals one of ours in If-Match; in If-None-Match it may.
-        if tag.hasPrefix("W/") { tag.removeFirst(2) }
+        let isWeak = tag.hasPrefix("W/")
+        if isWeak { tag.removeFirst(2) }
         guard tag.utf8.count >= 2, tag.first == "\"", tag.last == "\"",
           !tag.dropFirst().dropLast().contains("\"")
         else { return nil }
-        tags.append(EntityTag(text: tag))
+        if matchesWeakly || !isWeak { tags.append(EntityTag(text: tag)) }
       }
       self = .tags(tags)
     }

@@ -16,7 +16,9 @@ final class RecordLines: Sendable {
     var isAtEnd = false
   }
 
-  /// How long a chunk is meant to be, in bytes.
+  private struct EndOfChunk: Error {}
+
+  /// How long a chunk is at most, in bytes, but for its last record.
   private static let chunkSize = 128 << 10
 
   init(_ results: any StorageResults, _ schema: ModelSchema) {
@@ -28,13 +30,18 @@ final class RecordLines: Sendable {
   func next() throws -> [UInt8]? {
     var place = place.withLock(\.self)
     if place.isAtEnd { return nil }
-    var bytes: [UInt8] = []
-    let read = try results.read(from: place.offset, limit: place.rows) { row in
-      try writer.append(row, to: &bytes)
-      bytes.append(UInt8(ascii: "\n"))
-    }
+    var (bytes, read) = ([UInt8](), 0)
+    do {
+      _ = try results.read(from: place.offset, limit: place.rows) { row in
+        // However many rows were expected to fit: records may be as long as a store keeps them.
+        guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
+        try writer.append(row, to: &bytes)
+        bytes.append(UInt8(ascii: "\n"))
+        read += 1
+      }
+      place.isAtEnd = read < place.rows
+    } catch is EndOfChunk {}
     place.offset += read
-    place.isAtEnd = read < place.rows
     // As many rows as the size of these lets expect, so that neither long nor short ones make odd chunks.
     if read > 0 { place.rows = min(4096, max(1, Self.chunkSize * read / max(1, bytes.count))) }
     let next = place

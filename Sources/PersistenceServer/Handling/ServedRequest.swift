@@ -48,6 +48,9 @@ struct ServedRequest: Sendable {
     }
   }
 
+  /// Whether the store is asked: that the server is there it says itself, whatever the store is busy with.
+  var needsStore: Bool { path != .health }
+
   /// Whether the method is one that has a body here.
   var hasBody: Bool { method == .post || method == .put }
 
@@ -65,12 +68,18 @@ struct ServedRequest: Sendable {
     try QueryParameters(parameters.map { $0[...] }, known: known)
   }
 
-  /// The tags of a header.
-  static func tags(_ header: String?, _ name: String) throws -> EntityTag.List? {
-    guard let header else { return nil }
-    guard let list = EntityTag.List(header) else {
-      throw PersistenceError.invalidRequest("the header \(name) is malformed")
-    }
+  /// The states that the record may be in.
+  func wantedTags() throws -> EntityTag.List? {
+    try ifMatch.map { try Self.list(EntityTag.List($0), "If-Match") }
+  }
+
+  /// The states that the record may not be in.
+  func unwantedTags() throws -> EntityTag.List? {
+    try ifNoneMatch.map { try Self.list(EntityTag.List($0, matchesWeakly: true), "If-None-Match") }
+  }
+
+  private static func list(_ list: EntityTag.List?, _ name: String) throws -> EntityTag.List {
+    guard let list else { throw PersistenceError.invalidRequest("the header \(name) is malformed") }
     return list
   }
 }

@@ -68,6 +68,7 @@ struct StoreResponder: HTTPResponder {
     served.wantsLines = request.headers[.accept]?.lowercased().contains("application/x-ndjson") ?? false
     if served.hasBody { served.body = try await body(of: request) }
     let ready = served
+    guard ready.needsStore else { return try service.answer(ready) }
     return try await (served.isWriting ? writing : reading).run(within: service.limits.requestTime) {
       try service.answer(ready)
     }

@@ -24,8 +24,8 @@ extension StoreService {
   func replace(_ name: String, _ path: [String], _ request: ServedRequest) throws -> Answer {
     _ = try request.parameters(known: [])
     let json = try request.json()
-    let wanted = try ServedRequest.tags(request.ifMatch, "If-Match")
-    let unwanted = try ServedRequest.tags(request.ifNoneMatch, "If-None-Match")
+    let wanted = try request.wantedTags()
+    let unwanted = try request.unwantedTags()
     return try writing(name) { transaction, schema in
       let key = try RecordKey(path: path, in: schema)
       let row = RowBuffer(count: schema.fields.count)
@@ -43,8 +43,8 @@ extension StoreService {
   /// Deletes a record, as the conditions of the request allow.
   func delete(_ name: String, _ path: [String], _ request: ServedRequest) throws -> Answer {
     _ = try request.parameters(known: [])
-    let wanted = try ServedRequest.tags(request.ifMatch, "If-Match")
-    let unwanted = try ServedRequest.tags(request.ifNoneMatch, "If-None-Match")
+    let wanted = try request.wantedTags()
+    let unwanted = try request.unwantedTags()
     return try writing(name) { transaction, schema in
       let key = try RecordKey(path: path, in: schema)
       let before = try line(of: key, schema, in: transaction)

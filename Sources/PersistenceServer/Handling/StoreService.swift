@@ -17,7 +17,7 @@ struct StoreService: Sendable {
   ///
   /// - Throws: ``PersistenceError``, and `Problem` where the answer depends on more than an error's code.
   func answer(_ request: ServedRequest) throws -> Answer {
-    try context.requireComplete()
+    if request.needsStore { try context.requireComplete() }
     switch (request.path, request.method) {
     case (.health, _): return Answer(status: 204)
     case (.description, _):
@@ -96,7 +96,7 @@ struct StoreService: Sendable {
     let schema = try schema(name, in: context)
     _ = try request.parameters(known: [])
     let key = try RecordKey(path: key, in: schema)
-    let unwanted = try ServedRequest.tags(request.ifNoneMatch, "If-None-Match")
+    let unwanted = try request.unwantedTags()
     guard let line = try line(of: key, schema, in: context) else {
       throw PersistenceError.notFound(key, in: schema)
     }
