@@ -153,8 +153,9 @@ let package = Package(
     .target(
       name: "PersistenceRemote",
       dependencies: [
-        "DataAccess", "PersistenceCore", "PersistenceDriver", "PersistenceHTTP", configuration,
-        http("AsyncHTTPClient", of: "async-http-client"), http("NIOCore", of: "swift-nio"),
+        "DataAccess", "PersistenceCore", "PersistenceDriver", "PersistenceHTTP", "PersistenceConfiguration",
+        configuration, logging, http("AsyncHTTPClient", of: "async-http-client"),
+        http("NIOCore", of: "swift-nio"),
         http("NIOHTTP1", of: "swift-nio"),
       ], swiftSettings: settings),
 

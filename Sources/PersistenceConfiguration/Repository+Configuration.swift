@@ -24,15 +24,7 @@ extension Repository {
     configuration: ConfigReader, key: ConfigKey = "persistence.url", engines: [StorageEngine],
     monitoring: Monitoring = Monitoring()
   ) throws {
-    let url: String
-    do {
-      url = try configuration.requiredString(forKey: key, isSecret: true)
-    } catch {
-      throw PersistenceError(
-        .invalidURL,
-        "the configuration names no store under “\(key)”: \(error); set it to a URL such as sqlite:app.sqlite"
-      )
-    }
+    let url = try configuration.storeURL(forKey: key, examples: "sqlite:app.sqlite")
     try self.init(opening: url, engines: engines, monitoring: monitoring)
   }
 }

@@ -1,4 +1,5 @@
 public import Configuration
+import PersistenceConfiguration
 public import PersistenceDriver
 
 extension AnyStores {
@@ -8,22 +9,15 @@ extension AnyStores {
   ///   - configuration: Where the URL is looked up. It is read as a secret.
   ///   - key: The key of the URL.
   ///   - engines: The engines that the URL may name; `memory:` and servers are always among them.
-  ///   - monitoring: What a context watches and where it reports.
+  ///   - monitoring: What is watched and where it is reported; of a server, slow requests.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where the configuration holds
   ///   no URL, or one that names an unknown scheme, option or value; and whatever opening meets.
   public init(
     configuration: ConfigReader, key: ConfigKey = "persistence.url", engines: [StorageEngine],
     monitoring: Monitoring = Monitoring()
   ) throws {
-    let url: String
-    do {
-      url = try configuration.requiredString(forKey: key, isSecret: true)
-    } catch {
-      throw PersistenceError(
-        .invalidURL,
-        "the configuration names no store under “\(key)”: \(error); set it to a URL such as sqlite:app.sqlite or "
-          + "https://example.com")
-    }
+    let url = try configuration.storeURL(
+      forKey: key, examples: "sqlite:app.sqlite or https://example.com")
     try self.init(opening: url, engines: engines, monitoring: monitoring)
   }
 }

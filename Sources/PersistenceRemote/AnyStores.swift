@@ -20,12 +20,13 @@ public struct AnyStores: Sendable {
   /// Opens the stores that a URL names.
   ///
   /// A server's URL begins with `https:` or `http:`, and may have the options `tokenfile` and `tokenenv`, which say where
-  /// the bearer token is, `timeout` and `connecttimeout`, such as `10s`.
+  /// the bearer token is, `timeout` and `connecttimeout`, such as `10s`, and `plaintext=true`, which lets the token go to
+  /// another machine by `http:`.
   ///
   /// - Parameters:
   ///   - url: `scheme:path?option=value&…`.
   ///   - engines: The engines that the URL may name; `memory:` and servers are always among them.
-  ///   - monitoring: What a context watches and where it reports.
+  ///   - monitoring: What is watched and where it is reported; of a server, slow requests.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where scheme, option or value is
   ///   unknown, and whatever opening meets.
   public init(opening url: String, engines: [StorageEngine], monitoring: Monitoring = Monitoring()) throws {
@@ -38,8 +39,11 @@ public struct AnyStores: Sendable {
     var remote = RemoteOptions()
     if let time = options.duration("timeout") { remote.requestTime = time }
     if let time = options.duration("connecttimeout") { remote.connectTime = time }
+    remote.sendsTokenInPlainText = options.flag("plaintext") ?? false
     let base = String(url.prefix { $0 != "?" })
-    place = .server(try RemoteServer(base, token: try Self.token(options, url), options: remote))
+    place = .server(
+      try RemoteServer(
+        base, token: try Self.token(options, url), options: remote, monitoring: monitoring))
   }
 
   /// The stores of a repository that is open already.
@@ -67,6 +71,7 @@ public struct AnyStores: Sendable {
   private static let serverOptions = [
     StoreOption("tokenfile", .text, "the file that holds the bearer token"),
     StoreOption("tokenenv", .text, "the environment variable that holds the bearer token"),
+    StoreOption("plaintext", .flag, "whether the token may go to another machine by http:"),
     StoreOption("timeout", .duration, "how long a request may take"),
     StoreOption("connecttimeout", .duration, "how long it may take to be connected"),
   ]

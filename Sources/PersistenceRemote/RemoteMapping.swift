@@ -2,7 +2,8 @@
 /// answers.
 ///
 /// What such a server cannot be asked throws ``PersistenceError/Code/unsupported``, before anything is sent: conditions
-/// that it has no parameters for, orders where it has none, and batches. Ties in an order are broken as that server does.
+/// that it has no parameters for, several values of one field, orders where it has none, and batches. Texts are ordered and
+/// ties broken as that server does: layers do not take its first ten for those that would be the first ten here.
 ///
 /// ```swift
 /// var mapping = RemoteMapping()
@@ -39,6 +40,11 @@ public struct RemoteMapping: Sendable, Hashable {
   public var records: [String] = []
   /// The names of the members that lead to the record in the answer about one; empty where the answer is the record.
   public var record: [String] = []
+  /// The names of the members that lead to the number of records that a query has, in the answer to it; empty where the
+  /// answer does not say.
+  ///
+  /// Without it a walk ends at a page without records, since a server may give shorter pages than it is asked for.
+  public var total: [String] = []
   /// Which conditions the server takes.
   public var conditions = Conditions.equalities
   /// The parameter of an order: members with commas, `-` before one for descending; nil where there is none.

@@ -14,7 +14,7 @@ import Synchronization
 public final class RemoteServer: Sendable {
   let client: RemoteClient
   let mapping: RemoteMapping?
-  private let checked = Mutex<Set<StoredName>>([])
+  private let checked = Mutex<[StoredName: [ModelSchema]]>([:])
 
   /// Names a server; nothing is sent before it is asked.
   ///
@@ -23,11 +23,13 @@ public final class RemoteServer: Sendable {
   ///   - token: The bearer token that it is shown.
   ///   - mapping: How it is spoken with; nil for a server of this package.
   ///   - options: Times and limits.
+  ///   - monitoring: Where slow requests are reported.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where the URL is none of a server,
-  ///   or a token would go over a line that others can read.
+  ///   or a token would go over a line that others can read: to another machine by `http:`, where the options do not
+  ///   allow that.
   public init(
     _ url: String, token: String? = nil, mapping: RemoteMapping? = nil,
-    options: RemoteOptions = RemoteOptions()
+    options: RemoteOptions = RemoteOptions(), monitoring: Monitoring = Monitoring()
   ) throws(PersistenceError) {
     let scheme = url.prefix { $0 != ":" }.lowercased()
     let rest = url.dropFirst(scheme.utf8.count)
@@ -41,8 +43,15 @@ public final class RemoteServer: Sendable {
     if let token, !token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) || token.isEmpty {
       throw PersistenceError(.invalidURL, "the token holds what a header cannot")
     }
+    guard token == nil || scheme == "https" || options.sendsTokenInPlainText || Self.isThisMachine(rest)
+    else {
+      throw PersistenceError(
+        .invalidURL,
+        "the token would go to “\(url)” over a line that others can read; use https:, or say in the options "
+          + "that the line is private")
+    }
     self.mapping = mapping
-    client = RemoteClient(base: url, token: token, options: options)
+    client = RemoteClient(base: url, token: token, options: options, monitoring: monitoring)
   }
 
   /// The objects of one kind that the server has.
@@ -53,12 +62,25 @@ public final class RemoteServer: Sendable {
     RemoteStore(self)
   }
 
-  /// Whether the schema of a model has been compared with the server's.
+  /// Whether this declaration of a model has been compared with the server's.
   func isChecked(_ schema: ModelSchema) -> Bool {
-    checked.withLock { $0.contains(StoredName(schema.name)) }
+    checked.withLock { $0[StoredName(schema.name)]?.contains(schema) ?? false }
   }
 
   func note(checked schema: ModelSchema) {
-    _ = checked.withLock { $0.insert(StoredName(schema.name)) }
+    checked.withLock { checked in
+      let known = checked[StoredName(schema.name)] ?? []
+      if !known.contains(schema) { checked[StoredName(schema.name)] = known + [schema] }
+    }
+  }
+
+  /// Whether what stands after a URL's scheme names this machine, by its form alone: names are not looked up.
+  private static func isThisMachine(_ rest: Substring) -> Bool {
+    let place = rest.dropFirst(3).prefix { $0 != "/" }
+    if place == "[::1]" || place.hasPrefix("[::1]:") { return true }
+    let host = place.prefix { $0 != ":" }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return host.lowercased() == "localhost"
+      || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
   }
 }

@@ -13,6 +13,9 @@ public struct RemoteStore<Object: PersistentRecord>: Store {
 
   private let dialect: any RemoteDialect
 
+  /// Whether answers come in the order of the contract: those of a server of this package do, of others it is not known.
+  public var hasContractOrder: Bool { server.mapping == nil }
+
   init(_ server: RemoteServer) {
     self.server = server
     dialect =
@@ -41,12 +44,7 @@ public struct RemoteStore<Object: PersistentRecord>: Store {
   @discardableResult
   public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
     let record = try RemoteRecord(object, at: server)
-    let before = try RemoteRecord(expected, at: server)
-    guard record.key == before.key else {
-      throw PersistenceError.invalidRequest(
-        "an update cannot change the primary key of a \(record.schema.name); delete the record and insert another"
-      )
-    }
+    let before = try self.before(object, expected)
     return try record.object(await dialect.update(record, replacing: before))
   }
 
@@ -74,7 +72,7 @@ public struct RemoteStore<Object: PersistentRecord>: Store {
       case .insert(let object): changes.append(.insert(try RemoteRecord(object, at: server)))
       case .update(let object, let expected):
         var before: RemoteRecord<Object>?
-        if let expected { before = try RemoteRecord(expected, at: server) }
+        if let expected { before = try self.before(object, expected) }
         changes.append(.update(try RemoteRecord(object, at: server), replacing: before))
       case .save(let object): changes.append(.save(try RemoteRecord(object, at: server)))
       case .delete(let object): changes.append(.delete(try RemoteRecord(object, at: server)))
@@ -112,6 +110,12 @@ public struct RemoteStore<Object: PersistentRecord>: Store {
   /// as it does while nobody asks for pages, the walk goes on after the last object, with what is stored then.
   public func pages(_ query: FetchOptions<Object>, size: Int) -> StorePages<Object, PersistenceError> {
     StorePages { RemotePager(store: self, dialect: dialect, query: query, size: max(1, size)).next }
+  }
+
+  /// The state that a change begins with, which is of the same record.
+  private func before(_ object: Object, _ expected: Object) throws(PersistenceError) -> RemoteRecord<Object> {
+    try PersistenceError.catching { try object.requireSameKey(as: expected) }
+    return try RemoteRecord(expected, at: server)
   }
 
   func request(_ query: FetchOptions<Object>) throws(PersistenceError) -> FetchRequest {

@@ -50,7 +50,7 @@ package struct Problem: Error, Sendable {
   /// The body of the answer.
   package var json: JSONValue {
     var members = [
-      JSONMember("type", .string("urn:persistence:problem:\(code.rawValue)")),
+      JSONMember("type", .string(Self.type(code))),
       JSONMember("title", .string(ProblemRule.title(code))), JSONMember("status", .number("\(status)")),
       JSONMember("detail", .string(detail)), JSONMember("code", .string(code.rawValue)),
     ]
@@ -60,9 +60,15 @@ package struct Problem: Error, Sendable {
     return .object(members)
   }
 
+  private static func type(_ code: PersistenceError.Code) -> String {
+    "urn:persistence:problem:\(code.rawValue)"
+  }
+
   /// Reads the body of an answer; nil where it is no problem of ours.
   package init?(_ json: JSONValue, status: Int) {
-    guard case .string(let code)? = json.member("code"), !code.isEmpty else { return nil }
+    guard case .string(let code)? = json.member("code"), case .string(let type)? = json.member("type"),
+      type == Self.type(PersistenceError.Code(rawValue: code))
+    else { return nil }
     func text(_ name: String) -> String? {
       if case .string(let text)? = json.member(name) { text } else { nil }
     }

@@ -75,16 +75,23 @@ struct MappedDialect: RemoteDialect {
 
   func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows? {
     let query = try MappedQuery(request, mapping, at: client.location)
-    let pager = MappedPager(query: query) { path throws(PersistenceError) in
+    let pager = MappedPager(query: query, location: client.location) { path throws(PersistenceError) in
       let reply = try await client.reply(to: .init(method: .GET, path: path))
       guard case .array(let records) = try content(of: reply, mapping.records, request.schema, nil) else {
         throw malformed("the records are no array", request.schema)
       }
       var found: [JSONValue] = []
       for record in records { found.append(try incoming(record, request.schema)) }
-      return found
+      return MappedPage(records: found, total: try total(reply, request.schema))
     }
     return { () async throws(PersistenceError) in try await pager.next() }
+  }
+
+  private func total(_ reply: RemoteClient.Reply, _ schema: ModelSchema) throws(PersistenceError) -> Int? {
+    guard !mapping.total.isEmpty else { return nil }
+    guard case .number(let text) = try content(of: reply, mapping.total, schema, nil), let total = Int(text)
+    else { throw malformed("the number of records is none", schema) }
+    return total
   }
 
   private func collection(_ schema: ModelSchema) -> String { mapping.path(of: schema) }
@@ -137,7 +144,7 @@ struct MappedDialect: RemoteDialect {
     throws(PersistenceError)
   {
     guard (200..<300).contains(reply.status) else {
-      throw RemoteFailure(reply, at: client.location).error.at(model: schema.name, key: key)
+      throw RemoteFailure(ofOther: reply, at: client.location).error.at(model: schema.name, key: key)
     }
   }
 

@@ -24,12 +24,28 @@ struct MappedQuery: Sendable {
       guard let field = request.schema.field(named: name), !value.isNull else {
         throw .unsupported("be asked for records that lack a value", by: location)
       }
-      parameters.append((mapping.member(of: name), FieldText.plain(value, field)))
+      try add(mapping.member(of: name), FieldText.plain(value, field), location)
     }
     guard !request.order.isEmpty else { return }
     guard let sort = mapping.sort else { throw .unsupported("be asked for an order", by: location) }
     let order = request.order.map { ($0.isDescending ? "-" : "") + mapping.member(of: $0.field) }
     parameters.append((sort, order.joined(separator: ",")))
+  }
+
+  /// Adds a condition.
+  ///
+  /// A parameter that is there twice would be either of its values to many servers, or the last of
+  /// them; one that has another meaning would change the question.
+  private mutating func add(_ name: String, _ text: String, _ location: String) throws(PersistenceError) {
+    if parameters.contains(where: { $0.0 == name && $0.1 == text }) { return }
+    guard !parameters.contains(where: { $0.0 == name }) else {
+      throw .unsupported("be asked for several values of “\(name)” at once", by: location)
+    }
+    guard ![mapping.sort, mapping.limit, mapping.offset].contains(name) else {
+      throw .unsupported(
+        "be asked for values of “\(name)”, which is a parameter of another meaning", by: location)
+    }
+    parameters.append((name, text))
   }
 
   private static func equalities(_ node: PredicateNode?, _ mapping: RemoteMapping, _ location: String)
@@ -58,49 +74,4 @@ struct MappedQuery: Sendable {
 
   /// Whether the server gives its records a page at a time.
   var isPaged: Bool { mapping.limit != nil && mapping.offset != nil }
-}
-
-/// Reads the records of another server's collection, a page after another where it has pages.
-///
-/// It is used by one task at a time, as the iterators of asynchronous sequences are.
-final class MappedPager: @unchecked Sendable {  // see above
-  private let query: MappedQuery
-  private let read: @Sendable (String) async throws(PersistenceError) -> [JSONValue]
-  private var page: ArraySlice<JSONValue> = []
-  private var offset: Int
-  private var left: Int
-  private var isAtEnd = false
-
-  init(
-    query: MappedQuery, read: @escaping @Sendable (String) async throws(PersistenceError) -> [JSONValue]
-  ) {
-    self.query = query
-    self.read = read
-    offset = query.offset
-    left = query.limit ?? .max
-  }
-
-  func next() async throws(PersistenceError) -> JSONValue? {
-    while page.isEmpty, !isAtEnd, left > 0 { try await readMore() }
-    guard left > 0, let record = page.popFirst() else { return nil }
-    left -= 1
-    return record
-  }
-
-  private func readMore() async throws(PersistenceError) {
-    guard query.isPaged else {
-      isAtEnd = true
-      // Without a parameter to pass over records, those are passed over here.
-      let wanted = query.limit.map { $0 + query.offset } ?? query.mapping.pageSize
-      let isLimited = query.mapping.limit != nil && query.limit != nil
-      let all = try await read(
-        isLimited ? query.path(offset: 0, limit: wanted) : query.path(offset: 0, limit: .max))
-      page = all.dropFirst(query.offset)
-      return
-    }
-    let wanted = min(max(1, query.mapping.pageSize), left)
-    page = try await read(query.path(offset: offset, limit: wanted))[...]
-    offset += page.count
-    isAtEnd = page.count < wanted
-  }
 }

@@ -86,12 +86,10 @@ struct ServerDialect: RemoteDialect {
     let body = try PersistenceError.catching { try ServedQuery.json(request) }
     let reply = try await client.reply(
       to: .init(method: .POST, path: ServedPath.count(schema.name).text, body: body))
-    if reply.status == 200, let count = try reply.json().member("count"), case .number(let text) = count,
-      let number = Int(text)
-    {
+    if reply.isAnswer, case .number(let text)? = try reply.json().member("count"), let number = Int(text) {
       return number
     }
-    let failure = RemoteFailure(reply, at: client.location)
+    let failure = failure(reply)
     if failure.isUnknownModel { return 0 }
     throw failure.error.at(model: schema.name)
   }
@@ -101,8 +99,8 @@ struct ServerDialect: RemoteDialect {
   {
     guard try await isKnown(schema) else { return nil }
     let reply = try await client.reply(to: call)
-    if reply.status == 200 { return try reply.json() }
-    let failure = RemoteFailure(reply, at: client.location)
+    if reply.isAnswer { return try reply.json() }
+    let failure = failure(reply)
     if failure.isUnknownModel || failure.error.code == .notFound { return nil }
     throw failure.error.at(model: schema.name)
   }
@@ -114,12 +112,12 @@ struct ServerDialect: RemoteDialect {
   {
     if try await !isKnown(schema) { try await define(schema) }
     var reply = try await client.reply(to: call)
-    if reply.status >= 300, RemoteFailure(reply, at: client.location).isUnknownModel {
+    if !reply.isAnswer, failure(reply).isUnknownModel {
       try await define(schema)
       reply = try await client.reply(to: call)
     }
-    guard (200..<300).contains(reply.status) else {
-      throw RemoteFailure(reply, at: client.location).error.at(model: schema.name, key: key)
+    guard reply.isAnswer else {
+      throw failure(reply).error.at(model: schema.name, key: key)
     }
     return try reply.json()
   }
@@ -127,18 +125,22 @@ struct ServerDialect: RemoteDialect {
   private func define(_ schema: ModelSchema) async throws(PersistenceError) {
     let reply = try await client.reply(
       to: .init(method: .PUT, path: ServedPath.model(schema.name).text, body: schema.json))
-    guard (200..<300).contains(reply.status) else {
-      throw RemoteFailure(reply, at: client.location).error.at(model: schema.name)
+    guard reply.isAnswer else {
+      throw failure(reply).error.at(model: schema.name)
     }
     server.note(checked: schema)
+  }
+
+  private func failure(_ reply: RemoteClient.Reply) -> RemoteFailure {
+    RemoteFailure(ofStore: reply, at: client.location)
   }
 
   /// Whether the server has the model, which is compared with the declaration the first time (contract E4).
   private func isKnown(_ schema: ModelSchema) async throws(PersistenceError) -> Bool {
     if server.isChecked(schema) { return true }
     let reply = try await client.reply(to: .init(method: .GET, path: ServedPath.model(schema.name).text))
-    guard reply.status == 200 else {
-      let failure = RemoteFailure(reply, at: client.location)
+    guard reply.isAnswer else {
+      let failure = failure(reply)
       if failure.isUnknownModel { return false }
       throw failure.error.at(model: schema.name)
     }
@@ -149,6 +151,11 @@ struct ServerDialect: RemoteDialect {
     server.note(checked: schema)
     return true
   }
+}
+
+extension RemoteClient.Reply {
+  /// Whether a server of this package answers with what was asked for.
+  fileprivate var isAnswer: Bool { (200..<300).contains(status) && isOf(type: "application/json") }
 }
 
 extension RemoteFailure {

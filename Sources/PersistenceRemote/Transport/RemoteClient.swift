@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import DataAccess
 import Foundation
+import Logging
 import NIOCore
 import NIOHTTP1
 import PersistenceDriver
@@ -38,9 +39,11 @@ final class RemoteClient: Sendable {
   let options: RemoteOptions
   private let base: String
   private let token: String?
+  private let monitoring: Monitoring
   private let client: HTTPClient
 
-  init(base: String, token: String?, options: RemoteOptions) {
+  init(base: String, token: String?, options: RemoteOptions, monitoring: Monitoring) {
+    self.monitoring = monitoring
     self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
     location = self.base
     self.token = token
@@ -65,29 +68,41 @@ final class RemoteClient: Sendable {
   ///
   /// - Throws: What keeps an answer from coming; an answer that is a failure is an answer here.
   func reply(to call: Call) async throws(PersistenceError) -> Reply {
-    try await mapping { [self] in
+    try await mapping(call) { [self] in
       let response = try await client.execute(request(call), timeout: TimeAmount(options.requestTime))
+      return try await reply(response)
+    }
+  }
+
+  /// Reads an answer whole.
+  ///
+  /// One that is a failure says what it is by its status, however long it is.
+  private func reply(_ response: HTTPClientResponse) async throws -> Reply {
+    let status = Int(response.status.code)
+    do {
       let body = try await response.body.collect(upTo: options.answerSize)
-      return Reply(
-        status: Int(response.status.code), headers: response.headers, body: Array(body.readableBytesView))
+      return Reply(status: status, headers: response.headers, body: Array(body.readableBytesView))
+    } catch is NIOTooManyBytesError where !(200..<300).contains(status) {
+      return Reply(status: status, headers: response.headers, body: [])
     }
   }
 
   /// Makes a request whose answer is read line by line.
   ///
-  /// - Returns: The lines, or the answer where it is a failure.
+  /// - Returns: The lines, or the answer where it is something else.
   func lines(of call: Call) async throws(PersistenceError) -> Result<RemoteLines, RemoteFailure> {
-    try await mapping { [self] in
+    try await mapping(call) { [self] in
       // The whole may take as long as somebody reads; what stands still is ended by the time for reading.
       let response = try await client.execute(request(call), deadline: .distantFuture)
-      guard response.status == .ok else {
-        let body = try await response.body.collect(upTo: 1 << 20)
-        return .failure(
-          RemoteFailure(
-            Reply(
-              status: Int(response.status.code), headers: response.headers,
-              body: Array(body.readableBytesView)),
-            at: location))
+      let head = Reply(status: Int(response.status.code), headers: response.headers, body: [])
+      guard head.status == 200, head.isOf(type: "application/x-ndjson") else {
+        return .failure(RemoteFailure(ofStore: try await reply(response), at: location))
+      }
+      // An answer that only ends with its connection could break off anywhere and look whole.
+      guard response.version.major > 1 || head.isFramed else {
+        throw PersistenceError(
+          .unreachable, "the answer does not say where it ends: what stands between changed it",
+          location: location)
       }
       return .success(RemoteLines(response.body, lineLimit: options.answerSize, location: location))
     }
@@ -107,7 +122,11 @@ final class RemoteClient: Sendable {
     return request
   }
 
-  private func mapping<Value>(_ body: () async throws -> Value) async throws(PersistenceError) -> Value {
+  private func mapping<Value>(_ call: Call, _ body: () async throws -> Value) async throws(PersistenceError)
+    -> Value
+  {
+    let start = ContinuousClock.now
+    defer { report(call, ContinuousClock.now - start) }
     do {
       // What is cancelled before it began is not sent.
       try Task.checkCancellation()
@@ -115,5 +134,22 @@ final class RemoteClient: Sendable {
     } catch {
       throw TransportFailure.error(error, location: location)
     }
+  }
+
+  /// Reports a request that took longer than is expected; what its path holds of a user at debug level only.
+  private func report(_ call: Call, _ duration: Duration) {
+    guard duration > monitoring.slowRequest else { return }
+    var logger = monitoring.logger
+    logger[metadataKey: "store"] = .string(location)
+    logger.warning(
+      "slow request", metadata: ["method": .string(call.method.rawValue), "duration": .string("\(duration)")])
+    logger.debug("slow request, with its values", metadata: ["path": .string(call.path)])
+  }
+}
+
+extension RemoteClient.Reply {
+  /// Whether its end can be told from its breaking off.
+  fileprivate var isFramed: Bool {
+    headers.contains(name: "Transfer-Encoding") || headers.contains(name: "Content-Length")
   }
 }

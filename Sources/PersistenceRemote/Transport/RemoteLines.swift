@@ -33,7 +33,7 @@ final class RemoteLines: @unchecked Sendable {  // see above
       }
       scanned = view.count
       guard scanned <= lineLimit else {
-        throw PersistenceError(.valueTooLarge, "a line of the answer is too long", location: location)
+        throw TransportFailure.tooLong("line", location)
       }
       var more: ByteBuffer?
       do {

@@ -1,9 +1,6 @@
 import AsyncHTTPClient
-import Foundation
 import NIOCore
-import NIOHTTP1
 import PersistenceDriver
-import PersistenceHTTP
 
 /// Turns what the client library throws into errors of this package.
 enum TransportFailure {
@@ -26,11 +23,18 @@ enum TransportFailure {
       default: return unreachable(error.shortDescription, location)
       }
     case is NIOTooManyBytesError:
-      return PersistenceError(
-        .valueTooLarge, "the server's answer is longer than the options of the remote store allow",
-        location: location)
+      return tooLong("answer", location)
     default: return unreachable("\(error)", location)
     }
+  }
+
+  /// An answer that is not read to its end.
+  ///
+  /// What it answers to may have been done, so it is no refusal.
+  static func tooLong(_ what: String, _ location: String) -> PersistenceError {
+    PersistenceError(
+      .inputOutput, "the server's \(what) is longer than the options of the remote store allow",
+      location: location)
   }
 
   private static func cancelled(_ location: String) -> PersistenceError {
@@ -42,35 +46,5 @@ enum TransportFailure {
     PersistenceError(
       .unreachable, "the server cannot be reached, or broke the connection off (\(reason)); try again later",
       location: location)
-  }
-}
-
-/// An answer that is a failure.
-struct RemoteFailure: Error {
-  /// The status.
-  let status: Int
-  /// The error that it stands for.
-  let error: PersistenceError
-
-  init(_ reply: RemoteClient.Reply, at location: String) {
-    status = reply.status
-    if let json = try? reply.json(), let problem = Problem(json, status: reply.status) {
-      // A token is missing or does not suffice, whichever of the two.
-      error = problem.error(at: location)
-      return
-    }
-    let code: PersistenceError.Code =
-      switch reply.status {
-      case 401, 403: .unauthorized
-      case 404, 410: .notFound
-      case 408, 504: .timedOut
-      case 409, 412: .conflict
-      case 413: .valueTooLarge
-      case 429, 503: .busy
-      case 502: .unreachable
-      case 500...: .engineFailure
-      default: .invalidRequest
-      }
-    error = PersistenceError(code, "the server answered with the status \(reply.status)", location: location)
   }
 }

@@ -1,0 +1,109 @@
+import DataAccess
+import Foundation
+import Logging
+import PersistenceCore
+import PersistenceDriver
+import PersistenceHTTP
+import PersistenceRemote
+import Synchronization
+import Testing
+
+@Suite("A server as a client names it")
+struct RemoteServerTests {
+  @Test(
+    "does not get a token over a line that others can read",
+    arguments: [
+      "http://example.com", "HTTP://example.com:80/store", "http://10.0.0.1", "http://127.evil.com",
+      "http://127.0.0.1.evil.com", "http://localhost.evil.com", "http://127.0.0", "http://[::2]:80",
+      "http://[::1].evil.com", "http://127.0.0.1\\.evil.com",
+    ])
+  func plainText(url: String) throws {
+    let error = #expect(throws: PersistenceError.self) { try RemoteServer(url, token: "secret-token") }
+    #expect(error?.code == .invalidURL)
+    #expect(error.map { "\($0)".contains("secret-token") } == false)
+    #expect(throws: Never.self) { try RemoteServer(url) }
+    var options = RemoteOptions()
+    options.sendsTokenInPlainText = true
+    #expect(throws: Never.self) { try RemoteServer(url, token: "secret-token", options: options) }
+  }
+
+  @Test(
+    "gets a token over TLS, and on this machine",
+    arguments: [
+      "https://example.com", "http://127.0.0.1:8080", "http://127.8.9.10", "http://localhost:8080/store",
+      "http://[::1]:8080", "http://[::1]",
+    ])
+  func token(url: String) throws {
+    #expect(throws: Never.self) { try RemoteServer(url, token: "secret-token") }
+  }
+
+  @Test("whose URL names a token is asked alike")
+  func anyStores() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data("secret-token".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let url = "http://example.com?tokenfile=\(file.path)"
+    let error = #expect(throws: PersistenceError.self) { try AnyStores(opening: url, engines: []) }
+    #expect(error?.code == .invalidURL)
+    #expect(throws: Never.self) { try AnyStores(opening: url + "&plaintext=true", engines: []) }
+  }
+
+  @Test("compares every declaration of a model, not only the first")
+  func declarations() async throws {
+    try await RunningServer.with(try Film.context([Film(1)])) { running in
+      let server = try RemoteServer(running.url, token: RunningServer.writeToken)
+      #expect(try await server.store(of: Film.self).find(1) == Film(1))
+      let other = server.store(of: OtherFilm.self)
+      let read = await #expect(throws: PersistenceError.self) { try await other.find(2) }
+      #expect(read?.code == .schemaMismatch)
+      let written = await #expect(throws: PersistenceError.self) { try await other.save(OtherFilm(id: 2)) }
+      #expect(written?.code == .schemaMismatch)
+      #expect(try await server.store(of: Film.self).find(1) == Film(1))
+    }
+  }
+
+  @Test("reports slow requests where the one who opens stores by a URL said, without what is asked for")
+  func monitoring() async throws {
+    let schema = JSONText.canonical(try Film.schema.model.json)
+    let server = try ScriptedServer { $0.path == "/models/Film" ? .json(schema) : .page(503) }
+    let kept = Lines.Kept()
+    let logger = Logger(label: "test") { _ in Lines(kept: kept) }
+    let stores = try AnyStores(
+      opening: server.url, engines: [], monitoring: Monitoring(logger: logger, slowRequest: .zero))
+    _ = try? await stores.store(of: Film.self).find(4711)
+    #expect(kept.all.contains { $0.contains("slow request") && $0.contains(server.url) })
+    #expect(server.requests.contains { $0.path.contains("4711") })
+    #expect(!kept.all.contains { $0.contains("4711") })
+  }
+}
+
+/// A film as somebody else declares it.
+private struct OtherFilm: PersistentRecord {
+  var id: Int
+  static let schema = RecordSchema<OtherFilm>("Film", fields: [.field("id", \.id)], key: [\.id])
+  var primaryKey: Int { id }
+
+  init(id: Int) { self.id = id }
+  init(from row: borrowing Row) throws { id = try row.decode(at: 0) }
+  func encode(into row: RowBuffer) throws { row.encode(id, at: 0) }
+}
+
+/// Keeps what is logged.
+private struct Lines: LogHandler {
+  final class Kept: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock(\.self) }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  let kept: Kept
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.info
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) { kept.add("\(event.message) \(metadata) \(event.metadata ?? [:])") }
+}
