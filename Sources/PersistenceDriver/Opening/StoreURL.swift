@@ -64,8 +64,8 @@ public struct StoreURL: Sendable, Hashable {
     var text = text
     if let slashes = text.range(of: "://") {
       let rest = text[slashes.upperBound...]
-      let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-      if let at = rest[..<end].lastIndex(of: "@") {
+      // A password may hold what ends a host elsewhere: rather too much is hidden. A third slash begins a path.
+      if let at = rest.lastIndex(of: "@"), rest.first != "/" {
         text.replaceSubrange(slashes.upperBound..<at, with: "***")
       }
     }

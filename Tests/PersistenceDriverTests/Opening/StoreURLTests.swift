@@ -32,6 +32,10 @@ struct StoreURLTests {
     #expect(
       StoreURL.redacted("postgres://me:secret@host/db?password=p&x=1")
         == "postgres://***@host/db?password=***&x=1")
+    for (text, shown) in [
+      ("x://u:p/w@host", "x://***@host"), ("x://u:p?w@host/db?token=t", "x://***@host/db?token=***"),
+      ("x://u:p@q@host", "x://***@host"), ("sqlite:///var/a@2/x.sqlite", "sqlite:///var/a@2/x.sqlite"),
+    ] { #expect(StoreURL.redacted(text) == shown) }
     let error = #expect(throws: PersistenceError.self) {
       try StorageEngine.open("postgres://me:secret@host/db", engines: [], monitoring: Monitoring())
     }
