@@ -27,6 +27,9 @@ struct SQLiteCatalog: Sendable {
 
   /// The tables of others that cannot be used, and why.
   let refused: [StoredName: PersistenceError]
+
+  /// Whether writing a record may do something else: by triggers, or since a table says what becomes of conflicts.
+  let writesByItself: Bool
 }
 
 extension SQLiteConnection {
@@ -108,7 +111,18 @@ extension SQLiteConnection {
     var (tables, refused): ([StoredName: SQLiteTable], [StoredName: PersistenceError]) = ([:], [:])
     if !others.isEmpty { try readForeign(others, &tables, &refused) }
     return SQLiteCatalog(
-      version: version, isOurs: isOurs, layouts: layouts, tables: tables, refused: refused)
+      version: version, isOurs: isOurs, layouts: layouts, tables: tables, refused: refused,
+      writesByItself: try writesByItself())
+  }
+
+  private func writesByItself() throws -> Bool {
+    try rows(
+      "SELECT type, sql FROM sqlite_schema WHERE type = 'trigger' OR (type = 'table' AND sql LIKE '%CONFLICT%')"
+    ).contains { row in
+      guard row[0] == .text("table") else { return true }
+      guard case .text(let text) = row[1] else { return false }
+      return SQLiteDeclaration(text).hasWord("CONFLICT")
+    }
   }
 
   private func readForeign(

@@ -139,6 +139,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
       let observed = monitor.observers.begin(transaction)
       do {
         try body(observed.transaction)
+        if connection.catalog?.writesByItself == true { observed.mayHaveChangedMore() }
         try transaction.end()
       } catch {
         transaction.abandon()

@@ -53,16 +53,14 @@ final class Observation<Model: PersistentRecord>: Sendable {
   }
 
   private func step() async throws -> RecordUpdate<Model>? {
-    switch state.withLock({ $0 }) {
-    case .over: return nil
-    case .new:
-      if Task.isCancelled { return nil }
-      return try await onThread { [self] in
-        let observed = try begin()
-        return try look(observed, isFirst: true)
-      }
-    case .observing(let observed):
-      while true {
+    while true {
+      switch state.withLock({ $0 }) {
+      case .over: return nil
+      case .new:
+        if Task.isCancelled { return nil }
+        let first = try await onThread { [self] in try begin().flatMap { try look($0, isFirst: true) } }
+        if let first { return first }
+      case .observing(let observed):
         try await wait(for: observed)
         if Task.isCancelled { return nil }
         if let update = try await onThread({ [self] in try look(observed, isFirst: false) }) { return update }
@@ -70,8 +68,8 @@ final class Observation<Model: PersistentRecord>: Sendable {
     }
   }
 
-  /// Begins to observe.
-  private func begin() throws -> Observed {
+  /// Begins to observe; nil where another call of ``next()`` has begun meanwhile, or has ended it all.
+  private func begin() throws -> Observed? {
     let store = try StorageAccess.store(try outside(context), for: Model.self)
     guard store.capabilities.reportsCommits else {
       throw PersistenceError.unsupported("be observed", by: "the context \(store.location)")
@@ -80,7 +78,15 @@ final class Observation<Model: PersistentRecord>: Sendable {
       store: store, observers: store.innermost.monitor.observers,
       observer: try CommitObserver(query.request(in: store), in: store, keyLimit: options.keyLimit))
     try observed.observers.add(observed.observer)
-    state.withLock { $0 = .observing(observed) }
+    let isOurs = state.withLock { state in
+      guard case .new = state else { return false }
+      state = .observing(observed)
+      return true
+    }
+    guard isOurs else {
+      observed.observers.remove(observed.observer)
+      return nil
+    }
     return observed
   }
 
@@ -96,6 +102,10 @@ final class Observation<Model: PersistentRecord>: Sendable {
     let store = observed.store
     let (snapshot, changes) = try observed.observers.look(observed.observer, at: store)
     guard isFirst || !changes.isEmpty else { return nil }
+    // A migration that has begun since is told as unknown, whoever runs it.
+    if isFirst || changes.isUnknown, try snapshot.holdsUnfinishedMigration() {
+      throw PersistenceError.incompleteStore(store.location)
+    }
     let request = observed.observer.request
     let results = try store.monitor.measure(request) {
       try snapshot.plan(for: request)

@@ -19,13 +19,18 @@ extension StorageContext {
 
   @usableFromInline
   func lookForMigration() throws {
+    guard try !holdsUnfinishedMigration() else { throw PersistenceError.incompleteStore(location) }
+    monitor.note(isComplete: true)
+  }
+}
+
+extension StorageReader {
+  /// Whether the state that is read is one that a migration has not finished filling.
+  package func holdsUnfinishedMigration() throws -> Bool {
     let ledger = StoredName(ReservedModel.migrationLedger)
-    guard let schema = try catalog().first(where: { StoredName($0.name) == ledger }) else {
-      return monitor.note(isComplete: true)
-    }
+    guard let schema = try catalog().first(where: { StoredName($0.name) == ledger }) else { return false }
     // A ledger without records is one of a context that cannot drop models: the migration has been finished.
-    guard try count(FetchRequest(schema)) > 0 else { return monitor.note(isComplete: true) }
-    throw PersistenceError.incompleteStore(location)
+    return try count(FetchRequest(schema)) > 0
   }
 }
 

@@ -16,11 +16,12 @@ package final class CommitObserver: Sendable {
   private struct State {
     var changes: KeyChanges
     var hasEnded = false
-    var waiter: CheckedContinuation<Void, Never>?
+    /// Iterators can be copied, so that several tasks may wait at once.
+    var waiters: [CheckedContinuation<Void, Never>] = []
 
-    mutating func wake() -> CheckedContinuation<Void, Never>? {
-      defer { waiter = nil }
-      return waiter
+    mutating func wake() -> [CheckedContinuation<Void, Never>] {
+      defer { waiters = [] }
+      return waiters
     }
   }
 
@@ -34,11 +35,12 @@ package final class CommitObserver: Sendable {
   /// - Throws: ``PersistenceError`` where the request's condition cannot be evaluated.
   package init(_ request: FetchRequest, in context: any StorageContext, keyLimit: Int) throws {
     self.request = request
-    self.keyLimit = keyLimit
+    // One more is read to see whether there are too many, and there is a number after each limit.
+    self.keyLimit = min(max(0, keyLimit), Int.max - 1)
     model = StoredName(request.schema.name)
     predicate = try CompiledPredicate(request.predicate, in: request.schema)
     owner = ObjectIdentifier(context.innermost.monitor)
-    state = Mutex(State(changes: KeyChanges(limit: keyLimit)))
+    state = Mutex(State(changes: KeyChanges(limit: self.keyLimit)))
   }
 
   /// The condition for rows of a schema that a writer uses, which may name the fields in another order; nil where every
@@ -53,18 +55,17 @@ package final class CommitObserver: Sendable {
   package func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let (isDue, earlier) = state.withLock { state in
-          let earlier = state.wake()
+        let isDue = state.withLock { state in
           // A task is cancelled before its handlers are called: either this is seen here, or they see the waiter.
-          guard state.changes.isEmpty, !state.hasEnded, !Task.isCancelled else { return (true, earlier) }
-          state.waiter = continuation
-          return (false, earlier)
+          guard state.changes.isEmpty, !state.hasEnded, !Task.isCancelled else { return true }
+          state.waiters.append(continuation)
+          return false
         }
-        earlier?.resume()
         if isDue { continuation.resume() }
       }
     } onCancel: {
-      state.withLock { $0.wake() }?.resume()
+      // Whoever else waits finds nothing, and waits again.
+      for waiter in state.withLock({ $0.wake() }) { waiter.resume() }
     }
   }
 
@@ -76,22 +77,22 @@ package final class CommitObserver: Sendable {
     }
   }
 
-  func merge(_ changes: KeyChanges) -> CheckedContinuation<Void, Never>? {
-    guard !changes.isEmpty else { return nil }
+  func merge(_ changes: KeyChanges) -> [CheckedContinuation<Void, Never>] {
+    guard !changes.isEmpty else { return [] }
     return state.withLock { state in
       state.changes.merge(changes)
-      return state.changes.isEmpty ? nil : state.wake()
+      return state.changes.isEmpty ? [] : state.wake()
     }
   }
 
-  func lose() -> CheckedContinuation<Void, Never>? {
+  func lose() -> [CheckedContinuation<Void, Never>] {
     state.withLock { state in
       state.changes.lose()
       return state.wake()
     }
   }
 
-  func end() -> CheckedContinuation<Void, Never>? {
+  func end() -> [CheckedContinuation<Void, Never>] {
     state.withLock { state in
       state.hasEnded = true
       return state.wake()

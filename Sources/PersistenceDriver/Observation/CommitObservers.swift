@@ -18,6 +18,7 @@ import Synchronization
 public final class CommitObservers: Sendable {
   private let observers = Lock<[CommitObserver]>([])
   private let observed = Atomic<Bool>(false)
+  private static let ledger = StoredName(ReservedModel.migrationLedger)
 
   /// Tells commits of other processes; nil where the engine cannot.
   let outside: (any OutsideCommits)?
@@ -69,17 +70,15 @@ public final class CommitObservers: Sendable {
   private func tell(
     _ observers: [CommitObserver], of record: CommitRecord?, _ woken: inout [CheckedContinuation<Void, Never>]
   ) {
+    // A migration that begins or ends concerns whoever observes any part of the store.
+    if record?.hasTouched(Self.ledger) == true { record?.loseEverything() }
     for observer in observers {
-      let waiter: CheckedContinuation<Void, Never>?
       if let changes = record?.changes(for: observer) {
-        waiter = observer.merge(changes)
+        woken += observer.merge(changes)
       } else if record?.hasTouched(observer.model) ?? true {
         // It came when the transaction had begun.
-        waiter = observer.lose()
-      } else {
-        waiter = nil
+        woken += observer.lose()
       }
-      if let waiter { woken.append(waiter) }
     }
   }
 
@@ -94,7 +93,7 @@ public final class CommitObservers: Sendable {
       // Another process is about to commit: the next question is answered.
       return false
     }
-    woken += observers.compactMap { $0.lose() }
+    for observer in observers { woken += observer.lose() }
     return true
   }
 }
@@ -137,9 +136,13 @@ extension CommitObservers {
         _ = try check(observers, &woken)
         let snapshot = try context.snapshot()
         attempts += 1
-        // Another process may have committed in between; one that never stops to is told of once too often.
+        // Another process may have committed in between.
         let isExact = try !check(observers, &woken)
-        if isExact || attempts == 8 { return (snapshot, observer.takeChanges()) }
+        guard isExact || attempts == 8 else { continue }
+        let changes = observer.takeChanges()
+        // Of one that never stops to, what came last does not show as yet: there is another look, and rather one too many.
+        if !isExact { woken += observer.lose() }
+        return (snapshot, changes)
       }
     }
   }
@@ -158,7 +161,7 @@ extension CommitObservers {
     var woken: [CheckedContinuation<Void, Never>] = []
     observers.withLock { observers in
       for observer in observers where observer.owner == owner {
-        if let waiter = observer.end() { woken.append(waiter) }
+        woken += observer.end()
       }
     }
     for waiter in woken { waiter.resume() }
@@ -174,4 +177,10 @@ public struct ObservedTransaction {
   public let transaction: any StorageTransaction
 
   let record: CommitRecord?
+
+  /// Says that writing may have changed more records than it named, as the triggers of a database do: whoever observes
+  /// the store is told that anything may have changed, where the transaction has written anything.
+  ///
+  /// It is called before ``CommitObservers/commit(_:_:)``.
+  public func mayHaveChangedMore() { record?.loseEverything() }
 }

@@ -52,6 +52,10 @@ final class CommitRecord {
   private var undo: [Undo] = []
   /// How many undoings were forgotten, since there were too many.
   private var forgotten = 0
+  /// The number of each observer's last undoing that was forgotten; −1 where there is none.
+  private var lastForgotten: [Int]
+  /// Whether more may have changed than was noted.
+  private var hasTouchedAll = false
   private var depth = 0
 
   private static let undoLimit = 100_000
@@ -59,6 +63,7 @@ final class CommitRecord {
   init(_ observers: [CommitObserver]) {
     self.observers = observers
     changes = observers.map { KeyChanges(limit: $0.keyLimit) }
+    lastForgotten = Array(repeating: -1, count: observers.count)
   }
 
   /// Those who observe a model and can still be told something; nil where nobody does.
@@ -97,12 +102,15 @@ final class CommitRecord {
       guard fitted || fits else { continue }
       let known = changes[place].note(key, fitted: fitted, fits: fits)
       guard depth > 0 else { continue }
-      if undo.count == Self.undoLimit {
-        forgotten += undo.count
-        undo.removeAll()
-      }
+      if undo.count == Self.undoLimit { forgetUndoings() }
       undo.append(Undo(place: place, key: key, entry: known))
     }
+  }
+
+  private func forgetUndoings() {
+    for (number, undoing) in undo.enumerated() { lastForgotten[undoing.place] = forgotten + number }
+    forgotten += undo.count
+    undo.removeAll()
   }
 
   /// Notes that it is not known what of a model was changed.
@@ -115,6 +123,13 @@ final class CommitRecord {
     for place in changes.indices where !changes[place].isEmpty { changes[place].lose() }
   }
 
+  /// Notes that more may have changed than was noted, where anything was written.
+  func loseEverything() {
+    guard !touched.isEmpty else { return }
+    hasTouchedAll = true
+    for place in changes.indices { changes[place].lose() }
+  }
+
   /// Runs a closure, and takes back what was noted in it where it throws.
   func nested(_ body: () throws -> Void) throws {
     let start = forgotten + undo.count
@@ -124,6 +139,7 @@ final class CommitRecord {
       if depth == 0 {
         undo.removeAll()
         forgotten = 0
+        for place in lastForgotten.indices { lastForgotten[place] = -1 }
       }
     }
     do {
@@ -133,7 +149,9 @@ final class CommitRecord {
         let last = undo.removeLast()
         changes[last.place].restore(last.entry, for: last.key)
       }
-      if forgotten > start { loseAll() }
+      // What was noted before the closure may have been overwritten by what cannot be undone any more, even where
+      // nothing is left of it.
+      for place in changes.indices where lastForgotten[place] >= start { changes[place].lose() }
       throw error
     }
   }
@@ -144,5 +162,5 @@ final class CommitRecord {
   }
 
   /// Whether anything of a model may have been written.
-  func hasTouched(_ model: StoredName) -> Bool { touched.contains(model) }
+  func hasTouched(_ model: StoredName) -> Bool { hasTouchedAll || touched.contains(model) }
 }

@@ -12,6 +12,7 @@ enum ObservationChecks {
     observing(
       "changes that come faster than they are looked at are one change set, the last state counting", merged),
     observing("more changed keys than an observer wants are told as unknown", beyondLimit),
+    observing("an observer that wants to be told every key is, however many there are", withoutLimit),
     observing("a query with an order and a limit is observed as well", pages),
     observing(
       "a model that is removed is told to its observers",
@@ -175,6 +176,22 @@ enum ObservationChecks {
     let last = try await updates.required()
 
     try expect(last.changes, equals: .keys(keys(inserted: [1])), "and then keys again")
+  }
+
+  @Sendable private static func withoutLimit(_ repository: Repository) async throws {
+    let options = ObservationOptions(keyLimit: .max)
+    var updates = repository.updates(of: Account.self, where: \.balance == 1, options: options)
+      .makeAsyncIterator()
+    _ = try await updates.required()
+    try repository.save(contentsOf: (1...30).map { Account($0, balance: 1) })
+    let saved = try await updates.required()
+    try expect(saved.changes, equals: .keys(keys(inserted: Array(1...30))))
+    try repository.filter(Account.self, where: \.id > 20).update(.set(\.balance, to: 2))
+    let changed = try await updates.required()
+    try expect(changed.changes, equals: .keys(keys(deleted: Array(21...30))))
+    try repository.deleteAll(Account.self)
+    let deleted = try await updates.required()
+    try expect(deleted.changes, equals: .keys(keys(deleted: Array(1...20))))
   }
 
   @Sendable private static func pages(_ repository: Repository) async throws {

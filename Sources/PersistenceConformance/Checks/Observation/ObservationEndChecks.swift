@@ -9,6 +9,11 @@ enum ObservationEndChecks {
       "a task that is cancelled while it waits ends its updates with nil", cancelled),
     ObservationChecks.observing("closing a context ends its updates with the error closed", closed),
     ObservationChecks.observing(
+      "updates end with incompleteStore where a migration begins to fill the store, and with it nobody observes",
+      incomplete),
+    ObservationChecks.observing(
+      "tasks that begin one walk at once are one observer, which each of them is told by", together),
+    ObservationChecks.observing(
       "the inside of a transaction cannot be observed, and says so", insideTransaction),
     ConformanceCheck(
       asynchronous: "a context that does not tell its commits refuses to be observed", [.u1], needs: [],
@@ -77,6 +82,60 @@ enum ObservationEndChecks {
       try expect(error.code, equals: .closed)
     }
     try expect(!observers.isObserved)
+  }
+
+  @Sendable private static func incomplete(_ repository: Repository) async throws {
+    let storage = try repository.storage
+    let observers = storage.innermost.monitor.observers
+    try repository.save(Account(1, balance: 1))
+    var updates = repository.updates(of: Account.self, where: \.balance > 0).makeAsyncIterator()
+    _ = try await updates.required()
+    try RowStore(storage, IncompleteChecks.ledger()).save([[.text("")]])
+    do {
+      _ = try await updates.required()
+      throw ConformanceFailure(
+        "updates", expected: "the error incompleteStore", found: "an update", file: #fileID, line: #line)
+    } catch let error as PersistenceError {
+      try expect(error.code, equals: .incompleteStore)
+    }
+    try expect(!observers.isObserved)
+    try storage.transaction { _ = try $0.deleteAll(in: IncompleteChecks.ledger()) }
+    var later = repository.updates(of: Account.self).makeAsyncIterator()
+    let update = try await later.required()
+    try expect(update.results.map(\.id), equals: [1], "after the migration")
+  }
+
+  @Sendable private static func together(_ repository: Repository) async throws {
+    let observers = try repository.storage.innermost.monitor.observers
+    for round in 1...20 {
+      do {
+        let updates = repository.updates(of: Account.self).makeAsyncIterator()
+        let writer = Task {
+          var balance = 0
+          while !Task.isCancelled {
+            balance += 1
+            try repository.save(Account(round, balance: balance))
+            try? await Task.sleep(for: .milliseconds(1))
+          }
+        }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+          for _ in 1...4 {
+            group.addTask {
+              var own = updates
+              return try await own.required().changes == .first
+            }
+          }
+          var firsts = 0
+          for try await isFirst in group where isFirst { firsts += 1 }
+          try expect(firsts, equals: 1, "how many were told the first update")
+        }
+        writer.cancel()
+        try await writer.value
+      }
+      // A task lets go of its copy shortly after it has given its result.
+      for _ in 0..<200 where observers.isObserved { try await Task.sleep(for: .milliseconds(10)) }
+      try expect(!observers.isObserved, "after the iterators")
+    }
   }
 
   @Sendable private static func insideTransaction(_ repository: Repository) async throws {

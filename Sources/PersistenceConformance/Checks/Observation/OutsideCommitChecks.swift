@@ -11,7 +11,39 @@ enum OutsideCommitChecks {
       asynchronous:
         "beside another process that writes, own commits are told by keys or as unknown, and none is missed",
       [.u2, .u1], needs: [.writable, .reportingCommits, .multiProcess, .noticingOutsideCommits], beside),
+    ConformanceCheck(
+      asynchronous:
+        "what a process committed that was killed before it could tell anybody is seen all the same", [.u2],
+      needs: [.writable, .reportingCommits, .multiProcess, .noticingOutsideCommits], killed),
   ]
+
+  @Sendable private static func killed(_ context: ContextUnderTest) async throws {
+    let accounts = 30
+    let store = try context.makeStore(on: .disk)
+    let repository = try store.open(.patient)
+    try repository.save(contentsOf: (1...accounts).map { Account($0, balance: 100) })
+    try await Watchdog.limit(seconds: context.effort.times(120, thorough: 1200)) {
+      var random = SeededGenerator(seed: context.seed ?? 74)
+      var updates = repository.updates(of: Account.self).makeAsyncIterator()
+      var shown = balances(try await updates.required().results)
+      for _ in 0..<context.effort.times(3, thorough: 60) {
+        let worker = try store.worker(
+          "transfer", "\(accounts)", "100000", "\(random.int(0...999))", opening: .patient)
+        try worker.wait(for: "ack \(random.int(1...9))")
+        try await Task.sleep(for: .microseconds(random.int(0...5000)))
+        worker.kill()
+        let stored = balances(try repository.fetch(Account.self))
+        while shown != stored {
+          let update = try await updates.required()
+          try expect(update.changes, equals: .unknown)
+          shown = balances(update.results)
+          try expect(shown.values.reduce(0, +), equals: accounts * 100, "the sum, which no transfer changes")
+        }
+      }
+      try repository.save(Account(-1, balance: 0))
+      while shown[-1] == nil { shown = balances(try await updates.required().results) }
+    }
+  }
 
   @Sendable private static func told(_ context: ContextUnderTest) async throws {
     let store = try context.makeStore()
@@ -73,5 +105,9 @@ enum OutsideCommitChecks {
       try expect(told, equals: words)
       try expect(worker.waitUntilOver() == .success, "\(worker.lines.suffix(2))")
     }
+  }
+
+  private static func balances(_ records: some Sequence<Account>) -> [Int: Int] {
+    Dictionary(records.map { ($0.id, $0.balance) }, uniquingKeysWith: { $1 })
   }
 }

@@ -12,7 +12,8 @@ enum IncompleteChecks {
     ConformanceCheck("an app cannot declare a model of a reserved name", [.e4], reserved),
   ]
 
-  private static func ledger() throws -> ModelSchema {
+  /// As much of it as marks a store.
+  static func ledger() throws -> ModelSchema {
     try ModelSchema(
       name: ReservedModel.migrationLedger, fields: [FieldSchema("model", .string)], key: ["model"])
   }

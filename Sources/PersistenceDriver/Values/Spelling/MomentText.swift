@@ -7,8 +7,14 @@ package enum MomentText {
   /// The moment that a text stands for; nil where it stands for none.
   ///
   /// A date alone, or with a time, a fraction and a zone, UTC where there is none; or `@` and seconds.
-  package static func seconds(_ text: String) -> Double? {
-    if text.utf8.first == UInt8(ascii: "@") { return distant(String(text.dropFirst())) }
+  package static func seconds(_ text: String) -> Double? { moment(text)?.seconds }
+
+  /// The moment that a text stands for, and whether its digits can be had back from it; nil where it stands for none.
+  package static func moment(_ text: String) -> (seconds: Double, isExact: Bool)? {
+    if text.utf8.first == UInt8(ascii: "@") {
+      let digits = String(text.dropFirst())
+      return distant(digits).map { ($0, isExact($0, digits)) }
+    }
     var reader = MomentReader(text)
     guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),
       let day = reader.digits(2)
@@ -30,7 +36,7 @@ package enum MomentText {
       moment.offset = offset
     }
     guard reader.isAtEnd else { return nil }
-    return moment.seconds
+    return moment.moment
   }
 
   /// A moment as calendars and clocks say it.
@@ -47,8 +53,9 @@ package enum MomentText {
     /// Begins with a day.
     package init(year: Int, month: Int, day: Int) { (self.year, self.month, self.day) = (year, month, day) }
 
-    /// The seconds since 2001; nil where there is no such moment.
-    package var seconds: Double? {
+    /// The seconds since 2001, and whether the digits of the fraction can be had back from them; nil where there is no
+    /// such moment.
+    package var moment: (seconds: Double, isExact: Bool)? {
       guard (1...9999).contains(year), (1...12).contains(month),
         (1...MomentText.length(of: month, year)).contains(day),
         hour < 24, minute < 60, second < 60
@@ -69,11 +76,16 @@ package enum MomentText {
     }
   }
 
-  private static func number(_ total: Int, _ fraction: String) -> Double? {
-    guard total < 0, fraction.contains(where: { $0 != "0" }) else {
-      return Double("\(total).\(fraction.isEmpty ? "0" : fraction)").map(TotalOrder.normalized)
-    }
-    return Double("-\(-total - 1).\(complement(fraction))")
+  private static func number(_ total: Int, _ fraction: String) -> (seconds: Double, isExact: Bool)? {
+    let digits =
+      total < 0 && fraction.contains { $0 != "0" }
+      ? "-\(-total - 1).\(complement(fraction))" : "\(total).\(fraction.isEmpty ? "0" : fraction)"
+    return Double(digits).map { (TotalOrder.normalized($0), isExact($0, digits)) }
+  }
+
+  /// Whether a double's shortest digits are the ones that were written: none is lost then.
+  private static func isExact(_ number: Double, _ digits: String) -> Bool {
+    !number.isFinite || ExactNumber("\(number)") == ExactNumber(digits)
   }
 
   /// The digits of 1 − 0.digits.

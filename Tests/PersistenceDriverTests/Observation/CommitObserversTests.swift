@@ -1,0 +1,126 @@
+import PersistenceDriver
+import Synchronization
+import Testing
+
+@Suite("What observers are told")
+struct CommitObserversTests {
+  private let notes: ModelSchema
+  private let others: ModelSchema
+  private let context = MemoryContext()
+
+  init() throws {
+    notes = try ModelSchema(name: "Note", fields: [FieldSchema("id", .int64)], key: ["id"])
+    others = try ModelSchema(name: "Other", fields: [FieldSchema("id", .int64)], key: ["id"])
+    let schemas = [notes, others]
+    try context.transaction { transaction in
+      for schema in schemas { try transaction.define(schema) }
+    }
+  }
+
+  private func observer(
+    of schema: ModelSchema, with observers: CommitObservers, keyLimit: Int = 10_000
+  ) throws -> CommitObserver {
+    let observer = try CommitObserver(FetchRequest(schema), in: context, keyLimit: keyLimit)
+    try observers.add(observer)
+    return observer
+  }
+
+  private static func insert(_ ids: Range<Int>, _ schema: ModelSchema, _ transaction: any StorageTransaction)
+    throws
+  {
+    let row = RowBuffer(count: 1)
+    for id in ids {
+      row.set([.integer(Int64(id))])
+      try row.withRow { try transaction.insert($0, in: schema) }
+    }
+  }
+
+  @Test("a look that other processes' commits never leave alone is followed by another one")
+  func incessant() throws {
+    // The first answer is for the beginning; then another commit comes behind each of eight snapshots.
+    let outside = ScriptedCommits([false] + (0..<8).flatMap { _ in [false, true] })
+    let observers = CommitObservers(outside: outside)
+    let first = try observer(of: notes, with: observers)
+    #expect(try observers.look(first, at: context).changes.isUnknown)
+    #expect(outside.isThrough)
+    #expect(try observers.look(first, at: context).changes.isUnknown, "the last of them does not show as yet")
+    #expect(try observers.look(first, at: context).changes.isEmpty)
+  }
+
+  @Test("what more is undone than is remembered for it leaves nobody untold", arguments: [834, 900])
+  func forgottenUndoings(count: Int) throws {
+    let (notes, observers) = (self.notes, context.monitor.observers)
+    let many = try (0..<120).map { _ in try observer(of: notes, with: observers) }
+    let other = try observer(of: others, with: observers)
+    try context.transaction { transaction in
+      try Self.insert(0..<count, notes, transaction)
+      #expect(throws: Undone.self) {
+        try transaction.nested {
+          _ = try transaction.deleteAll(in: notes)
+          throw Undone()
+        }
+      }
+    }
+    #expect(try context.count(FetchRequest(notes)) == count)
+    let told = try many.map { try observers.look($0, at: context).changes }
+    #expect(told.allSatisfy { $0.isUnknown || $0.entries.count == count })
+    #expect(try observers.look(other, at: context).changes.isEmpty, "another model is not concerned")
+  }
+
+  @Test("what cannot be counted is removed all the same, and told as unknown")
+  func uncounted() throws {
+    let notes = self.notes
+    try context.transaction { try Self.insert(0..<3, notes, $0) }
+    let observers = CommitObservers()
+    let observer = try observer(of: notes, with: observers)
+    try context.transaction { transaction in
+      let observed = observers.begin(UncountedTransaction(wrapped: transaction))
+      try observed.transaction.drop(notes)
+      try observers.commit(observed) {}
+    }
+    #expect(try context.catalog().map(\.name) == ["Other"])
+    #expect(try observers.look(observer, at: context).changes.isUnknown)
+  }
+
+  @Test("a commit that fails may have happened: who observes what it wrote looks again, and nobody else")
+  func failedCommit() throws {
+    let (notes, observers) = (self.notes, CommitObservers())
+    let (concerned, other) = (
+      try observer(of: notes, with: observers), try observer(of: others, with: observers)
+    )
+    #expect(throws: Undone.self) {
+      try context.transaction { transaction in
+        let observed = observers.begin(transaction)
+        try Self.insert(0..<3, notes, observed.transaction)
+        try observers.commit(observed) { throw Undone() }
+      }
+    }
+    #expect(try observers.look(concerned, at: context).changes.isUnknown)
+    #expect(try observers.look(other, at: context).changes.isEmpty)
+  }
+}
+
+private struct Undone: Error {}
+
+/// Other processes that commit by a script, and then no more.
+private final class ScriptedCommits: OutsideCommits {
+  private let answers: Mutex<[Bool]>
+
+  init(_ answers: [Bool]) { self.answers = Mutex(answers) }
+
+  var isThrough: Bool { answers.withLock(\.isEmpty) }
+
+  func check() throws -> Bool { answers.withLock { $0.isEmpty ? false : $0.removeFirst() } }
+  func rest() {}
+}
+
+/// A transaction whose records cannot be counted.
+private final class UncountedTransaction: StorageTransactionWrapper {
+  let wrapped: any StorageTransaction
+
+  init(wrapped: any StorageTransaction) { self.wrapped = wrapped }
+
+  func count(_ request: FetchRequest) throws -> Int {
+    throw PersistenceError(.inputOutput, "the medium failed")
+  }
+}
