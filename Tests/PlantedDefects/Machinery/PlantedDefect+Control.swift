@@ -37,6 +37,11 @@ extension PlantedDefect {
             if !isClosing { try back.apply(commits.last) }
           }
         }),
+      Control(
+        rules: [.u1, .w1, .w3],
+        context: ContextUnderTest("telling, and right") { _, options, monitoring in
+          TellingContext(memory(options, monitoring), monitoring)
+        }),
     ]
 
     private static let mirror = "mirrored, but right"

@@ -20,6 +20,14 @@ package struct PlantedDefect: Sendable {
     _ name: String, _ rules: ContractRule..., isSemantic: Bool = false,
     opening: @escaping ContextUnderTest.Opening
   ) {
+    self.init(name, rules: rules, isSemantic: isSemantic, opening: opening)
+  }
+
+  /// A defect in whatever opens a store.
+  init(
+    _ name: String, rules: [ContractRule], isSemantic: Bool = false,
+    opening: @escaping ContextUnderTest.Opening
+  ) {
     self.name = name
     self.rules = rules
     self.isSemantic = isSemantic
@@ -65,8 +73,8 @@ extension PlantedDefect: CustomStringConvertible {
 extension PlantedDefect {
   /// Every defect.
   package static let all: [PlantedDefect] = [
-    values, comparisons, searches, orders, pages, writing, transactions, indexes, results, schemas, errors,
-    waiting, media,
+    observation, values, comparisons, searches, orders, pages, writing, transactions, indexes, results,
+    schemas, errors, waiting, media,
   ].flatMap { $0 }
 }
 

@@ -1,0 +1,91 @@
+import Foundation
+import PersistenceConformance
+import PersistenceCore
+
+extension PlantedDefect {
+  /// U1: what observers are told.
+  static let observation: [PlantedDefect] = [
+    PlantedDefect(
+      "one commit in three is not told", .u1,
+      telling: { telling in
+        let count = Remembered(0)
+        telling.commit = { observers, transaction, commit in
+          let isThird = count.change { count in
+            count += 1
+            return count.isMultiple(of: 3)
+          }
+          if isThird { try commit() } else { try observers.commit(transaction, commit) }
+        }
+      }),
+    PlantedDefect(
+      "a commit is told twice", .u1,
+      telling: { telling in
+        telling.commit = { observers, transaction, commit in
+          try observers.commit(transaction, commit)
+          hesitate()
+          try observers.commit(transaction) {}
+        }
+      }),
+    PlantedDefect(
+      "a commit is told before it is made", .u1,
+      telling: { telling in
+        telling.commit = { observers, transaction, commit in
+          try observers.commit(transaction) {}
+          hesitate()
+          try commit()
+        }
+      }),
+    PlantedDefect(
+      "a commit can be seen before it is told", .u1,
+      telling: { telling in
+        telling.commit = { observers, transaction, commit in
+          try commit()
+          hesitate()
+          try observers.commit(transaction) {}
+        }
+      }),
+    PlantedDefect(
+      "what a nested transaction undid is told", .u1,
+      telling: { telling in
+        telling.wrap = { UnnestedTransaction($0, engine: $1) }
+      }),
+    PlantedDefect(
+      "what a transaction undid is told", .u1,
+      telling: { telling in
+        telling.undone = { observers, transaction in try observers.commit(transaction) {} }
+      }),
+    PlantedDefect(
+      "closing a context leaves its observers waiting", .u1,
+      telling: { telling in
+        telling.endsWithTheContext = false
+      }),
+  ]
+
+  /// A defect in telling, which no result of a request shows.
+  private init(
+    _ name: String, _ rules: ContractRule...,
+    telling: @escaping @Sendable (inout TellingContext.Telling) -> Void
+  ) {
+    self.init(
+      name, rules: rules,
+      opening: { _, options, monitoring in
+        TellingContext(memory(options, monitoring), monitoring, telling)
+      })
+  }
+}
+
+/// So long that who observes looks meanwhile.
+private func hesitate() { usleep(3000) }
+
+/// A transaction whose nested ones are run past what notes its changes.
+private final class UnnestedTransaction: StorageTransactionWrapper {
+  let wrapped: any StorageTransaction
+  private let engine: any StorageTransaction
+
+  init(_ wrapped: any StorageTransaction, engine: any StorageTransaction) {
+    self.wrapped = wrapped
+    self.engine = engine
+  }
+
+  func nested(_ body: () throws -> Void) throws { try engine.nested(body) }
+}

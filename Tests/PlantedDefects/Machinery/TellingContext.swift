@@ -1,0 +1,72 @@
+import PersistenceCore
+
+/// A context in memory that tells its observers itself, as the author of an engine writes it: each transaction is tried
+/// first, undone, and done again inside of the commit.
+final class TellingContext: StorageContext, StorageReaderWrapper {
+  /// What it does otherwise than it should.
+  struct Telling: Sendable {
+    /// Commits and tells.
+    var commit: @Sendable (CommitObservers, ObservedTransaction, () throws -> Void) throws -> Void = {
+      try $0.commit($1, $2)
+    }
+    /// What the closure of a transaction is given, of what is to be given to it and the engine's own.
+    var wrap: @Sendable (any StorageTransaction, any StorageTransaction) -> any StorageTransaction = {
+      observed, _ in observed
+    }
+    /// Called where the closure of a transaction has thrown.
+    var undone: @Sendable (CommitObservers, ObservedTransaction) throws -> Void = { _, _ in }
+    /// Whether closing ends who observes.
+    var endsWithTheContext = true
+  }
+
+  private let engine: MemoryContext
+  private let telling: Telling
+  private let gate = WriterGate()
+  let monitor: ContextMonitor
+
+  init(_ engine: MemoryContext, _ monitoring: Monitoring, _ change: (inout Telling) -> Void = { _ in }) {
+    self.engine = engine
+    monitor = ContextMonitor(monitoring, location: engine.location)
+    var telling = Telling()
+    change(&telling)
+    self.telling = telling
+  }
+
+  var wrappedReader: any StorageReader { engine }
+  var location: String { engine.location }
+  var capabilities: Capabilities { engine.capabilities }
+  func snapshot() throws -> any StorageSnapshot { try engine.snapshot() }
+
+  func close() throws {
+    try engine.close()
+    if telling.endsWithTheContext { monitor.closed() }
+  }
+
+  private struct Tried: Error {}
+
+  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    try gate.withEntry(timeout: .seconds(5), location: location) {
+      let writes = WriteRecorder()
+      var trial: ObservedTransaction?
+      do {
+        try engine.transaction { transaction in
+          let own = RecordedTransaction(transaction, writes)
+          let observed = monitor.observers.begin(own)
+          trial = observed
+          try body(telling.wrap(observed.transaction, own))
+          throw Tried()
+        }
+      } catch is Tried {
+      } catch {
+        if let trial { try telling.undone(monitor.observers, trial) }
+        throw error
+      }
+      guard let trial else { return }
+      try telling.commit(monitor.observers, trial) {
+        try engine.transaction { transaction in
+          for write in writes.all { try write.apply(to: transaction) }
+        }
+      }
+    }
+  }
+}
