@@ -14,7 +14,8 @@ public struct MigrationOptions: Sendable, Hashable {
 
   /// What is done where the destination holds a record of the same key already.
   public enum Conflicts: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The migration is refused, before anything is written, where the destination holds any record.
+    /// The migration is refused, before anything is written, where the destination holds a record of a model that is
+    /// copied.
     case fail
     /// The destination's record stays.
     case skip

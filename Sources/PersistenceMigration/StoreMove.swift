@@ -24,9 +24,9 @@ public import PersistenceDriver
 ///
 /// The old store is never written to. It is handed to `retiring` once the new one is complete, and again at every start
 /// that still finds it, so that removing it may be interrupted, too. Nothing of the new store can be seen through a
-/// repository before it is complete. An app that is started twice moves its store once: the second one throws
-/// ``PersistenceError/Code/incompleteStore`` or ``PersistenceError/Code/busy``, and finds the new store when it tries
-/// again later.
+/// repository before it is complete. An app that is started twice moves its store once: the second one opens what the
+/// first has moved where that is complete by then; else it throws ``PersistenceError/Code/incompleteStore`` or
+/// ``PersistenceError/Code/busy``, and finds the new store when it tries again later.
 public struct StoreMove: Sendable {
   private let old: @Sendable () throws -> (any StorageContext)?
   private let new: @Sendable () throws -> any StorageContext
@@ -85,24 +85,44 @@ public struct StoreMove: Sendable {
     _ source: any StorageContext, _ destination: any StorageContext,
     _ progress: (MigrationProgress) throws -> Void
   ) throws {
-    var options = MigrationOptions(verification: verification)
-    do {
-      if try Ledger.find(in: destination) != nil {
-        options.start = .resume
-      } else if try !destination.catalog().isEmpty {
-        // Published by an earlier call.
-        return try destination.requireComplete()
-      }
-      _ = try Migration(from: source, to: destination, options: options).run(progress)
-    } catch let error as PersistenceError where Self.isStale(error) {
-      // The destination is incomplete, so there is nothing in it that is not in the source.
-      options.start = .restart
+    func run(_ start: MigrationOptions.Start) throws {
+      let options = MigrationOptions(start: start, verification: verification)
       _ = try Migration(from: source, to: destination, options: options).run(progress)
     }
+    do {
+      guard let start = try start(in: destination) else { return }
+      do {
+        try run(start)
+      } catch let error as PersistenceError where start == .resume && Self.isStale(error) {
+        // The destination is incomplete, so there is nothing in it that is not in the source.
+        try run(.restart)
+      }
+    } catch let error as PersistenceError where Self.isTooLate(error) {
+      // Another process may have made the move since this one looked.
+      guard try self.start(in: destination) == nil else { throw error }
+    }
+  }
+
+  /// Where the move is to begin; nil where it has been made.
+  private func start(in destination: any StorageContext) throws -> MigrationOptions.Start? {
+    do {
+      if try Ledger.find(in: destination) != nil { return .resume }
+    } catch let error as PersistenceError where error.code == .damaged || error.code == .otherMigration {
+      // A ledger that cannot be gone on with.
+      return .restart
+    }
+    guard try !destination.catalog().isEmpty else { return .new }
+    try destination.requireComplete()
+    return nil
   }
 
   /// Whether the unfinished move is of no more use.
   private static func isStale(_ error: PersistenceError) -> Bool {
     [.sourceChanged, .destinationChanged, .otherMigration].contains(error.code)
+  }
+
+  /// Whether what was to be moved to, or gone on with, may have been finished by another process.
+  private static func isTooLate(_ error: PersistenceError) -> Bool {
+    [.destinationNotEmpty, .notResumable].contains(error.code)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationStores
 import PersistenceDriver
 import PersistenceMigration
 import Testing
@@ -146,6 +147,12 @@ struct MappingTests {
       ("31.13.2000", "date(dd.MM.yyyy)", nil), ("978307201", "date(iso8601|unix)", .date(1)),
       ("978307200.5", "date(unix)", .date(0.5)), ("1e", "date(unix)", nil),
       ("2020-01-01 x", "date(iso8601)", nil),
+      ("2020-01-01T00:00:00.123Z", "date(iso8601)", .date(599_529_600.123)),
+      ("2020-01-01T00:00:00.123456789Z", "date(iso8601)", nil),
+      ("2000-12-31T23:59:59.123456789012345678", "date(iso8601)", nil),
+      ("31.12.2000 23:59:59.75", "date(dd.MM.yyyy HH:mm:ss.SSS)", .date(-0.25)),
+      ("31.12.1999 23:59:59.123456789", "date(dd.MM.yyyy HH:mm:ss.SSS)", nil),
+      ("@599529600.123456789", "date(iso8601)", nil), ("@-inf", "date(iso8601)", .date(-.infinity)),
     ] as [(String, String, PersistentValue?)] {
       try expect(.text(text), .string, kind, expected)
     }
@@ -174,6 +181,85 @@ struct MappingTests {
     try expect(.bytes([0xFF]), .data, "string", nil)
     try expect(.date(0), .date, "string", .text("2001-01-01T00:00:00Z"))
     try expect(.decimal(Decimal(canonicalText: "1.5") ?? 0), .decimal, "double", .double(1.5))
+  }
+
+  @Test("every moment as text comes back exactly, and nine digits of a second are counted as a loss")
+  func moments() throws {
+    var random = SystemRandomNumberGenerator()
+    for power in -20..<46 {
+      for _ in 0..<20 {
+        let seconds = Double.random(in: -1...1, using: &random) * pow(2, Double(power))
+        try expect(.text(DateText.text(seconds)), .string, "date(iso8601)", .date(seconds))
+      }
+    }
+    let schema = try ModelSchema(
+      name: "M", fields: [FieldSchema("k", .int64), FieldSchema("at", .string)], key: ["k"])
+    let source = MemoryContext()
+    for number in 1...9 {
+      let fraction = String(repeating: "7", count: number)
+      try SampleStores.save(
+        [.integer(Int64(number)), .text("2020-01-01T00:00:00.\(fraction)Z")], schema, in: source)
+    }
+    var options = MigrationOptions(mapping: try .parse(renames: [], rules: ["M.at=as:date(iso8601)"]))
+    let destination = MemoryContext()
+    #expect(
+      code { _ = try Migration(from: source, to: destination, options: options).run() } == .lossyMigration)
+    #expect(try destination.catalog().isEmpty)
+    let plan = try Migration(from: source, to: destination, options: options).plan()
+    #expect(plan.losses.map(\.cause) == [.precision] && plan.losses.map(\.count) == [2])
+    options.allowLossy = true
+    #expect(try Migration(from: source, to: destination, options: options).run().counts.written == 9)
+  }
+
+  @Test("a full verification looks at each record also where keys are converted", arguments: [true, false])
+  func convertedKeys(isChanged: Bool) throws {
+    let schema = try ModelSchema(
+      name: "M", fields: [FieldSchema("k", .int64), FieldSchema("n", .double)], key: ["k"])
+    let (source, destination) = (MemoryContext(), MemoryContext())
+    for number in 0..<50 {
+      try SampleStores.save([.integer(Int64(number * 7 % 50)), .double(Double(number))], schema, in: source)
+    }
+    let options = MigrationOptions(
+      verification: .full, mapping: try .parse(renames: [], rules: ["M.k=as:string"]))
+    var seen: Set<MigrationProgress.Phase> = []
+    func run() throws -> MigrationReport {
+      try Migration(from: source, to: destination, options: options).run { progress in
+        // What happens after the digests have been compared is found by looking at the records.
+        if progress.phase == .verifying, progress.done == 50, isChanged, !seen.contains(.verifying) {
+          let copied = try #require(try destination.catalog().first { $0.name == "M" })
+          try SampleStores.save([.text("21"), .double(-1)], copied, in: destination)
+        }
+        seen.insert(progress.phase)
+      }
+    }
+    if isChanged {
+      let error = #expect(throws: PersistenceError.self) { try run() }
+      #expect(error?.code == .verificationFailed && "\(error.map { "\($0)" } ?? "")".contains("21"))
+    } else {
+      let report = try run()
+      let model = try #require(report.comparison?.models.first)
+      #expect(model.isComparedByKey && model.unchanged == 50 && model.left == model.right)
+      #expect(report.comparison?.isEqual == true)
+    }
+    #expect(seen.contains(.comparing))
+  }
+
+  @Test(
+    "a full verification bears records of the source that have one key in the destination, where one is put aside"
+  )
+  func namesakes() throws {
+    let schema = try ModelSchema(
+      name: "M", fields: [FieldSchema("k", .string), FieldSchema("n", .double)], key: ["k"])
+    let source = MemoryContext()
+    for (key, number) in [("1", 1), ("01", 2), ("2", 3), ("x", 4)] as [(String, Double)] {
+      try SampleStores.save([.text(key), .double(number)], schema, in: source)
+    }
+    let options = MigrationOptions(
+      failures: .reject, verification: .full, mapping: try .parse(renames: [], rules: ["M.k=as:int64"]))
+    let report = try Migration(from: source, to: MemoryContext(), options: options).run()
+    #expect(report.counts == MigrationCounts(read: 4, written: 2, rejected: 2))
+    let model = try #require(report.comparison?.models.first)
+    #expect(model.unchanged == 2 && model.changed == 1 && model.onlyRight == 0)
   }
 
   private func converted(_ value: PersistentValue, _ kind: FieldKind, _ target: String) throws

@@ -20,16 +20,42 @@ struct MigrationTests {
     #expect(comparison.models.map(\.left?.digest) == report.models.map(\.digest))
   }
 
-  @Test("A destination that holds records is refused, and nothing is written")
+  @Test("A destination that holds records of a model that is copied is refused, and nothing is written")
   func refusesOccupied() throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source)
-    let other = try ModelSchema(name: "Other", fields: [FieldSchema("id", .int64)], key: ["id"])
-    try SampleStores.save([.integer(1)], other, in: destination)
+    let pairs = try SampleStores.pairs()
+    try SampleStores.save([.integer(1), .uuid(SampleStores.uuid(1)), .double(0)], pairs, in: destination)
     #expect { try Migration(from: source, to: destination).run() } throws: { error in
       (error as? PersistenceError)?.code == .destinationNotEmpty
     }
-    #expect(try destination.catalog() == [other])
+    #expect(try destination.catalog() == [pairs])
+    #expect(try destination.count(FetchRequest(pairs)) == 1)
+  }
+
+  @Test("Models are copied into a store one after the other, as the plan says", arguments: TestStores.all)
+  func oneModelAfterTheOther(engine: String) throws {
+    try TestStores.withFolder { folder in
+      let source = MemoryContext()
+      try SampleStores.fill(source, pairCount: 50)
+      let destination = try TestStores.open(engine, folder.appendingPathComponent("destination").path)
+      let batches = try ModelSchema(
+        name: ReservedModel.appliedBatches, fields: [FieldSchema("id", .string)], key: ["id"])
+      try SampleStores.save([.text("a batch of an app")], batches, in: destination)
+      for (number, model) in try source.catalog().enumerated() {
+        let migration = Migration(
+          from: source, to: destination, options: MigrationOptions(models: [model.name], verification: .full))
+        #expect(try migration.plan().models.map(\.present) == [0])
+        #expect(try migration.run().models.map(\.name) == [model.name])
+        #expect(try destination.catalog().count == number + 2)
+        // Once more is once too often, and that the plan says as well.
+        #expect(try migration.plan().models[0].present > 0)
+        let error = #expect(throws: PersistenceError.self) { try migration.run() }
+        #expect(error?.code == .destinationNotEmpty)
+      }
+      #expect(try StoreComparison(source, destination).run().isEqual)
+      try destination.close()
+    }
   }
 
   @Test(

@@ -7,20 +7,17 @@ struct ModelComparison {
   private let leftReader: any StorageReader
   private let rightReader: any StorageReader
   private let differenceLimit: Int
-  /// Whether both sides give the records in the order of the keys.
-  private let areInKeyOrder: Bool
 
   /// The names of the fields that both have; nil where all of them are.
   private let shared: Set<StoredName>?
 
   init(
     _ leftSchema: ModelSchema, in leftReader: any StorageReader, _ rightSchema: ModelSchema,
-    in rightReader: any StorageReader, isComparedByKey: Bool = true, differenceLimit: Int
+    in rightReader: any StorageReader, differenceLimit: Int
   ) {
     (self.leftSchema, self.rightSchema) = (leftSchema, rightSchema)
     (self.leftReader, self.rightReader) = (leftReader, rightReader)
     self.differenceLimit = differenceLimit
-    areInKeyOrder = isComparedByKey
     let leftNames = Set(leftSchema.fields.map { StoredName($0.name) })
     let rightNames = Set(rightSchema.fields.map { StoredName($0.name) })
     shared = leftNames == rightNames ? nil : leftNames.intersection(rightNames)
@@ -28,7 +25,7 @@ struct ModelComparison {
 
   /// Whether both primary keys are the same fields of the same kinds, so that records meet in one order.
   private var hasOneKey: Bool {
-    areInKeyOrder && leftSchema.key.map(StoredName.init) == rightSchema.key.map(StoredName.init)
+    leftSchema.key.map(StoredName.init) == rightSchema.key.map(StoredName.init)
       && leftSchema.keyPositions.map { leftSchema.fields[$0].kind }
         == rightSchema.keyPositions.map { rightSchema.fields[$0].kind }
   }
@@ -125,13 +122,7 @@ struct ModelComparison {
       let copy = RowBuffer(count: leftRow.count)
       for position in 0..<leftRow.count { copy.setCopy(of: leftRow[position], at: position) }
       _ = try rightReader.find(key, in: rightSchema) { rightRow in
-        for (position, field) in leftSchema.fields.enumerated() {
-          guard let other = rightSchema.position(of: field.name) else { continue }
-          let cells = copy.withRow { ($0[position], rightRow[other]) }
-          guard cells.0.tag != cells.1.tag || RowCell.compare(cells.0, cells.1) != 0 else { continue }
-          let shown = try CellDifference.texts(cells.0, cells.1)
-          fields.append(RecordDifference.Field(name: field.name, left: shown.left, right: shown.right))
-        }
+        fields = try copy.withRow { try RecordDifference.fields($0, leftSchema, rightRow, rightSchema) }
       }
     }
     return fields

@@ -38,11 +38,12 @@ public enum DateForm: Sendable, Hashable, Codable {
     }
   }
 
-  /// The seconds since 2001 that a text stands for; nil where it is not of this form.
-  func seconds(_ text: String) -> Double? {
+  /// The seconds since 2001 that a text stands for, and whether its digits can be had back from them; nil where it is
+  /// not of this form.
+  func moment(_ text: String) -> (seconds: Double, isExact: Bool)? {
     switch self {
-    case .iso8601: MomentText.seconds(text)
-    case .pattern(let pattern): MomentPattern(pattern)?.seconds(text)
+    case .iso8601: MomentText.moment(text)
+    case .pattern(let pattern): MomentPattern(pattern)?.moment(text)
     default: nil
     }
   }
@@ -100,8 +101,8 @@ struct MomentPattern {
     self.parts = parts
   }
 
-  /// The seconds since 2001 that a text of the pattern stands for.
-  func seconds(_ text: String) -> Double? {
+  /// The seconds since 2001 that a text of the pattern stands for, and whether its digits can be had back from them.
+  func moment(_ text: String) -> (seconds: Double, isExact: Bool)? {
     var reader = MomentReader(text)
     var moment = MomentText.Civil(year: 0, month: 0, day: 0)
     for part in parts {
@@ -117,6 +118,6 @@ struct MomentPattern {
       case .literal(let scalar): guard reader.take(scalar) else { return nil }
       }
     }
-    return reader.isAtEnd ? moment.seconds : nil
+    return reader.isAtEnd ? moment.moment : nil
   }
 }

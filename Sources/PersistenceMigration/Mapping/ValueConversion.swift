@@ -182,11 +182,10 @@ struct ValueConversion: Sendable {
     case .text(let text):
       for form in dates {
         if form.isText {
-          if let seconds = form.seconds(text) { return .exact(.date(seconds)) }
-        } else if let number = ExactNumber(text)?.double, let (seconds, isExact) = form.seconds(number) {
+          if let found = form.moment(text) { return moment(found, value) }
+        } else if let number = ExactNumber(text)?.double, let found = form.seconds(number) {
           // Numbers stand in texts, too, where a column was declared as one.
-          return isExact
-            ? .exact(.date(seconds)) : .rounded(.date(seconds), "digits of \(value.loggedDescription)")
+          return moment(found, value)
         }
       }
       return misfit(value)
@@ -201,11 +200,14 @@ struct ValueConversion: Sendable {
 
   private func moment(_ number: Double, _ value: PersistentValue) -> ConvertedValue {
     for form in dates {
-      guard let (seconds, isExact) = form.seconds(number) else { continue }
-      return isExact
-        ? .exact(.date(seconds)) : .rounded(.date(seconds), "digits of \(value.loggedDescription)")
+      if let found = form.seconds(number) { return moment(found, value) }
     }
     return misfit(value)
+  }
+
+  private func moment(_ found: (seconds: Double, isExact: Bool), _ value: PersistentValue) -> ConvertedValue {
+    let date = PersistentValue.date(found.seconds)
+    return found.isExact ? .exact(date) : .rounded(date, "digits of \(value.loggedDescription)")
   }
 
   private func document(_ value: PersistentValue) -> ConvertedValue {

@@ -15,8 +15,7 @@ struct LastBatch {
   /// Makes sure that the records are there, with their values, but for those that were put aside or skipped.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/destinationChanged``.
-  func check(_ entry: LedgerEntry) throws {
-    let destination = try migration.destination.snapshot()
+  func check(_ entry: LedgerEntry, in destination: any StorageSnapshot) throws {
     let rejected = try rejectedPositions(of: entry, in: destination)
     let queue = BatchQueue(fieldCount: route.destination.fields.count)
     let reading = SourceReading(

@@ -38,17 +38,36 @@ struct Preparation {
 
   /// Begins anew, without what an unfinished migration left.
   func restart() throws -> Ledger {
-    guard let old = try Ledger.find(in: destination) else { return try begin() }
+    let known = try LedgerRemains.find(in: destination.snapshot())
+    guard !known.isEmpty else { return try begin() }
     destination.monitor.note(isComplete: false)
     var ledger = Ledger(head: head, entries: [])
     // One transaction to undo and to begin, so that there is always a ledger to say what is to be undone.
     try destination.transaction { transaction in
-      for entry in old.entries { try undo(entry, transaction) }
-      try Ledger.remove(in: transaction)
+      // Looked at again: another process may have finished the migration meanwhile, and then nothing is to be undone.
+      let remains = try LedgerRemains.find(in: transaction)
+      for entry in remains.entries { try undo(entry, transaction) }
+      if !remains.isWhole { try requireNothingElse(transaction) }
+      if !remains.isEmpty { try Ledger.remove(in: transaction) }
       try requireFree(transaction)
       ledger.entries = try start(transaction)
     }
     return ledger
+  }
+
+  /// Makes sure that an unfinished migration whose ledger is lost in part has left no record.
+  private func requireNothingElse(_ reader: any StorageReader) throws {
+    for schema in try reader.catalog() where !ReservedModel.isReserved(schema.name) {
+      let count = try reader.count(try FetchRequest(schema))
+      guard count == 0 else {
+        throw PersistenceError(
+          .damaged,
+          "the ledger of the unfinished migration cannot be read as a whole, so the \(count) records of "
+            + "\(schema.name) cannot be told from what stood there before; nothing was changed; remove the destination, "
+            + "or put back what it was before the migration", model: schema.name,
+          location: destination.location)
+      }
+    }
   }
 
   private func undo(_ entry: LedgerEntry, _ transaction: any StorageTransaction) throws {
@@ -100,7 +119,7 @@ struct Preparation {
   }
 
   /// Makes sure that no migration is under way in the destination and, unless conflicts are dealt with, that it holds
-  /// no record.
+  /// no record of the models that are copied.
   private func requireFree(_ reader: any StorageReader) throws {
     let catalog = try reader.catalog()
     let ledger = StoredName(ReservedModel.migrationLedger)
@@ -111,7 +130,8 @@ struct Preparation {
       }
     }
     guard options.conflicts == .fail else { return }
-    for schema in catalog {
+    let names = Set(routes.map { StoredName($0.destination.name) })
+    for schema in catalog where names.contains(StoredName(schema.name)) {
       let count = try reader.count(try FetchRequest(schema))
       guard count == 0 else {
         throw PersistenceError.destinationNotEmpty(
@@ -124,9 +144,18 @@ struct Preparation {
 extension Ledger {
   /// The ledger of a store's newest state; nil where there is none.
   static func find(in context: any StorageContext) throws -> Ledger? {
+    try find(in: context.snapshot(), location: context.location)
+  }
+
+  /// The ledger of the state that is read; nil where there is none.
+  static func find(in reader: any StorageReader, location: String) throws -> Ledger? {
+    guard try exists(in: reader) else { return nil }
+    return try read(from: reader, location: location)
+  }
+
+  /// Whether there is a model for it.
+  static func exists(in reader: any StorageReader) throws -> Bool {
     let name = StoredName(ReservedModel.migrationLedger)
-    let snapshot = try context.snapshot()
-    guard try snapshot.catalog().contains(where: { StoredName($0.name) == name }) else { return nil }
-    return try read(from: snapshot, location: context.location)
+    return try reader.catalog().contains { StoredName($0.name) == name }
   }
 }

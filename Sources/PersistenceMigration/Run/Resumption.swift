@@ -20,7 +20,9 @@ struct Resumption {
   ///   ``PersistenceError/Code/otherMigration``, ``PersistenceError/Code/sourceChanged`` or
   ///   ``PersistenceError/Code/destinationChanged``.
   func ledger(_ progress: (MigrationProgress) throws -> Void) throws -> Ledger {
-    guard let ledger = try Ledger.find(in: migration.destination) else {
+    // One state of the destination, so that what another process commits meanwhile is no difference.
+    let destination = try migration.destination.snapshot()
+    guard let ledger = try Ledger.find(in: destination, location: location) else {
       throw PersistenceError.notResumable(location)
     }
     let head = Preparation(migration, routes).head
@@ -30,22 +32,45 @@ struct Resumption {
     migration.destination.monitor.note(isComplete: false)
     var ordered = ledger
     ordered.entries = []
-    let destination = try migration.destination.snapshot()
     for route in routes {
       guard let entry = ledger.entries.first(where: { StoredName($0.model) == StoredName(route.source.name) })
       else { throw PersistenceError.otherMigration("it knows no \(route.source.name)", location: location) }
       ordered.entries.append(entry)
       if entry.counts.read > 0 || entry.state != .copying {
-        try checkSource(entry, route, progress)
+        try checkSource(entry, route, destination, progress)
         // The content of a model that is finished is verified in the end.
         if entry.state == .copying { try checkDestination(entry, route, destination, progress) }
       }
     }
-    return ordered
+    return try prepareToReject(ordered)
+  }
+
+  /// Builds the unique indexes that were to wait for the last record, where records are to be put aside from now on: an
+  /// index says which record it refuses only while that is written.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/otherMigration`` where records that have been
+  ///   copied contradict one.
+  private func prepareToReject(_ ledger: Ledger) throws -> Ledger {
+    guard migration.options.failures == .reject else { return ledger }
+    for (entry, route) in zip(ledger.entries, routes)
+    where entry.isOurs && entry.state != .indexed && route.destination.indexes.contains(where: \.isUnique) {
+      do {
+        try migration.destination.transaction { transaction in
+          try Ledger.require(entry, in: transaction, location: location)
+          try transaction.buildIndexes(of: route.destination)
+        }
+      } catch let error as PersistenceError where error.code == .uniqueViolation {
+        throw PersistenceError.otherMigration(
+          "it was begun without putting records aside, and has copied some that have to be: \(error.message)",
+          location: location)
+      }
+    }
+    return ledger
   }
 
   private func checkSource(
-    _ entry: LedgerEntry, _ route: ModelRoute, _ progress: (MigrationProgress) throws -> Void
+    _ entry: LedgerEntry, _ route: ModelRoute, _ destination: any StorageSnapshot,
+    _ progress: (MigrationProgress) throws -> Void
   ) throws {
     let all = try snapshot.count(try FetchRequest(route.source))
     let isWhole = entry.state != .copying
@@ -56,7 +81,7 @@ struct Resumption {
         location: migration.source.location)
     }
     guard entry.read != nil else {
-      if !isWhole { try checkLastBatch(entry, route) }
+      if !isWhole { try checkLastBatch(entry, route, destination) }
       return
     }
     // Of the records that could not be read, those behind the last one that could are not part of it.
@@ -94,7 +119,9 @@ struct Resumption {
   }
 
   /// Without digests, what the last transaction copied is compared record by record.
-  private func checkLastBatch(_ entry: LedgerEntry, _ route: ModelRoute) throws {
+  private func checkLastBatch(
+    _ entry: LedgerEntry, _ route: ModelRoute, _ destination: any StorageSnapshot
+  ) throws {
     guard let last = entry.lastKey else { return }
     var found: RecordKey?
     let request = try FetchRequest(route.source, limit: 1, offset: max(0, entry.place.position - 1))
@@ -107,6 +134,6 @@ struct Resumption {
         "record number \(entry.place.position) had the key \(last) and has "
           + (found.map { "\($0)" } ?? "none"), location: migration.source.location)
     }
-    try LastBatch(migration, route, snapshot).check(entry)
+    try LastBatch(migration, route, snapshot).check(entry, in: destination)
   }
 }

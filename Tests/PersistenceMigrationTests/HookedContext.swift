@@ -1,0 +1,35 @@
+import PersistenceDriver
+import Synchronization
+
+/// A context in whose calls something else happens, once: what another process does at that moment.
+final class HookedContext: StorageContextWrapper {
+  typealias Hook = @Sendable () throws -> Void
+
+  let wrapped: any StorageContext
+  private let beforeTransaction: Mutex<Hook?>
+  private let afterSnapshot: Mutex<Hook?>
+
+  init(_ wrapped: any StorageContext, beforeTransaction: Hook? = nil, afterSnapshot: Hook? = nil) {
+    self.wrapped = wrapped
+    self.beforeTransaction = Mutex(beforeTransaction)
+    self.afterSnapshot = Mutex(afterSnapshot)
+  }
+
+  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    try Self.take(beforeTransaction)?()
+    try wrapped.transaction(body)
+  }
+
+  func snapshot() throws -> any StorageSnapshot {
+    let snapshot = try wrapped.snapshot()
+    try Self.take(afterSnapshot)?()
+    return snapshot
+  }
+
+  private static func take(_ hook: borrowing Mutex<Hook?>) -> Hook? {
+    hook.withLock { hook in
+      defer { hook = nil }
+      return hook
+    }
+  }
+}
