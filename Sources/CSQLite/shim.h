@@ -10,6 +10,11 @@ static inline int persistence_sqlite3_configure(sqlite3 *database, int setting, 
   return sqlite3_db_config(database, setting, value, (int *)0);
 }
 
+/// Has SQLite no longer count the memory that it takes; SQLITE_MISUSE where it has begun its work already.
+static inline int persistence_sqlite3_omit_memory_statistics(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 /// The destructor that makes SQLite copy what is bound, SQLITE_TRANSIENT.
 static inline sqlite3_destructor_type persistence_sqlite3_transient(void) {
   return SQLITE_TRANSIENT;

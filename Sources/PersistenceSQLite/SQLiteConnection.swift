@@ -44,6 +44,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// - Throws: ``PersistenceError``.
   init(_ store: SQLiteStore, creating: Bool = false) throws {
     self.store = store
+    SQLiteLibrary.isPrepared
     var handle: OpaquePointer?
     let flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
