@@ -44,8 +44,7 @@ extension SQLiteConnection {
   /// Forgets the catalog, which may be that of a transaction that was undone.
   func forgetCatalog() {
     catalog = nil
-    lastModel = nil
-    models.removeAll()
+    forgetModels()
   }
 
   /// A declaration fitted to its table; nil where the file does not hold the model.
@@ -56,7 +55,7 @@ extension SQLiteConnection {
     if let known = knownModel(for: schema) { return known }
     guard let table = try table(StoredName(schema.name)) else { return nil }
     let model = try table.model(for: schema, store: store)
-    if models.count >= Self.modelLimit { models.removeAll() }
+    if models.count >= Self.modelLimit { forgetModels() }
     models.append((schema, model))
     lastModel = (schema, model)
     return model

@@ -30,6 +30,9 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   var lastModel: (declared: ModelSchema, model: SQLiteModel)?
   private var lastStatement: SQLiteStatement?
 
+  /// The statement that last found a record by its key, and the declaration that it was for: one of ``models``.
+  private var lastFind: (declared: ObjectIdentifier, statement: SQLiteStatement)?
+
   private var statements = SQLShapeTable<SQLiteStatement>()
   private var commands: [SQLiteStatement?]
 
@@ -70,6 +73,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
 
   deinit {
     lastStatement = nil
+    lastFind = nil
     statements.removeAll()
     commands.removeAll()
     sqlite3_close_v2(handle)
@@ -133,11 +137,26 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     return try body(statement)
   }
 
-  /// The statement of a shape where it is at hand and not in use; for reads that check it afterwards.
-  func cachedStatement(_ shape: SQLShape) -> SQLiteStatement? {
-    guard let known = statements[shape], !known.isInUse else { return nil }
+  /// The statement that finds records of a model by their keys, where it is at hand and not in use; for reads that
+  /// check it afterwards.
+  func cachedFind(for schema: ModelSchema) -> SQLiteStatement? {
+    if let lastFind, lastFind.declared == schema.identity, !lastFind.statement.isInUse {
+      lastFind.statement.isInUse = true
+      return lastFind.statement
+    }
+    guard let model = knownModel(for: schema), let known = statements[model.find], !known.isInUse else {
+      return nil
+    }
+    lastFind = (schema.identity, known)
     known.isInUse = true
     return known
+  }
+
+  /// Forgets which declarations the last reads and writes were for.
+  func forgetModels() {
+    lastModel = nil
+    lastFind = nil
+    models.removeAll()
   }
 
   private func statement(_ shape: SQLShape, of model: SQLiteModel) throws -> SQLiteStatement {
@@ -163,7 +182,10 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     made.sorts = text.sorts
     made.isInUse = true
     if known == nil {
-      if statements.count >= Self.statementLimit { statements.removeAll() }
+      if statements.count >= Self.statementLimit {
+        lastFind = nil
+        statements.removeAll()
+      }
       statements[shape] = made
       lastStatement = made
     }
@@ -220,6 +242,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// Forgets all statements, so that the connection holds nothing of the file.
   func forgetStatements() {
     lastStatement = nil
+    lastFind = nil
     statements.removeAll()
     for index in commands.indices { commands[index] = nil }
   }

@@ -99,16 +99,14 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     _ key: RecordKey, in schema: ModelSchema, _ connection: SQLiteConnection,
     _ body: (borrowing Row) throws -> Void
   ) throws -> Bool? {
-    guard let model = connection.knownModel(for: schema),
-      let statement = connection.cachedStatement(model.find)
-    else { return nil }
+    guard let statement = connection.cachedFind(for: schema) else { return nil }
     defer { statement.finish() }
     try statement.bind(key)
     let code = sqlite3_step(statement.handle)
     if statement.wasPreparedAnew { return nil }
     switch code {
     case SQLITE_ROW:
-      try statement.withRow(model.columns, body)
+      try statement.withWholeRow(body)
       return true
     case SQLITE_DONE: return false
     // Said with the catalog's help, if it happens again.

@@ -19,12 +19,15 @@ final class SQLiteStatement {
   private var holdsObjects = false
   private var cells: UnsafeMutableBufferPointer<RowCell>?
   private var ownUUIDs: UnsafeMutablePointer<uuid_t>?
+  /// How all fields of the model are read, where it has one, which keeps them.
+  private let readers: UnsafeBufferPointer<SQLiteCellReader>?
 
   init(_ handle: OpaquePointer, on connection: SQLiteConnection, model: SQLiteModel?, shape: SQLShape?) {
     self.handle = handle
     self.connection = connection
     self.model = model
     self.shape = shape
+    readers = model?.columns.readers
   }
 
   deinit {
@@ -198,9 +201,14 @@ final class SQLiteStatement {
   /// The cells that ``fill(_:_:)`` fills for this statement.
   func cells(of columns: SQLiteColumns) -> UnsafeMutableBufferPointer<RowCell> {
     if let cells { return cells }
-    let made = UnsafeMutableBufferPointer<RowCell>.allocate(capacity: columns.readers.count)
-    made.initialize(repeating: .null)
+    let made = Self.makeCells(columns.readers.count)
     cells = made
+    return made
+  }
+
+  private static func makeCells(_ count: Int) -> UnsafeMutableBufferPointer<RowCell> {
+    let made = UnsafeMutableBufferPointer<RowCell>.allocate(capacity: count)
+    made.initialize(repeating: .null)
     return made
   }
 
@@ -210,6 +218,22 @@ final class SQLiteStatement {
     let cells = cells(of: columns)
     try fill(cells, columns)
     return try body(Row(cells: UnsafeBufferPointer(start: cells.baseAddress, count: columns.lent)))
+  }
+
+  /// Lends the row of all fields that the statement stands on.
+  ///
+  /// It touches no object that the connections have in common: threads that count references to one object wait for
+  /// each other.
+  @inline(__always)
+  func withWholeRow(_ body: (borrowing Row) throws -> Void) throws {
+    guard let readers else { return }
+    if cells == nil { cells = Self.makeCells(readers.count) }
+    guard let cells else { return }
+    if let column = firstMisfit(cells, readers) {
+      guard let model else { throw PersistenceError.damaged("a column holds a value of another kind") }
+      throw misfit(in: column, model.columns)
+    }
+    try body(Row(cells: UnsafeBufferPointer(cells)))
   }
 
   /// Lets cells point at the columns that the statement stands on, in SQLite's memory.
@@ -222,7 +246,14 @@ final class SQLiteStatement {
   /// The same; the first column that holds what its field cannot, nil for none.
   @inline(__always)
   func firstMisfit(_ cells: UnsafeMutableBufferPointer<RowCell>, _ columns: SQLiteColumns) -> Int? {
-    let (handle, readers) = (handle, columns.readers)
+    firstMisfit(cells, columns.readers)
+  }
+
+  @inline(__always)
+  private func firstMisfit(
+    _ cells: UnsafeMutableBufferPointer<RowCell>, _ readers: UnsafeBufferPointer<SQLiteCellReader>
+  ) -> Int? {
+    let handle = handle
     for column in 0..<readers.count {
       guard let cell = readers[column].cell(SQLiteValue(handle, column: column)) else { return column }
       cells[column] = cell

@@ -79,6 +79,11 @@ public struct ModelSchema: Sendable {
   /// The field of that stored name; nil where there is none.
   public func field(named name: String) -> FieldSchema? { position(of: name).map { fields[$0] } }
 
+  /// The kind of the key's values where one field is the key; nil for compound keys.
+  ///
+  /// A number of its own: whoever looks a record up need not hold the lists, which all threads have in common.
+  var soleKeyTag: RowCell.Tag? { storage.soleKeyTag }
+
   /// What cells each field takes, by position.
   var cellRules: [CellRule] { storage.cellRules }
 
@@ -96,6 +101,7 @@ public struct ModelSchema: Sendable {
     let indexes: [IndexSchema]
     let positions: [StoredName: Int]
     let cellRules: [CellRule]
+    let soleKeyTag: RowCell.Tag?
 
     init(
       name: String, fields: [FieldSchema], key: [String], keyPositions: [Int], indexes: [IndexSchema],
@@ -108,6 +114,7 @@ public struct ModelSchema: Sendable {
       self.indexes = indexes
       self.positions = positions
       cellRules = fields.map(CellRule.init)
+      soleKeyTag = keyPositions.count == 1 ? fields[keyPositions[0]].kind.tag : nil
     }
   }
 }

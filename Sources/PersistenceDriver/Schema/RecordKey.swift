@@ -39,6 +39,7 @@ public struct RecordKey: Sendable, Hashable, Codable, Comparable {
   /// - Parameter schema: The schema of the model that the key is for.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest``.
   public func validate(for schema: ModelSchema) throws {
+    if let tag = schema.soleKeyTag, values.count == 1, values[0].tag == tag { return }
     guard values.count == schema.key.count else {
       throw PersistenceError.invalidRequest(
         "the key of \(schema.name) has \(schema.key.count) fields, \(values.count) values were given")
