@@ -88,9 +88,9 @@ struct ConnectionTests {
         _ = connection.receive()
         usleep(500_000)
       }
+      try await until { counting.alive.load(ordering: .relaxed) == 0 }
       // The sockets' buffers hold some megabytes at most, of fifty.
       #expect(counting.rows.load(ordering: .relaxed) < 260)
-      try await until { counting.alive.load(ordering: .relaxed) == 0 }
       let store = try RemoteServer(server.url, token: RunningServer.readToken).store(of: Film.self)
       let all = try await store.filter(where: \.id < 208).result()
       #expect(all.map(\.id) == Array(0..<208))
