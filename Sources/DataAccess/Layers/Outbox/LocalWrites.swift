@@ -19,7 +19,11 @@ final class LocalWrites<Object: PersistentRecord>: Sendable {
     (self.layer, self.others, self.options) = (layer, others, options)
     (self.log, self.gates) = (log, gates)
     sender = OutboxSender(layer: layer, remote: remote, options: options) { keys in
-      for (_, holder) in others { await holder.doubt(keys) }
+      // An entry may be refused while the write that made it is still being made beside the local store, which would
+      // end a doubt that came before.
+      await gates.enter(keys) {
+        for (_, holder) in others { await holder.doubt(keys) }
+      }
     }
   }
 
