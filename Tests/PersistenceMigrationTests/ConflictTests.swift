@@ -110,17 +110,7 @@ struct ConflictTests {
     arguments: TestStores.all)
   func uniqueness(engine: String) throws {
     try TestStores.withFolder { folder in
-      let fields = [FieldSchema("id", .int64), FieldSchema("word", .string)]
-      let plain = try ModelSchema(name: "Word", fields: fields, key: ["id"])
-      let unique = try ModelSchema(
-        name: "Word", fields: fields, key: ["id"], indexes: [IndexSchema(["word"], isUnique: true)])
-      // The source's index is there in name only.
-      let inner = MemoryContext()
-      for number in 0..<100 {
-        try SampleStores.save(
-          [.integer(Int64(number)), .text(number == 70 ? "w30" : "w\(number)")], plain, in: inner)
-      }
-      let source = RenamingContext(inner, plain, as: unique)
+      let source = try Self.twins()
       let destination = try TestStores.open(engine, folder.appendingPathComponent("destination").path)
       let error = #expect(throws: PersistenceError.self) {
         try Migration(from: source, to: destination, options: MigrationOptions(batchSize: 10)).run()
@@ -137,22 +127,27 @@ struct ConflictTests {
 }
 
 extension ConflictTests {
+  /// A hundred records of which number 70 has the word of number 30: the index that forbids it is there in name only.
+  private static func twins() throws -> RenamingContext {
+    let fields = [FieldSchema("id", .int64), FieldSchema("word", .string)]
+    let plain = try ModelSchema(name: "Word", fields: fields, key: ["id"])
+    let unique = try ModelSchema(
+      name: "Word", fields: fields, key: ["id"], indexes: [IndexSchema(["word"], isUnique: true)])
+    let inner = MemoryContext()
+    for number in 0..<100 {
+      try SampleStores.save(
+        [.integer(Int64(number)), .text(number == 70 ? "w30" : "w\(number)")], plain, in: inner)
+    }
+    return RenamingContext(inner, plain, as: unique)
+  }
+
   @Test(
     "that break a unique index are put aside also where that is asked for later only, unless one is there already",
     arguments: TestStores.all, [20, 80, 100])
   func laterUniqueness(engine: String, interruptedAfter count: Int) throws {
     struct Stop: Error {}
     try TestStores.withFolder { folder in
-      let fields = [FieldSchema("id", .int64), FieldSchema("word", .string)]
-      let plain = try ModelSchema(name: "Word", fields: fields, key: ["id"])
-      let unique = try ModelSchema(
-        name: "Word", fields: fields, key: ["id"], indexes: [IndexSchema(["word"], isUnique: true)])
-      let inner = MemoryContext()
-      for number in 0..<100 {
-        try SampleStores.save(
-          [.integer(Int64(number)), .text(number == 70 ? "w30" : "w\(number)")], plain, in: inner)
-      }
-      let source = RenamingContext(inner, plain, as: unique)
+      let source = try Self.twins()
       let destination = try TestStores.open(engine, folder.appendingPathComponent("destination").path)
       var isStopped = false
       do {

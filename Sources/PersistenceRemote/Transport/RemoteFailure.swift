@@ -13,40 +13,48 @@ struct RemoteFailure: Error {
   /// records: that a proxy has no page under a path, while the server is being exchanged, does not mean that a record is
   /// gone, nor that a change met another state than it began with.
   init(ofStore reply: RemoteClient.Reply, at location: String) {
-    if let problem = reply.problem {
-      error = problem.error(at: location)
-      return
+    self.init(reply, at: location) { status in
+      let code: PersistenceError.Code =
+        switch status {
+        case 401, 403: .unauthorized
+        // The request itself is too long for what stands between, however often it is sent.
+        case 413: .valueTooLarge
+        case 414, 431: .invalidRequest
+        default: Self.codeOfAnyServer(status) ?? .unreachable
+        }
+      let advice =
+        code == .unreachable
+        ? ", which did not come from a server of stores; check the URL, or try again later" : ""
+      return (code, "the answer has the status \(status)\(advice)")
     }
-    let code: PersistenceError.Code =
-      switch reply.status {
-      case 401, 403: .unauthorized
-      // The request itself is too long for what stands between, however often it is sent.
-      case 413: .valueTooLarge
-      case 414, 431: .invalidRequest
-      default: Self.codeOfAnyServer(reply.status) ?? .unreachable
-      }
-    let advice =
-      code == .unreachable
-      ? ", which did not come from a server of stores; check the URL, or try again later" : ""
-    error = PersistenceError(
-      code, "the answer has the status \(reply.status)\(advice)", location: location)
   }
 
   /// An answer of another server, whose statuses mean what they mean in HTTP.
   init(ofOther reply: RemoteClient.Reply, at location: String) {
+    self.init(reply, at: location) { status in
+      let code: PersistenceError.Code =
+        switch status {
+        case 401, 403: .unauthorized
+        case 404, 410: .notFound
+        case 409, 412: .conflict
+        case 413: .valueTooLarge
+        default: Self.codeOfAnyServer(status) ?? .invalidRequest
+        }
+      return (code, "the server answered with the status \(status)")
+    }
+  }
+
+  /// What the answer's problem says or, where it has none, its status.
+  private init(
+    _ reply: RemoteClient.Reply, at location: String,
+    byStatus meaning: (Int) -> (code: PersistenceError.Code, message: String)
+  ) {
     if let problem = reply.problem {
       error = problem.error(at: location)
-      return
+    } else {
+      let (code, message) = meaning(reply.status)
+      error = PersistenceError(code, message, location: location)
     }
-    let code: PersistenceError.Code =
-      switch reply.status {
-      case 401, 403: .unauthorized
-      case 404, 410: .notFound
-      case 409, 412: .conflict
-      case 413: .valueTooLarge
-      default: Self.codeOfAnyServer(reply.status) ?? .invalidRequest
-      }
-    error = PersistenceError(code, "the server answered with the status \(reply.status)", location: location)
   }
 
   /// What a status means, whoever answers with it.

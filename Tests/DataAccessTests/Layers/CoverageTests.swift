@@ -10,7 +10,17 @@ import Testing
 @Suite("What layers know of their completeness")
 struct CoverageTests {
   /// The kinds of layers below the remote store.
-  enum Below: String, CaseIterable, Sendable { case cache, repository, other }
+  enum Below: String, CaseIterable, Sendable {
+    case cache, repository, other
+
+    func layer(_ clock: TestClock) throws -> any Store<Note> {
+      switch self {
+      case .cache: CacheStore<Note>(now: { clock.date })
+      case .repository: try RepositoryStore<Note>.inMemory()
+      case .other: try ScriptedStore<Note>()
+      }
+    }
+  }
 
   private let notes = (0..<20).map { Note($0, "n\($0 % 4)", rank: $0 / 5) }
 
@@ -19,12 +29,7 @@ struct CoverageTests {
   ) {
     let clock = TestClock()
     let remote = try ScriptedStore(notes, clock: clock)
-    let layer: any Store<Note> =
-      switch below {
-      case .cache: CacheStore<Note>(now: { clock.date })
-      case .repository: try RepositoryStore<Note>.inMemory()
-      case .other: try ScriptedStore<Note>()
-      }
+    let layer = try below.layer(clock)
     let store = try LayeredStore(local: layer, remote: remote, options: LayerBench.options(clock))
     return (store, remote, layer, clock)
   }

@@ -14,13 +14,9 @@ struct DoubtTests {
   private func bench(_ below: Below) throws -> (store: LayeredStore<Note>, remote: ScriptedStore<Note>) {
     let clock = TestClock()
     let remote = try ScriptedStore(notes, clock: clock)
-    let layer: any Store<Note> =
-      switch below {
-      case .cache: CacheStore<Note>(now: { clock.date })
-      case .repository: try RepositoryStore<Note>.inMemory()
-      case .other: try ScriptedStore<Note>()
-      }
-    return (try LayeredStore(local: layer, remote: remote, options: LayerBench.options(clock)), remote)
+    return (
+      try LayeredStore(local: below.layer(clock), remote: remote, options: LayerBench.options(clock)), remote
+    )
   }
 
   @Test("a write that is refused does not end the doubt that an earlier one left", arguments: Below.allCases)
