@@ -11,6 +11,8 @@ enum Readers {
     let name: String
     let threads: Int
     let readsPerSecond: Double
+    /// The reads in times of what one thread did in the same round.
+    let speedup: Double
     /// What one read of a thousand took at least, in microseconds.
     let slowest: Double
     let commitsPerSecond: Double
@@ -19,7 +21,7 @@ enum Readers {
   }
 
   private static let threadCounts = [1, 2, 4, 8]
-  private static let rounds = 5
+  private static let rounds = 9
   private static let seconds = 0.4
 
   /// Measures one engine, in this process.
@@ -38,21 +40,24 @@ enum Readers {
       LibraryReaderStore(repository: library),
     ]
     let waits = try stores.map { try readBesideOpenTransaction($0, input.movies[0]) }
+    // A round has all numbers of threads, since the machine does not do the same in all seconds.
+    var rounds: [[[Run]]] = []
+    for round in 1...Self.rounds {
+      say("\(engine.title): readers, round \(round) of \(Self.rounds)")
+      rounds.append(
+        try threadCounts.map { threads in try stores.map { try run($0, threads: threads, input.movies) } })
+    }
     var results: [Result] = []
-    for threads in threadCounts {
-      say("\(engine.title): \(threads) threads read")
-      var runs = Array(repeating: [Run](), count: stores.count)
-      for _ in 0..<rounds {
-        for (number, store) in stores.enumerated() {
-          runs[number].append(try run(store, threads: threads, input.movies))
-        }
-      }
+    for (place, threads) in threadCounts.enumerated() {
       for (number, store) in stores.enumerated() {
+        let runs = rounds.map { $0[place][number] }
         results.append(
           Result(
             engine: engine, name: store.name, threads: threads,
-            readsPerSecond: median(runs[number].map(\.reads)), slowest: median(runs[number].map(\.slowest)),
-            commitsPerSecond: median(runs[number].map(\.commits)), besideOpenTransaction: waits[number]))
+            readsPerSecond: median(runs.map(\.reads)),
+            speedup: median(rounds.map { $0[place][number].reads / $0[0][number].reads }),
+            slowest: median(runs.map(\.slowest)), commitsPerSecond: median(runs.map(\.commits)),
+            besideOpenTransaction: waits[number]))
       }
     }
     return results

@@ -63,11 +63,7 @@ struct ScalingChart {
       let results = report.readers.filter { $0.engine == engine && $0.name == name }
       text += line(
         name,
-        results.compactMap { result in
-          report.speedup(engine, name, threads: result.threads).map {
-            (scale.place(x: Double(result.threads)), scale.place(y: $0))
-          }
-        })
+        results.map { (scale.place(x: Double($0.threads)), scale.place(y: $0.speedup)) })
       let slowest = results.map { String(format: "%.0f", $0.slowest) }.joined(separator: ", ")
       text += Self.text(
         "\(name): 99.9 % within \(slowest) µs", x: Self.plot.left + 6,

@@ -37,14 +37,13 @@ struct ScalingTable: CustomStringConvertible {
       Self.line(["", "threads", "reads/s", "of one", "99.9 % in µs", "commits/s", "open write", ""]),
     ]
     for result in report.readers {
-      let speedup = report.speedup(result.engine, result.name, threads: result.threads) ?? 0
       let isJudged = result.threads == 2 && result.name == Names.library && report.cores > 1
       let verdict = !isJudged ? "" : report.scales(result.engine) ? "≥ 1.7: met" : "≥ 1.7: MISSED"
       lines.append(
         Self.line([
           "\(result.engine.title), \(result.name)", "\(result.threads)",
           String(format: "%.0f", result.readsPerSecond),
-          String(format: "%.2f", speedup), String(format: "%.1f", result.slowest),
+          String(format: "%.2f", result.speedup), String(format: "%.1f", result.slowest),
           String(format: "%.0f", result.commitsPerSecond),
           String(format: "%.1f", result.besideOpenTransaction), verdict,
         ]))
