@@ -91,6 +91,9 @@ private final class LoadingTask {
     number += 1
   }
 
+  /// Waits until none runs: where one has taken another's place meanwhile, for that one too.
   @MainActor
-  func finished() async { await task?.value }
+  func finished() async {
+    while let task { await task.value }
+  }
 }

@@ -6,7 +6,8 @@ import Synchronization
 final class ScriptedPager<Object: PersistentRecord>: Sendable {
   private let store: ScriptedStore<Object>
   private let pages: SequenceWalk<StorePages<Object, PersistenceError>>
-  private let failure = Mutex<PersistenceError?>(nil)
+  /// What is left of an answer that breaks off after so many objects.
+  private let rest = Mutex<ScriptedAnswer?>(nil)
 
   init(_ store: ScriptedStore<Object>, _ query: FetchOptions<Object>, size: Int) {
     self.store = store
@@ -15,9 +16,8 @@ final class ScriptedPager<Object: PersistentRecord>: Sendable {
 
   @Sendable
   func next() async throws(PersistenceError) -> [Object]? {
-    let (call, answer) = store.begin(.page)
+    let (call, answer) = store.begin(.page, with: rest.withLock(\.self))
     do {
-      if let failure = failure.withLock(\.self) { throw failure }
       try await store.wait(for: answer)
       let page = try await page(answer)
       store.end(call, .answered)
@@ -38,8 +38,9 @@ final class ScriptedPager<Object: PersistentRecord>: Sendable {
       _ = try await pages.next()
       throw error
     case .partial(let count, let error):
-      failure.withLock { $0 = error }
+      rest.withLock { $0 = .partial(0, then: error) }
       guard count > 0, let page = try await pages.next() else { throw error }
+      rest.withLock { $0 = .partial(max(0, count - page.count), then: error) }
       return Array(page.prefix(count))
     case .hangs: throw CancellationError()
     }

@@ -158,10 +158,13 @@ public final class ScriptedStore<Object: PersistentRecord>: Store {
 
   // MARK: Answering
 
-  /// Takes the next answer to a kind of operation, and writes the call down.
-  func begin(_ operation: StoreOperation) -> (call: Int, answer: ScriptedAnswer) {
+  /// Takes the next answer to a kind of operation, unless an earlier one goes on, and writes the call down.
+  func begin(
+    _ operation: StoreOperation, with earlier: ScriptedAnswer? = nil
+  ) -> (call: Int, answer: ScriptedAnswer) {
     let (begun, watchers) = state.withLock { state in
       state.calls.append(ScriptedCall(operation: operation))
+      if let earlier { return ((state.calls.count - 1, earlier), state.metWatchers()) }
       let scripted = state.answers[operation].flatMap(\.first)
       if scripted != nil { state.answers[operation]?.removeFirst() }
       return ((state.calls.count - 1, scripted ?? state.otherwise), state.metWatchers())

@@ -126,6 +126,35 @@ struct LoadingTests {
     await model.finished()
     #expect(model.value == 3)
   }
+
+  @Test("whoever waits for the end of loading waits for what was begun anew meanwhile")
+  @MainActor
+  func waiting() async throws {
+    let (loads, ended) = (Counter(), Counter())
+    let (gate, opening) = AsyncStream.makeStream(of: Never.self)
+    let model = LoadingModel(
+      of: LoadingStates { () async throws(PersistenceError) -> Int in
+        let number = loads.next()
+        if number == 1 { try? await Task.sleep(for: .seconds(3_600)) } else { for await _ in gate {} }
+        _ = ended.next()
+        return number
+      })
+    model.start()
+    await until { loads.count == 1 }
+    let waits = Counter()
+    let waiter = Task { @MainActor in
+      _ = waits.next()
+      await model.finished()
+      return model.state
+    }
+    await until { waits.count == 1 }
+    model.reload()
+    await until { ended.count == 1 && loads.count == 2 }
+    for _ in 0..<100 { await Task.yield() }
+    opening.finish()
+    let state = await waiter.value
+    #expect(state.value == 2 && !state.isLoading)
+  }
 }
 
 /// Counts.

@@ -56,4 +56,26 @@ struct ScriptedStoreTests {
     #expect(error?.code == .unreachable)
     #expect(found == [0, 1, 2, 3, 4, 5])
   }
+
+  @Test("an answer in part may take several pages, and is one answer of the script")
+  func partialPages() async throws {
+    let store = try ScriptedStore((0..<10).map { Note($0) })
+    store.script(.partial(5, then: gone), for: .page)
+    store.script(.genuine, for: .page)
+    func pages() async -> (found: [[Int]], code: PersistenceError.Code?) {
+      var found: [[Int]] = []
+      do {
+        for try await page in store.filter().pages(of: 2) { found.append(page.map(\.id)) }
+      } catch {
+        return (found, error.code)
+      }
+      return (found, nil)
+    }
+    let first = await pages()
+    #expect(first.found == [[0, 1], [2, 3], [4]])
+    #expect(first.code == .unreachable)
+    let second = await pages()
+    #expect(second.found == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]])
+    #expect(second.code == nil)
+  }
 }
