@@ -99,11 +99,13 @@ struct FileTime: Hashable, Comparable, Sendable {
     let tick =
       nanoseconds == 0
       ? FileTime(seconds: 2, nanoseconds: 0) : FileTime(seconds: 0, nanoseconds: 50_000_000)
-    return advanced(by: tick) < moment
+    return advanced(by: tick).map { $0 < moment } ?? false
   }
 
-  func advanced(by other: FileTime) -> FileTime {
+  /// The moment that is so much later; nil where no clock gets there.
+  func advanced(by other: FileTime) -> FileTime? {
     let sum = nanoseconds + other.nanoseconds
-    return FileTime(seconds: seconds + other.seconds + sum / 1_000_000_000, nanoseconds: sum % 1_000_000_000)
+    let (whole, isBeyond) = seconds.addingReportingOverflow(other.seconds + sum / 1_000_000_000)
+    return isBeyond ? nil : FileTime(seconds: whole, nanoseconds: sum % 1_000_000_000)
   }
 }

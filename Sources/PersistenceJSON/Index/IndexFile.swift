@@ -68,7 +68,9 @@ struct IndexFile: Sendable {
 
   /// Makes the file under construction; nil while another process or thread does.
   private func create(in folder: Folder) throws -> File? {
-    if let status = try folder.status(of: newName), status.modified.advanced(by: Self.leftoverAge) < .now {
+    if let status = try folder.status(of: newName), let end = status.modified.advanced(by: Self.leftoverAge),
+      end < .now
+    {
       try folder.remove(newName)
     }
     return try folder.open(newName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)

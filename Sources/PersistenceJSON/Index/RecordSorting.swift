@@ -59,7 +59,8 @@ struct RecordSorting {
     }
     if !isWhole, !query.isOrderKept {
       let after = try files.read(entry, into: row)
-      if let stamp, stamp != after { throw files.changedByHand(entry) }
+      // Without a stamp it was read from the history: a commit has replaced the file since it was looked at.
+      if let stamp, let after, stamp != after { throw files.changedByHand(entry) }
       (isWhole, stamp) = (true, after)
     }
     if isWhole, let residual = query.residual, try !row.withRow({ try residual.matches($0) }) { return nil }

@@ -162,7 +162,9 @@ struct Journal {
     // Only the newest entry can be unfinished: a later version is begun when the one before is in place.
     for version in versions {
       let name = Self.entryName(version)
-      guard version == versions.last, let text = try journal.read(name) else {
+      // One that shows as a whole is in place and synchronised. It is not done again: what it took away may have been
+      // made anew since, by hand.
+      guard version == versions.last, version > numbers.committed, let text = try journal.read(name) else {
         try journal.remove(name)
         continue
       }
