@@ -10,6 +10,8 @@ import PersistenceKeyValue
 final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's environments are thread-safe
   let environment: OpaquePointer
   let mapSize: Int
+  /// How many readers that are not in use are kept: a part of the places, which all processes have in common.
+  let idleLimit: Int
   let dice: PlanDice?
   private(set) var catalog: MDB_dbi = 0
   private(set) var records: MDB_dbi = 0
@@ -44,6 +46,8 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
     var info = MDB_envinfo()
     mdb_env_info(environment, &info)
     mapSize = info.me_mapsize
+    // The table of readers is as large as whoever opened the store first has made it.
+    idleLimit = max(1, min(32, Int(info.me_maxreaders) / 8))
   }
 
   private static func open(_ path: String, _ isFile: Bool, _ settings: LMDBSettings, _ mapSize: Int) throws

@@ -69,7 +69,7 @@ struct LMDBHeader: Sendable, Equatable {
       guard let second else { throw LMDBHeader.damaged(path) }
       var newest = second.transaction > first.transaction ? second : first
       newest.fileSize = size
-      guard newest.lastPage >= 1, newest.lastPage < 1 << 48, newest.mapSize >= 0 else {
+      guard newest.lastPage >= 1, newest.lastPage < Int.max / newest.pageSize, newest.mapSize >= 0 else {
         throw LMDBHeader.damaged(path)
       }
       if size < newest.usedSize { try LMDBPageCheck(file, newest).requireWhole(path) }

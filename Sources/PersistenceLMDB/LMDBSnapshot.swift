@@ -22,7 +22,7 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
     version = reader.version
   }
 
-  deinit { session.environment.release(reader) }
+  deinit { session.environment.endSnapshot(reader) }
 
   /// Whether somebody is reading from it.
   var isBusy: Bool { users.load(ordering: .relaxed) > 0 }

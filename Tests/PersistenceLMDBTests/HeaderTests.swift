@@ -35,4 +35,29 @@ struct HeaderTests {
     try context.close()
     #expect(failure.withLock { $0 } == nil)
   }
+
+  @Test("E5 first pages that speak of more than a file can hold are damaged, and stop nothing")
+  func beyondAnyFile() throws {
+    let scratch = try Scratch()
+    let context = try scratch.open()
+    try context.save([("kept", "text")], try Scratch.schema())
+    try context.close()
+    var bytes = try Data(contentsOf: scratch.data)
+    let pageSize = 1 << 16
+    bytes.append(Data(count: max(0, 2 * pageSize - bytes.count)))
+    // Two first pages that are alike in form, of a size of page and with a last page that together overflow.
+    func put(_ value: UInt64, _ count: Int, at place: Int) {
+      for index in 0..<count {
+        bytes[place + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))
+      }
+    }
+    bytes.replaceSubrange(pageSize..<(pageSize + 152), with: bytes[0..<152])
+    for meta in [16, pageSize + 16] {
+      put(UInt64(pageSize), 4, at: meta + 24)
+      put(1 << 47 - 1, 8, at: meta + 120)
+    }
+    try bytes.write(to: scratch.data)
+    #expect(throws: PersistenceError.self) { try LMDBHeader.read(scratch.data.path) }
+    expectError(.damaged) { _ = try scratch.open() }
+  }
 }
