@@ -9,9 +9,19 @@ package final class KeyValueStore: Sendable {
   /// The store, for messages.
   package let location: String
 
-  let cache = CatalogCache()
+  let cache: CatalogCache
 
-  package init(location: String) { self.location = location }
+  package init(location: String) {
+    self.location = location
+    cache = CatalogCache()
+  }
+
+  /// Makes another object for the same store, for one thread at a time: it has the catalog in common, and nothing that
+  /// is counted when a record is looked up.
+  package init(_ store: KeyValueStore) {
+    location = String(decoding: Array(store.location.utf8), as: UTF8.self)  // characters of its own
+    cache = store.cache
+  }
 }
 
 extension KeyValueStore {

@@ -28,7 +28,7 @@ public final class LMDBContext: StorageContext {
 
   private let configuration: LMDBConfiguration
   private let session: Lock<LMDBSession?>
-  private let lanes = LMDBLanes(count: 16)
+  private let lanes: LMDBLanes
 
   /// Opens a store, making it where it does not exist.
   ///
@@ -48,6 +48,7 @@ public final class LMDBContext: StorageContext {
       isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)
     self.configuration = configuration
     self.session = Lock(session)
+    lanes = LMDBLanes(count: session.environment.laneLimit)
     session.environment.register(lanes)
     monitor.opened("LMDB, a map of \(session.environment.mapSize) bytes")
   }
@@ -133,13 +134,13 @@ public final class LMDBContext: StorageContext {
       let environment = session.environment
       try environment.write(configuration) { writer, commit in
         let transaction = KeyValueTransaction(environment.store, writer)
-        var isCommitted = false
-        defer { transaction.end(committed: isCommitted) }
+        var committed: Int?
+        defer { transaction.end(committedAs: committed) }
         let observed = environment.observers.begin(transaction)
         try body(observed.transaction)
         try transaction.finish()
         try environment.observers.commit(observed) { try environment.commits.committing(commit) }
-        isCommitted = true
+        committed = writer.handle.newestTransaction
       }
     }
     monitor.reportLongHeldResults()

@@ -12,7 +12,7 @@ final class LMDBLane: @unchecked Sendable {  // whoever took it out of its place
   init(_ reader: LMDBReader, _ session: LMDBSession) {
     self.reader = reader
     self.session = session
-    store = session.environment.store
+    store = KeyValueStore(session.environment.store)
   }
 
   /// Gives the reader back to the store.

@@ -114,7 +114,7 @@ extension AccessPlanner {
     var used: Set<Int> = []
     for index in terms {
       guard case .points(let points)? = conjunction.terms[index].constraint else { continue }
-      values = values.map { known in known.filter(points.contains) } ?? points
+      values = values.map { $0.filter(Set(points).contains) } ?? points
       used.insert(index)
     }
     return values.map { ($0, used) }

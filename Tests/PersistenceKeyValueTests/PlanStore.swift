@@ -24,7 +24,7 @@ final class ArrayPlanStore: PlanStore {
       let transaction = KeyValueTransaction(store, bytes)
       try body(transaction)
       try transaction.finish()
-      transaction.end(committed: true)
+      transaction.end(committedAs: bytes.version)
     }
   }
 }

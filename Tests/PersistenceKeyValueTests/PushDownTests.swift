@@ -31,7 +31,7 @@ struct PushDownTests {
       try row.withRow { try transaction.insert($0, in: schema) }
     }
     try transaction.finish()
-    transaction.end(committed: true)
+    transaction.end(committedAs: bytes.version)
     return (bytes, store, schema)
   }
 

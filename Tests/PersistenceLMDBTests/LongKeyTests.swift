@@ -74,4 +74,72 @@ struct LongKeyTests {
     #expect(try context.keys(byText) == moved)
     #expect(try context.count(FetchRequest(schema)) == notes.count)
   }
+
+  @Test("W4 values whose cut keys just hold them are unique, whatever their digests and those of others are")
+  func uniqueAtTheCut() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema(indexes: [IndexSchema(["text"], isUnique: true)])
+    let context = try scratch.open(LMDBConfiguration(synchronization: .off))
+    // So many that digests begin with any byte.
+    let texts = (436...448).flatMap { length in
+      (0..<600).map { number in
+        let start = "\(number) "
+        return start + String(repeating: "t", count: length - start.utf8.count)
+      }
+    }
+    let long = String(repeating: "i", count: 80)
+    // Longer texts that begin alike, first.
+    try context.save(texts.map { ("longer " + $0, $0 + "\0x") }, schema)
+    try context.save(texts.map { (long + $0, $0) }, schema)
+    try context.transaction { transaction in
+      let row = RowBuffer(count: 2)
+      for text in texts {
+        row.set([.text("other"), .text(text)])
+        expectError(.uniqueViolation) { try row.withRow { try transaction.insert($0, in: schema) } }
+      }
+    }
+    #expect(try context.count(FetchRequest(schema)) == 2 * texts.count)
+  }
+
+  @Test("W4 unique values change among old records whose other values are indexed", .timeLimit(.minutes(15)))
+  func changingUniqueValues() throws {
+    let scratch = try Scratch()
+    let schema = try ModelSchema(
+      name: "Pair",
+      fields: [FieldSchema("id", .int64), FieldSchema("code", .int64), FieldSchema("text", .string)],
+      key: ["id"],
+      indexes: [IndexSchema(["code"], isUnique: true), IndexSchema(["text"])])
+    let context = try scratch.open(LMDBConfiguration(synchronization: .off))
+    let row = RowBuffer(count: 3)
+    for round in 0..<3 {
+      try context.transaction { transaction in
+        try transaction.define(schema)
+        for id in 0..<5_000 {
+          row.set([
+            .integer(Int64(id)), .integer(Int64(round * 10_000 + id)), .text("\(id % 50) of round \(round)"),
+          ])
+          try row.withRow { try transaction.save($0, in: schema) }
+        }
+      }
+    }
+    let request = try FetchRequest(
+      schema, where: .comparison(field: "text", .equal, .text("7 of round 2")))
+    #expect(try context.count(request) == 100)
+    let old = try FetchRequest(
+      schema, where: .text(field: "text", .hasPrefix, "7 of round 1", isCaseInsensitive: false))
+    #expect(try context.count(old) == 0)
+  }
+
+  @Test("two long lists of one field's values have their common ones at once", .timeLimit(.minutes(15)))
+  func longLists() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open()
+    try context.save((0..<10).map { ("\($0)", nil) }, schema)
+    func list(_ numbers: Range<Int>) -> PredicateNode {
+      .isIn(field: "id", numbers.map { .text("\($0)") })
+    }
+    let request = try FetchRequest(schema, where: .all([list(0..<200_000), list(5..<200_005)]))
+    #expect(try context.keys(request) == ["5", "6", "7", "8", "9"])
+  }
 }

@@ -7,7 +7,7 @@ public import PersistenceDriver
 /// A declaration that no store could keep is not found out when it is made, which cannot throw, but by the first
 /// use, which does.
 public struct RecordSchema<Model: PersistentRecord>: Sendable {
-  private let storage: Storage
+  @usableFromInline let storage: Storage
 
   /// Declares a model.
   ///
@@ -35,6 +35,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema`` where the declaration is
   ///   one that no store could keep.
+  @inlinable  // so that whoever asks may borrow it: threads have the count of its references in common
   public var model: ModelSchema {
     get throws { try storage.schema.get() }
   }
@@ -68,8 +69,9 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     }
   }
 
-  private final class Storage: @unchecked Sendable {  // immutable; its key paths capture nothing
-    let schema: Result<ModelSchema, PersistenceError>
+  @usableFromInline
+  final class Storage: @unchecked Sendable {  // immutable; its key paths capture nothing
+    @usableFromInline let schema: Result<ModelSchema, PersistenceError>
     let names: [AnyKeyPath: String]
 
     init(

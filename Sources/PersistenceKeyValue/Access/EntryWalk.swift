@@ -37,16 +37,11 @@ struct EntryWalk {
   private var hasLimit = false
   /// An entry that was read but not handed out.
   private var pending: ByteEntry?
-  private var run: [RunEntry] = []
+  private var run: [ByteEntry] = []
   private var runIndex = 0
   private var runKey: [UInt8] = []
   /// Whether the run is the last of its range.
   private var endsRange = false
-
-  private struct RunEntry {
-    let fullKey: [UInt8]
-    let entry: ByteEntry
-  }
 
   /// Begins a walk; it is ended by ``end()``.
   init(_ path: AccessPath, _ binding: ModelBinding, reader: any ByteReader, from place: WalkPlace) throws {
@@ -86,7 +81,7 @@ struct EntryWalk {
     isPlain = false
     if runIndex < run.count {
       defer { runIndex += 1 }
-      return run[runIndex].entry
+      return run[runIndex]
     }
     if let place = start, place.isRun {
       start = nil
@@ -101,7 +96,7 @@ struct EntryWalk {
       try readRun(from: entry)
     }
     defer { runIndex += 1 }
-    return run[runIndex].entry
+    return run[runIndex]
   }
 
   /// Where the entry that was handed out last stands, in two numbers.
@@ -258,30 +253,8 @@ extension EntryWalk {
     }
     // Places within the run go on naming this range until it has been handed out.
     endsRange = isAtEnd
-    run = isCut ? try entries.map(withFullKey) : entries.map { RunEntry(fullKey: [], entry: $0) }
-    if isCut {
-      run.sort { ByteOrder.compare($0.fullKey, $1.fullKey) < 0 }
-      if path.isReversed { run.reverse() }
-    }
-  }
-
-  private func withFullKey(_ entry: ByteEntry) throws -> RunEntry {
-    guard path.form.isCut(entry.key) else { return RunEntry(fullKey: [UInt8](entry.key), entry: entry) }
-    let record = try record(of: entry)
-    let row = reader.workspace.takeRow(binding.layout.count)
-    let key = reader.workspace.takeBuffer()
-    defer {
-      reader.workspace.giveBack(row)
-      reader.workspace.giveBack(key)
-    }
-    try binding.layout.fill(row, from: record.value)
-    try row.withRow { row in
-      if let index = path.index {
-        _ = try binding.appendEntry(of: row, in: index, to: key)
-      } else {
-        try binding.appendKey(of: row, to: key)
-      }
-    }
-    return RunEntry(fullKey: key.array, entry: entry)
+    guard isCut else { return run = entries }
+    var order = RunOrder(path, binding, reader)
+    run = try order.sorted(entries, record: record)
   }
 }

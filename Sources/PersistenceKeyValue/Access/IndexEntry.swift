@@ -19,10 +19,16 @@ enum IndexEntry {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged``.
   static func appendRecordKey(of entry: ByteEntry, prefix: [UInt8], to key: ByteBuffer) throws {
     guard entry.value.count <= 2 else { return key.append(entry.value) }
+    let split = try split(of: entry)
+    key.append(prefix)
+    key.append(UnsafeRawBufferPointer(rebasing: entry.key[split...]))
+  }
+
+  /// Where the primary key begins in the key of an entry that is not cut.
+  static func split(of entry: ByteEntry) throws -> Int {
     guard entry.value.count == 2 else { throw PersistenceError.damaged("an index entry has no value") }
     let split = Int(entry.value[0]) << 8 | Int(entry.value[1])
     guard split < entry.key.count else { throw PersistenceError.damaged("an index entry is malformed") }
-    key.append(prefix)
-    key.append(UnsafeRawBufferPointer(rebasing: entry.key[split...]))
+    return split
   }
 }

@@ -60,11 +60,32 @@ struct KeyForm {
   }
 
   /// What all stored entries begin with that have exactly these values; says whether it was cut.
+  @discardableResult
   func storeEntryPrefix(_ key: ByteBuffer) -> Bool {
     guard key.count > runLength else { return false }
     let values = SHA256.hash(data: key.bytes)
     key.truncate(to: runLength)
     values.withUnsafeBytes { key.append($0) }
     return true
+  }
+
+  /// The digest of the values in the cut key of an index entry.
+  func valuesDigest(of cut: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: cut[runLength..<(runLength + Self.digestLength)])
+  }
+
+  /// Whether an entry has exactly these values.
+  ///
+  /// - Parameters:
+  ///   - stored: The entry's key, which begins with what ``storeEntryPrefix(_:)`` makes of the values.
+  ///   - values: The values.
+  /// - Returns: Whether it has.
+  func hasValues(_ stored: UnsafeRawBufferPointer, _ values: [UInt8]) -> Bool {
+    if values.count > runLength { return true }
+    if isCut(stored), values.count == runLength {
+      return values.withUnsafeBytes { SHA256.hash(data: $0) }.elementsEqual(valuesDigest(of: stored))
+    }
+    // What goes on with an escape is a longer text, not the same one.
+    return stored.count > values.count && stored[values.count] != KeyCodec.afterAll
   }
 }

@@ -40,6 +40,7 @@ struct IndexChange {
     if let old {
       try RecordAccess(binding, writer, location: location).fill(row, from: old, only: binding.entryPositions)
     }
+    var claims: [Claim] = []
     for index in binding.indexes {
       key.clear()
       let split = try binding.appendEntry(of: new, in: index, to: key)
@@ -55,13 +56,16 @@ struct IndexChange {
       }
       guard !isSame else { continue }
       if index.schema.isUnique, !index.positions.contains(where: { new[$0].isNull }) {
-        try requireUnique(key, split, index, new, storedKey, writer, location)
+        claims.append(Claim(index: index, values: [UInt8](key.bytes[..<split])))
       }
       let isCut = form.storeEntryKey(key, split: split)
       other.clear()
       if isCut { other.append(storedKey) } else { IndexEntry.append(split: split, to: other) }
       added.append(Entry(key: key.array, value: other.array))
     }
+    // Looked for at the end: the store may write what it has kept back before it looks, and then the old record's bytes
+    // may be others.
+    for claim in claims { try require(claim, new, storedKey, writer, location) }
   }
 
   /// The change that takes a record away.
@@ -97,10 +101,17 @@ struct IndexChange {
     }
   }
 
+  /// Values that no other record may have.
+  private struct Claim {
+    let index: ModelBinding.Index
+    /// What the full keys of entries with these values begin with.
+    let values: [UInt8]
+  }
+
   /// Makes sure that no other record has the same values in a unique index.
-  private func requireUnique(
-    _ key: ByteBuffer, _ split: Int, _ index: ModelBinding.Index, _ new: borrowing Row,
-    _ storedKey: UnsafeRawBufferPointer, _ writer: any ByteWriter, _ location: String
+  private func require(
+    _ claim: Claim, _ new: borrowing Row, _ storedKey: UnsafeRawBufferPointer, _ writer: any ByteWriter,
+    _ location: String
   ) throws {
     let prefix = writer.workspace.takeBuffer()
     let holder = writer.workspace.takeBuffer()
@@ -110,20 +121,27 @@ struct IndexChange {
       writer.workspace.giveBack(prefix)
       writer.workspace.giveBack(holder)
     }
-    prefix.append(UnsafeRawBufferPointer(rebasing: key.bytes[..<split]))
-    let isCut = form.storeEntryPrefix(prefix)
-    guard let entry = try cursor.seek(prefix.bytes), ByteOrder.begins(entry.key, with: prefix.bytes) else {
-      return
+    prefix.append(claim.values)
+    form.storeEntryPrefix(prefix)
+    var next = try cursor.seek(prefix.bytes)
+    while let entry = next, ByteOrder.begins(entry.key, with: prefix.bytes) {
+      if form.hasValues(entry.key, claim.values) {
+        holder.clear()
+        try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: holder)
+        if !holder.bytes.elementsEqual(storedKey) {
+          let (index, model) = (claim.index, binding.declared)
+          var values: [PersistentValue] = []
+          for position in index.positions { values.append(try new.value(at: position)) }
+          throw PersistenceError.uniqueViolation(
+            values, of: index.schema, in: model, key: try RecordKey(of: new, in: model)
+          ).at(location: location)
+        }
+      } else if claim.values.count != form.runLength {
+        // Entries that go on otherwise are of longer values and stand behind those of these; but where a cut key has
+        // room for just these values, digests of other ones may stand among them.
+        return
+      }
+      next = try cursor.next()
     }
-    // What goes on with an escape is a longer text, not the same one.
-    let count = prefix.count
-    guard isCut || (entry.key.count > count && entry.key[count] != KeyCodec.afterAll) else { return }
-    try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: holder)
-    guard !holder.bytes.elementsEqual(storedKey) else { return }
-    var values: [PersistentValue] = []
-    for position in index.positions { values.append(try new.value(at: position)) }
-    throw PersistenceError.uniqueViolation(
-      values, of: index.schema, in: binding.declared, key: try RecordKey(of: new, in: binding.declared)
-    ).at(location: location)
   }
 }

@@ -63,11 +63,14 @@ package final class KeyValueTransaction: StorageTransaction {
   }
 
   /// Ends the transaction, after which its calls throw; where it was committed, its models become known to all.
-  package func end(committed: Bool) {
+  ///
+  /// - Parameter version: The newest state of the store, asked for before anybody else could write; nil where the
+  ///   transaction was not committed. A store may give the number of one that has changed nothing to the next.
+  package func end(committedAs version: Int?) {
     isOpen = false
     source.end()
-    guard committed else { return }
-    if changes.drops == 0 { store.cache.noteSuccessor(of: writer.version) }
+    guard let version else { return }
+    if changes.drops == 0, version > writer.version { store.cache.noteSuccessor(of: writer.version) }
     guard !changes.models.isEmpty else { return }
     store.cache.adopt(Array(changes.models.values), of: generation)
   }

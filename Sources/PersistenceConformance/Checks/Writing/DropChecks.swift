@@ -11,6 +11,9 @@ enum DropChecks {
       "a dropped model can be defined anew, alike or otherwise, at once or later, and holds nothing of before",
       [.w3, .e4], needs: [.writable, .droppingModels], anew),
     ConformanceCheck(
+      "a model that is dropped after transactions which changed nothing is gone, and one defined anew is kept",
+      [.w3, .w5], needs: [.writable, .durable, .droppingModels], afterNothing),
+    ConformanceCheck(
       "a snapshot and results go on showing a model that was dropped and defined anew", [.r2],
       needs: [.writable, .droppingModels], snapshots),
     ConformanceCheck(
@@ -78,6 +81,35 @@ enum DropChecks {
       _ = try expectError(.schemaMismatch, "dropping by another schema") { try transaction.drop(mismatch) }
     }
     try expect(others.rows(), equals: rows(50), "what a drop was refused for")
+  }
+
+  @Sendable private static func afterNothing(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    let storage = try store.open().storage
+    let schema = try schema()
+    let things = RowStore(storage, schema)
+    try things.save(rows(3))
+    for round in 0..<3 {
+      // Neither of these changes anything.
+      try storage.transaction { _ = try $0.delete(RecordKey([.integer(99)]), in: schema) }
+      try storage.transaction { _ = try $0.count(FetchRequest(schema)) }
+      try expect(things.rows().count == 3, "records before round \(round)")
+      try storage.transaction { try $0.drop(schema) }
+      try expect(storage.catalog().isEmpty, "the catalog after round \(round)")
+      try expect(storage.count(FetchRequest(schema)) == 0, "records after round \(round)")
+      try things.save(rows(3))
+      try storage.transaction { _ = try $0.delete(RecordKey([.integer(99)]), in: schema) }
+      try storage.transaction { transaction in
+        try transaction.drop(schema)
+        try transaction.define(schema)
+        for row in rows(3) { try insert(row, schema, transaction) }
+        try expect(transaction.count(FetchRequest(schema)) == 3, "records within round \(round)")
+      }
+    }
+    try storage.close()
+    let again = try store.open().storage
+    try expect(again.catalog().map(\.name), equals: ["Thing"], "the catalog, opened anew")
+    try expect(RowStore(again, schema).rows(), equals: rows(3), "records, opened anew")
   }
 
   /// The context itself and, where it is durable, one that is opened beside it or after it.

@@ -1,0 +1,78 @@
+import PersistenceDriver
+
+/// The contract's order of a run's entries, which the store keeps in another (``KeyForm``).
+///
+/// Entries of the same values have them in memory once, however long they are, and of those the records are not read
+/// whose primary keys the entries hold.
+struct RunOrder {
+  private let path: AccessPath
+  private let binding: ModelBinding
+  private let reader: any ByteReader
+
+  /// The values that were met, by their digests.
+  private var values: [[UInt8]: [UInt8]] = [:]
+
+  /// An entry with its full key in two parts.
+  private struct Keyed {
+    let values: [UInt8]
+    var primary: [UInt8] = []
+    let entry: ByteEntry
+
+    static func < (left: Keyed, right: Keyed) -> Bool {
+      let order = ByteOrder.compare(left.values, right.values)
+      return order != 0 ? order < 0 : ByteOrder.compare(left.primary, right.primary) < 0
+    }
+  }
+
+  init(_ path: AccessPath, _ binding: ModelBinding, _ reader: any ByteReader) {
+    self.path = path
+    self.binding = binding
+    self.reader = reader
+  }
+
+  /// Sorts the entries of a run in the direction of the path.
+  ///
+  /// - Parameters:
+  ///   - entries: All entries of the run.
+  ///   - record: Finds the record of an entry.
+  /// - Returns: The entries in order.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where an entry leads nowhere.
+  /// - Complexity: O(*n* log *n*) in time, and primary keys of *n* entries in memory.
+  mutating func sorted(
+    _ entries: [ByteEntry], record: (ByteEntry) throws -> ByteEntry
+  ) throws -> [ByteEntry] {
+    var keyed: [Keyed] = []
+    keyed.reserveCapacity(entries.count)
+    for entry in entries { keyed.append(try self.keyed(entry, record)) }
+    keyed.sort(by: <)
+    return path.isReversed ? keyed.reversed().map(\.entry) : keyed.map(\.entry)
+  }
+
+  private mutating func keyed(_ entry: ByteEntry, _ find: (ByteEntry) throws -> ByteEntry) throws -> Keyed {
+    guard path.form.isCut(entry.key) else {
+      let split = path.index == nil ? entry.key.count : try IndexEntry.split(of: entry)
+      return Keyed(values: [UInt8](entry.key[..<split]), primary: [UInt8](entry.key[split...]), entry: entry)
+    }
+    let digest = path.index == nil ? [] : [UInt8](path.form.valuesDigest(of: entry.key))
+    let known = path.index == nil ? nil : values[digest]
+    if let known, !KeyForm.records(longest: path.form.longest).isCut(entry.value) {
+      return Keyed(values: known, primary: [UInt8](entry.value.dropFirst(binding.prefix.count)), entry: entry)
+    }
+    let record = try find(entry)
+    let row = reader.workspace.takeRow(binding.layout.count)
+    let key = reader.workspace.takeBuffer()
+    defer {
+      reader.workspace.giveBack(row)
+      reader.workspace.giveBack(key)
+    }
+    try binding.layout.fill(row, from: record.value)
+    guard let index = path.index else {
+      try row.withRow { try binding.appendKey(of: $0, to: key) }
+      return Keyed(values: key.array, entry: entry)
+    }
+    let split = try row.withRow { try binding.appendEntry(of: $0, in: index, to: key) }
+    let full = known ?? [UInt8](key.bytes[..<split])
+    values[digest] = full
+    return Keyed(values: full, primary: [UInt8](key.bytes[split...]), entry: entry)
+  }
+}
