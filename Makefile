@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak bench bench-scaling bench-server bench-instructions bench-instructions-record docs format lint clean
+.PHONY: help setup demo test soak soak-server bench bench-scaling bench-server bench-instructions bench-instructions-record docs format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -19,6 +19,7 @@ help:
 	@echo "make demo     movies through the real tool and a small app, on every engine"
 	@echo "make test     all tests, on every engine, and those of the example of a context"
 	@echo "make soak     the long tests too: hundreds of kills, many processes"
+	@echo "make soak-server  a served store under load, abuse and requests made of its description (wrk, schemathesis)"
 	@echo "make bench    the library beside raw C, GRDB and Codable, and the first ten of a million"
 	@echo "make bench-scaling  what a million rows cost beside a thousand, and eight readers beside one"
 	@echo "make bench-server   requests a second of a served store beside the framework's own limit (needs wrk)"
@@ -52,6 +53,14 @@ soak: setup
 	swift run --package-path Benchmarks -c release Endurance 200
 	swift build -c release --product persistence
 	.ci/fuzz $(FUZZ_SEEDS) $(FUZZ_OPERATIONS)
+
+# Ten minutes, or as long as is said; schemathesis is installed for the run where it is not there.
+LOAD_SECONDS ?= 600
+
+soak-server: setup
+	swift build -c release --product persistence
+	.ci/load-server .build/release/persistence $(LOAD_SECONDS)
+	.ci/schemathesis .build/release/persistence 200
 
 # Programs of chance on all contexts: a million operations in all.
 FUZZ_SEEDS ?= 20
