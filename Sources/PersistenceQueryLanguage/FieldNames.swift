@@ -18,7 +18,7 @@ package enum FieldNames {
       }
       && name.unicodeScalars.first.map { $0.properties.isAlphabetic || $0 == "_" } ?? false
     let hasOthers = name.unicodeScalars.contains { $0.value < 48 }
-    return isBare && !hasOthers ? name : "\"" + name.replacing("\"", with: "\"\"") + "\""
+    return isBare && !hasOthers ? name : "\"" + name.doubling("\"") + "\""
   }
 
   /// The parts of a list with commas, of which those that hold commas stand in double quotes.
@@ -28,38 +28,39 @@ package enum FieldNames {
   /// - Throws: ``FieldListError`` where a name is empty or a quotation mark is missing.
   package static func list(_ text: String) throws -> [(name: String, isDescending: Bool)] {
     var parts: [(String, Bool)] = []
-    var rest = Substring(text)
+    // Scalars: a comma or quotation mark is one also where a combining scalar follows it.
+    var rest = Substring(text).unicodeScalars
     while true {
       rest = rest.drop { $0 == " " }
       let isDescending = rest.first == "-"
       if isDescending { rest.removeFirst() }
-      var name = ""
+      var name = String.UnicodeScalarView()
       if rest.first == "\"" {
         rest.removeFirst()
         var isClosed = false
-        while let character = rest.popFirst() {
-          if character == "\"" {
+        while let scalar = rest.popFirst() {
+          if scalar == "\"" {
             guard rest.first == "\"" else {
               isClosed = true
               break
             }
             rest.removeFirst()
           }
-          name.append(character)
+          name.append(scalar)
         }
         guard isClosed else { throw FieldListError("a quotation mark is missing in \(text)") }
         rest = rest.drop { $0 == " " }
         guard rest.isEmpty || rest.first == "," else {
-          throw FieldListError("a comma is missing after \"\(name)\"")
+          throw FieldListError("a comma is missing after \"\(String(name))\"")
         }
       } else {
         let end = rest.firstIndex(of: ",") ?? rest.endIndex
-        name = String(rest[..<end])
+        name.append(contentsOf: rest[..<end])
         while name.last == " " { name.removeLast() }
         rest = rest[end...]
         guard !name.isEmpty else { throw FieldListError("a name is missing in “\(text)”") }
       }
-      parts.append((name, isDescending))
+      parts.append((String(name), isDescending))
       guard rest.popFirst() != nil else { return parts }
     }
   }

@@ -36,7 +36,7 @@ enum SQLiteNaming {
   private static func isPlain(_ name: String) -> Bool {
     let folded = folded(name)
     return !name.isEmpty && name.utf8.count <= longest && !name.utf8.contains { $0 < 32 || $0 == 127 }
-      && !folded.hasPrefix("sqlite_") && !folded.hasPrefix("persistence_")
+      && !folded.utf8.starts(with: "sqlite_".utf8) && !folded.utf8.starts(with: "persistence_".utf8)
   }
 
   private static func replacement(for name: String, _ fallback: String) -> String {

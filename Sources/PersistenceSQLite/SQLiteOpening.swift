@@ -93,7 +93,8 @@ struct SQLiteOpening {
       throw PersistenceError(.invalidURL, "a SQLite store needs a path, without U+0000")
     }
     // Absolute, so that SQLite takes neither `:memory:` nor `file:` for anything but a name.
-    let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    let absolute =
+      path.utf8.first == UInt8(ascii: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     var status = stat()
     if stat(absolute, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFREG else {

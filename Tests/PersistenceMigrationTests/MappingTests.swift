@@ -58,6 +58,14 @@ struct MappingTests {
         "drop", "name:a=b.c", "default:=", "default:", "as:int32", "as:date(unix|dd.MM.yyyy HH:mm|iso8601)",
       ])
     #expect(MigrationMapping().isIdentity && !mapping.isIdentity)
+    // A mark is one also where a combining scalar follows it.
+    let marks = try MigrationMapping.parse(
+      renames: ["a=\u{301}b"], rules: ["\"\u{301}a\".f=name:\u{301}b", "M.\u{301}f=default:\u{301}x"])
+    #expect(marks.modelNames == ["a": "\u{301}b"])
+    #expect(
+      marks.rules == [
+        .init("\u{301}a", "f", .rename("\u{301}b")), .init("M", "\u{301}f", .fill("\u{301}x")),
+      ])
   }
 
   @Test(

@@ -123,6 +123,11 @@ struct TextTests {
     let parts = try FieldNames.list("title, -\"a,b \"\"c\"\"\" ,-Production Budget")
     #expect(parts.map(\.name) == ["title", "a,b \"c\"", "Production Budget"])
     #expect(parts.map(\.isDescending) == [false, true, true])
+    let marks = try FieldNames.list("a,\u{301}b,-\"\u{301}c,\"\"\u{301}d\",-\u{301}e")
+    #expect(
+      marks.map { Array($0.name.utf8) }
+        == ["a", "\u{301}b", "\u{301}c,\"\u{301}d", "\u{301}e"].map { Array($0.utf8) })
+    #expect(marks.map(\.isDescending) == [false, false, true, true])
     for text in ["", ",", "a,", "\"a", "\"a\"b", "-"] {
       #expect(throws: FieldListError.self) { try FieldNames.list(text) }
     }
@@ -133,6 +138,8 @@ struct TextTests {
     #expect(FieldNames.quoted("title_2") == "title_2")
     #expect(FieldNames.quoted("MPAA Rating") == "\"MPAA Rating\"")
     #expect(FieldNames.quoted("a\"b") == "\"a\"\"b\"")
+    #expect(FieldNames.quoted("a\"\u{301}b") == "\"a\"\"\u{301}b\"")
+    #expect(PersistentValue.text("a'\u{301}b").description == "'a''\u{301}b'")
     #expect(FieldNames.quoted("2x") == "\"2x\"")
     #expect(FieldNames.quoted("") == "\"\"")
   }

@@ -29,27 +29,28 @@ public struct StoreURL: Sendable, Hashable {
         .invalidURL,
         "“\(Self.redacted(text))” is no store URL: \(reason); one looks like sqlite:movies.sqlite")
     }
-    guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+    // By bytes: what follows a separator may be a scalar that would combine with it to one character.
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), colon != text.startIndex else {
       throw invalid("it names no scheme")
     }
     let scheme = text[..<colon].lowercased()
     guard scheme.utf8.allSatisfy(Self.isSchemeByte) else { throw invalid("its scheme is malformed") }
-    var rest = text[text.index(after: colon)...]
+    var rest = text[text.utf8.index(after: colon)...]
     var query: Substring?
-    if let mark = rest.firstIndex(of: "?") {
-      query = rest[rest.index(after: mark)...]
+    if let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) {
+      query = rest[rest.utf8.index(after: mark)...]
       rest = rest[..<mark]
     }
-    hasSlashes = rest.hasPrefix("//")
-    if hasSlashes { rest = rest.dropFirst(2) }
+    hasSlashes = rest.utf8.starts(with: "//".utf8)
+    if hasSlashes { rest = Substring(rest.utf8.dropFirst(2)) }
     guard let path = Self.withoutEscapes(rest) else { throw invalid("an escape in its path is malformed") }
     guard !path.utf8.contains(0) else { throw invalid("its path holds U+0000") }
     var options: [String: String] = [:]
-    for pair in (query ?? "").split(separator: "&", omittingEmptySubsequences: true) {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    for pair in (query ?? "").parts("&", omittingEmpty: true) {
+      let parts = pair.parts("=", maxSplits: 1)
       guard parts.count == 2, let name = Self.withoutEscapes(parts[0]), !name.isEmpty,
         let value = Self.withoutEscapes(parts[1])
-      else { throw invalid("its option “\(pair.prefix { $0 != "=" })” is not of the form name=value") }
+      else { throw invalid("its option “\(parts[0])” is not of the form name=value") }
       guard options.updateValue(value, forKey: name) == nil else {
         throw invalid("its option “\(name)” stands twice")
       }
@@ -65,18 +66,18 @@ public struct StoreURL: Sendable, Hashable {
     if let slashes = text.range(of: "://") {
       let rest = text[slashes.upperBound...]
       // A password may hold what ends a host elsewhere: rather too much is hidden. A third slash begins a path.
-      if let at = rest.lastIndex(of: "@"), rest.first != "/" {
+      if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")), rest.utf8.first != UInt8(ascii: "/") {
         text.replaceSubrange(slashes.upperBound..<at, with: "***")
       }
     }
-    guard let mark = text.firstIndex(of: "?") else { return text }
-    let pairs = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
-    let shown = pairs.map { pair -> String in
-      let name = pair.prefix { $0 != "=" }.lowercased()
+    guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
+    let query = text.utf8.index(after: mark)
+    let shown = text[query...].parts("&").map { pair -> String in
+      let name = pair.parts("=")[0].lowercased()
       let isSecret = ["password", "secret", "token", "key"].contains { name.contains($0) }
       return isSecret ? "\(name)=***" : String(pair)
     }
-    return text[...mark] + shown.joined(separator: "&")
+    return text[..<query] + shown.joined(separator: "&")
   }
 
   /// The text that percent-encoded text stands for; nil where an escape is malformed.

@@ -8,7 +8,7 @@ extension PersistentValue: CustomStringConvertible {
     case .bool(let value): "\(value)"
     case .integer(let value): "\(value)"
     case .double(let value): "\(value)"
-    case .text(let value): "'" + value.replacing("'", with: "''") + "'"
+    case .text(let value): "'" + value.doubling("'") + "'"
     case .bytes(let value): "x'" + value.map { String($0, radix: 16).leftPadded(to: 2) }.joined() + "'"
     case .date(let value): "date(\(value))"
     case .uuid(let value): "uuid('\(value.uuidString)')"

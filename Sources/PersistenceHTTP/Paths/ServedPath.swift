@@ -30,7 +30,7 @@ package enum ServedPath: Equatable, Sendable {
   ///
   /// - Parameter path: The path as a request has it, escapes and all, without a query.
   package init?(_ path: String) {
-    var parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    var parts = path[...].parts("/")
     guard parts.first == "" else { return nil }
     parts.removeFirst()
     var segments: [String] = []

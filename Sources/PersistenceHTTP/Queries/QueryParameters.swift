@@ -12,8 +12,8 @@ package struct QueryParameters: Sendable {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where a name is unknown or
   ///   stands twice, or an escape is malformed.
   package init(_ text: Substring?, known: Set<String>) throws {
-    for pair in (text ?? "").split(separator: "&", omittingEmptySubsequences: true) {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    for pair in (text ?? "").parts("&", omittingEmpty: true) {
+      let parts = pair.parts("=", maxSplits: 1)
       guard let name = PathSegment.text(parts[0], plusIsSpace: true),
         let value = PathSegment.text(parts.count == 2 ? parts[1] : "", plusIsSpace: true)
       else { throw PersistenceError.invalidRequest("an escape in the URL's parameters is malformed") }

@@ -47,7 +47,7 @@ extension MigrationMapping {
   private static func action(_ text: String, _ whole: String) throws -> Action {
     if text == "drop" { return .drop }
     func argument(_ word: String) -> String? {
-      text.hasPrefix(word) ? String(text.dropFirst(word.count)) : nil
+      text.utf8.starts(with: word.utf8) ? String(Substring(text.utf8.dropFirst(word.utf8.count))) : nil
     }
     if let name = argument("name:"), !name.isEmpty { return .rename(name) }
     if let value = argument("default:") { return .fill(value) }
@@ -96,32 +96,32 @@ extension MigrationMapping.Action: CustomStringConvertible {
   }
 }
 
-/// Reads the names in front of a rule.
+/// Reads the names in front of a rule, scalar by scalar: a mark is one also where a combining scalar follows it.
 private struct RuleReader {
-  private var text: Substring
+  private var text: Substring.UnicodeScalarView
 
-  init(_ text: String) { self.text = text[...] }
+  init(_ text: String) { self.text = text[...].unicodeScalars }
 
   var rest: String { String(text) }
   var isQuoted: Bool { text.first == "\"" }
 
-  mutating func take(_ character: Character) -> Bool {
-    guard text.first == character else { return false }
+  mutating func take(_ mark: Unicode.Scalar) -> Bool {
+    guard text.first == mark else { return false }
     text.removeFirst()
     return true
   }
 
-  /// A name, quoted or up to a character; nil where there is none.
-  mutating func name(until end: Character?) -> String? {
+  /// A name, quoted or up to a mark; nil where there is none.
+  mutating func name(until end: Unicode.Scalar?) -> String? {
     guard take("\"") else {
       let name = text.prefix { $0 != end }
       text = text.dropFirst(name.count)
       return name.isEmpty ? nil : String(name)
     }
-    var name = ""
-    while let character = text.popFirst() {
-      if character == "\"", !take("\"") { return name.isEmpty ? nil : name }
-      name.append(character)
+    var name = String.UnicodeScalarView()
+    while let scalar = text.popFirst() {
+      if scalar == "\"", !take("\"") { return name.isEmpty ? nil : String(name) }
+      name.append(scalar)
     }
     return nil
   }

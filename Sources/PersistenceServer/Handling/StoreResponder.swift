@@ -40,7 +40,7 @@ struct StoreResponder: HTTPResponder {
     guard target.utf8.count <= service.limits.pathSize else {
       throw Problem(status: 414, .invalidRequest, "the path is longer than \(service.limits.pathSize) bytes")
     }
-    let mark = target.firstIndex(of: "?")
+    let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
     let path = ServedPath(String(target[..<(mark ?? target.endIndex)]))
     // Whoever has no token learns nothing but that there is a server: not even which paths there are.
     let access = tokens.access(authorization: request.headers[.authorization])
@@ -61,7 +61,7 @@ struct StoreResponder: HTTPResponder {
     guard !served.isWriting || access == .write else {
       throw Problem(status: 403, .unauthorized, "the token may only read")
     }
-    if let mark { served.parameters = String(target[target.index(after: mark)...]) }
+    if let mark { served.parameters = String(target[target.utf8.index(after: mark)...]) }
     if let name = HTTPField.Name("Idempotency-Key") { served.idempotencyKey = request.headers[name] }
     served.ifMatch = request.headers[.ifMatch]
     served.ifNoneMatch = request.headers[.ifNoneMatch]

@@ -82,4 +82,15 @@ struct StoreURLTests {
       try StorageEngine.open("test:x", engines: [Self.engine, Self.engine], monitoring: Monitoring())
     }
   }
+
+  @Test("a mark is one also where a combining scalar follows it")
+  func combining() throws {
+    let url = try StoreURL("sqlite://\u{301}a?\u{301}b=\u{302}c&\u{303}d=e")
+    #expect(url.path.utf8.elementsEqual("\u{301}a".utf8))
+    #expect(url.options.map { "\($0.key)|\($0.value)" }.sorted() == ["\u{301}b|\u{302}c", "\u{303}d|e"])
+    #expect(try StoreURL("sqlite:///\u{301}a").path.utf8.elementsEqual("/\u{301}a".utf8))
+    #expect(try StoreURL("sqlite:\u{301}a").scheme == "sqlite")
+    #expect(!StoreURL.redacted("http://u:p@\u{301}h?\u{301}token=\u{301}x").contains("p@"))
+    #expect(!StoreURL.redacted("http://h?\u{301}token=\u{301}x&a=b").contains("x"))
+  }
 }
