@@ -225,7 +225,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceSQLiteTests",
-      dependencies: ["PersistenceDriver", "PersistenceSQLite", "PersistenceSQL", "CSQLite", logging],
+      dependencies: [
+        "PersistenceDriver", "PersistenceCore", "PersistenceSQLite", "PersistenceSQL", "CSQLite", logging,
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceJSONTests",

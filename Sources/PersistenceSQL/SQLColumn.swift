@@ -2,8 +2,8 @@ package import PersistenceDriver
 
 /// A column that holds a field.
 package struct SQLColumn: Sendable, Hashable {
-  /// How the column is written where its values are compared, so that the comparison is the contract's; the last two
-  /// also where they are read.
+  /// How the column is written where its values are compared, so that the comparison is the contract's; the last one
+  /// also where it is read.
   package enum Comparison: Sendable, Hashable {
     /// As it stands.
     case plain
@@ -13,8 +13,6 @@ package struct SQLColumn: Sendable, Hashable {
     case withoutAffinity
     /// Through a function that makes one document of whatever a cell holds; such a column is only read.
     case asDocument
-    /// Through a function that makes bytes of text that is none; such a column is only read.
-    case asCheckedText
   }
 
   /// The column's name in the database, as it stands between quotes.

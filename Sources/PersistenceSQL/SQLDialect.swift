@@ -8,6 +8,9 @@ package protocol SQLDialect: Sendable {
   /// A name that means itself, whatever it holds.
   func identifier(_ name: String) -> String
 
+  /// What stands behind `INSERT` and `UPDATE` so that a conflict is refused, whatever the table says of it.
+  var aborting: String { get }
+
   /// A column where its values are read.
   func value(_ column: SQLColumn) -> String
 

@@ -1,7 +1,10 @@
 extension SQLQueryTranslator {
-  /// How many members of a group stand side by side: a chain of operators is as deep as it is long, and SQLite
-  /// allows a depth of 1,000.
-  private static let chainLength = 100
+  /// How many members of a group stand side by side: a chain of operators is as deep as it is long, so a group that
+  /// stands first in another is as deep as both are long, and SQLite allows a depth of 1,000.
+  ///
+  /// As many groups as may be nested share ``LoweredPredicate/lengthLimit`` words: 333 each, which are chains of seven
+  /// chains of 50, and twelve times 57 deep.
+  private static let chainLength = 50
 
   /// The condition that begins at a word; the index is moved behind it.
   mutating func condition(_ words: [PredicateWord], _ index: inout Int, isInGroup: Bool) -> String {

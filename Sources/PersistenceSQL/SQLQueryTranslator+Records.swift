@@ -9,7 +9,8 @@ extension SQLQueryTranslator {
 
   func insert() -> String {
     let values = table.columns.indices.map { dialect.parameter($0 + 1) }
-    return "INSERT INTO \(name) (\(places(table.columns.indices))) VALUES (\(values.joined(separator: ", ")))"
+    return "INSERT \(aborting)INTO \(name) (\(places(table.columns.indices))) "
+      + "VALUES (\(values.joined(separator: ", ")))"
   }
 
   func save() -> String {
@@ -23,7 +24,8 @@ extension SQLQueryTranslator {
     let changed = others.isEmpty ? table.key : others
     let changes = changed.map { "\(place($0)) = \(dialect.parameter($0 + 1))" }
     let key = table.key.map { "\(dialect.compared(table.columns[$0])) = \(dialect.parameter($0 + 1))" }
-    return "UPDATE \(name) SET \(changes.joined(separator: ", ")) WHERE \(key.joined(separator: " AND "))"
+    return "UPDATE \(aborting)\(name) SET \(changes.joined(separator: ", ")) "
+      + "WHERE \(key.joined(separator: " AND "))"
   }
 
   mutating func holder(ofIndex index: Int) -> String {
@@ -33,7 +35,7 @@ extension SQLQueryTranslator {
     return "SELECT \(list(table.key)) FROM \(name) WHERE \(values.joined(separator: " AND ")) LIMIT 1"
   }
 
-  private func places(_ positions: some Sequence<Int>) -> String {
+  func places(_ positions: some Sequence<Int>) -> String {
     positions.map(place).joined(separator: ", ")
   }
 

@@ -37,12 +37,13 @@ package struct SQLQueryTranslator {
     case .aggregates: return aggregates(shape, of: name + condition(shape))
     case .aggregatesOfChosen:
       // The text of the inner statement first, and with it its parameters: the outer has none.
-      let rows = select(list(fields(of: shape)), shape)
+      // It yields columns as they are, since the outer one makes values of them.
+      let rows = select(places(fields(of: shape)), shape)
       return aggregates(shape, of: "(\(rows))")
     case .delete: return "DELETE FROM \(name)" + condition(shape)
     case .deleteChosen: return "DELETE FROM \(name)" + chosen(shape)
-    case .set: return "UPDATE \(name) SET \(assignments(shape))" + condition(shape)
-    case .setChosen: return "UPDATE \(name) SET \(assignments(shape))" + chosen(shape)
+    case .set: return "UPDATE \(aborting)\(name) SET \(assignments(shape))" + condition(shape)
+    case .setChosen: return "UPDATE \(aborting)\(name) SET \(assignments(shape))" + chosen(shape)
     case .find: return "SELECT \(list(table.columns.indices)) FROM \(name)" + byKey()
     case .rowAtLocator:
       let rows = "SELECT \(fields(shape)) FROM \(name)"
@@ -58,6 +59,9 @@ package struct SQLQueryTranslator {
   }
 
   var name: String { dialect.identifier(table.name) }
+
+  /// What makes a writing statement refuse a conflict, where the table itself says otherwise (contract W4).
+  var aborting: String { table.decidesConflicts ? dialect.aborting + " " : "" }
 
   /// A column where its values are read.
   func column(_ position: Int) -> String { dialect.value(table.columns[position]) }

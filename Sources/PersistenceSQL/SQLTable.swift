@@ -16,11 +16,25 @@ package struct SQLTable: Sendable, Hashable {
   /// The name by which a row's number in the table is asked for, such as `rowid`; nil where rows have none.
   package let rowNumber: String?
 
-  package init(name: String, columns: [SQLColumn], key: [Int], indexes: [[Int]] = [], rowNumber: String?) {
+  /// Whether another program made the table, and wrote what this library would not.
+  package let isForeign: Bool
+
+  /// Whether the table's definition says what becomes of conflicts, such as that a record takes the place of another.
+  ///
+  /// Statements overrule it, but only there: what a statement says also counts in the table's triggers, whose own
+  /// `INSERT OR IGNORE` would fail otherwise.
+  package let decidesConflicts: Bool
+
+  package init(
+    name: String, columns: [SQLColumn], key: [Int], indexes: [[Int]] = [], rowNumber: String?,
+    isForeign: Bool = false, decidesConflicts: Bool = false
+  ) {
     self.name = name
     self.columns = columns
     self.key = key
     self.indexes = indexes
     self.rowNumber = rowNumber
+    self.isForeign = isForeign
+    self.decidesConflicts = decidesConflicts
   }
 }

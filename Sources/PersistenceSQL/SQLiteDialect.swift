@@ -10,8 +10,6 @@ package struct SQLiteDialect: SQLDialect {
   package static let decimalFunction = "persistence_decimal"
   /// The function `persistence_document(value)`: a document that tells every value from every other.
   package static let documentFunction = "persistence_document"
-  /// The function `persistence_text(value)`: bytes in the place of text that is no UTF-8.
-  package static let textFunction = "persistence_text"
   /// The table-valued function `persistence_list(list)`, with one column, `value`.
   package static let listFunction = "persistence_list"
 
@@ -19,14 +17,13 @@ package struct SQLiteDialect: SQLDialect {
 
   package func parameter(_ number: Int) -> String { "?\(number)" }
 
-  package func identifier(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-  }
+  package func identifier(_ name: String) -> String { "\"" + name.doubling("\"") + "\"" }
+
+  package var aborting: String { "OR ABORT" }
 
   package func value(_ column: SQLColumn) -> String {
     switch column.comparison {
     case .asDocument: "\(Self.documentFunction)(\(identifier(column.name)))"
-    case .asCheckedText: "\(Self.textFunction)(\(identifier(column.name)))"
     case .plain, .byBytes, .withoutAffinity: identifier(column.name)
     }
   }
@@ -36,7 +33,7 @@ package struct SQLiteDialect: SQLDialect {
     case .plain: identifier(column.name)
     case .byBytes: identifier(column.name) + " COLLATE BINARY"
     case .withoutAffinity: "+" + identifier(column.name) + " COLLATE BINARY"
-    case .asDocument, .asCheckedText: value(column)
+    case .asDocument: value(column)
     }
   }
 

@@ -29,7 +29,8 @@ enum DecimalOrder {
         guard !hasPoint else { return nil }
         hasPoint = true
       case UInt8(ascii: "e"), UInt8(ascii: "E"):
-        guard let number = Int(String(decoding: text[(index + 1)...], as: UTF8.self)), abs(number) < 10_000
+        guard let number = Int(String(decoding: text[(index + 1)...], as: UTF8.self)),
+          (-9_999...9_999).contains(number)
         else { return nil }
         written = number
         break scan

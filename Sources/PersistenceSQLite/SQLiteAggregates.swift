@@ -83,8 +83,8 @@ struct SQLiteAggregates {
     switch aggregate {
     case .count: return .integer(statement.integer(Int32(truncatingIfNeeded: column)))
     case .minimum(let name), .maximum(let name):
-      guard let field = model.schema.field(named: name) else { return nil }
-      return try statement.value(column, by: SQLiteCellReader(field.kind, isOptional: true), of: field)
+      guard let position = model.schema.position(of: name) else { return nil }
+      return try statement.value(column, by: model.cells[position].orNull, of: model.schema.fields[position])
     case .sum, .average:
       let sum = SQLiteValue(statement.handle, column: column)
       let isEmpty = sum.type == SQLITE_NULL

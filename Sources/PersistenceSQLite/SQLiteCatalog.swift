@@ -28,7 +28,7 @@ struct SQLiteCatalog: Sendable {
   /// The tables of others that cannot be used, and why.
   let refused: [StoredName: PersistenceError]
 
-  /// Whether writing a record may do something else: by triggers, or since a table says what becomes of conflicts.
+  /// Whether writing a record may do something else, by triggers.
   let writesByItself: Bool
 }
 
@@ -93,7 +93,8 @@ extension SQLiteConnection {
   private func readCatalog(_ version: Int64) throws -> SQLiteCatalog {
     var others: Set<StoredName> = []
     for row in try rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
-      if case .text(let name) = row[0], !name.hasPrefix("sqlite_") { others.insert(StoredName(name)) }
+      guard case .text(let name) = row[0], !name.utf8.starts(with: "sqlite_".utf8) else { continue }
+      others.insert(StoredName(name))
     }
     others.formUnion(store.configuration.includedViews.map(StoredName.init))
     let isOurs = others.remove(StoredName(SQLiteCatalog.tableName)) != nil
@@ -111,17 +112,7 @@ extension SQLiteConnection {
     if !others.isEmpty { try readForeign(others, &tables, &refused) }
     return SQLiteCatalog(
       version: version, isOurs: isOurs, layouts: layouts, tables: tables, refused: refused,
-      writesByItself: try writesByItself())
-  }
-
-  private func writesByItself() throws -> Bool {
-    try rows(
-      "SELECT type, sql FROM sqlite_schema WHERE type = 'trigger' OR (type = 'table' AND sql LIKE '%CONFLICT%')"
-    ).contains { row in
-      guard row[0] == .text("table") else { return true }
-      guard case .text(let text) = row[1] else { return false }
-      return SQLiteDeclaration(text).hasWord("CONFLICT")
-    }
+      writesByItself: try !rows("SELECT 1 FROM sqlite_schema WHERE type = 'trigger' LIMIT 1").isEmpty)
   }
 
   private func readForeign(

@@ -55,12 +55,22 @@ struct SQLiteValue {
 struct SQLiteCellReader: Sendable, Hashable {
   let tag: RowCell.Tag
   let isOptional: Bool
+  /// Whether text may be no UTF-8: what other programs wrote is looked at, what this library did costs nothing.
+  let checksText: Bool
 
-  init(_ field: FieldSchema) { self.init(field.kind, isOptional: field.isOptional) }
-
-  init(_ kind: FieldKind, isOptional: Bool) {
+  init(_ kind: FieldKind, isOptional: Bool, checksText: Bool) {
     tag = kind.tag
     self.isOptional = isOptional
+    self.checksText = checksText
+  }
+
+  /// The same for a value that is nil where there are no rows, such as the least of none.
+  var orNull: SQLiteCellReader { SQLiteCellReader(tag, checksText: checksText) }
+
+  private init(_ tag: RowCell.Tag, checksText: Bool) {
+    self.tag = tag
+    isOptional = true
+    self.checksText = checksText
   }
 
   /// The cell, pointing into SQLite's memory; nil where what is stored is not of the field's kind.
@@ -71,7 +81,7 @@ struct SQLiteCellReader: Sendable, Hashable {
     switch tag {
     case .null: return nil
     case .integer: return type == SQLITE_INTEGER ? .integer(source.integer) : nil
-    case .text: return type == SQLITE_TEXT ? .text(source.text) : nil
+    case .text: return text(source, type).map(RowCell.text)
     case .double: return number(source, type).map(RowCell.double)
     case .date: return number(source, type).map(RowCell.date)
     case .bool:
@@ -86,9 +96,20 @@ struct SQLiteCellReader: Sendable, Hashable {
       let blob = source.blob
       guard blob.count == 16 else { return nil }
       return .uuid(UUID(uuid: blob.loadUnaligned(as: uuid_t.self)))
-    case .decimal: return type == SQLITE_TEXT ? .decimal(source.text) : nil
-    case .document: return type == SQLITE_TEXT ? .document(source.text) : nil
+    case .decimal: return text(source, type).map(RowCell.decimal)
+    case .document: return text(source, type).map(RowCell.document)
     }
+  }
+
+  /// The bytes of a text; nil where it is none, or no UTF-8, as other programs may leave it.
+  ///
+  /// Repaired it would be another text: another key, another place in the order, and lost where the record is written
+  /// back.
+  @inline(__always)
+  private func text(_ source: SQLiteValue, _ type: Int32) -> UnsafeRawBufferPointer? {
+    guard type == SQLITE_TEXT else { return nil }
+    let text = source.text
+    return !checksText || UTF8Text.isValid(text) ? text : nil
   }
 
   @inline(__always)

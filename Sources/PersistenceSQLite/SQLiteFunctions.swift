@@ -32,11 +32,11 @@ final class SQLiteCondition {
   private let readers: [SQLiteCellReader]
   private let row: RowBuffer
 
-  init(_ condition: CompiledPredicate, positions: [Int], fields: [FieldSchema]) {
+  init(_ condition: CompiledPredicate, positions: [Int], cells: [SQLiteCellReader]) {
     self.condition = condition
     self.positions = positions
-    readers = positions.map { SQLiteCellReader(fields[$0]) }
-    row = RowBuffer(count: fields.count)
+    readers = positions.map { cells[$0] }
+    row = RowBuffer(count: cells.count)
   }
 
   func holds(_ arguments: UnsafeMutablePointer<OpaquePointer?>, count: Int) throws -> Bool {

@@ -25,7 +25,9 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
     self.schema = schema
     self.table = table
     self.number = number
-    cells = schema.fields.map(SQLiteCellReader.init)
+    cells = schema.fields.map { field in
+      SQLiteCellReader(field.kind, isOptional: field.isOptional, checksText: table.isForeign)
+    }
     columns = SQLiteColumns(all: cells)
     find = SQLShape(.find, model: number)
     insert = SQLShape(.insert, model: number)

@@ -102,8 +102,7 @@ final class SQLiteStatement {
       case .list(let values): try bind(SQLiteList(values), SQLiteList.pointerType, at: index)
       case .search(let matcher): try bind(SQLiteSearch(matcher), SQLiteSearch.pointerType, at: index)
       case .condition(let condition, let positions):
-        let bound = SQLiteCondition(
-          condition, positions: positions, fields: model?.schema.fields ?? [])
+        let bound = SQLiteCondition(condition, positions: positions, cells: model?.cells ?? [])
         try bind(bound, SQLiteCondition.pointerType, at: index)
       }
       index += 1
@@ -277,13 +276,16 @@ final class SQLiteStatement {
 
   private func misfit(_ column: Int, _ field: FieldSchema, key: RecordKey?) -> PersistenceError {
     let found = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
-    let names = [SQLITE_INTEGER: "an integer", SQLITE_FLOAT: "a real number", SQLITE_TEXT: "a text"]
+    let names = [
+      SQLITE_INTEGER: "an integer", SQLITE_FLOAT: "a real number", SQLITE_TEXT: "a text", SQLITE_NULL: "NULL",
+    ]
     let table = model?.table
     let position = model?.schema.position(of: field.name)
-    let comparison = position.flatMap { table?.columns[$0].comparison }
-    let isRead = comparison == .asCheckedText || comparison == .asDocument
-    let other = isRead ? "text that is no UTF-8" : "a blob"
-    let name = found == SQLITE_NULL ? "NULL" : names[found] ?? other
+    // What makes documents leaves bytes in the place of such text.
+    let isMade = position.flatMap { table?.columns[$0].comparison } == .asDocument
+    let isText = [.text, .decimal, .document].contains(field.kind.tag)
+    let isMalformed = isText && found == (isMade ? SQLITE_BLOB : SQLITE_TEXT)
+    let name = isMalformed ? "text that is no UTF-8" : names[found] ?? "a blob"
     return PersistenceError(
       .damaged,
       "the column “\(position.flatMap { table?.columns[$0].name } ?? field.name)” of the table "

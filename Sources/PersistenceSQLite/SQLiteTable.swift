@@ -18,6 +18,12 @@ final class SQLiteTable: Sendable {
   /// What the file says about the table, to notice that it says something else.
   let definition: String
 
+  /// Whether another program made it.
+  let isForeign: Bool
+
+  /// Whether its definition says what becomes of conflicts.
+  let decidesConflicts: Bool
+
   /// What was found in columns whose declared types do not say it, by their names.
   let findings: [String: String]
 
@@ -28,13 +34,15 @@ final class SQLiteTable: Sendable {
 
   init(
     schema: ModelSchema, name: String, columns: [SQLColumn], rowNumber: String?, definition: String,
-    findings: [String: String] = [:]
+    isForeign: Bool = false, decidesConflicts: Bool = false, findings: [String: String] = [:]
   ) {
     self.schema = schema
     self.name = name
     self.columns = columns
     self.rowNumber = rowNumber
     self.definition = definition
+    self.isForeign = isForeign
+    self.decidesConflicts = decidesConflicts
     self.findings = findings
   }
 
@@ -63,6 +71,6 @@ final class SQLiteTable: Sendable {
       columns: declared.fields.compactMap { field in schema.position(of: field.name).map { columns[$0] } },
       key: declared.keyPositions,
       indexes: declared.indexes.map { $0.fields.compactMap { declared.position(of: $0) } },
-      rowNumber: rowNumber)
+      rowNumber: rowNumber, isForeign: isForeign, decidesConflicts: decidesConflicts)
   }
 }

@@ -1,3 +1,5 @@
+import PersistenceDriver
+
 /// The text of a `CREATE` statement, looked through for what SQLite answers no question about.
 struct SQLiteDeclaration {
   private let bytes: [UInt8]
@@ -93,5 +95,16 @@ struct SQLiteDeclaration {
   private func isWord(_ byte: UInt8) -> Bool {
     (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 95
       || byte >= 0x80
+  }
+}
+
+extension SQLiteConnection {
+  /// The statement that made a table; empty for a view.
+  func declaration(of table: String) throws -> SQLiteDeclaration {
+    let found = try rows(
+      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", [.text(table)]
+    ).first?.first
+    guard case .text(let text)? = found else { return SQLiteDeclaration("") }
+    return SQLiteDeclaration(text)
   }
 }

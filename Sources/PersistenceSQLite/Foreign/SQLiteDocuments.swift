@@ -28,27 +28,16 @@ enum SQLiteDocuments {
 }
 
 extension SQLiteConnection {
-  /// Registers the functions that columns of tables made by others are read through.
+  /// Registers the function that columns of tables made by others are read through.
   func registerReading() throws {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
-    for (name, function) in [
-      (SQLiteDialect.documentFunction, makeDocument as SQLiteFunction),
-      (SQLiteDialect.textFunction, checkText as SQLiteFunction),
-    ] {
-      let code = sqlite3_create_function_v2(handle, name, 1, flags, nil, function, nil, nil, nil)
-      guard code == SQLITE_OK else { throw error(code, "register a function") }
-    }
+    let code = sqlite3_create_function_v2(
+      handle, SQLiteDialect.documentFunction, 1, flags, nil, { makeDocument($0, $2) }, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code, "register a function") }
   }
 }
 
-private typealias SQLiteFunction =
-  @convention(c) (
-    OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?
-  ) -> Void
-
-private func makeDocument(
-  _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
-) {
+private func makeDocument(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
   guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else {
     return sqlite3_result_null(context)
   }
@@ -62,15 +51,6 @@ private func makeDocument(
         context, $0.baseAddress, UInt64($0.count), persistence_sqlite3_transient(), UInt8(SQLITE_UTF8))
     }
   }
-}
-
-private func checkText(
-  _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
-) {
-  guard let arguments else { return }
-  let value = SQLiteValue(arguments[0])
-  if value.type == SQLITE_TEXT, !UTF8Text.isValid(value.text) { return bytes(of: value, context) }
-  sqlite3_result_value(context, arguments[0])
 }
 
 private func bytes(of value: SQLiteValue, _ context: OpaquePointer?) {

@@ -110,24 +110,8 @@ extension SQLiteConnection {
     }
     return SQLiteTable(
       schema: schema, name: name, columns: sqlColumns, rowNumber: rowNumber, definition: definition,
-      findings: findings(columns))
-  }
-
-  /// What is to be said about columns whose values are of several kinds, or no text.
-  private func findings(_ columns: [SQLiteForeignColumn]) -> [String: String] {
-    var findings: [String: String] = [:]
-    for column in columns {
-      guard let survey = column.survey else { continue }
-      if survey.isMixed(declared: column.declaredKind) {
-        findings[column.name] =
-          "it holds \(survey.findings), so its field is a document that tells each from every other"
-      }
-      guard survey.malformed > 0 else { continue }
-      let texts = survey.malformed == 1 ? "1 text is" : "\(survey.malformed) texts are"
-      let others = findings[column.name].map { $0 + "; " } ?? ""
-      findings[column.name] = others + "\(texts) no UTF-8, and cannot be read"
-    }
-    return findings
+      isForeign: true, decidesConflicts: try declaration(of: name).hasWord("CONFLICT"),
+      findings: SQLiteSurvey.findings(columns))
   }
 
   private func noKey(_ name: String, isView: Bool) -> PersistenceError {
@@ -187,10 +171,7 @@ extension SQLiteConnection {
   private func comparison(
     of column: SQLiteForeignColumn, in table: String, _ kind: FieldKind, isView: Bool
   ) throws -> SQLColumn.Comparison {
-    if let survey = column.survey {
-      if survey.isMixed(declared: column.declaredKind) { return .asDocument }
-      if survey.malformed > 0 { return .asCheckedText }
-    }
+    if let survey = column.survey, survey.isMixed(declared: column.declaredKind) { return .asDocument }
     guard kind.isText else { return .plain }
     // What a view's column is declared and collated like depends on its expression.
     if isView { return .withoutAffinity }

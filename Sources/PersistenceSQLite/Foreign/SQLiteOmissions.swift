@@ -87,12 +87,7 @@ extension SQLiteConnection {
   }
 
   private func rules(of table: String) throws -> [StoreOmission] {
-    guard
-      case .text(let text)? = try rows(
-        "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", [.text(table)]
-      ).first?.first
-    else { return [] }
-    let declaration = SQLiteDeclaration(text)
+    let declaration = try declaration(of: table)
     var omissions = declaration.checks.enumerated().map { number, condition in
       StoreOmission(
         .check, "check \(number + 1)", model: table,

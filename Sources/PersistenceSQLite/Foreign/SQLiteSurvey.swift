@@ -97,19 +97,21 @@ extension SQLiteConnection {
   }
 }
 
-/// Text as other programs may have left it.
-enum UTF8Text {
-  /// Whether bytes are UTF-8.
-  static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    var offset = 0
-    while offset + 8 <= bytes.count {
-      guard bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 else {
-        break
+extension SQLiteSurvey {
+  /// What is to be said about columns whose values are of several kinds, or no text.
+  static func findings(_ columns: [SQLiteForeignColumn]) -> [String: String] {
+    var findings: [String: String] = [:]
+    for column in columns {
+      guard let survey = column.survey else { continue }
+      if survey.isMixed(declared: column.declaredKind) {
+        findings[column.name] =
+          "it holds \(survey.findings), so its field is a document that tells each from every other"
       }
-      offset += 8
+      guard survey.malformed > 0 else { continue }
+      let texts = survey.malformed == 1 ? "1 text is" : "\(survey.malformed) texts are"
+      let others = findings[column.name].map { $0 + "; " } ?? ""
+      findings[column.name] = others + "\(texts) no UTF-8, and cannot be read"
     }
-    let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
-    if rest.allSatisfy({ $0 < 0x80 }) { return true }
-    return String(validating: rest.assumingMemoryBound(to: UInt8.self), as: UTF8.self) != nil
+    return findings
   }
 }

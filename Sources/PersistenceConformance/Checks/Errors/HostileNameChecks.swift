@@ -21,6 +21,10 @@ enum HostileNameChecks {
     "Name",
     "NAME", "\u{E9}", "e\u{301}", "E\u{301}", "%", "a%2Fb", "%2E%2E", "a*?<>|:", "\n", "~", "-", "data.mdb",
     "lock.mdb",
+    // Marks that a combining scalar follows are the same marks to whoever reads bytes.
+    "a\"\u{301}b", "a'\u{301}b", "/\u{301}", "a/\u{301}b", ".\u{301}", "%\u{301}2F", "+\u{301}",
+    "sqlite_\u{301}x",
+    "persistence_\u{301}x", ".json\u{301}",
     ".persistence", "catalog", "👩‍👩‍👧", "\u{202E}x", "x.json", "_x", "persistence_x",
     String(repeating: "n", count: 300), String(repeating: "n", count: 301),
     String(repeating: "é", count: 150),
