@@ -19,17 +19,13 @@ extension PersistentRecord {
   public static func results(
     in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
   ) throws -> PersistentResults<Self> {
-    try results(in: context, options: options) {
-      try $0.fetch($1)
-    } decode: {
-      try Self(from: $0)
-    }
+    try results(in: context, options: options, selecting: nil) { try Self(from: $0) }
   }
 
-  /// The results of a fetch of any kind, pinned outside of transactions and read at once inside them (R1a).
+  /// The results of a fetch of whole records (nil) or of some fields, pinned outside of transactions and read at once
+  /// inside them (R1a).
   static func results<Element: Sendable>(
-    in context: any PersistentContext, options: FetchOptions<Self>,
-    fetch: (any StorageReader, FetchRequest) throws -> any StorageResults,
+    in context: any PersistentContext, options: FetchOptions<Self>, selecting selected: [Int]?,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
     let access = try StorageAccess(context, for: Self.self)
@@ -38,14 +34,19 @@ extension PersistentRecord {
     return try monitor.measure(request) {
       try access.reader.plan(for: request)
     } _: {
-      let rows = try fetch(access.reader, request)
+      let rows =
+        if let selected { try access.reader.fetch(request, selecting: selected) } else {
+          try access.reader.fetch(request)
+        }
       switch access {
       case .store:
         return try PersistentResults(
-          rows, request: request, monitor: monitor, location: location, place: options.place, decode: decode)
+          rows, request: request, selecting: selected, monitor: monitor, location: location,
+          place: options.place, decode: decode)
       case .transaction:
         return try PersistentResults(
-          reading: rows, request: request, monitor: monitor, location: location, decode: decode)
+          reading: rows, request: request, selecting: selected, monitor: monitor, location: location,
+          decode: decode)
       }
     }
   }

@@ -51,7 +51,8 @@ extension PersistentRecord {
     let schema = try Self.schema.model
     let key = RecordKey(key.keyValues)
     var changed: Self?
-    try access.writeOnce { transaction in
+    // Together: the closure may write other records, which go with it where it throws.
+    try access.writeTogether { transaction in
       try transaction.define(schema)
       guard var record = try read(key, as: schema, from: PlacedReader(transaction, of: access.root))
       else {

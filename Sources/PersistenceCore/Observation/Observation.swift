@@ -111,8 +111,8 @@ final class Observation<Model: PersistentRecord>: Sendable {
       try snapshot.plan(for: request)
     } _: {
       try PersistentResults<Model>(
-        snapshot.fetch(request), request: request, monitor: store.monitor, location: store.location,
-        place: query.place
+        snapshot.fetch(request), request: request, selecting: nil, monitor: store.monitor,
+        location: store.location, place: query.place
       ) { try Model(from: $0) }
     }
     return RecordUpdate(results: results, changes: isFirst ? .first : ChangeSet(changes))

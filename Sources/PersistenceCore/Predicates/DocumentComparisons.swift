@@ -1,8 +1,12 @@
 import PersistenceDriver
 
-// Comparisons of a property that is stored as a document: equality only (contract V4a).
+// Comparisons of a property that is stored as a document: equality only (contract V4a), of the values' JSON.
 
 /// The property, stored as a document, is equal to the value.
+///
+/// The values' JSON is compared. A set or a dictionary *inside* of the value is encoded in an order that differs between
+/// processes, unless the dictionary's keys are texts or whole numbers: keep such a collection in a property of its own,
+/// or as a sorted array, where it is to be compared.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value: Codable>(
   property: SendableKeyPath<Model, Value>, value: Value
@@ -11,6 +15,10 @@ public func == <Model: PersistentFields, Value: Codable>(
 }
 
 /// The property, stored as a document or nil, is equal to the value.
+///
+/// The values' JSON is compared. A set or a dictionary *inside* of the value is encoded in an order that differs between
+/// processes, unless the dictionary's keys are texts or whole numbers: keep such a collection in a property of its own,
+/// or as a sorted array, where it is to be compared.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value: Codable>(
   property: SendableKeyPath<Model, Value?>, value: Value?
@@ -19,6 +27,10 @@ public func == <Model: PersistentFields, Value: Codable>(
 }
 
 /// The property, stored as a document, is different from the value.
+///
+/// The values' JSON is compared. A set or a dictionary *inside* of the value is encoded in an order that differs between
+/// processes, unless the dictionary's keys are texts or whole numbers: keep such a collection in a property of its own,
+/// or as a sorted array, where it is to be compared.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value: Codable>(
   property: SendableKeyPath<Model, Value>, value: Value
@@ -27,6 +39,10 @@ public func != <Model: PersistentFields, Value: Codable>(
 }
 
 /// The property, stored as a document or nil, is different from the value.
+///
+/// The values' JSON is compared. A set or a dictionary *inside* of the value is encoded in an order that differs between
+/// processes, unless the dictionary's keys are texts or whole numbers: keep such a collection in a property of its own,
+/// or as a sorted array, where it is to be compared.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value: Codable>(
   property: SendableKeyPath<Model, Value?>, value: Value?

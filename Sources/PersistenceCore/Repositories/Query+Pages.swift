@@ -26,7 +26,10 @@ extension Query {
   /// - Returns: The page; without a limit, everything.
   /// - Throws: ``PersistenceError``.
   public func page() throws -> Page<Model> {
-    guard let limit, limit < Int.max else { return Page(models: Array(try result()), next: nil) }
+    // One that is negative is refused there, and beyond the greatest there is no page.
+    guard let limit, (0..<Int.max).contains(limit) else {
+      return Page(models: Array(try result()), next: nil)
+    }
     // One more says whether there is a next page.
     var models = Array(try self.limit(limit + 1).result())
     guard models.count > limit else { return Page(models: models, next: nil) }

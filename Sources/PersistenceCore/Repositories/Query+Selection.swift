@@ -51,8 +51,7 @@ extension Query {
       }
       return position
     }
-    return try Model.results(
-      in: context, options: options, fetch: { try $0.fetch($1, selecting: positions) }, decode: decode)
+    return try Model.results(in: context, options: options, selecting: positions, decode: decode)
   }
 }
 

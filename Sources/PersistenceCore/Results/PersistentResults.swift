@@ -20,19 +20,21 @@ public struct PersistentResults<Element: Sendable>: Sendable {
   @usableFromInline var window = 0..<Int.max
 
   init(
-    _ rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
-    place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
+    _ rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?, monitor: ContextMonitor,
+    location: String, place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
     storage = try ResultStorage(
-      rows, request: request, monitor: monitor, location: location, place: place, decode: decode)
+      rows, request: request, selecting: selected, monitor: monitor, location: location, place: place,
+      decode: decode)
   }
 
   init(
-    reading rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
-    decode: @escaping @Sendable (borrowing Row) throws -> Element
+    reading rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?,
+    monitor: ContextMonitor, location: String, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
     storage = try ResultStorage(
-      reading: rows, request: request, monitor: monitor, location: location, decode: decode)
+      reading: rows, request: request, selecting: selected, monitor: monitor, location: location,
+      decode: decode)
   }
 
   /// How many models are read at a time.

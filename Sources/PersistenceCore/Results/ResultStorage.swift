@@ -26,10 +26,11 @@ final class ResultStorage<Element: Sendable>: Sendable {
 
   /// Keeps rows of a pinned snapshot, whose first page is read at once.
   init(
-    _ rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
-    place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
+    _ rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?, monitor: ContextMonitor,
+    location: String, place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
-    decoder = RowDecoder(schema: request.schema, location: location, decode: decode)
+    decoder = RowDecoder(
+      schema: request.schema, selecting: selected, location: location, decode: decode)
     self.monitor = monitor
     let size = rows.areScattered ? Self.shortPageSize : Self.pageSize
     firstPage = try decoder.page(rows, from: 0, limit: size)
@@ -44,10 +45,11 @@ final class ResultStorage<Element: Sendable>: Sendable {
 
   /// Reads all rows of a transaction's result at once, since nothing can be pinned there (contract R1a).
   init(
-    reading rows: any StorageResults, request: FetchRequest, monitor: ContextMonitor, location: String,
-    decode: @escaping @Sendable (borrowing Row) throws -> Element
+    reading rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?,
+    monitor: ContextMonitor, location: String, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
-    decoder = RowDecoder(schema: request.schema, location: location, decode: decode)
+    decoder = RowDecoder(
+      schema: request.schema, selecting: selected, location: location, decode: decode)
     self.monitor = monitor
     self.rows = nil
     pin = nil

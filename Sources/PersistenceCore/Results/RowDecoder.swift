@@ -4,7 +4,31 @@ import PersistenceDriver
 struct RowDecoder<Element: Sendable>: Sendable {
   let schema: ModelSchema
   let location: String
-  let decode: @Sendable (borrowing Row) throws -> Element
+  /// Where the key's values stand in the rows; nil where the rows lack one, as those of a selection may.
+  private let keyPositions: [Int]?
+  private let decode: @Sendable (borrowing Row) throws -> Element
+
+  /// Makes a decoder.
+  ///
+  /// - Parameters:
+  ///   - schema: The model.
+  ///   - selected: The fields that the rows have, in their order there; nil for all of the schema.
+  ///   - location: Where the store is.
+  ///   - decode: Makes an element of a row.
+  init(
+    schema: ModelSchema, selecting selected: [Int]?, location: String,
+    decode: @escaping @Sendable (borrowing Row) throws -> Element
+  ) {
+    self.schema = schema
+    self.location = location
+    self.decode = decode
+    guard let selected else {
+      keyPositions = schema.keyPositions
+      return
+    }
+    let places = schema.keyPositions.compactMap(selected.firstIndex)
+    keyPositions = places.count == schema.keyPositions.count ? places : nil
+  }
 
   /// Decodes rows into their places: an append that is not compiled for the model costs more than decoding it.
   ///
@@ -26,7 +50,7 @@ struct RowDecoder<Element: Sendable>: Sendable {
         do {
           page.initializeElement(at: count, to: try decode(row))
         } catch let error as PersistenceError {
-          throw error.at(model: schema.name, key: try? RecordKey(of: row, in: schema), location: location)
+          throw error.at(model: schema.name, key: key(of: row), location: location)
         }
         count += 1
       }
@@ -42,6 +66,17 @@ struct RowDecoder<Element: Sendable>: Sendable {
     try Array(unsafeUninitializedCapacity: limit) { page, count in
       count = try read(rows, from: offset, into: page)
     }
+  }
+
+  /// The key of a row that could not be decoded; nil where the row lacks it, or it is damaged too.
+  private func key(of row: borrowing Row) -> RecordKey? {
+    guard let keyPositions else { return nil }
+    var values: [PersistentValue] = []
+    for position in keyPositions {
+      guard position < row.count, let value = try? row.value(at: position) else { return nil }
+      values.append(value)
+    }
+    return RecordKey(values)
   }
 
   /// An error with the model and the store that it is about.

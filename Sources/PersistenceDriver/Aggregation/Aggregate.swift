@@ -26,6 +26,30 @@ public enum Aggregate: Sendable, Hashable, Codable {
   }
 }
 
+extension Aggregate {
+  /// Whether two are the same computation over the same field, byte for byte.
+  public static func == (left: Aggregate, right: Aggregate) -> Bool {
+    left.number == right.number && left.field.map(StoredName.init) == right.field.map(StoredName.init)
+  }
+
+  /// Feeds computation and field into a hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(number)
+    hasher.combine(field.map(StoredName.init))
+  }
+
+  /// What tells the computations apart.
+  private var number: Int {
+    switch self {
+    case .count: 0
+    case .minimum: 1
+    case .maximum: 2
+    case .sum: 3
+    case .average: 4
+    }
+  }
+}
+
 extension Aggregate: CustomStringConvertible {
   /// The aggregate in words, such as `sum(budget)`.
   public var description: String {

@@ -54,6 +54,21 @@ public struct AggregateRequest: Sendable, Hashable {
   }
 }
 
+extension AggregateRequest {
+  /// Whether two requests ask for the same of the same rows; names are the same byte for byte.
+  public static func == (left: AggregateRequest, right: AggregateRequest) -> Bool {
+    left.rows == right.rows && left.aggregates == right.aggregates
+      && left.grouping.map(StoredName.init) == right.grouping.map(StoredName.init)
+  }
+
+  /// Feeds the request into a hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(rows)
+    hasher.combine(aggregates)
+    for name in grouping { hasher.combine(StoredName(name)) }
+  }
+}
+
 extension AggregateRequest: CustomStringConvertible {
   /// The request as text, with its values: for people and debug logs.
   public var description: String { text(rows.description) }

@@ -12,6 +12,17 @@ public struct FieldOrder: Sendable, Hashable, Codable, CustomStringConvertible {
     self.isDescending = isDescending
   }
 
+  /// Whether two criteria name the same field, byte for byte, in the same direction.
+  public static func == (left: FieldOrder, right: FieldOrder) -> Bool {
+    left.isDescending == right.isDescending && StoredName(left.field) == StoredName(right.field)
+  }
+
+  /// Feeds field and direction into a hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(StoredName(field))
+    hasher.combine(isDescending)
+  }
+
   /// The criterion as the command line writes it, such as `-budget`.
   public var description: String { (isDescending ? "-" : "") + field }
 }

@@ -4,7 +4,8 @@ extension PredicateNode {
 
   /// Checks every field and value against a schema and gives the predicate in the form that drivers see.
   ///
-  /// Values are normalised as contract V4 says. A nil in an `in` list, which finds nil (V6), becomes a comparison
+  /// Values are normalised as contract V4 says. The values of an `in` list stand in their order, each once, so that
+  /// a set of values is one condition, whichever order a process meets them in. A nil in an `in` list, which finds nil (V6), becomes a comparison
   /// beside the list, so that no list that drivers see holds one.
   ///
   /// - Parameter schema: The model.
@@ -35,7 +36,7 @@ extension PredicateNode {
     case .isIn(let name, let values):
       let field = try Self.field(name, in: schema, isOrdered: false)
       let present = try values.filter { !$0.isNull }.map { try Self.checked($0, for: field, in: schema) }
-      let list = PredicateNode.isIn(field: name, present)
+      let list = PredicateNode.isIn(field: name, Self.inOrder(present))
       return present.count == values.count ? list : .any([list, .comparison(field: name, .equal, .null)])
     case .isBetween(let name, let lower, let upper):
       let field = try Self.field(name, in: schema, isOrdered: true)
@@ -63,6 +64,15 @@ extension PredicateNode {
         "“\(name)” of \(schema.name) is a document, which is equal or not but has no order")
     }
     return field
+  }
+
+  private static func inOrder(_ values: [PersistentValue]) -> [PersistentValue] {
+    let isInOrder = zip(values, values.dropFirst()).allSatisfy { $0 < $1 }
+    if isInOrder { return values }
+    var unique: [PersistentValue] = []
+    unique.reserveCapacity(values.count)
+    for value in values.sorted() where unique.last != value { unique.append(value) }
+    return unique
   }
 
   private static func checked(

@@ -2,7 +2,7 @@
 ///
 /// Fields are named by their stored names. Logic is two-valued, as contract V6 says: no node is ever
 /// "unknown", so a negation is true exactly where what it negates is false.
-public indirect enum PredicateNode: Sendable, Hashable, Codable {
+public indirect enum PredicateNode: Sendable, Codable {
   /// Always true or always false.
   case constant(Bool)
   /// A field compared with a value.

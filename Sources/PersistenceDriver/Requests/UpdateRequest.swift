@@ -10,6 +10,17 @@ public struct FieldAssignment: Sendable, Hashable, Codable {
     self.field = field
     self.value = value
   }
+
+  /// Whether two assignments set the same field, byte for byte, to the same value.
+  public static func == (left: FieldAssignment, right: FieldAssignment) -> Bool {
+    StoredName(left.field) == StoredName(right.field) && left.value == right.value
+  }
+
+  /// Feeds field and value into a hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(StoredName(field))
+    hasher.combine(value)
+  }
 }
 
 /// What a driver is asked to change in place: fields of the rows of a request, each set to a value.

@@ -42,8 +42,37 @@ enum ConditionChecks {
     },
     ConformanceCheck(
       "between is false with nil, includes its bounds, and holds at the extremes", [.v6], between),
+    ConformanceCheck(
+      "conditions of many groups in one another, of many members each, are decided as short ones are", [.v6],
+      wideAndDeep),
     ConformanceCheck("a raw row with nil is in the negation of every ordering", [.v6], nilInNegations),
   ]
+
+  @Sendable private static func wideAndDeep(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.save(contentsOf: (1...8).map { Account($0, balance: -$0) })
+    for (depth, width) in [(12, 99), (12, 300), (8, 490), (3, 1_300), (40, 30), (1, 2_500)] {
+      for isFirst in [true, false] {
+        var node = PredicateNode.comparison(field: "id", .less, .integer(4))
+        for level in 0..<depth {
+          // None of the others decides anything: all of one group hold, of the next none does.
+          let isAll = level % 2 == 0
+          let others = (0..<width).map { number in
+            PredicateNode.comparison(
+              field: "balance", isAll ? .notEqual : .equal, .integer(Int64(level * width + number)))
+          }
+          let members = isFirst ? [node] + others : others + [node]
+          node = isAll ? .all(members) : .any(members)
+        }
+        let what = "\(depth) groups of \(width), each \(isFirst ? "first" : "last") in the next"
+        let query = repository.filter(Account.self, where: PersistentPredicate(node: node))
+        try expect(query.result().map(\.id), equals: [1, 2, 3], what)
+        try expect(query.sorted(by: \.balance).limit(2).result().map(\.id), equals: [3, 2], what)
+        let others = repository.filter(Account.self, where: PersistentPredicate(node: .not(node)))
+        try expect(others.count(), equals: 5, what)
+      }
+    }
+  }
 
   @Sendable private static func comparisons(_ context: ContextUnderTest, _ kind: SampledKind) throws {
     func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {

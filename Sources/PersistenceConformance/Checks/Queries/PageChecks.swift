@@ -72,6 +72,19 @@ enum PageChecks {
     try expectError(.invalidRequest) { try repository.filter(Person.self).offset(-1).result() }
     try expectError(.invalidRequest) { try repository.filter(Person.self).limit(-1).count() }
     try expectError(.invalidRequest) { try repository.filter(Person.self).offset(.min).delete() }
+    for limit in [-1, .min] {
+      try expectError(.invalidRequest, "\(limit)") { try repository.filter(Person.self).limit(limit).page() }
+      try expectError(.invalidRequest, "\(limit)") { try repository.filter(Person.self).limit(limit).first() }
+      try expectError(.invalidRequest, "\(limit)") {
+        try repository.filter(Person.self).limit(limit).exists()
+      }
+    }
+    for limit in [.max, .max - 1] {
+      let page = try repository.filter(Person.self).limit(limit).offset(1).page()
+      try expect(page.models.count == 149 && page.next == nil, "\(limit)")
+    }
+    let none = try repository.filter(Person.self).limit(0).page()
+    try expect(none.models.isEmpty && none.next == nil)
     try expect(repository.count(Person.self), equals: 150)
   }
 }

@@ -13,6 +13,9 @@ enum PageTokenChecks {
       [.e1, .o4],
       bindings),
     ConformanceCheck(
+      "a token over a list of values is good for the same values in any order, as a set has them", [.o4],
+      lists),
+    ConformanceCheck(
       "a token of one opening is good in the next", [.o4], needs: [.writable, .durable], reopened),
   ]
 
@@ -85,6 +88,22 @@ enum PageTokenChecks {
     try repository.transaction { store in
       let inside = store.filter(Person.self, where: \.score < 1).sorted(by: \.height)
       try expect(inside.after(token).result().map(\.id), equals: rest)
+    }
+  }
+
+  @Sendable private static func lists(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.save(contentsOf: (1...60).map { Account($0, balance: $0 % 7) })
+    func query(_ balances: [Int]) -> Query<Account> {
+      repository.filter(Account.self, where: .in(\.balance, balances))
+    }
+    let expected = try query([1, 2, 5]).result().map(\.id)
+    let token = try require(query([5, 1, 2]).limit(10).page().next)
+    for balances in [[1, 2, 5], [2, 5, 1], [5, 5, 2, 1, 2]] {
+      try expect(query(balances).after(token).result().map(\.id), equals: Array(expected[10...]))
+    }
+    for balances in [[1, 2], [1, 2, 5, 6], [1, 2, 4]] {
+      try expectError(.invalidRequest) { try query(balances).after(token).result() }
     }
   }
 

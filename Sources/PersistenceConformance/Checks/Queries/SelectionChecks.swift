@@ -12,6 +12,9 @@ enum SelectionChecks {
     ConformanceCheck(
       "a plan is told for whole records and for some properties, shows no value, and refuses what is no stored one",
       [.e3], plans),
+    ConformanceCheck(
+      "a damaged value among selected ones is thrown, naming the model, and the key where all of it is selected",
+      [.r4, .e2], damaged),
   ]
 
   @Sendable private static func selections(_ context: ContextUnderTest) throws {
@@ -68,6 +71,35 @@ enum SelectionChecks {
     try expect(before.map(\.1), equals: (0..<400).map { $0 / 40 })
     try expect(inside.map { $0 }, equals: stride(from: 3, through: 400, by: 10).map { $0 })
     try expectError(.unknownField) { try repository.filter(Account.self).select(\.id, \.note.count) }
+  }
+
+  @Sendable private static func damaged(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.save(Graded("b", .high, code: 1))
+    let schema = try Graded.schema.model
+    try RowStore(repository.storage, schema).save([[.text("a"), .text("XX"), .integer(7)]])
+    for query in [
+      repository.filter(Graded.self), repository.filter(Graded.self).sorted(by: \.title),
+      repository.filter(Graded.self, where: \.title == "a"),
+    ] {
+      for select in [
+        { try Array(query.select(\.grade)).count }, { try Array(query.select(\.title, \.grade)).count },
+        { try Array(query.select(\.grade, \.title, \.grade)).count },
+      ] {
+        let error = try expectError(.damaged) { try select() }
+        try expect(error.model == "Graded" && error.key == nil, "\(error)")
+      }
+      for select in [
+        { try Array(query.select(\.code, \.grade)).count },
+        { try Array(query.select(\.grade, \.title, \.code)).count },
+      ] {
+        try expect(expectError(.damaged) { try select() }.key, equals: RecordKey([.integer(7)]))
+      }
+    }
+    try expectError(.damaged) {
+      try repository.transaction { store in try store.filter(Graded.self).select(\.grade).count }
+    }
+    try expect(repository.filter(Graded.self).select(\.title).sorted(), equals: ["a", "b"])
   }
 
   @Sendable private static func plans(_ context: ContextUnderTest) throws {

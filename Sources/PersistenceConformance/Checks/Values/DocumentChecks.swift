@@ -7,6 +7,9 @@ enum DocumentChecks {
     ConformanceCheck("nested values come back as they were", [.v1, .v2], roundTrip),
     ConformanceCheck("documents are equal or not, whatever the order of their members", [.v4a], equality),
     ConformanceCheck(
+      "sets, and dictionaries of any keys, are equal documents however a process holds them", [.v4a],
+      unordered),
+    ConformanceCheck(
       "a document has no order: sorting by one, or comparing it so, is refused", [.v4a], noOrder),
   ]
 
@@ -59,6 +62,48 @@ enum DocumentChecks {
       repository.filter(AllKinds.self, where: \.optional.address == Self.addresses[2]).count(), equals: 1)
     try expect(repository.filter(AllKinds.self, where: \.list == ["a", "b"]).count(), equals: 1)
     try expect(repository.filter(AllKinds.self, where: \.list == ["b", "a"]).count(), equals: 0)
+  }
+
+  @Sendable private static func unordered(_ context: ContextUnderTest) throws {
+    /// The same values in another order, as another process would meet them.
+    func otherwise<Element: Hashable>(_ set: Set<Element>, capacity: Int) -> Set<Element> {
+      var other: Set<Element> = []
+      other.reserveCapacity(capacity)
+      for element in set { other.insert(element) }
+      return other
+    }
+    let repository = try context.makeStore().open()
+    let words = Set((0..<20).map { "\($0 * 7)" } + ["e\u{301}x", "a\"b", "a,b", ""])
+    let numbers: Set = [-1, 0, 5, 10, 9, 100]
+    for (number, capacity) in [0, 100, 1_000, 5_000].enumerated() {
+      try repository.save(Document(number, otherwise(words, capacity: capacity), maybe: ["b"]))
+      try repository.save(Document(number, otherwise(numbers, capacity: capacity)))
+    }
+    for capacity in [0, 200, 10_000] {
+      let same = otherwise(words, capacity: capacity)
+      let query = repository.filter(Document<Set<String>>.self, where: \.value == same)
+      try expect(query.result().map(\.id), equals: [0, 1, 2, 3], "\(capacity)")
+      let others = repository.filter(
+        Document<Set<Int>>.self, where: \.value != otherwise(numbers, capacity: capacity))
+      try expect(others.count(), equals: 0, "\(capacity)")
+    }
+    try expect(
+      repository.fetch(Document<Set<String>>.self).map(\.value), equals: Array(repeating: words, count: 4))
+    try expect(
+      repository.filter(Document<Set<String>>.self, where: \.value == words.subtracting([""])).count(),
+      equals: 0)
+    try expect(
+      repository.filter(Document<Set<Int>>.self, where: \.maybe == nil as Set<Int>?).count(), equals: 4)
+    // Keys that are no texts stand in an array, each before its value.
+    let pairs = words.enumerated().map { (Double($0.offset) / 4, $0.element) }
+    try repository.save(Document(1, Dictionary(uniqueKeysWithValues: pairs)))
+    var other: [Double: String] = [:]
+    other.reserveCapacity(3_000)
+    for (key, value) in pairs.reversed() { other[key] = value }
+    try expect(repository.filter(Document<[Double: String]>.self, where: \.value == other).count(), equals: 1)
+    try expect(repository.find(Document<[Double: String]>.self, id: 1)?.value, equals: other)
+    other[0] = "changed"
+    try expect(repository.filter(Document<[Double: String]>.self, where: \.value == other).count(), equals: 0)
   }
 
   @Sendable private static func noOrder(_ context: ContextUnderTest) throws {

@@ -13,6 +13,9 @@ enum InsideTransactionChecks {
       "the outer repository throws insideTransaction instead of waiting for itself", [.r1a], outer),
     ConformanceCheck("two stores may be written in one another's transactions", [.r1a], twoStores),
     ConformanceCheck(
+      "a write whose closure throws inside a transaction undoes what the closure wrote, and nothing else",
+      [.w2, .w3], thrownInside),
+    ConformanceCheck(
       "a transaction belongs to its thread; another one that uses it is refused", [.r1a], otherThread),
   ]
 
@@ -88,6 +91,40 @@ enum InsideTransactionChecks {
       try expect(second.count(Account.self), equals: 400)
     }
     try expect(first.count(Account.self), equals: 0)
+  }
+
+  @Sendable private static func thrownInside(_ context: ContextUnderTest) throws {
+    let repository = try filled(context)
+    try repository.transaction { store in
+      try store.insert(Account(500, balance: 5))
+      try expectThrows(Refusal()) {
+        try store.write(Account.self, id: 1) { account in
+          account.balance = 0
+          try store.insert(Account(501, balance: 0))
+          try store.delete(Account.self, id: 2)
+          try store.filter(Account.self, where: \.id > 2).delete()
+          throw Refusal()
+        }
+      }
+      // What cannot be saved undoes it too: the key was changed, or the record is gone.
+      try expectError(.invalidRequest) {
+        try store.write(Account.self, id: 1) { account in
+          try store.insert(Account(502, balance: 0))
+          account.id = 503
+        }
+      }
+      try expectError(.notFound) {
+        try store.write(Account.self, id: 3) { _ in try store.delete(Account.self, id: 3) }
+      }
+      try store.write(Account.self, id: 2) { account in
+        try store.insert(Account(504, balance: 5))
+        account.balance = 95
+      }
+      try expect(store.count(Account.self), equals: 402)
+    }
+    try expect(
+      repository.filter(Account.self, where: \.balance != 100).result().map(\.id), equals: [2, 500, 504])
+    try expect(repository.count(Account.self), equals: 402)
   }
 
   @Sendable private static func otherThread(_ context: ContextUnderTest) throws {
