@@ -8,6 +8,9 @@ struct ModelDeclaration {
   /// The access level of what is generated: `public`, `package`, `fileprivate`, or none for internal.
   let access: String?
 
+  /// What says since when and where the model is there, which its extension has to say too.
+  let availability: AttributeListSyntax
+
   /// Whether the type has, or may have, generic parameters of its own or of a type around it, which rules out
   /// stored static properties.
   let isGeneric: Bool

@@ -30,8 +30,8 @@ final class ModelReader {
     let name = readStoredName(of: model)
     guard !hasErrors else { return nil }
     return ModelDeclaration(
-      storedName: name, access: access(of: model), isGeneric: isGeneric(model), properties: properties,
-      key: key, indexes: indexes, contexts: contexts)
+      storedName: name, access: access(of: model), availability: availability(of: model),
+      isGeneric: isGeneric(model), properties: properties, key: key, indexes: indexes, contexts: contexts)
   }
 
   /// Says what is wrong.

@@ -25,7 +25,8 @@ struct RecordExtension {
   /// Writes the extension.
   func syntax() throws -> ExtensionDeclSyntax {
     let conformance = conforms ? ": \(Self.core)PersistentRecord" : ""
-    return try ExtensionDeclSyntax("nonisolated extension \(type)\(raw: conformance)") {
+    let availability = model.availability.map { $0.trimmedDescription + "\n" }.joined()
+    return try ExtensionDeclSyntax("\(raw: availability)nonisolated extension \(type)\(raw: conformance)") {
       schema
       if !model.contexts.isEmpty { supportedContexts }
       primaryKeyType

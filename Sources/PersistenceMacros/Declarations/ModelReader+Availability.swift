@@ -1,0 +1,63 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// Since when, and where, a model is there.
+extension ModelReader {
+  /// The `@available` attributes of a model and of the types around it, the model's own first.
+  ///
+  /// The extension stands outside of all of them and has to say itself what they say. What a type says of a platform
+  /// counts before what a type around it says, which can only be less.
+  func availability(of model: StructDeclSyntax) -> AttributeListSyntax {
+    let outer = context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self)?.attributes }
+    var said: Set<String> = []
+    var all: [AttributeListSyntax.Element] = []
+    for list in [model.attributes] + outer {
+      let news = list.availability.filter { element in
+        guard case .attribute(let attribute) = element else { return true }
+        return !attribute.subjects.isSubset(of: said)
+      }
+      for case .attribute(let attribute) in news { said.formUnion(attribute.subjects) }
+      all += news
+    }
+    return AttributeListSyntax(all)
+  }
+}
+
+extension AttributeListSyntax {
+  /// Those that say since when and where something is there, within `#if` too.
+  fileprivate var availability: [Element] {
+    compactMap { element in
+      switch element {
+      case .attribute(let attribute):
+        return attribute.attributeName.trimmedDescription == "available" ? element : nil
+      case .ifConfigDecl(let condition):
+        var isEmpty = true
+        let clauses = condition.clauses.map { clause in
+          guard case .attributes(let attributes) = clause.elements else { return clause }
+          let kept = attributes.availability
+          if !kept.isEmpty { isEmpty = false }
+          return clause.with(\.elements, .attributes(AttributeListSyntax(kept)))
+        }
+        return isEmpty ? nil : .ifConfigDecl(condition.with(\.clauses, IfConfigClauseListSyntax(clauses)))
+      }
+    }
+  }
+}
+
+extension AttributeSyntax {
+  /// What an `@available` is about: platforms and languages, or `*` where it is about all of them.
+  fileprivate var subjects: Set<String> {
+    guard case .availability(let arguments) = arguments else { return [] }
+    var subjects: Set<String> = []
+    for argument in arguments {
+      switch argument.argument {
+      case .availabilityVersionRestriction(let version): subjects.insert(version.platform.text)
+      case .token(let token): subjects.insert(token.text)
+      case .availabilityLabeledArgument(let label): subjects.insert(label.label.text)
+      }
+    }
+    // `@available(macOS 14, *)` is about macOS; in `@available(*, deprecated)` the star is the subject.
+    if subjects.count > 1, arguments.last?.argument.as(TokenSyntax.self)?.text == "*" { subjects.remove("*") }
+    return subjects
+  }
+}
