@@ -174,6 +174,44 @@ struct ImportCommandTests {
     #expect(try values("M", "id").count == 10)
   }
 
+  @Test("An interrupt is noticed where every record is rejected, and no batch is ever full")
+  func interruptedRejects() throws {
+    let file = try folder.file("m.ndjson", (0..<2000).map { _ in "{\"id\": 1, \"x\": 2}\n" }.joined())
+    let schema = try folder.file(
+      "s.json", try EncodedText.json(ModelSchema(name: "M", fields: [FieldSchema("id", .int64)], key: ["id"]))
+    )
+    var tool = tool
+    let store = store
+    tool.isInterrupted = { ((try? store.catalog().count) ?? 0) > 0 }
+    let run = tool("import", file, "held:", "--schema", schema, "--rejects", folder("r.ndjson"))
+    #expect(run.code == 130, "\(run)")
+    #expect(run.messages.contains("0 records had been stored"))
+    let rejects = try String(contentsOfFile: folder("r.ndjson"), encoding: .utf8)
+    #expect(rejects.split(separator: "\n").count == 256)
+  }
+
+  @Test("A file of another extension says by which option it is told what it is, and that option does")
+  func fileFormat() throws {
+    let file = try folder.file("data.txt", "id,n\n1,2\n")
+    let asked = tool("import", file, "held:", "--model", "M", "--key", "id")
+    #expect(asked.code == 3 && asked.messages.contains("--file-format json, ndjson, csv or tsv"), "\(asked)")
+    let run = tool("import", file, "held:", "--model", "M", "--key", "id", "--file-format", "csv")
+    #expect(run.code == 0, "\(run)")
+    #expect(try values("M", "n") == [.integer(2)])
+  }
+
+  @Test("Names may begin with a minus")
+  func minus() throws {
+    let file = try folder.file("m.csv", "-id,-n\n1,2\n")
+    let run = tool(
+      "import", file, "held:", "--model", "-M", "--key", "-id", "--kind", "-n=string", "--index", "-n",
+      "--unique", "-id")
+    #expect(run.code == 0, "\(run)")
+    let schema = try store.schema(of: "-M", in: "")
+    #expect(schema.indexes == [IndexSchema(["-n"]), IndexSchema(["-id"], isUnique: true)])
+    #expect(try values("-M", "-n") == [.text("2")])
+  }
+
   @Test("The report is JSON for scripts")
   func report() throws {
     let file = try folder.file(

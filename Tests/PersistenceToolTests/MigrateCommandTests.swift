@@ -251,6 +251,10 @@ struct MigrateCommandTests {
       ["migrate"] + urls + ["--batch", "50", "--report", folder("r.json")],
       ["migrate"] + urls + ["--dry-run"],
       ["verify"] + urls, ["inspect", urls[0] + "&nope=1"], ["migrate", urls[0], "nope" + urls[1]],
+      // Where none is expected.
+      ["inspect"] + urls, [urls[0]], ["export", "one:", "Movie", urls[0]], ["import"] + urls,
+      ["inspect", "--url=" + urls[0]], ["query", urls[0], "Movie", "--limit=" + urls[1]],
+      ["export", "one:", "Movie", "--schema", urls[0]], ["verify"] + urls + ["--format", urls[0]],
     ] {
       let run = tool.run(arguments)
       #expect(!(run.output + run.messages).contains("hunter"), "\(run)")

@@ -61,6 +61,24 @@ struct ToolCommandTests {
     #expect(tool("query", "held:", "Movie", "--plan", "--limit", "0").messages.contains("plan: scan"))
   }
 
+  @Test("What a user writes may begin with a minus: conditions, fields, and names in rules")
+  func minus() throws {
+    let schema = try ModelSchema(
+      name: "-M", fields: [FieldSchema("id", .int64), FieldSchema("-n", .int64)], key: ["id"])
+    let destination = MemoryContext()
+    var tool = ToolHarness.holding(try Rows.store([[.integer(1), .integer(-5)]], schema))
+    tool.engines.append(ToolHarness.held("other", destination))
+    let query = tool(
+      "query", "held:", "--where", "-1 < id", "--fields", "-n", "--format", "csv", "--", "-M")
+    #expect(query.output == "-n\r\n-5\r\n", "\(query)")
+    let explain = tool("explain", "held:", "--where", "-1 < id", "--", "-M")
+    #expect(explain.code == 0, "\(explain)")
+    let run = tool(
+      "migrate", "held:", "other:", "--model", "-M", "--map", "-M.-n=name:-k", "--rename", "-M=-N")
+    #expect(run.code == 0, "\(run)")
+    #expect(try destination.schema(of: "-N", in: "").field(named: "-k") != nil)
+  }
+
   @Test("Conditions that are wrong are usage errors that show the place")
   func wrongConditions() throws {
     let tool = ToolHarness.holding(try movies())

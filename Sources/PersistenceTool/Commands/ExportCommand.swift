@@ -13,7 +13,8 @@ struct ExportCommand: ToolCommand {
     commandName: "export", abstract: "Write the records of a model as NDJSON or CSV, exactly.",
     discussion: """
       Beside FILE stands FILE.schema.json afterwards, which says what neither format can: kinds, keys and \
-      indexes. Import reads it, so that what was exported comes back as it was.
+      indexes. Import reads it, so that what was exported comes back as it was. A file that exists is refused, \
+      before anything is read; so is a FILE.schema.json that would be taken for FILE's.
       """)
 
   @Argument(help: "The store's URL.")
@@ -31,10 +32,10 @@ struct ExportCommand: ToolCommand {
   @Option(help: ArgumentHelp("Where the schema is written; FILE.schema.json without it.", valueName: "file"))
   var schema: String?
 
-  @Flag(help: "Write no schema.")
+  @Flag(help: "Write no schema; with --force, one that stands beside FILE is removed.")
   var noSchema = false
 
-  @Flag(help: "Replace a file that exists.")
+  @Flag(help: "Replace files that exist: FILE and its schema.")
   var force = false
 
   @OptionGroup var common: CommonOptions
@@ -56,33 +57,47 @@ struct ExportCommand: ToolCommand {
 
   func run(in session: ToolSession) throws -> ToolFailure.Exit {
     let stores = ToolStores(session, isVerbose: common.verbose)
+    try checkPlaces(stores)
     let format = try chosenFormat()
     return try stores.with(MigrationSource(stores).open(url, models: [model])) { store in
       let snapshot = try store.snapshot()
       let schema = try snapshot.schema(of: model, in: store.location)
       let results = try snapshot.fetch(try FetchRequest(schema))
+      let described = try schemaFile.map {
+        try SchemaFile.begin(schema, at: $0, replacesExisting: force)
+      }
       guard let file else {
         try write(results, schema, format, session.output, session)
-        try writeSchema(schema, to: self.schema)
+        try described?.finishing {}
         return .success
       }
       let target = try FileReplacement(file, replacesExisting: force)
       let output = ByteOutput { try target.write($0) }
-      let count = try target.finishing {
+      // At no moment does a schema stand beside the file that is another file's: import would obey it.
+      let count = try target.finishing(removing: SchemaFile.path(beside: file)) {
         let count = try write(results, schema, format, output, session)
         try output.flush()
         return count
       }
-      try writeSchema(schema, to: self.schema ?? (noSchema ? nil : SchemaFile.path(beside: file)))
+      try described?.finishing {}
       try session.say("\(count) record\(count == 1 ? "" : "s") written to \(file)")
       return .success
     }
   }
 
-  private func writeSchema(_ schema: ModelSchema, to path: String?) throws {
-    guard let path, !noSchema else { return }
-    try SchemaFile.write(schema, to: path)
+  private func checkPlaces(_ stores: ToolStores) throws {
+    var places = RunPlaces(stores)
+    try places.addStore(url, as: "the store")
+    let beside = file.map(SchemaFile.path)
+    if let file { try places.addOutput(file, as: "the file", replacesExisting: force) }
+    if let beside { try places.addOutput(beside, as: "the file's schema", replacesExisting: force) }
+    // A schema that is named may be the one beside the file.
+    guard let schema, beside.map({ FilePlace($0).path }) != FilePlace(schema).path else { return }
+    try places.addOutput(schema, as: "--schema", replacesExisting: force)
   }
+
+  /// Where the schema is written; nil where none is.
+  private var schemaFile: String? { noSchema ? nil : schema ?? file.map(SchemaFile.path) }
 
   @discardableResult
   private func write(

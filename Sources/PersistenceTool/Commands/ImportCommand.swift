@@ -20,25 +20,30 @@ struct ImportCommand: ToolCommand {
   @Argument(help: "The store's URL; it is made where there is none.")
   var url: String
 
-  @Option(help: "What the records are called.")
+  // Unconditional, here and below: names may begin with a minus.
+  @Option(parsing: .unconditional, help: "What the records are called.")
   var model: String?
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "The field that identifies a record (given again for a key of several), or generate: 1, 2, 3 and so on.",
       valueName: "field"))
   var key: [String] = []
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "What a field is, whatever it looks like, such as \"Release Date=string\" or count=int32?.",
       valueName: "field=kind"))
   var kind: [String] = []
 
-  @Option(help: ArgumentHelp("A field to index.", valueName: "field"))
+  @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("A field to index.", valueName: "field"))
   var index: [String] = []
 
-  @Option(help: ArgumentHelp("A field to index, in which no value may stand twice.", valueName: "field"))
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A field to index, in which no value may stand twice.", valueName: "field"))
   var unique: [String] = []
 
   @Option(help: "What the file is: json, ndjson, csv or tsv; by its extension without it.")
@@ -91,7 +96,7 @@ struct ImportCommand: ToolCommand {
 
   func run(in session: ToolSession) throws -> ToolFailure.Exit {
     let stores = ToolStores(session, isVerbose: common.verbose)
-    try stores.check(url)
+    try checkPlaces(stores)
     let source = try ImportFile.open(file, as: fileFormat)
     let plan = try givenPlan() ?? knownPlan(stores) ?? ImportPlan.inferring(from: source, wishes(), session)
     return try stores.with(stores.openForWriting(url)) { store in
@@ -102,7 +107,7 @@ struct ImportCommand: ToolCommand {
       let list = try rejects.map { try FileReplacement($0, replacesExisting: true) }
       let importer = Importer(plan, from: source, batchSize: batch, session: session) { rejected in
         guard let list else { return }
-        try Array((try EncodedText.line(rejected) + "\n").utf8).withUnsafeBytes { try list.write($0) }
+        try list.write(EncodedText.line(rejected) + "\n")
       }
       do {
         try importer.run(into: store)
@@ -117,12 +122,24 @@ struct ImportCommand: ToolCommand {
     }
   }
 
-  /// The plan by a schema file that was named, or stands beside the file.
-  private func givenPlan() throws -> ImportPlan? {
-    if let schema { return try ImportPlan.given(SchemaFile.read(schema), from: schema, wishes()) }
+  private func checkPlaces(_ stores: ToolStores) throws {
+    var places = RunPlaces(stores)
+    try places.addInput(file, as: "the file that is read")
+    if let schemaFile { try places.addInput(schemaFile, as: "the schema that is read") }
+    try places.addStore(url, as: "the store", isWritten: true)
+    if let rejects { try places.addOutput(rejects, as: "--rejects") }
+  }
+
+  /// The schema file that was named, or stands beside the file.
+  private var schemaFile: String? {
+    if let schema { return schema }
     let path = SchemaFile.path(beside: file)
-    guard !infer, FileManager.default.fileExists(atPath: path) else { return nil }
-    return try ImportPlan.given(SchemaFile.read(path), from: path, wishes())
+    return !infer && FileManager.default.fileExists(atPath: path) ? path : nil
+  }
+
+  /// The plan by a schema file.
+  private func givenPlan() throws -> ImportPlan? {
+    try schemaFile.map { try ImportPlan.given(SchemaFile.read($0), from: $0, wishes()) }
   }
 
   /// The plan by the store's own catalog, where the store is there and holds the model.

@@ -32,6 +32,7 @@ struct MigrateCommand: ToolCommand {
   var progress: ProgressDisplay.Style = .auto
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Where a report is written as JSON, also of a run that fails.", valueName: "file.json")
   )
   var report: String?
@@ -41,17 +42,14 @@ struct MigrateCommand: ToolCommand {
 
   @OptionGroup var common: CommonOptions
 
-  func validate() throws {
-    if let report, !FileReplacement.canBeMade(report) {
-      throw ValidationError("--report: there is no folder for \(report)")
-    }
-  }
-
   func run(in session: ToolSession) throws -> ToolFailure.Exit {
     let options = try choices.options()
     let stores = ToolStores(session, isVerbose: common.verbose)
-    try stores.check(source)
-    try stores.checkApart(source, destination, "source and destination are one store")
+    var places = RunPlaces(stores)
+    try places.addStore(source, as: "the source")
+    try places.addStore(destination, as: "the destination", isWritten: true)
+    if let rejects = choices.rejects { try places.addOutput(rejects, as: "--rejects") }
+    if let report { try places.addOutput(report, as: "--report") }
     let opened = try MigrationSource(stores).open(source, models: choices.model)
     return try stores.with(opened) { source in
       let run = MigrationRun(

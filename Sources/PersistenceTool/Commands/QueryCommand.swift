@@ -9,7 +9,8 @@ struct QueryCommand: ToolCommand {
 
   @OptionGroup var options: RequestOptions
 
-  @Option(help: ArgumentHelp("The fields to print, with commas; all of them without it."))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The fields to print, with commas; all of them without it."))
   var fields: String?
 
   @Option(help: "How it is printed: table, json or csv.")

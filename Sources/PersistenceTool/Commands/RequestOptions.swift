@@ -20,10 +20,11 @@ struct RequestOptions: ParsableArguments {
   @Argument(help: "The model's name.")
   var model: String
 
-  @Option(name: .customLong("where"), help: "Which records; all of them without it.")
+  // Unconditional, here and below: `--where "-1 < x"` is a condition and `--sort -year` an order, not other options.
+  @Option(
+    name: .customLong("where"), parsing: .unconditional, help: "Which records; all of them without it.")
   var condition: String?
 
-  // Unconditional: `--sort -year` is an order, not another option.
   @Option(parsing: .unconditional, help: "Fields to sort by, with commas; - before one means descending.")
   var sort: String?
 

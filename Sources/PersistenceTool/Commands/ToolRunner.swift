@@ -19,7 +19,7 @@ package enum ToolRunner {
       exit = try parse(arguments, session)
       try session.output.flush()
     } catch {
-      return report(failure(error), session)
+      return report(failure(error), of: arguments, session)
     }
     return exit.rawValue
   }
@@ -70,11 +70,25 @@ package enum ToolRunner {
     }
   }
 
-  private static func report(_ failure: ToolFailure, _ session: ToolSession) -> Int32 {
+  private static func report(_ failure: ToolFailure, of arguments: [String], _ session: ToolSession) -> Int32
+  {
     // Where even this cannot be written, the exit code still says it.
     try? session.output.flush()
     let isMarked = failure.message.hasPrefix("Error: ") || failure.exit == .interrupted
-    try? session.say((isMarked ? "" : "Error: ") + failure.message)
+    try? session.say((isMarked ? "" : "Error: ") + withoutSecrets(failure.message, of: arguments))
     return failure.exit.rawValue
+  }
+
+  /// The message without the secrets of arguments that it repeats: who puts a URL where none is expected is told so
+  /// in words that name it, the parser's or ours.
+  private static func withoutSecrets(_ message: String, of arguments: [String]) -> String {
+    let values = arguments.compactMap { argument in
+      argument.firstIndex(of: "=").map { String(argument[$0...].dropFirst()) }
+    }
+    let words = (arguments + values).sorted { $0.utf8.count > $1.utf8.count }
+    return words.reduce(message) { message, word in
+      let shown = StoreURL.redacted(word)
+      return shown == word ? message : message.replacing(word, with: shown)
+    }
   }
 }

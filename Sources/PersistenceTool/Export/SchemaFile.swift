@@ -6,11 +6,12 @@ enum SchemaFile {
   /// Where the schema of a file is looked for and written.
   static func path(beside file: String) -> String { file + ".schema.json" }
 
-  /// Writes a schema.
-  static func write(_ schema: ModelSchema, to path: String) throws {
-    let target = try FileReplacement(path, replacesExisting: true)
-    let text = try EncodedText.json(schema) + "\n"
-    try target.finishing { try Array(text.utf8).withUnsafeBytes { try target.write($0) } }
+  /// Writes a schema, which is at its place once the file is finished.
+  static func begin(_ schema: ModelSchema, at path: String, replacesExisting: Bool) throws -> FileReplacement
+  {
+    let target = try FileReplacement(path, replacesExisting: replacesExisting)
+    try target.write(EncodedText.json(schema) + "\n")
+    return target
   }
 
   /// Reads a schema.

@@ -51,7 +51,7 @@ enum ImportFile {
     switch firstByte(data) {
     case UInt8(ascii: "["), UInt8(ascii: "{"): return .json
     default:
-      throw ToolFailure.usage("say what \(path) is: --format json, ndjson, csv or tsv")
+      throw ToolFailure.usage("say what \(path) is: --file-format json, ndjson, csv or tsv")
     }
   }
 

@@ -57,14 +57,19 @@ final class Importer {
     if let position = plan.generatedPosition { try continueKeys(store, plan.schema.fields[position].name) }
     let progress = ProgressDisplay(session)
     var batch: [Pending] = []
+    func look() throws {
+      try session.checkInterrupt()
+      try progress.update("importing \(plan.schema.name)", done: report.read, total: plan.recordCount)
+    }
     try source.forEach { record in
       report.read += 1
       if let pending = try read(record) { batch.append(pending) }
       if batch.count == batchSize {
         try write(batch, to: store)
         batch.removeAll(keepingCapacity: true)
-        try session.checkInterrupt()
-        try progress.update("importing \(plan.schema.name)", done: report.read, total: plan.recordCount)
+        try look()
+      } else if report.read.isMultiple(of: 256) {
+        try look()  // Where records are rejected, no batch may ever be full.
       }
     }
     try session.checkInterrupt()

@@ -5,7 +5,10 @@ import PersistenceMigration
 
 /// What is copied and how: the options of the command migrate that make the library's.
 struct MigrateChoices: ParsableArguments {
-  @Option(help: "A model to copy; may stand several times, and all are copied without it.")
+  // Unconditional, here and below: what a user names may begin with a minus, and stands so in the command to resume.
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: "A model to copy; may stand several times, and all are copied without it.")
   var model: [String] = []
 
   @Flag(help: "Say what would be done, and write nothing.")
@@ -26,7 +29,9 @@ struct MigrateChoices: ParsableArguments {
     transform: choice)
   var onError: MigrationOptions.Failures = .stop
 
-  @Option(help: ArgumentHelp("Where rejected records are listed, as NDJSON.", valueName: "file"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Where rejected records are listed, as NDJSON.", valueName: "file"))
   var rejects: String?
 
   @Option(help: "How many records may be rejected before the run stops.")
@@ -46,10 +51,13 @@ struct MigrateChoices: ParsableArguments {
   @Flag(help: "Let values be changed to what the destination can hold.")
   var allowLossy = false
 
-  @Option(help: ArgumentHelp("A model's name in the destination.", valueName: "old=new"))
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A model's name in the destination.", valueName: "old=new"))
   var rename: [String] = []
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp("What becomes of a field; may stand several times.", valueName: "model.field=rule"))
   var map: [String] = []
 
@@ -64,9 +72,6 @@ struct MigrateChoices: ParsableArguments {
       throw ValidationError("\(rejects != nil ? "--rejects" : "--max-rejects") needs --on-error reject")
     }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects cannot be negative") }
-    if let rejects, !FileReplacement.canBeMade(rejects) {
-      throw ValidationError("--rejects: there is no folder for \(rejects)")
-    }
     if Set(model.map(StoredName.init)).count < model.count {
       throw ValidationError("--model names a model twice")
     }

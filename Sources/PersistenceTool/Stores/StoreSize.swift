@@ -10,10 +10,14 @@ enum StoreSize {
     url.path.isEmpty ? nil : bytes(atPath: url.path)
   }
 
+  /// A store's own file or folder, and the files that engines put beside it.
+  static func paths(at path: String) -> [String] {
+    [path] + ["-wal", "-shm", "-journal", "-lock"].map { path + $0 }
+  }
+
   /// The bytes that the files of the store at a path take; nil where there are none.
   static func bytes(atPath path: String) -> Int? {
-    let paths = [path] + ["-wal", "-shm", "-journal", "-lock"].map { path + $0 }
-    let sizes = paths.compactMap(bytes(at:))
+    let sizes = paths(at: path).compactMap(bytes(at:))
     return sizes.isEmpty ? nil : sizes.reduce(0, +)
   }
 

@@ -36,14 +36,6 @@ struct ToolStores {
     !url.path.isEmpty && engines.first { $0.scheme == url.scheme }?.hasFiles ?? true
   }
 
-  /// Checks two URLs that must not name one place.
-  func checkApart(_ first: String, _ second: String, _ reason: String) throws {
-    let (left, right) = (try check(first), try check(second))
-    guard !left.path.isEmpty, left.scheme == right.scheme else { return }
-    let paths = [left.path, right.path].map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
-    guard paths[0] != paths[1] else { throw ToolFailure.usage(reason) }
-  }
-
   /// Opens a store that is only read: one that does not exist is an error, and is not made.
   ///
   /// - Parameters:
