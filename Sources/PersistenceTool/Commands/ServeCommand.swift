@@ -69,12 +69,11 @@
       }
     }
 
-    private func address() throws -> (host: String, port: Int) {
-      guard let colon = listen.lastIndex(of: ":"), colon != listen.startIndex,
-        let port = Int(listen[listen.index(after: colon)...]), (0...65535).contains(port)
-      else { throw ValidationError("--listen is host:port, such as 127.0.0.1:8080") }
-      let host = listen[..<colon].trimmingPrefix("[")
-      return (String(host.hasSuffix("]") ? host.dropLast() : host), port)
+    private func address() throws -> ListenAddress {
+      guard let address = ListenAddress(listen) else {
+        throw ValidationError("--listen is host:port, such as 127.0.0.1:8080 or [::1]:8080")
+      }
+      return address
     }
 
     private func tokens() throws -> AccessTokens {
@@ -135,13 +134,13 @@
         while true {
           event.wait()
           if let port = listening.withLock({ port in port.take() }) {
-            try session.say("serving \(store.location) on http://\(address.host):\(port)")
+            try session.say("serving \(store.location) on \(address.url(port: port))")
           }
           guard let result = ended.withLock(\.self) else { continue }
           try result.get()
           break
         }
-        try session.say("stopped")
+        try? session.say("stopped")  // It has served and ended well, also where nobody listens any more.
         return .success
       }
     }

@@ -15,6 +15,7 @@ struct MessageLogHandler: LogHandler {
     let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
     let details = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     let line = TerminalText.safe("\(event.level): \(event.message)\(details.isEmpty ? "" : " [\(details)]")")
-    FileHandle.standardError.write(Data((line + "\n").utf8))
+    // A line that cannot be written is lost; `write(_:)` would end the process.
+    try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 }

@@ -54,38 +54,55 @@ struct MigrationRun {
     return obstacles.lines.isEmpty ? .success : .differences
   }
 
-  /// Copies and checks.
+  /// Copies and checks, and tells of it.
   func copy(resuming command: String) throws -> ToolFailure.Exit {
     let started = ContinuousClock.now
-    var hasBegun = false
+    let done = try run(resuming: command, started)
+    let seconds = (ContinuousClock.now - started).timeInterval
+    let written = Result { try write(MigrationRecord(run: self, report: done, seconds: seconds)) }
     do {
-      let done = try stores.with(stores.openForWriting(destinationURL, mustExist: options.start == .resume)) {
-        destination in
-        let sink = choices.rejects.map { MigrationRejectFile(path: $0) }
-        let migration = Migration(from: source, to: destination, options: options, rejects: sink)
-        return try migration.run { progress in
-          if progress.phase == .copying { hasBegun = true }
-          try display.update(progress)
-        }
-      }
       try display.finish()
-      let seconds = (ContinuousClock.now - started).timeInterval
-      try write(MigrationRecord(run: self, report: done, seconds: seconds))
       switch format {
       case .table:
         try MigrationPrinter(session.output).print(done, seconds: seconds, rejects: choices.rejects)
       case .json: try session.output.line(EncodedText.json(done))
       }
-      return done.counts.rejected > 0 ? .rejects : .success
+      try session.output.flush()
+      try written.get()
     } catch {
-      try display.finish()
+      throw finished(but: error)
+    }
+    return done.counts.rejected > 0 ? .rejects : .success
+  }
+
+  /// Copies and checks.
+  private func run(resuming command: String, _ started: ContinuousClock.Instant) throws -> MigrationReport {
+    var hasBegun = false
+    var done: MigrationReport?
+    do {
+      return try stores.with(stores.openForWriting(destinationURL, mustExist: options.start == .resume)) {
+        destination in
+        let sink = choices.rejects.map { MigrationRejectFile(path: $0) }
+        let migration = Migration(from: source, to: destination, options: options, rejects: sink)
+        let report = try migration.run { progress in
+          if progress.phase == .copying { hasBegun = true }
+          try display.update(progress)
+        }
+        done = report
+        return report
+      }
+    } catch {
+      try? display.finish()  // What stopped the work says more.
+      if done != nil { throw finished(but: error) }
       let failure = ToolRunner.failure(error)
+      // A run that goes on with another one has that one's copy in the destination, however early it is stopped.
+      let goesOn = hasBegun || (failure.exit == .interrupted && options.start == .resume)
       // A report that cannot be written is not the failure to tell about.
       try? write(
         MigrationRecord(
           run: self, failure: failure, seconds: (ContinuousClock.now - started).timeInterval,
-          resume: hasBegun ? command : nil))
-      guard hasBegun else { throw error }
+          resume: goesOn ? command : nil))
+      guard goesOn else { throw error }
       throw ToolFailure(
         exit: failure.exit,
         message: failure.message + "\nthe destination holds a part of the source; go on with:\n  "
@@ -93,10 +110,19 @@ struct MigrationRun {
     }
   }
 
+  /// What is said where the migration is done, and something after it failed.
+  private func finished(but error: any Error) -> ToolFailure {
+    let failure = ToolRunner.failure(error)
+    return ToolFailure(
+      exit: failure.exit,
+      message:
+        "everything is copied\(options.verification == .none ? "" : " and checked"), and there is nothing to "
+        + "resume; but " + failure.message)
+  }
+
   private func write(_ record: MigrationRecord) throws {
     guard let report else { return }
     let target = try FileReplacement(report, replacesExisting: true)
-    let text = try EncodedText.json(record) + "\n"
-    try target.finishing { try Array(text.utf8).withUnsafeBytes { try target.write($0) } }
+    try target.finishing { try target.write(EncodedText.json(record) + "\n") }
   }
 }
