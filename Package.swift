@@ -196,6 +196,10 @@ let package = Package(
         "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts", "PersistenceConformance",
       ],
       swiftSettings: settings),
+    // The tool as it is started by people, and connections to it.
+    .target(
+      name: "ToolProcess", dependencies: ["PersistenceConformance"], path: "Tests/ToolProcess",
+      swiftSettings: settings),
     // Layers whose device or server is killed.
     .target(
       name: "OfflineModels", dependencies: ["DataAccess", "PersistenceCore"], path: "Tests/OfflineModels",
@@ -208,7 +212,7 @@ let package = Package(
       name: "OfflineTests",
       dependencies: [
         "DataAccess", "PersistenceCore", "PersistenceSQLite", "PersistenceConformance", "OurContexts",
-        "OfflineModels", "LayerWorker", "PersistenceCommand",
+        "OfflineModels", "LayerWorker", "PersistenceCommand", "ToolProcess",
         .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ],
       swiftSettings: settings),
@@ -269,6 +273,7 @@ let package = Package(
       dependencies: [
         "PersistenceDriver", "PersistenceQueryLanguage",
         "PersistenceTool", "PersistenceMigration", "PersistenceConformance", "PersistenceCommand",
+        "ToolProcess",
         .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
       ],
       swiftSettings: settings),
@@ -281,7 +286,7 @@ let package = Package(
       name: "PersistenceServerTests",
       dependencies: [
         "PersistenceCore", "PersistenceDriver", "DataAccess", "DataAccessTesting", "PersistenceHTTP",
-        "PersistenceConformance", "OurContexts", logging, configuration,
+        "PersistenceConformance", "OurContexts", "ToolProcess", logging, configuration,
         .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
         .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ], swiftSettings: settings),

@@ -1,42 +1,31 @@
-import Foundation
-import PersistenceConformance
-import PersistenceCore
+import ToolProcess
 
 /// The real server, as a process that is killed and started again at the same port.
 final class Server {
   let store: String
   let port: Int
-  private var process: Process?
+  private var process: ToolProcess?
   private(set) var starts = 0
 
   init(store: String) {
     self.store = store
-    port = Int.random(in: 20_000..<60_000)
+    // Below the ports that systems take for connections to others, which might hold this one while it is down.
+    port = Int.random(in: 10_000..<32_000)
   }
-
-  deinit { kill() }
 
   var url: String { "http://127.0.0.1:\(port)" }
 
+  /// Starts it, and waits until it listens.
   func start() throws {
-    let process = Process()
-    guard let tool = WorkerProgram.besideThisProgram("PersistenceCommand") else {
-      throw PersistenceError(.missingStore, "the tool is not beside the program of the tests")
-    }
-    process.executableURL = tool.executable
-    process.arguments = ["serve", store, "--listen", "127.0.0.1:\(port)", "--without-tokens"]
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let process = try ToolProcess(["serve", store, "--listen", "127.0.0.1:\(port)", "--without-tokens"])
+    try process.waits(for: "serving ")
     self.process = process
     starts += 1
   }
 
   /// Ends it at once, whatever it is doing.
   func kill() {
-    guard let process else { return }
-    Foundation.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-    self.process = nil
+    process?.killed()
+    process = nil
   }
 }

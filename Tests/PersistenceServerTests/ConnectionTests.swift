@@ -6,6 +6,7 @@ import PersistenceRemote
 import PersistenceServer
 import Synchronization
 import Testing
+import ToolProcess
 
 @Suite("Connections")
 struct ConnectionTests {

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import ToolProcess
 
 /// Requests as they go over the wire, one a connection: what a client of any make could send.
 struct WireClient: Sendable {

@@ -3,10 +3,14 @@ import Foundation
 /// A connection on which anything can be sent, also what no client library would send.
 ///
 /// Its calls block, so tests make them by ``run(_:_:)``, on a thread of their own.
-final class RawConnection {
+public final class RawConnection {
   private let descriptor: Int32
 
-  init(port: Int) throws {
+  /// Connects to a port of this machine.
+  ///
+  /// - Parameter port: The port.
+  /// - Throws: `POSIXError` where nobody listens.
+  public init(port: Int) throws {
     #if canImport(Glibc)
       let kind = Int32(SOCK_STREAM.rawValue)
     #else
@@ -32,7 +36,7 @@ final class RawConnection {
 
   /// Sends bytes; says whether the other side still takes them.
   @discardableResult
-  func send(_ bytes: some Sequence<UInt8>) -> Bool {
+  public func send(_ bytes: some Sequence<UInt8>) -> Bool {
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
       let sent = rest.withUnsafeBytes {
@@ -44,18 +48,19 @@ final class RawConnection {
     return true
   }
 
+  /// Sends a text; says whether the other side still takes it.
   @discardableResult
-  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+  public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   /// Receives what there is, up to some bytes; empty where the other side has closed.
-  func receive(_ limit: Int = 65_536) -> [UInt8] {
+  public func receive(_ limit: Int = 65_536) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: limit)
     let count = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, limit, 0) }
     return Array(bytes.prefix(max(0, count)))
   }
 
   /// Receives everything until the other side closes.
-  func receiveAll() -> String {
+  public func receiveAll() -> String {
     var all: [UInt8] = []
     while true {
       let more = receive()
@@ -65,7 +70,7 @@ final class RawConnection {
   }
 
   /// Runs a closure with a connection on a thread of its own.
-  static func run<Result: Sendable>(
+  public static func run<Result: Sendable>(
     _ port: Int, _ body: @escaping @Sendable (RawConnection) throws -> Result
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in

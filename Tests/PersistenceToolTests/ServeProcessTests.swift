@@ -1,0 +1,149 @@
+#if HTTP
+  import Foundation
+  import PersistenceDriver
+  import Testing
+  import ToolProcess
+
+  @testable import PersistenceTool
+
+  @Suite("serve, as a process", .serialized)
+  struct ServeProcessTests {
+    private let folder: TemporaryFolder
+    private static let schema = """
+      {"name":"N","fields":[{"name":"id","kind":"int64","isOptional":false}],"key":["id"],"indexes":[]}
+      """
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The status and the body of an answer.
+    private func answer(
+      _ port: Int, _ method: String, _ path: String, token: String? = nil, body: String? = nil
+    ) throws -> (status: String, body: String) {
+      var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+      if let token { text += "Authorization: Bearer \(token)\r\n" }
+      if let body { text += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n" }
+      let connection = try RawConnection(port: port)
+      connection.send(text + "\r\n" + (body ?? ""))
+      let received = connection.receiveAll()
+      let parts = received.split(separator: "\r\n\r\n", maxSplits: 1)
+      return (String(received.split(separator: " ").dropFirst().first ?? ""), String(parts.last ?? ""))
+    }
+
+    private func makeStore() throws -> String {
+      let file = try folder.file("m.csv", "id\n1\n2\n3\n")
+      let store = "sqlite:\(folder("a.db"))"
+      let run = ToolHarness()("import", file, store, "--model", "M", "--key", "id")
+      try #require(run.code == 0, "\(run)")
+      return store
+    }
+
+    @Test("Tokens of files: one that may read, one that may write, and none")
+    func fileTokens() throws {
+      let (reader, writer) = ("reads-and-no-more-1", "writes-and-reads-12")
+      let (server, port) = try ToolProcess.serving([
+        makeStore(), "--read-tokens", folder.file("r", "\n  \(reader)  \n"), "--write-tokens",
+        folder.file("w", writer + "\nanother-of-the-writers\n"),
+      ])
+      for path in ["/models", "/models/M/records", "/nowhere"] {
+        #expect(try answer(port, "GET", path).status == "401")
+        #expect(try answer(port, "GET", path, token: reader + "2").status == "401")
+      }
+      #expect(try answer(port, "GET", "/health").status == "204")
+      for token in [reader, writer, "another-of-the-writers"] {
+        #expect(try answer(port, "GET", "/models/M/records", token: token).status == "200")
+      }
+      let refused = try answer(port, "PUT", "/models/N", token: reader, body: Self.schema)
+      #expect(refused.status == "403", "\(refused)")
+      #expect(try answer(port, "GET", "/models/N", token: writer).status == "404")
+      let written = try answer(port, "PUT", "/models/N", token: writer, body: Self.schema)
+      #expect(["200", "201", "204"].contains(written.status), "\(written)")
+      #expect(try answer(port, "GET", "/models/N", token: reader).status == "200")
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
+    }
+
+    @Test("Tokens of the environment, separated by commas")
+    func variableTokens() throws {
+      let (server, port) = try ToolProcess.serving(
+        [makeStore()],
+        environment: [
+          "PERSISTENCE_READ_TOKENS": "reads-and-no-more-1, reads-and-no-more-2",
+          "PERSISTENCE_WRITE_TOKENS": "writes-and-reads-12",
+        ])
+      for token in ["reads-and-no-more-1", "reads-and-no-more-2", "writes-and-reads-12"] {
+        #expect(try answer(port, "GET", "/models", token: token).status == "200")
+      }
+      for token in [nil, "reads-and-no-more-1, reads-and-no-more-2"] {
+        #expect(try answer(port, "GET", "/models", token: token).status == "401")
+      }
+      let refused = try answer(
+        port, "PUT", "/models/N", token: "reads-and-no-more-2", body: Self.schema)
+      #expect(refused.status == "403", "\(refused)")
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
+    }
+
+    @Test("Limits hold: the records of a page, and the bytes of a body")
+    func limits() throws {
+      let (server, port) = try ToolProcess.serving([
+        makeStore(), "--without-tokens", "--max-page", "1", "--max-body", "300",
+      ])
+      let page = try answer(port, "GET", "/models/M/records")
+      let records = try JSONParser.parse(page.body).member("records")
+      guard case .array(let found)? = records else {
+        Issue.record("\(page)")
+        return
+      }
+      #expect(found.count == 1)
+      #expect(try answer(port, "PUT", "/models/N", body: Self.schema).status.hasPrefix("2"))
+      let long = Self.schema + String(repeating: " ", count: 300)
+      #expect(try answer(port, "PUT", "/models/O", body: long).status == "413")
+      #expect(try answer(port, "GET", "/models/O").status == "404")
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
+    }
+
+    @Test("The address that is printed is a URL, brackets around what holds colons")
+    func address() throws {
+      for (text, host, url) in [
+        ("127.0.0.1:0", "127.0.0.1", "http://127.0.0.1:7"),
+        ("localhost:80", "localhost", "http://localhost:7"),
+        ("[::1]:8080", "::1", "http://[::1]:7"), ("::1:8080", "::1", "http://[::1]:7"),
+      ] {
+        let address = try #require(ListenAddress(text))
+        #expect(address.host == host && address.url(port: 7) == url)
+      }
+      for text in ["8080", ":8080", "h:", "h:x", "h:65536", "h:-1", ""] {
+        #expect(ListenAddress(text) == nil, "\(text)")
+      }
+    }
+
+    @Test("It is printed so, where there is IPv6")
+    func printedAddress() throws {
+      guard Self.hasIPv6 else { return }  // Containers may have none; the form itself is tested above.
+      let (server, port) = try ToolProcess.serving(["memory:", "--without-tokens"], host: "[::1]")
+      #expect(server.messages.contains("on http://[::1]:\(port)\n"), "\(server.messages)")
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
+    }
+
+    private static var hasIPv6: Bool {
+      #if canImport(Glibc)
+        let kind = Int32(SOCK_STREAM.rawValue)
+      #else
+        let kind = SOCK_STREAM
+      #endif
+      let descriptor = socket(AF_INET6, kind, 0)
+      guard descriptor >= 0 else { return false }
+      defer { close(descriptor) }
+      var address = sockaddr_in6()
+      address.sin6_family = sa_family_t(AF_INET6)
+      address.sin6_addr = in6addr_loopback
+      return withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size)) == 0
+        }
+      }
+    }
+  }
+#endif

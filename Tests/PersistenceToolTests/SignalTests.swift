@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+import ToolProcess
+
+@Suite("Signals to the real tool", .serialized)
+struct SignalTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test("SIGINT stops a migration where it can go on, with code 130 and the command, which completes it")
+  func migrate() throws {
+    let tool = ToolHarness()
+    let records = (0..<30_000).map { "{\"id\":\($0),\"t\":\"\(String(repeating: "x", count: 100))\"}\n" }
+    let file = try folder.file("m.ndjson", records.joined())
+    let (source, destination) = ("sqlite:\(folder("a.db"))", "sqlite:\(folder("b.db"))")
+    #expect(tool("import", file, source, "--model", "M", "--key", "id").code == 0)
+    // Many transactions: it is far from its end once it says that it has begun.
+    let arguments = ["migrate", source, destination, "--batch", "1"]
+    let process = try ToolProcess(arguments + ["--progress", "json"])
+    try process.waits(for: "\"phase\":\"copying\"")
+    process.send(SIGINT)
+    #expect(try process.ended() == 130, "\(process.messages)")
+    #expect(process.output.isEmpty)
+    let words = "persistence migrate \(source) \(destination) --batch 1 --resume"
+    #expect(process.messages.hasSuffix("go on with:\n  \(words)\n"), "\(process.messages)")
+    #expect(tool("verify", source, destination).code == 4, "the copy is marked incomplete")
+    let resumed = try ToolProcess(["migrate", source, destination, "--resume"])
+    #expect(try resumed.ended() == 0, "\(resumed.messages)")
+    #expect(resumed.output.contains("an earlier run had begun"), "\(resumed.output)")
+    #expect(tool("verify", source, destination).code == 0)
+  }
+
+  #if HTTP
+    @Test(
+      "SIGTERM ends serve once the request under way is answered, with code 0", arguments: [SIGTERM, SIGINT])
+    func serve(signal: Int32) throws {
+      // Far more than the buffers on the way hold, so that the answer is under way until the client takes it.
+      let (count, size) = (64, 1 << 20)
+      let line = String(repeating: "x", count: size)
+      let file = try folder.file(
+        "m.ndjson", (0..<count).map { "{\"id\":\($0),\"t\":\"\(line)\"}\n" }.joined())
+      let store = "sqlite:\(folder("a.db"))"
+      #expect(ToolHarness()("import", file, store, "--model", "M", "--key", "id").code == 0)
+      let (server, port) = try ToolProcess.serving([store, "--without-tokens"])
+      let connection = try RawConnection(port: port)
+      connection.send(
+        "GET /models/M/records HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\n"
+          + "Connection: close\r\n\r\n")
+      let begun = connection.receive(100)
+      server.send(signal)
+      let received = String(decoding: begun, as: UTF8.self) + connection.receiveAll()
+      #expect(received.hasPrefix("HTTP/1.1 200 "))
+      #expect(received.hasSuffix("\r\n0\r\n\r\n"), "the answer is whole")
+      #expect(received.utf8.count > count * size)
+      #expect(try server.ended() == 0, "\(server.messages)")
+      #expect(server.messages.hasSuffix("stopped\n"))
+    }
+
+    @Test("A log line that cannot be written is lost, and ends nothing")
+    func unwritableLog() throws {
+      let unwritable = try #require(FileHandle(forReadingAtPath: "/dev/null"))
+      let server = try ToolProcess(
+        ["serve", "memory:", "--without-tokens", "--verbose", "--listen", "127.0.0.1:0"],
+        messages: unwritable)
+      // It logs that it listens; then it cannot say where, which is a failure, but no crash.
+      #expect(try server.ended() == 4)
+    }
+
+    @Test("A server whose messages nobody reads any more goes on, and ends well")
+    func brokenMessages() throws {
+      let pipe = Pipe()
+      let port = Int.random(in: 10_000..<32_000)
+      let server = try ToolProcess(
+        ["serve", "memory:", "--without-tokens", "--verbose", "--listen", "127.0.0.1:\(port)"],
+        messages: pipe.fileHandleForWriting)
+      try pipe.fileHandleForWriting.close()
+      var said = ""
+      while !said.contains("serving ") {
+        let data = pipe.fileHandleForReading.availableData
+        try #require(!data.isEmpty, "\(said)")
+        said += String(decoding: data, as: UTF8.self)
+      }
+      try pipe.fileHandleForReading.close()
+      let connection = try RawConnection(port: port)
+      connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+      let health = connection.receiveAll()
+      #expect(health.hasPrefix("HTTP/1.1 204 "))
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
+    }
+  #endif
+}
