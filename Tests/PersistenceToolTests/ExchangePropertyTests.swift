@@ -102,7 +102,7 @@ private struct ExchangeRandom {
   private static let names = [
     "", " ", "a,b", "\"q\"", "line\nfeed", "cr\r\nlf", "\u{FEFF}bom", "é", "e\u{301}", "id", "ID", "sqlite_x",
     "null",
-    "a\0b", "$json", "../x", "😀", "=1+1", "'", "\t",
+    "a\0b", "$json", "../x", "😀", "=1+1", "'", "\t", "\"\u{301}", ",\u{301}b", "\r\u{301}\n",
   ]
 
   mutating func schema() throws -> ModelSchema {

@@ -143,4 +143,12 @@ struct TextTests {
     #expect(FieldNames.quoted("2x") == "\"2x\"")
     #expect(FieldNames.quoted("") == "\"\"")
   }
+
+  @Test("Marks are found before a scalar that combines with them, in CSV and in commands for a shell")
+  func combiningMarks() {
+    let line = DelimitedText.line(["a\"\u{301}b", ",\u{301}"])
+    #expect(Array(line.utf8) == Array("\"a\"\"\u{301}b\",\",\u{301}\"\r\n".utf8))
+    #expect(
+      Array(ShellText.quoted("it's '\u{301}x").utf8) == Array("'it'\\''s '\\''\u{301}x'".utf8))
+  }
 }

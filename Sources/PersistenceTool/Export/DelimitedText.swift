@@ -1,3 +1,5 @@
+import PersistenceDriver
+
 /// Writes CSV as RFC 4180 describes it.
 enum DelimitedText {
   /// One record with its line end.
@@ -14,6 +16,6 @@ enum DelimitedText {
       text.isEmpty
       || text.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D, 0x20, 0x09].contains($0) }
       || text.unicodeScalars.first == "\u{FEFF}"
-    return needsQuotes ? "\"" + text.replacing("\"", with: "\"\"") + "\"" : text
+    return needsQuotes ? "\"" + text.doubling("\"") + "\"" : text
   }
 }

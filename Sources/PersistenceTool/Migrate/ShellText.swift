@@ -1,3 +1,5 @@
+import PersistenceDriver
+
 /// Words as a shell reads them.
 enum ShellText {
   /// A word in quotation marks where a shell would read it otherwise.
@@ -8,6 +10,6 @@ enum ShellText {
         (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
           || "-_./:=,@%+".utf8.contains(byte)
       }
-    return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    return isPlain ? word : "'" + Substring(word).parts("'").joined(separator: "'\\''") + "'"
   }
 }

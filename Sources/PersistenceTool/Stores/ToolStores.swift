@@ -66,8 +66,11 @@ struct ToolStores {
     if surveying {
       text = Self.adding("survey", "true", to: text, url, engines)
       if !views.isEmpty, url.options["survey"] != "false" {
-        let list = views.map { $0.replacing("\\", with: "\\\\").replacing(",", with: "\\,") }.joined(
-          separator: ",")
+        // By bytes: a scalar that follows a mark may combine with it to one character.
+        let list = views.map { view in
+          let literal = Substring(view).parts("\\").joined(separator: "\\\\")
+          return Substring(literal).parts(",").joined(separator: "\\,")
+        }.joined(separator: ",")
         text = Self.adding("views", StoreURL.escaped(list), to: text, url, engines)
       }
       url = try check(text)
