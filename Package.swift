@@ -16,10 +16,8 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let syntax = [
-  "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntaxBuilder",
-]
-.map { Target.Dependency.product(name: $0, package: "swift-syntax") }
+let syntax = ["SwiftSyntax", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftSyntaxBuilder"]
+  .map { Target.Dependency.product(name: $0, package: "swift-syntax") }
 let macroTesting = [
   "SwiftSyntaxMacros", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport", "SwiftParser",
 ]
@@ -50,8 +48,6 @@ let package = Package(
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
     .library(name: "PersistenceConformance", targets: ["PersistenceConformance"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
-    // The plug-in asks for the tool by its target's name.
-    .executable(name: "PersistenceCommand", targets: ["PersistenceCommand"]),
     .plugin(name: "MigrateStore", targets: ["MigrateStore"]),
   ],
   traits: [
@@ -82,7 +78,14 @@ let package = Package(
     // What apps import.
     .target(
       name: "Persistence", dependencies: ["PersistenceCore", "PersistenceMacros"], swiftSettings: settings),
-    .macro(name: "PersistenceMacros", dependencies: syntax, swiftSettings: settings),
+    .macro(
+      name: "PersistenceMacros",
+      dependencies: [
+        "PersistenceMacroExpansion", .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+      ], swiftSettings: settings),
+    // Apart from the macros, for tests to link: a package whose tests link a macro is built twice.
+    .target(name: "PersistenceMacroExpansion", dependencies: syntax, swiftSettings: settings),
     .target(name: "PersistenceCore", dependencies: ["PersistenceDriver"], swiftSettings: settings),
     .target(name: "PersistenceDriver", dependencies: [logging], swiftSettings: settings),
     .target(
@@ -180,12 +183,12 @@ let package = Package(
         intent: .custom(verb: "migrate-store", description: "Copies a whole store to another engine."),
         permissions: [
           .writeToPackageDirectory(reason: "Writes the destination store, where that lies in the package.")
-        ]), dependencies: ["PersistenceCommand"]),
+        ])),
 
     // Tests, named after what they test.
     .testTarget(name: "PersistenceDriverTests", dependencies: ["PersistenceDriver"], swiftSettings: settings),
     .testTarget(
-      name: "PersistenceMacrosTests", dependencies: ["PersistenceMacros"] + macroTesting,
+      name: "PersistenceMacroExpansionTests", dependencies: ["PersistenceMacroExpansion"] + macroTesting,
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceTests", dependencies: ["Persistence", "PersistenceCore", logging],

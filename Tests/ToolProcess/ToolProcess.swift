@@ -24,7 +24,7 @@ public final class ToolProcess {
   /// - Throws: ``Failure`` where it has not been built, and what keeps it from being started.
   public init(_ arguments: [String], environment: [String: String] = [:], messages: FileHandle? = nil) throws
   {
-    guard let tool = WorkerProgram.besideThisProgram("PersistenceCommand") else {
+    guard let tool = WorkerProgram.besideThisProgram("persistence") else {
       throw Failure(description: "the tool is not beside the program of the tests")
     }
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("tool-\(UUID())")

@@ -1,10 +1,12 @@
-import SwiftSyntax
-import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
 /// `@Unique`: marks a property with a unique index, for `@Persistent` to read.
-enum UniqueMacro: PeerMacro {
+public protocol UniqueExpansion: PeerMacro {}
+
+extension UniqueExpansion {
   /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
-  static func expansion(
+  public static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {

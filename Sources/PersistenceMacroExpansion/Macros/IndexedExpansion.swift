@@ -1,10 +1,12 @@
-import SwiftSyntax
-import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
 /// `@Indexed`: marks a property with an index, for `@Persistent` to read.
-enum IndexedMacro: PeerMacro {
+public protocol IndexedExpansion: PeerMacro {}
+
+extension IndexedExpansion {
   /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
-  static func expansion(
+  public static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {

@@ -1,10 +1,12 @@
-import SwiftSyntax
-import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
 /// `#Index`: declares an index over several properties, for `@Persistent` to read.
-enum IndexMacro: DeclarationMacro {
+public protocol IndexExpansion: DeclarationMacro {}
+
+extension IndexExpansion {
   /// Writes nothing, and says where the declaration stands where no `@Persistent` reads it.
-  static func expansion(
+  public static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     if !MarkerPlace.isInModel(context) {

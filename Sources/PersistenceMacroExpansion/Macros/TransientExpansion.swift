@@ -1,10 +1,12 @@
-import SwiftSyntax
-import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
 /// `@Transient`: marks a property that is not stored, for `@Persistent` to read.
-enum TransientMacro: PeerMacro {
+public protocol TransientExpansion: PeerMacro {}
+
+extension TransientExpansion {
   /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
-  static func expansion(
+  public static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {

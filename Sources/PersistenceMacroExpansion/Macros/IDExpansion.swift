@@ -1,10 +1,12 @@
-import SwiftSyntax
-import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
 /// `@ID`: marks a property of the primary key, for `@Persistent` to read.
-enum IDMacro: PeerMacro {
+public protocol IDExpansion: PeerMacro {}
+
+extension IDExpansion {
   /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
-  static func expansion(
+  public static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {

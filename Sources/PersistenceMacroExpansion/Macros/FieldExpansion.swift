@@ -1,10 +1,12 @@
-import SwiftSyntax
-import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
 /// `@Field`: gives a property a stored name, for `@Persistent` to read.
-enum FieldMacro: PeerMacro {
+public protocol FieldExpansion: PeerMacro {}
+
+extension FieldExpansion {
   /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
-  static func expansion(
+  public static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {

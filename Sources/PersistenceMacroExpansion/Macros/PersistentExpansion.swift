@@ -1,12 +1,14 @@
-import SwiftSyntax
-import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
 /// `@Persistent`: writes the extension that makes a struct a `PersistentRecord`.
 ///
 /// It reads the declaration, says what is wrong with it, and writes nothing unless all of it is right.
-enum PersistentMacro: ExtensionMacro {
+public protocol PersistentExpansion: ExtensionMacro {}
+
+extension PersistentExpansion {
   /// Writes the extension.
-  static func expansion(
+  public static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext

@@ -6,7 +6,15 @@ import SwiftSyntaxMacros
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@testable import PersistenceMacros
+import PersistenceMacroExpansion
+
+private enum PersistentMacro: PersistentExpansion {}
+private enum IDMacro: IDExpansion {}
+private enum IndexedMacro: IndexedExpansion {}
+private enum UniqueMacro: UniqueExpansion {}
+private enum TransientMacro: TransientExpansion {}
+private enum FieldMacro: FieldExpansion {}
+private enum IndexMacro: IndexExpansion {}
 
 private let macros: [String: MacroSpec] = [
   "Persistent": MacroSpec(
