@@ -21,14 +21,17 @@ struct CompileTimeTests {
     try Typechecker.remarks(on: before + "\n" + condition + "\n)\n}\n")
   }
 
+  /// All kinds of properties.
+  private static let clauses = [
+    "\\.rating == .g", "\\.budget >= 10_000_000", "\\.year > 1990", "\\.votes != 7", "\\.title != \"x\"",
+    "\\.gross > 5", "\\.isSeen == true", "\\.subtitle == nil", "\\.releasedAt < date", "\\.year <= 2020",
+    "\\.rating != .r", "\\.budget < 1e9", "\\.year >= 1991", "\\.votes == 8", "\\.title == \"y\"",
+    "\\.gross <= 5.5", "\\.isSeen != false", "\\.subtitle != nil", "\\.releasedAt >= date", "\\.year != 2000",
+  ]
+
   private static let long = [
-    // All kinds of properties, all of which must hold.
-    """
-    \\.rating == .g && \\.budget >= 10_000_000 && \\.year > 1990 && \\.votes != 7 && \\.title != "x"
-      && \\.gross > 5 && \\.isSeen == true && \\.subtitle == nil && \\.releasedAt < date && \\.year <= 2020
-      && \\.rating != .r && \\.budget < 1e9 && \\.year >= 1991 && \\.votes == 8 && \\.title == "y"
-      && \\.gross <= 5.5 && \\.isSeen != false && \\.subtitle != nil && \\.releasedAt >= date && \\.year != 2000
-    """,
+    // All of which must hold.
+    clauses.joined(separator: " && "),
     // And and or, one after the other.
     """
     \\.rating == .g && \\.budget >= 10_000_000 || \\.year > 1990 && \\.votes != 7 || \\.title != "x"
@@ -56,28 +59,42 @@ struct CompileTimeTests {
     #expect(remarks.isEmpty, "\(remarks)")
   }
 
-  /// Conditions with a mistake, the line of it, and the types that the message must name.
-  private static let mistakes: [(condition: String, line: Int, types: [String])] = [
-    ("\\.title == 200", 0, ["String", "Int"]),
-    ("\\.year == \"1999\"", 0, ["Int", "String"]),
-    ("\\.year > 1990\n && \\.title == 200", 1, ["String", "Int"]),
-    ("\\.year > 1990\n && \\.gross > \"much\"\n && \\.votes < 5", 1, ["Double", "String"]),
-    ("\\.year == \\.title", 0, ["Int", "String"]),
-    (".in(\\.rating, [\"G\"])", 0, ["String", "Rating"]),
-    ("\\.year > 1990\n && .hasPrefix(\\.year, \"19\")", 1, ["Int", "PersistentText"]),
-    ("\\.year == 1990\n && \"x\"", 1, ["String", "PersistentPredicate<Film>"]),
+  /// Clauses whose types do not fit, each in a line of its own.
+  private static let mistakes = [
+    "\\.title == 200", "\\.title != 200", "\\.year == \"1999\"", "\\.gross > \"much\"",
+    "\\.gross <= \"much\"",
+    "\\.votes < date", "\\.releasedAt >= 1999", "\\.title == [\"a\"]", "\\.year == \\.title",
+    "\\.year < \\.budget",
+    ".in(\\.rating, [\"G\"])", ".between(\\.year, \"a\"...\"b\")", ".hasPrefix(\\.year, \"19\")",
+    "!.contains(\\.title, 5)",
+    ".matches(\\.isSeen, \"true\")", ".like(\\.votes, \"1%\", caseInsensitive: true)",
+    ".hasSuffix(\\.title, [\"x\"])",
   ]
 
-  @Test("A wrong type is named at its place, beside the type that was expected", arguments: mistakes.indices)
-  func wrongType(number: Int) throws {
-    let mistake = Self.mistakes[number]
-    let remarks = try Self.remarks(on: mistake.condition)
+  @Test(
+    "A wrong type is one error, in its line, that says so: alone, and as one of twenty clauses",
+    arguments: mistakes, [1, 20])
+  func wrongType(clause: String, clauses: Int) throws {
+    var lines = Array(Self.clauses.prefix(clauses))
+    let place = clauses / 2
+    lines[place] = clause
+    let remarks = try Self.remarks(on: lines.joined(separator: "\n && "))
     let errors = remarks.filter { $0.text.hasPrefix("error:") }
     #expect(errors.count == 1, "\(remarks)")
     let error = try #require(errors.first)
-    #expect(error.line == Self.firstLine + mistake.line, "\(remarks)")
-    for type in mistake.types { #expect(error.text.contains(type), "\(remarks)") }
+    #expect(error.line == Self.firstLine + place, "\(remarks)")
+    #expect(error.text.contains("what has its own type"), "\(remarks)")
     #expect(
       !remarks.contains { $0.text.contains("reasonable time") || $0.text.contains(" took ") }, "\(remarks)")
+  }
+
+  @Test("What is no condition at all is named beside what was expected")
+  func noCondition() throws {
+    let remarks = try Self.remarks(on: "\\.year == 1990\n && \"x\"")
+    let errors = remarks.filter { $0.text.hasPrefix("error:") }
+    #expect(errors.count == 1, "\(remarks)")
+    let error = try #require(errors.first)
+    #expect(error.line == Self.firstLine + 1, "\(remarks)")
+    #expect(error.text.contains("String") && error.text.contains("PersistentPredicate<Film>"), "\(remarks)")
   }
 }
