@@ -47,8 +47,8 @@ public struct ConformanceCheck: Sendable {
 
   /// Runs the check on fresh stores of a context, and removes them.
   ///
-  /// It blocks the calling thread while the context works. The context should not be excused: see
-  /// ``excuse(for:)``.
+  /// It blocks the calling thread while the context works, but for checks that await: those run on threads of their
+  /// own, two at a time. The context should not be excused: see ``excuse(for:)``.
   ///
   /// - Parameter context: The context.
   /// - Throws: ``ConformanceFailure`` where the contract is broken, and whatever the context throws where it
@@ -59,7 +59,7 @@ public struct ConformanceCheck: Sendable {
     case .asynchronous(let body):
       let scratch = try ScratchFolder(in: context.folder)
       defer { scratch.remove() }
-      try await body(context.standing(in: scratch))
+      try await CheckThreads.shared.runInTurn { try await body(context.standing(in: scratch)) }
     }
   }
 

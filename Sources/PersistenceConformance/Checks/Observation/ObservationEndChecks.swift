@@ -34,7 +34,7 @@ enum ObservationEndChecks {
       try expect(observers.isObserved)
     }
     try expect(!observers.isObserved, "after the iterators")
-    let task = Task { for try await _ in repository.updates(of: Account.self) {} }
+    let task = CheckThreads.task { for try await _ in repository.updates(of: Account.self) {} }
     while !observers.isObserved { await Task.yield() }
     task.cancel()
     try await task.value
@@ -54,7 +54,7 @@ enum ObservationEndChecks {
 
   @Sendable private static func cancelled(_ repository: Repository) async throws {
     for round in 0..<20 {
-      let task = Task {
+      let task = CheckThreads.task {
         var seen = 0
         for try await _ in repository.updates(of: Account.self) { seen += 1 }
         return seen
@@ -69,7 +69,7 @@ enum ObservationEndChecks {
 
   @Sendable private static func closed(_ repository: Repository) async throws {
     let observers = try repository.storage.innermost.monitor.observers
-    let task = Task {
+    let task = CheckThreads.task {
       for try await _ in repository.updates(of: Account.self) {}
     }
     while !observers.isObserved { await Task.yield() }
@@ -110,7 +110,7 @@ enum ObservationEndChecks {
     for round in 1...20 {
       do {
         let updates = repository.updates(of: Account.self).makeAsyncIterator()
-        let writer = Task {
+        let writer = CheckThreads.task {
           var balance = 0
           while !Task.isCancelled {
             balance += 1

@@ -70,12 +70,10 @@ enum ObservationLoadChecks {
           // Who begins beside a transaction that is under way is not told its keys.
           while observing.value.load(ordering: .sequentiallyConsistent) < conditions.count, !Task.isCancelled
           { await Task.yield() }
-          _ = try await Task.detached {
-            try Threads.run(writers) { writer in
-              var random = SeededGenerator(seed: UInt64(writer))
-              for _ in 0..<steps { try step(repository, ids: ids, &random) }
-            }
-          }.value
+          _ = try Threads.run(writers) { writer in
+            var random = SeededGenerator(seed: UInt64(writer))
+            for _ in 0..<steps { try step(repository, ids: ids, &random) }
+          }
           try repository.save(Account(-1, balance: 1_000_000))
         }
         try await group.waitForAll()

@@ -78,7 +78,7 @@ enum OutsideCommitChecks {
     try await Watchdog.limit(seconds: context.effort.times(120, thorough: 1200)) {
       let worker = try store.worker("append", "1", "\(words)", opening: .patient)
       try worker.wait(for: "open")
-      let observer = Task {
+      let observer = CheckThreads.task {
         var (seen, told, isUnknown) = (0, Set<Int>(), false)
         for try await update in repository.updates(of: Account.self, where: \.id > 0) {
           seen = update.results.count

@@ -126,7 +126,7 @@ enum ThrowingRouteChecks {
   @Sendable private static func cancellation(_ context: ContextUnderTest) async throws {
     let (repository, _) = try observed(context)
     let result = try repository.filter(Account.self).result()
-    let task = Task {
+    let task = CheckThreads.task {
       var seen = 0
       for try await _ in result.stream {
         seen += 1
