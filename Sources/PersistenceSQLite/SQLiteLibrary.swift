@@ -4,14 +4,13 @@ import CSQLite
 enum SQLiteLibrary {
   /// Lets readers work side by side.
   ///
-  /// It lets them take memory so, where SQLite was built without lookaside memory.
-  ///
-  /// Such a build, Debian's and Ubuntu's among them, takes each cursor and each text of a row from the heap, some
+  /// First, memory is no longer counted where SQLite was built without lookaside memory. Such a build, Debian's and
+  /// Ubuntu's among them, takes each cursor and each text of a row from the heap, some
   /// twenty times a read, and every time counts the bytes under one lock of the process: two threads that read
   /// from two connections then wait for each other. Without the statistics there is no such lock; it is what
   /// SQLite's own makers recommend (https://sqlite.org/compile.html, SQLITE_DEFAULT_MEMSTATUS).
   ///
-  /// And has a thread try a mutex some times before it goes to sleep, where the C library offers such mutexes (glibc).
+  /// Second, a thread tries a mutex some times before it goes to sleep, where the C library offers such mutexes (glibc).
   /// Every read transaction begins and ends under one that all connections of the process to a file share, for less
   /// than a microsecond: to sleep and be woken takes fifty times as long as to wait.
   ///

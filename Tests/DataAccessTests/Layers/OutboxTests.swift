@@ -55,6 +55,27 @@ struct OutboxTests {
     #expect(try await bench.remote.execute(everyNote) == [Note(1, "c"), Note(3)])
   }
 
+  @Test("V3 two fields whose names differ only in their normal form are kept apart while they wait")
+  func normalForms() async throws {
+    let repository = Repository(MemoryContext())
+    let clock = TestClock()
+    let remote = try ScriptedStore<Twins>([], clock: clock)
+    var options = LayerOptions<Twins>()
+    options.writes = .localFirst
+    options.clock = clock
+    options.remote.timeout = nil
+    options.local.timeout = nil
+    options.outbox = RetryPolicy(attempts: 3, firstDelay: .seconds(1), longestDelay: .seconds(8), jitter: 0)
+    let store = try LayeredStore(
+      cache: nil, local: repository.store(of: Twins.self), remote: remote, options: options)
+    remote.answerOtherwise(.failure(LayerBench.gone))
+    try await store.insert(Twins(id: 1, composed: "a", decomposed: "b"))
+    remote.answerOtherwise(.genuine)
+    try await #require(store.outbox).send()
+    #expect(
+      try await remote.execute(FetchOptions<Twins>()) == [Twins(id: 1, composed: "a", decomposed: "b")])
+  }
+
   @Test("it is tried again by itself, after times that grow to a limit")
   func backoff() async throws {
     let bench = try Bench()
@@ -270,5 +291,35 @@ struct OutboxTests {
     #expect(try await bench.outbox.count() == 0)
     #expect(try await bench.remote.execute(everyNote) == Array(try bench.repository.fetch(Note.self)))
     #expect(try await bench.cache.execute(everyNote) == Array(try bench.repository.fetch(Note.self)))
+  }
+}
+
+/// A record with two fields that Swift's strings take for one.
+private struct Twins: PersistentRecord, Equatable {
+  var id: Int
+  var composed: String
+  var decomposed: String
+
+  static let schema = RecordSchema<Twins>(
+    "Twins",
+    fields: [
+      .field("id", \.id), .field("\u{E9}", \.composed), .field("e\u{301}", \.decomposed),
+    ], key: [\.id])
+  var primaryKey: Int { id }
+
+  init(id: Int, composed: String, decomposed: String) {
+    (self.id, self.composed, self.decomposed) = (id, composed, decomposed)
+  }
+
+  init(from row: borrowing Row) throws {
+    id = try row.decode(at: 0)
+    composed = try row.decode(at: 1)
+    decomposed = try row.decode(at: 2)
+  }
+
+  func encode(into row: RowBuffer) throws {
+    row.encode(id, at: 0)
+    row.encode(composed, at: 1)
+    row.encode(decomposed, at: 2)
   }
 }

@@ -5,9 +5,17 @@ import PersistenceDriver
 struct StoredChange: Codable {
   enum Kind: String, Codable { case insert, update, save, delete }
 
+  /// A field and its value.
+  ///
+  /// A list of these, and no dictionary by texts, in which two names that differ only in their normal form would be one.
+  struct Field: Codable {
+    var name: String
+    var value: PersistentValue
+  }
+
   var kind: Kind
-  var object: [String: PersistentValue]
-  var expected: [String: PersistentValue]?
+  var object: [Field]
+  var expected: [Field]?
 
   init<Object: PersistentRecord>(_ change: StoreChange<Object>) throws {
     switch change {
@@ -34,29 +42,28 @@ struct StoredChange: Codable {
     }
   }
 
-  private static func fields<Object: PersistentRecord>(of object: Object) throws -> [String: PersistentValue]
-  {
+  private static func fields<Object: PersistentRecord>(of object: Object) throws -> [Field] {
     let schema = try Object.schema.model
     let row = RowBuffer(count: schema.fields.count)
     try object.encode(into: row)
     let values = try row.withRow { try $0.values() }
-    var fields: [String: PersistentValue] = [:]
-    for (field, value) in zip(schema.fields, values) { fields[field.name] = value }
-    return fields
+    return zip(schema.fields, values).map { Field(name: $0.name, value: $1) }
   }
 
   private static func object<Object: PersistentRecord>(
-    _ fields: [String: PersistentValue], of type: Object.Type
+    _ fields: [Field], of type: Object.Type
   ) throws -> Object {
     let schema = try type.schema.model
     let row = RowBuffer(count: schema.fields.count)
-    for (name, value) in fields {
-      guard let position = schema.position(of: name) else {
-        throw mismatch("the field “\(name)” is no more", schema)
+    var missing = Set(schema.fields.indices)
+    for field in fields {
+      guard let position = schema.position(of: field.name) else {
+        throw mismatch("the field “\(field.name)” is no more", schema)
       }
-      row.set(value, at: position)
+      row.set(field.value, at: position)
+      missing.remove(position)
     }
-    for (position, field) in schema.fields.enumerated() where fields[field.name] == nil && !field.isOptional {
+    if let position = missing.sorted().first(where: { !schema.fields[$0].isOptional }) {
       throw mismatch("the field “\(schema.fields[position].name)” is new and must not be nil", schema)
     }
     return try row.withRow { row in
