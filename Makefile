@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak soak-server bench bench-scaling bench-server bench-instructions bench-instructions-record docs format lint clean
+.PHONY: help setup demo test soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-instructions-record docs format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -23,6 +23,7 @@ help:
 	@echo "make bench    the library beside raw C, GRDB and Codable, and the first ten of a million"
 	@echo "make bench-scaling  what a million rows cost beside a thousand, and eight readers beside one"
 	@echo "make bench-server   requests a second of a served store beside the framework's own limit (needs wrk)"
+	@echo "make bench-copies   a million records copied, beside sqlite3's and mdb's own dump and load"
 	@echo "make bench-instructions         instructions a row, get and insert beside what is recorded, by Callgrind"
 	@echo "make bench-instructions-record  writes down what they are now, in Benchmarks/instructions.json"
 	@echo "make docs     writes the table of the contract's rules and their checks anew"
@@ -79,6 +80,13 @@ bench-server: setup
 	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Serving
 	.ci/bench-server Benchmarks/.build/release/Serving
+
+# A million records from engine to engine, beside the engines' own dump and load: fails where we are not the faster.
+COPY_ROWS ?= 1000000
+
+bench-copies: setup
+	swift build -c release --product persistence
+	.ci/bench-copies .build/release/persistence $(COPY_ROWS)
 
 bench-scaling: setup
 	touch Benchmarks/Package.swift
