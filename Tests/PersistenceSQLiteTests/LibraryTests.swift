@@ -1,6 +1,7 @@
 #if canImport(Glibc)
   import CSQLite
   import Glibc
+  import PersistenceSQLite
   import Testing
 
   @Suite("What is set in SQLite for the whole process")
@@ -12,7 +13,7 @@
       defer { sqlite3_mutex_free(made) }
       // SQLite's own begin with the system's mutex, too, so that the question can be asked of either.
       let kind = UnsafeRawPointer(made).load(as: pthread_mutex_t.self).__data.__kind
-      #expect(kind & 3 == Int32(PTHREAD_MUTEX_ADAPTIVE_NP.rawValue))
+      #expect(kind & 3 == Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
       sqlite3_mutex_enter(made)
       #expect(sqlite3_mutex_try(made) == SQLITE_BUSY)
       sqlite3_mutex_leave(made)

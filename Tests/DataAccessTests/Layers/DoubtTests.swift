@@ -117,7 +117,9 @@ struct DoubtTests {
     let store = try LayeredStore(cache: cache, remote: remote, options: LayerBench.options(clock))
     #expect(try await store.find(7) == nil)
     try await remote.insert(Note(7))
+    remote.answerOtherwise(.genuine.after(.seconds(1)))
     #expect(try await store.answer(for: 7, strategy: .fastestAvailable).source == .cache)
+    remote.answerOtherwise(.genuine)
     clock.advance(by: .seconds(11))
     #expect(try await store.answer(for: 7, strategy: .fastestAvailable).value == Note(7))
   }
