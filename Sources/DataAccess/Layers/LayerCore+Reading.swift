@@ -45,7 +45,7 @@ extension LayerCore {
     guard let outbox, try await outbox.count() > 0 else { return }
     let sender = outbox.sender
     try await attempts(top).once { () async throws(PersistenceError) in
-      try await sender.sendAll(isAttempt: false)
+      try await sender.sendAll(on: .read)
     }
   }
 

@@ -81,6 +81,20 @@ struct OutboxAttemptTests {
     #expect(try await bench.cache.find(1)?.text == "mine")
   }
 
+  @Test("who asks for sending is not answered with what an attempt met that had begun before")
+  func askedDuringAttempt() async throws {
+    let bench = try OutboxTests.Bench()
+    bench.remote.script(.failure(LayerBench.gone).after(.seconds(1)), for: .apply)
+    try await bench.store.save(Note(1))
+    await bench.clock.sleepers(1)
+    let sent = Task { try await bench.outbox.send() }
+    for _ in 0..<1000 { await Task.yield() }
+    bench.clock.advance(by: .seconds(1))
+    try await sent.value
+    #expect(try await bench.outbox.count() == 0)
+    #expect(try await bench.remote.execute(everyNote) == [Note(1)])
+  }
+
   @Test("a sender that was stopped does not begin again")
   func stopped() async throws {
     let bench = try OutboxTests.Bench()

@@ -33,7 +33,9 @@ struct OutboxTests {
       outbox = try #require(store.outbox)
     }
 
-    var sent: Int { remote.calls.count { $0.operation == .apply && $0.outcome == .answered } }
+    /// Returns when the sender has found the remote store gone, and waits: it sends nothing of itself before the clock
+    /// goes on.
+    func senderWaits() async { await clock.sleepers(1) }
   }
 
   @Test("a write is done at once here, and later there, in order")
@@ -143,6 +145,7 @@ struct OutboxTests {
     let answer = try await bench.store.answer(to: everyNote)
     #expect(answer.value == [Note(1, "mine"), Note(3)] && answer.source == .local && answer.isComplete)
     #expect(try await bench.store.find(1)?.text == "mine")
+    await bench.senderWaits()
     // The remote store can be read again, but not yet written: its answer would lack what waits.
     bench.remote.answerOtherwise(.genuine)
     for _ in 0..<3 { bench.remote.script(.failure(LayerBench.gone), for: .apply) }
@@ -219,6 +222,7 @@ struct OutboxTests {
     try await bench.store.update(Note(1, "mine"), replacing: Note(1, "base"))
     try await bench.store.update(Note(2, "mine"), replacing: Note(2, "base"))
     try await bench.store.insert(Note(3, "mine"))
+    await bench.senderWaits()
     bench.remote.answerOtherwise(.genuine)
     // Meanwhile, elsewhere: one was changed, one deleted, one inserted.
     try await bench.remote.save(Note(1, "theirs"))

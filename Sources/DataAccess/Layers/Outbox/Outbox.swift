@@ -29,8 +29,10 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
 
   /// Sends what waits, now rather than at the next attempt.
   ///
+  /// An attempt that is under way is waited for; where it fails, another is made, since what it met may be over.
+  ///
   /// - Throws: ``PersistenceError``: what the first entry met that could not be sent. It and those after it go on waiting.
-  public func send() async throws(PersistenceError) { try await sender.sendAll(isAttempt: true) }
+  public func send() async throws(PersistenceError) { try await sender.sendAll(on: .call) }
 
   /// Puts an entry that was set aside at the end of the queue, perhaps with other changes, and makes these here too.
   ///

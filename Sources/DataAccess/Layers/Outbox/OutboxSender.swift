@@ -13,7 +13,19 @@ actor OutboxSender<Object: PersistentRecord> {
   /// Is told of keys whose objects are not what they seem, for the layers beside the local one.
   let doubt: @Sendable ([RecordKey]) async -> Void
 
+  /// Why entries are sent.
+  enum Occasion {
+    /// Somebody asks for it, and for what is met from now on.
+    case call
+    /// Something waits, and it is time to try.
+    case retry
+    /// A read needs what waits to have arrived; there may be many in a moment.
+    case read
+  }
+
   private var pass: Task<Result<Void, PersistenceError>, Never>?
+  /// How many passes have begun.
+  private var passes = 0
   private var loop: Task<Void, Never>?
   private var isKicked = false
   private var isStopped = false
@@ -46,7 +58,7 @@ actor OutboxSender<Object: PersistentRecord> {
     while isKicked, !Task.isCancelled {
       isKicked = false
       do throws(PersistenceError) {
-        try await sendAll(isAttempt: true)
+        try await sendAll(on: .retry)
         failures = 0
       } catch {
         if Task.isCancelled { break }
@@ -60,20 +72,23 @@ actor OutboxSender<Object: PersistentRecord> {
 
   /// Sends what waits, now.
   ///
-  /// - Parameter isAttempt: Whether an error that is not known to pass counts against the entry; not where it is sent
-  ///   because of a read, of which there may be many in a moment.
+  /// - Parameter occasion: Why. Where it is a read, an error that is not known to pass does not count against its entry;
+  ///   where it is a call, it is not answered with what an attempt met that had begun before.
   /// - Throws: What the first entry met that could not be sent, and still waits.
-  func sendAll(isAttempt: Bool) async throws(PersistenceError) {
+  func sendAll(on occasion: Occasion) async throws(PersistenceError) {
+    let older = passes
     // Those who ask while entries are being sent wait for that, and see to what was added meanwhile.
     while let pass {
+      let number = passes
       // A pass on account of a read counts from now on.
-      if isAttempt { self.isAttempt = true }
+      if occasion != .read { isAttempt = true }
       let outcome = await pass.value
       if self.pass == nil || self.pass == pass { self.pass = nil }
-      try outcome.get()
+      if occasion != .call || number > older || isStopped { try outcome.get() }
       if try await layer.use(writes: false, { try $0.countEntries(isSetAside: false) }) == 0 { return }
     }
-    self.isAttempt = isAttempt
+    passes += 1
+    isAttempt = occasion != .read
     let pass = Task { () async -> Result<Void, PersistenceError> in
       do throws(PersistenceError) {
         while let entry = try await self.first() { try await self.send(entry) }
