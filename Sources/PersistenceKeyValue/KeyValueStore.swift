@@ -10,10 +10,16 @@ package final class KeyValueStore: Sendable {
   package let location: String
 
   let cache: CatalogCache
+  let indexBuilding: IndexBuilding
 
-  package init(location: String) {
+  /// The building of indexes that is under way.
+  private let build: Lock<IndexBuild?>
+
+  package init(location: String, indexBuilding: IndexBuilding) {
     self.location = location
+    self.indexBuilding = indexBuilding
     cache = CatalogCache()
+    build = Lock(nil)
   }
 
   /// Makes another object for the same store, for one thread at a time: it has the catalog in common, and nothing that
@@ -21,7 +27,22 @@ package final class KeyValueStore: Sendable {
   package init(_ store: KeyValueStore) {
     location = String(decoding: Array(store.location.utf8), as: UTF8.self)  // characters of its own
     cache = store.cache
+    indexBuilding = store.indexBuilding
+    build = Lock(nil)  // is the writer's, which uses the other
   }
+
+  /// Takes the build that a model's indexes are in the middle of, where this process has it.
+  func takeBuild(of model: StoredModel) -> IndexBuild? {
+    let kept = build.withLock { build in
+      defer { build = nil }
+      return build
+    }
+    guard let kept, model.indexing == .begun(kept.token) else { return nil }
+    return kept
+  }
+
+  /// Keeps a build until the next transaction goes on with it.
+  func keep(_ build: IndexBuild) { self.build.withLock { $0 = build } }
 }
 
 extension KeyValueStore {

@@ -44,6 +44,12 @@ public struct LMDBConfiguration: Sendable {
   /// It is settled by whoever opens the store first.
   public var maximumReaders: Int
 
+  /// How many bytes of index entries are sorted in memory at once where indexes are built over records that are there,
+  /// and about how many are written in one transaction then; 24 MiB by default.
+  ///
+  /// It is settled by whoever opens the store first.
+  public var indexMemory = 24 << 20
+
   /// Whether queries take any plan that can answer them instead of the best one; false by default.
   ///
   /// It is for tests: answers are the same, and slower. It is settled by whoever opens the store first.

@@ -43,7 +43,9 @@ final class LMDBEnvironment: Sendable {
     let numbering = Numbering()
     commits = CommitCounter { numbering.newest }
     observers = CommitObservers(outside: commits)
-    store = KeyValueStore(location: files.directory)
+    store = KeyValueStore(
+      location: files.directory,
+      indexBuilding: IndexBuilding(memory: settings.indexMemory, folder: files.directory))
     state = Lock(State(handle: try Self.open(files, settings, monitor)))
     numbering.environment.withLock { $0 = Weak(environment: self) }
   }

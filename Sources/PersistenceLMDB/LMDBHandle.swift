@@ -139,6 +139,7 @@ struct LMDBSettings: Sendable {
   var maximumReaders: Int
   var busyTimeout: Duration
   var takesAnyPlan: Bool
+  var indexMemory: Int
 
   init(_ configuration: LMDBConfiguration) {
     mapSize = configuration.mapSize.map { max(1 << 18, $0) }
@@ -146,5 +147,6 @@ struct LMDBSettings: Sendable {
     maximumReaders = max(8, min(1 << 16, configuration.maximumReaders))
     busyTimeout = configuration.busyTimeout
     takesAnyPlan = configuration.takesAnyPlan
+    indexMemory = max(1 << 12, configuration.indexMemory)
   }
 }

@@ -18,7 +18,7 @@ final class LMDBTransaction: ByteWriter {
   /// The spaces whose greatest key is known, a bit for each.
   @exclusivity(unchecked) var known = 0
   /// Index entries to be written; only for those does it matter.
-  @exclusivity(unchecked) var pending = LMDBPending()
+  @exclusivity(unchecked) var pending = EntryBatch(limit: 32 << 20)
   /// What writing them failed with, after which nothing can be committed.
   @exclusivity(unchecked) var failure: (any Error)?
 

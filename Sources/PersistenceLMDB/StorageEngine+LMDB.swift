@@ -21,6 +21,9 @@ extension StorageEngine {
         "readers", .integer(8...65_536),
         "how many snapshots and reads all processes may have at once; 510 by default"),
       StoreOption(
+        "indexmemory", .bytes(1 << 12...1 << 34),
+        "how much is sorted in memory where indexes are built at the end of a copy; 24MiB by default"),
+      StoreOption(
         "plans", .choice(["best", "any"]),
         "whether a query takes the best plan, the default, or any that can answer it, which is for tests"),
     ]
@@ -39,6 +42,7 @@ extension StorageEngine {
     if let creates = options.flag("create") { configuration.createsMissingStore = creates }
     if let readsAhead = options.flag("readahead") { configuration.readsAhead = readsAhead }
     if let readers = options.integer("readers") { configuration.maximumReaders = readers }
+    if let memory = options.bytes("indexmemory") { configuration.indexMemory = memory }
     configuration.takesAnyPlan = options["plans"] == "any"
     return try LMDBContext(path: url.path, configuration: configuration)
   }

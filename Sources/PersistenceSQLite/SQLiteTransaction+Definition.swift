@@ -16,8 +16,8 @@ extension SQLiteTransaction {
     try nested { try withReader { try $0.create(schema, awaitingIndexes: awaitingIndexes) } }
   }
 
-  func buildIndexes(of schema: ModelSchema) throws {
-    guard let layout = try ownLayout(of: schema), layout.awaitsIndexes == true else { return }
+  func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    guard let layout = try ownLayout(of: schema), layout.awaitsIndexes == true else { return true }
     try nested {
       do {
         try withReader { try $0.buildIndexes(layout) }
@@ -25,6 +25,7 @@ extension SQLiteTransaction {
         throw try firstDuplicate(in: layout.schema) ?? error
       }
     }
+    return true
   }
 
   func drop(_ schema: ModelSchema) throws {

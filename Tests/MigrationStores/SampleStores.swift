@@ -16,7 +16,7 @@ package enum SampleStores {
     try ModelSchema(
       name: "Pair",
       fields: [FieldSchema("left", .int64), FieldSchema("right", .uuid), FieldSchema("n", .double)],
-      key: ["left", "right"])
+      key: ["left", "right"], indexes: [IndexSchema(["right"]), IndexSchema(["n"])])
   }
 
   /// Rows of ``everyKind()``: extremes, empties and nils.

@@ -19,7 +19,9 @@ package enum TestStores {
   {
     var logger = Logger(label: "migration")
     logger.logLevel = .error
-    let url = engine == "memory" ? "memory:" : "\(engine):\(path)\(options)"
+    var url = engine == "memory" ? "memory:" : "\(engine):\(path)\(options)"
+    // So that building a few records' indexes takes many transactions.
+    if engine == "lmdb" { url += (options.isEmpty ? "?" : "&") + "indexmemory=8KiB" }
     let context = try StorageEngine.open(
       url, engines: [.memory, .sqlite, .lmdb, .json], monitoring: Monitoring(logger: logger))
     guard let store = context.asStorageContext else {

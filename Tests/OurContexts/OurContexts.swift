@@ -11,7 +11,10 @@ extension ContextUnderTest {
   /// Every context of this package.
   package static let ours: [ContextUnderTest] = engines.map { engine in
     ContextUnderTest(
-      engine: engine, effort: Environment.isSoak ? .thorough : .quick,
+      engine: engine,
+      // So little memory that building a few indexes takes several transactions.
+      options: engine.scheme == "lmdb" ? ["indexmemory": "8KiB"] : [:],
+      effort: Environment.isSoak ? .thorough : .quick,
       worker: .besideThisProgram("ContextWorker", arguments: [engine.scheme]))
   }
 }

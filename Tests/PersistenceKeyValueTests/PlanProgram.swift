@@ -12,7 +12,7 @@ final class PlanProgram {
   private let store: any PlanStore
   private let memory = MemoryContext()
   private let row: RowBuffer
-  private let catalog = KeyValueStore(location: "plans")
+  private let catalog = KeyValueStore(location: "plans", indexBuilding: .small)
   /// How many plans were carried out.
   private(set) var plans = 0
 

@@ -13,7 +13,7 @@ protocol PlanStore: AnyObject {
 
 final class ArrayPlanStore: PlanStore {
   let bytes: ArrayByteStore
-  private let store = KeyValueStore(location: "array")
+  private let store = KeyValueStore(location: "array", indexBuilding: .small)
 
   init(longestKey: Int) { bytes = ArrayByteStore(longestKey: longestKey) }
 

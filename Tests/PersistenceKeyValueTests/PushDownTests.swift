@@ -19,7 +19,7 @@ struct PushDownTests {
       ],
       key: ["id"], indexes: [IndexSchema(["group", "price"]), IndexSchema(["day"]), IndexSchema(["price"])])
     let bytes = ArrayByteStore(longestKey: 200)
-    let store = KeyValueStore(location: "array")
+    let store = KeyValueStore(location: "array", indexBuilding: .small)
     let transaction = KeyValueTransaction(store, bytes)
     try transaction.define(schema)
     let row = RowBuffer(count: schema.fields.count)

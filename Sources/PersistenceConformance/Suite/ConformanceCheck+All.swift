@@ -21,7 +21,7 @@ extension ConformanceCheck {
   private static let writing = [
     WriteChecks.all, TransactionChecks.all, InsideTransactionChecks.all, UniqueChecks.all,
     UniqueKindChecks.all, WriterChecks.all, ConcurrencyChecks.all, IsolationChecks.all, ReopenChecks.all,
-    UpdateInPlaceChecks.all, DropChecks.all, IncompleteChecks.all, BatchChecks.all,
+    UpdateInPlaceChecks.all, DropChecks.all, DeferredIndexChecks.all, IncompleteChecks.all, BatchChecks.all,
   ].flatMap { $0 }
 
   private static let results = [

@@ -5,7 +5,7 @@ extension StorageTransaction {
   public func defineDeferringIndexes(_ schema: ModelSchema) throws { try define(schema) }
 
   /// Does nothing, since the indexes were built at once.
-  public func buildIndexes(of schema: ModelSchema) throws {}
+  public func buildIndexes(of schema: ModelSchema) throws -> Bool { true }
 
   /// Refuses: what an engine does that cannot remove models.
   ///

@@ -19,11 +19,17 @@ public protocol StorageTransaction: StorageReader {
   ///   it under another schema.
   func defineDeferringIndexes(_ schema: ModelSchema) throws
 
-  /// Builds the indexes of a model that ``defineDeferringIndexes(_:)`` left out; does nothing where there are none.
+  /// Builds the indexes of a model that ``defineDeferringIndexes(_:)`` left out, as far as is good in one transaction;
+  /// does nothing where there are none.
   ///
+  /// It is called again, each time in a transaction of its own, until it says that all are built. Until then requests
+  /// are answered without indexes, whatever has been built of them. Records may be written in between: the engine sees
+  /// to it that the indexes hold them in the end.
+  ///
+  /// - Returns: Whether all are built now.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, naming one of the records,
   ///   where two have the same values in a unique index: nothing is built then.
-  func buildIndexes(of schema: ModelSchema) throws
+  func buildIndexes(of schema: ModelSchema) throws -> Bool
 
   /// Removes a model: its records, its indexes and its entry in the catalog; does nothing where it is not there.
   ///

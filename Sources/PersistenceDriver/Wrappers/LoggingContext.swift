@@ -144,8 +144,8 @@ private final class LoggingTransaction: StorageTransactionWrapper {
       try wrapped.defineDeferringIndexes(schema)
     }
   }
-  func buildIndexes(of schema: ModelSchema) throws {
-    try log.call("build the indexes of \(schema.name)", outcome: { _ in "built" }) {
+  func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    try log.call("build the indexes of \(schema.name)", outcome: { $0 ? "built" : "a part" }) {
       try wrapped.buildIndexes(of: schema)
     }
   }

@@ -20,7 +20,7 @@ extension StorageTransactionWrapper {
   }
 
   /// Asks the wrapped transaction.
-  public func buildIndexes(of schema: ModelSchema) throws { try wrapped.buildIndexes(of: schema) }
+  public func buildIndexes(of schema: ModelSchema) throws -> Bool { try wrapped.buildIndexes(of: schema) }
 
   /// Asks the wrapped transaction.
   public func drop(_ schema: ModelSchema) throws { try wrapped.drop(schema) }

@@ -18,7 +18,7 @@ struct AggregateReading {
 
   private var rows: FetchRequest { request.rows }
   private var isCut: Bool { rows.limit != nil || rows.offset != 0 }
-  private var indexes: [IndexSchema] { binding.model.schema.indexes }
+  private var indexes: [IndexSchema] { binding.readableIndexes }
 
   /// The groups, in ascending order of their keys.
   func groups() throws -> [AggregateGroup] {

@@ -1,11 +1,10 @@
 import PersistenceDriver
-import PersistenceKeyValue
 
-/// Entries that a transaction has been given and not yet written, to be written in the order of their keys.
+/// Entries in memory, to be sorted by their keys.
 ///
 /// Writing to a tree in order touches each page once and fills it; in the order in which rows come, most of the
 /// time of making an index goes into finding pages.
-struct LMDBPending {
+package struct EntryBatch {
   private struct Item {
     /// The first sixteen bytes of the key, which decide most comparisons.
     var head: UInt64
@@ -15,16 +14,25 @@ struct LMDBPending {
     var count: UInt32
   }
 
-  /// How many bytes are kept before they are written after all.
-  private static let limit = 32 << 20
-
+  private let limit: Int
   private var items: [Item] = []
-  private let bytes = ByteBuffer()
+  private let bytes: ByteBuffer
 
-  var isEmpty: Bool { items.isEmpty }
-  var isFull: Bool { bytes.count + items.count * MemoryLayout<Item>.stride > Self.limit }
+  /// - Parameter limit: How many bytes of memory the batch is to take.
+  package init(limit: Int) {
+    self.limit = limit
+    bytes = ByteBuffer()
+  }
 
-  mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+  /// How many entries there are.
+  package var count: Int { items.count }
+  /// Whether there are none.
+  package var isEmpty: Bool { items.isEmpty }
+  /// Whether the batch takes as much memory as it was to.
+  package var isFull: Bool { bytes.count + items.count * MemoryLayout<Item>.stride > limit }
+
+  /// Adds an entry; keys and values are copied.
+  package mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
     items.append(
       Item(
         head: Self.word(key, 0), second: Self.word(key, 8), start: bytes.count,
@@ -33,37 +41,43 @@ struct LMDBPending {
     bytes.append(value)
   }
 
-  mutating func removeAll() {
+  /// Forgets the entries.
+  package mutating func removeAll() {
     items.removeAll(keepingCapacity: items.count < 1024)
     bytes.clear()
   }
 
-  /// Hands out the entries in the order of their keys; of two with the same key the later one.
-  mutating func forEachInOrder(
-    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
-  ) rethrows {
+  /// Sorts the entries by their keys, and those with the same key by when they were added.
+  package mutating func sort() {
+    guard items.count > 1 else { return }
     let bytes = bytes.bytes
-    func key(_ item: Item) -> UnsafeRawBufferPointer {
-      UnsafeRawBufferPointer(rebasing: bytes[item.start..<item.start + Int(item.keyCount)])
+    items.sort { left, right in
+      if left.head != right.head { return left.head < right.head }
+      if left.second != right.second { return left.second < right.second }
+      let order = TotalOrder.compare(Self.key(left, bytes), Self.key(right, bytes))
+      return order != 0 ? order < 0 : left.start < right.start
     }
-    if items.count > 1 {
-      items.sort { left, right in
-        if left.head != right.head { return left.head < right.head }
-        if left.second != right.second { return left.second < right.second }
-        let order = TotalOrder.compare(key(left), key(right))
-        return order != 0 ? order < 0 : left.start < right.start
-      }
-    }
-    for index in items.indices {
-      let item = items[index]
-      if index + 1 < items.count, items[index + 1].head == item.head, items[index + 1].second == item.second,
-        TotalOrder.compare(key(item), key(items[index + 1])) == 0
-      {
-        continue
-      }
-      let end = item.start + Int(item.count)
-      try body(key(item), UnsafeRawBufferPointer(rebasing: bytes[item.start + Int(item.keyCount)..<end]))
-    }
+  }
+
+  /// The entry at a place, borrowed until the batch is changed.
+  package subscript(index: Int) -> ByteEntry {
+    let (item, bytes) = (items[index], bytes.bytes)
+    return ByteEntry(
+      key: Self.key(item, bytes),
+      value: UnsafeRawBufferPointer(
+        rebasing: bytes[item.start + Int(item.keyCount)..<item.start + Int(item.count)]))
+  }
+
+  /// Whether the next entry has the same key as one, in a batch that is sorted.
+  package func isFollowedBySame(_ index: Int) -> Bool {
+    guard index + 1 < items.count else { return false }
+    let (item, next, bytes) = (items[index], items[index + 1], bytes.bytes)
+    return item.head == next.head && item.second == next.second
+      && TotalOrder.compare(Self.key(item, bytes), Self.key(next, bytes)) == 0
+  }
+
+  private static func key(_ item: Item, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[item.start..<item.start + Int(item.keyCount)])
   }
 
   /// Eight bytes of a key as a number of the same order; what a key does not have counts as zero.

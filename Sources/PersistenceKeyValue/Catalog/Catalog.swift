@@ -76,7 +76,8 @@ package enum Catalog {
     }
   }
 
-  /// How often models were dropped: what tells a cache that it no longer speaks for the store.
+  /// How often models were dropped, or the state of their indexes has changed: what tells a cache that it no longer
+  /// speaks for the store.
   static func generation(_ reader: any ByteReader) throws -> UInt64 { try number(generationKey, reader) ?? 0 }
 
   static func setGeneration(_ generation: UInt64, _ writer: any ByteWriter) throws {
@@ -108,7 +109,9 @@ package enum Catalog {
   }
 
   /// Enters a model under the next number.
-  static func add(_ schema: ModelSchema, _ writer: any ByteWriter) throws -> StoredModel {
+  static func add(_ schema: ModelSchema, indexing: StoredModel.Indexing, _ writer: any ByteWriter) throws
+    -> StoredModel
+  {
     guard schema.indexes.count <= StoredModel.indexLimit else {
       throw PersistenceError.unsupported("keep more than \(StoredModel.indexLimit) indexes", by: "the store")
         .at(model: schema.name)
@@ -118,11 +121,16 @@ package enum Catalog {
       throw PersistenceError.unsupported("keep more than \(UInt16.max) models", by: "the store")
         .at(model: schema.name)
     }
-    let model = StoredModel(number: last + 1, schema: schema)
+    let model = StoredModel(number: last + 1, schema: schema, indexing: indexing)
+    try enter(model, writer)
+    return model
+  }
+
+  /// Writes what is known of a model.
+  static func enter(_ model: StoredModel, _ writer: any ByteWriter) throws {
     let record = try model.encoded()
     try StoredModel.key(model.number).withUnsafeBytes { key in
-      try writer.reserve(key, count: record.count, in: .catalog, isReplacing: false)?.copyBytes(from: record)
+      try writer.reserve(key, count: record.count, in: .catalog, isReplacing: true)?.copyBytes(from: record)
     }
-    return model
   }
 }

@@ -3,8 +3,8 @@ import PersistenceDriver
 /// The models of a store that have been met, so that a request costs no look at the catalog.
 ///
 /// As long as models are only added to a catalog, what was read once stays true for every other state; in an earlier
-/// one such a model simply has no records. Where one was dropped that no longer holds, so the catalog counts how often
-/// that was done, its *generation*: the cache speaks for the states of the newest generation that it has met. Which
+/// one such a model simply has no records. Where one was dropped, or its indexes were built, that no longer holds, so the
+/// catalog counts how often that was done, its *generation*: the cache speaks for the states of the newest generation that it has met. Which
 /// states those are it knows as a range of versions, in which most readers fall, so that they need not ask.
 ///
 /// Each reader keeps the binding that it used last, so that threads which read at once share nothing that is
@@ -47,7 +47,7 @@ final class CatalogCache: Sendable {
     workspace.bindingVersion = version
     // A model that was dropped and made anew may be made of the very same schema, under another number.
     if let own, own.model.number == shared.model.number,
-      own.model.schema.identity == shared.model.schema.identity
+      own.model.schema.identity == shared.model.schema.identity, own.model.indexing == shared.model.indexing
     {
       return own
     }
@@ -73,7 +73,7 @@ final class CatalogCache: Sendable {
     }
   }
 
-  /// Learns that a version was made from the one before it without dropping a model.
+  /// Learns that a version was made from the one before it within its generation.
   func noteSuccessor(of version: Int) {
     state.withLock { state in
       guard let known = state.versions, known.contains(version) else { return }

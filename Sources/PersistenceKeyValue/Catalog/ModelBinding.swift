@@ -18,6 +18,8 @@ package final class ModelBinding: Sendable {
   let keyPositions: [Int]
   let prefix: [UInt8]
   /// The indexes in the order of the *stored* schema, whose numbers their prefixes hold.
+  let storedIndexes: [Index]
+  /// Those that are read, and written with the records: all of them, or none before they are built.
   let indexes: [Index]
   let hasUniqueIndex: Bool
   /// The positions of all fields that index entries are made of.
@@ -29,17 +31,21 @@ package final class ModelBinding: Sendable {
     layout = RowLayout(stored: model.schema, declared: declared)
     keyPositions = declared.keyPositions
     prefix = KeyPrefix.model(model.number)
-    indexes = model.schema.indexes.enumerated().map { number, index in
+    storedIndexes = model.schema.indexes.enumerated().map { number, index in
       Index(
         schema: index, positions: index.fields.compactMap { declared.position(of: $0) },
         prefix: KeyPrefix.index(model.number, number))
     }
+    indexes = model.indexing == .built ? storedIndexes : []
     hasUniqueIndex = indexes.contains(where: \.schema.isUnique)
-    entryPositions = Set(indexes.flatMap(\.positions) + declared.keyPositions).sorted()
+    entryPositions = Set(storedIndexes.flatMap(\.positions) + declared.keyPositions).sorted()
   }
 }
 
 extension ModelBinding {
+  /// The indexes that requests can be answered from.
+  var readableIndexes: [IndexSchema] { indexes.isEmpty ? [] : model.schema.indexes }
+
   /// Appends the full key of a row's record.
   func appendKey(of row: borrowing Row, to key: ByteBuffer) throws {
     key.append(prefix)

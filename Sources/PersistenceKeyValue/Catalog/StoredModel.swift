@@ -6,10 +6,24 @@ package struct StoredModel: Sendable {
   /// What all keys of the model begin with, as two big-endian bytes.
   package let number: UInt16
   package let schema: ModelSchema
+  /// How far the model's indexes are.
+  package var indexing = Indexing.built
+
+  /// How far the indexes of a model are; before they are built, nothing is read from them.
+  package enum Indexing: Hashable, Sendable {
+    /// They hold an entry for each record, as they do from the beginning unless that was put off.
+    case built
+    /// They hold nothing.
+    case awaited
+    /// They are being built, by the build of this number: they hold the first entries of all, in their order.
+    case begun(Int64)
+  }
 }
 
 extension StoredModel {
   private static let revision: Int64 = 2
+  /// That of a model whose indexes are not built, and which ends with a number that says how far they are.
+  private static let unindexedRevision: Int64 = 3
 
   /// The largest number of indexes that a model may have, since one byte stands for each.
   static let indexLimit = 200
@@ -19,8 +33,9 @@ extension StoredModel {
 
   /// The catalog record: a checksum, and then the schema as a run of values, each list behind its length.
   func encoded() throws -> [UInt8] {
+    let revision = indexing == .built ? Self.revision : Self.unindexedRevision
     var values: [PersistentValue] = [
-      .integer(Self.revision), .text(schema.name), .integer(Int64(schema.fields.count)),
+      .integer(revision), .text(schema.name), .integer(Int64(schema.fields.count)),
     ]
     for field in schema.fields {
       values += [.text(field.name), .text(field.kind.rawValue), .bool(field.isOptional)]
@@ -28,6 +43,11 @@ extension StoredModel {
     values += Self.list(schema.key)
     values.append(.integer(Int64(schema.indexes.count)))
     for index in schema.indexes { values += [.bool(index.isUnique)] + Self.list(index.fields) }
+    switch indexing {
+    case .built: break
+    case .awaited: values.append(.integer(0))
+    case .begun(let token): values.append(.integer(token))
+    }
     let bytes = try KeyCodec.bytes(of: values)
     return withUnsafeBytes(of: PackedRow.checksum(of: bytes).littleEndian) { Array($0) } + bytes
   }
@@ -44,7 +64,7 @@ extension StoredModel {
     else { throw Self.malformed }
     var reader = ValueRun(try KeyCodec.values(in: UnsafeRawBufferPointer(rebasing: values)))
     let revision = try reader.integer()
-    guard revision == Self.revision else {
+    guard [Self.revision, Self.unindexedRevision].contains(revision) else {
       throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(revision)")
     }
     let name = try reader.text()
@@ -59,6 +79,10 @@ extension StoredModel {
       return IndexSchema(try reader.texts(), isUnique: isUnique)
     }
     schema = try ModelSchema(name: name, fields: fields, key: key, indexes: indexes)
+    if revision == Self.unindexedRevision {
+      let token = try reader.integer()
+      indexing = token == 0 ? .awaited : .begun(token)
+    }
   }
 
   private static var malformed: PersistenceError { .damaged("a schema in the catalog cannot be read") }

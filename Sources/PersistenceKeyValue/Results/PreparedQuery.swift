@@ -29,7 +29,7 @@ struct PreparedQuery: Sendable {
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
     needs: AccessNeeds = .rows
   ) throws {
-    let planner = AccessPlanner(request, indexes: binding.model.schema.indexes, needs: needs)
+    let planner = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs)
     let statistics = PathStatistics(binding, reader, location: location)
     let plan = try reader.workspace.dice?.choose(planner.all()) ?? planner.best(statistics)
     try self.init(request, binding, plan, longestKey: reader.longestKey, location: location)

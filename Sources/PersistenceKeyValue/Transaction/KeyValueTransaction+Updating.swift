@@ -4,7 +4,7 @@ import PersistencePlanner
 extension KeyValueTransaction {
   package func update(_ request: UpdateRequest) throws -> Int {
     try requireOpen()
-    guard let binding = try binding(request.rows.schema), request.rows.limit != 0 else { return 0 }
+    guard let binding = try changingBinding(request.rows.schema), request.rows.limit != 0 else { return 0 }
     try settleCounts()
     let query = try PreparedQuery(
       request.rows, binding, writer, location: store.location, needs: .keys(of: request.rows))

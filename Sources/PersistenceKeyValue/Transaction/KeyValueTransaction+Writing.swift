@@ -86,7 +86,7 @@ extension KeyValueTransaction {
   package func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
     try requireOpen()
     try key.validate(for: schema)
-    guard let binding = try binding(schema) else { return false }
+    guard let binding = try changingBinding(schema) else { return false }
     let stored = writer.workspace.takeBuffer()
     defer { writer.workspace.giveBack(stored) }
     try binding.appendKey(key, to: stored)
@@ -112,7 +112,7 @@ extension KeyValueTransaction {
 
   package func delete(_ request: FetchRequest) throws -> Int {
     try requireOpen()
-    guard let binding = try binding(request.schema), request.limit != 0 else { return 0 }
+    guard let binding = try changingBinding(request.schema), request.limit != 0 else { return 0 }
     try settleCounts()
     let query = try PreparedQuery(
       request, binding, writer, location: store.location, needs: .keys(of: request))
@@ -131,7 +131,7 @@ extension KeyValueTransaction {
 
   package func deleteAll(in schema: ModelSchema) throws -> Int {
     try requireOpen()
-    guard let binding = try binding(schema) else { return 0 }
+    guard let binding = try changingBinding(schema) else { return 0 }
     let removed = try self.count(of: binding)
     try attempt {
       try binding.prefix.withUnsafeBytes { prefix in

@@ -21,13 +21,14 @@ package final class KeyValueTransaction: StorageTransaction {
     var models: [StoredName: StoredModel] = [:]
     /// The models that were dropped, and perhaps defined anew.
     var dropped: Set<StoredName> = []
-    var drops: UInt64 = 0
+    /// By how much the generation of the catalog grows.
+    var generations: UInt64 = 0
     var counts: [UInt16: Int] = [:]
     var changedCounts: Set<UInt16> = []
   }
 
   private var changes = Changes()
-  /// How often models will have been dropped from the store when this is committed.
+  /// The generation of the catalog when this is committed.
   private var generation: UInt64 = 0
 
   /// By how much the number of records has changed of the model that was written to last, since it was.
@@ -56,9 +57,9 @@ package final class KeyValueTransaction: StorageTransaction {
       for model in changes.changedCounts.sorted() {
         try writeCount(changes.counts[model] ?? 0, of: model)
       }
-      guard changes.drops > 0 || !changes.models.isEmpty else { return }
-      generation = try Catalog.generation(writer) + changes.drops
-      if changes.drops > 0 { try Catalog.setGeneration(generation, writer) }
+      guard changes.generations > 0 || !changes.models.isEmpty else { return }
+      generation = try Catalog.generation(writer) + changes.generations
+      if changes.generations > 0 { try Catalog.setGeneration(generation, writer) }
     }
   }
 
@@ -70,7 +71,7 @@ package final class KeyValueTransaction: StorageTransaction {
     isOpen = false
     source.end()
     guard let version else { return }
-    if changes.drops == 0, version > writer.version { store.cache.noteSuccessor(of: writer.version) }
+    if changes.generations == 0, version > writer.version { store.cache.noteSuccessor(of: writer.version) }
     guard !changes.models.isEmpty else { return }
     store.cache.adopt(Array(changes.models.values), of: generation)
   }
@@ -124,7 +125,7 @@ extension KeyValueTransaction {
 
   /// The binding of a model that is written to.
   func writableBinding(_ schema: ModelSchema) throws -> ModelBinding {
-    guard let binding = try binding(schema) else {
+    guard let binding = try changingBinding(schema) else {
       throw PersistenceError(
         .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name,
         location: store.location)
@@ -234,23 +235,37 @@ extension KeyValueTransaction {
 
   private func plan(for request: FetchRequest, _ positions: [Int]?) throws -> QueryPlan {
     try requireOpen()
-    guard try binding(request.schema) != nil else {
+    guard let binding = try binding(request.schema) else {
       return try store.plan(for: request, selecting: positions, writer)
     }
     try settleCounts()
-    let binding = try writableBinding(request.schema)
     let needs = AccessNeeds(of: request, selecting: positions)
     return try PreparedQuery(request, binding, writer, location: store.location, needs: needs)
       .queryPlan(selecting: positions)
   }
 
-  package func define(_ schema: ModelSchema) throws {
+  package func define(_ schema: ModelSchema) throws { try define(schema, indexing: .built) }
+
+  func define(_ schema: ModelSchema, indexing: StoredModel.Indexing) throws {
     try requireOpen()
     guard try binding(schema) == nil else { return }
     try settleTally()
-    let model = try attempt { try Catalog.add(schema, writer) }
+    let model = try attempt { try Catalog.add(schema, indexing: indexing, writer) }
     changes.models[StoredName(schema.name)] = model
     changes.counts[model.number] = 0
+  }
+
+  /// Enters how far the indexes of a model are.
+  func enter(_ model: StoredModel, indexing: StoredModel.Indexing) throws {
+    guard model.indexing != indexing else { return }
+    try settleTally()
+    var model = model
+    model.indexing = indexing
+    try attempt { try Catalog.enter(model, writer) }
+    changes.models[StoredName(model.schema.name)] = model
+    changes.generations += 1
+    bindings.removeAll()
+    lastBinding = nil
   }
 
   package func drop(_ schema: ModelSchema) throws {
@@ -267,7 +282,7 @@ extension KeyValueTransaction {
     }
     changes.models[name] = nil
     changes.dropped.insert(name)
-    changes.drops += 1
+    changes.generations += 1
     changes.counts[model.number] = nil
     changes.changedCounts.remove(model.number)
     bindings.removeAll()

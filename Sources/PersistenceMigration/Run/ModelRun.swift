@@ -29,16 +29,7 @@ struct ModelRun {
   ) throws {
     var indexed = entry
     indexed.state = .indexed
-    if !route.destination.indexes.isEmpty {
-      try progress(
-        MigrationProgress(
-          phase: .indexing, model: route.source.name, done: 0, total: entry.now.count))
-    }
-    try migration.destination.transaction { transaction in
-      try Ledger.require(entry, in: transaction, location: migration.destination.location)
-      try transaction.buildIndexes(of: route.destination)
-      try Ledger.save(indexed, in: transaction)
-    }
+    try migration.buildIndexes(of: route, entry, then: indexed, progress)
     entry = indexed
   }
 }

@@ -42,7 +42,7 @@ struct Resumption {
         if entry.state == .copying { try checkDestination(entry, route, destination, progress) }
       }
     }
-    return try prepareToReject(ordered)
+    return try prepareToReject(ordered, progress)
   }
 
   /// Builds the unique indexes that were to wait for the last record, where records are to be put aside from now on: an
@@ -50,15 +50,14 @@ struct Resumption {
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/otherMigration`` where records that have been
   ///   copied contradict one.
-  private func prepareToReject(_ ledger: Ledger) throws -> Ledger {
+  private func prepareToReject(_ ledger: Ledger, _ progress: (MigrationProgress) throws -> Void) throws
+    -> Ledger
+  {
     guard migration.options.failures == .reject else { return ledger }
     for (entry, route) in zip(ledger.entries, routes)
     where entry.isOurs && entry.state != .indexed && route.destination.indexes.contains(where: \.isUnique) {
       do {
-        try migration.destination.transaction { transaction in
-          try Ledger.require(entry, in: transaction, location: location)
-          try transaction.buildIndexes(of: route.destination)
-        }
+        try migration.buildIndexes(of: route, entry, then: entry, progress)
       } catch let error as PersistenceError where error.code == .uniqueViolation {
         throw PersistenceError.otherMigration(
           "it was begun without putting records aside, and has copied some that have to be: \(error.message)",

@@ -91,7 +91,9 @@ final class FlawedTransaction: StorageTransactionWrapper {
   func defineDeferringIndexes(_ schema: ModelSchema) throws {
     try wrapped.defineDeferringIndexes(engineSchema(schema))
   }
-  func buildIndexes(of schema: ModelSchema) throws { try wrapped.buildIndexes(of: engineSchema(schema)) }
+  func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    try wrapped.buildIndexes(of: engineSchema(schema))
+  }
   func drop(_ schema: ModelSchema) throws { try wrapped.drop(engineSchema(schema)) }
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws { try write(.insert, row, schema) }
   func update(_ row: borrowing Row, in schema: ModelSchema) throws { try write(.update, row, schema) }

@@ -1,0 +1,199 @@
+import Foundation
+import PersistenceCore
+
+/// W3, W4, O2, C2: indexes that are built when the records are there, as migrations have them built.
+enum DeferredIndexChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "a model whose indexes are built last is read alike before, between and after", [.w3, .o2],
+      needs: [.writable], building),
+    ConformanceCheck(
+      "what is written while indexes are being built is in them in the end", [.w3], needs: [.writable],
+      writing),
+    ConformanceCheck(
+      "a unique index that is built last refuses two records with one value, and then builds nothing", [.w4],
+      needs: [.writable], unique),
+    ConformanceCheck(
+      "indexes that are being built by one context are built on by another, which both read rightly", [.c2],
+      needs: [.writable, .multiProcess], otherContext),
+  ]
+
+  private static func schema() throws -> ModelSchema {
+    try ModelSchema(
+      name: "Thing",
+      fields: [
+        FieldSchema("id", .int64), FieldSchema("field", .string, isOptional: true), FieldSchema("day", .date),
+      ],
+      key: ["id"], indexes: [IndexSchema(["day"]), IndexSchema(["field"], isUnique: true)])
+  }
+
+  private static func row(_ number: Int, _ field: String? = nil) -> [PersistentValue] {
+    let text = field ?? "f\(number * 7919 % 1000)"
+    return [
+      .integer(Int64(number)), number % 50 == 49 ? .null : .text(text), .date(Double(number * 31 % 100)),
+    ]
+  }
+
+  private static func save(
+    _ rows: [[PersistentValue]], _ schema: ModelSchema, _ transaction: any StorageTransaction
+  ) throws {
+    let buffer = RowBuffer(count: schema.fields.count)
+    for row in rows {
+      buffer.set(row)
+      try buffer.withRow { try transaction.save($0, in: schema) }
+    }
+  }
+
+  /// Makes sure that every order and many conditions find the rows, whatever the indexes hold.
+  private static func check(
+    _ reader: any StorageReader, _ rows: [[PersistentValue]], _ schema: ModelSchema, _ place: String
+  ) throws {
+    for field in ["id", "field", "day"] {
+      let position = schema.position(of: field) ?? 0
+      let sorted = rows.sorted { left, right in
+        let order = PersistentValue.compare(left[position], right[position])
+        return (order != 0 ? order : PersistentValue.compare(left[0], right[0])) < 0
+      }
+      let request = try FetchRequest(schema, order: [FieldOrder(field)])
+      try expect(RowStore.rows(of: request, from: reader), equals: sorted, "by \(field), \(place)")
+    }
+    for day in [0.0, 31, 62, 99.5] {
+      let condition = PredicateNode.comparison(field: "day", .equal, .date(day))
+      let expected = rows.count { $0[2] == .date(day) }
+      try expect(reader.count(FetchRequest(schema, where: condition)) == expected, "day \(day), \(place)")
+    }
+    for text in ["f0", "f7919", "f919", "new 3"] {
+      let condition = PredicateNode.comparison(field: "field", .equal, .text(text))
+      let expected = rows.filter { $0[1] == .text(text) }
+      try expect(
+        RowStore.rows(of: FetchRequest(schema, where: condition), from: reader), equals: expected,
+        "field \(text), \(place)")
+    }
+  }
+
+  /// Does one part of building; says whether it was the last.
+  private static func step(_ storage: any StorageContext, _ schema: ModelSchema) throws -> Bool {
+    var isBuilt = false
+    try storage.transaction { isBuilt = try $0.buildIndexes(of: schema) }
+    return isBuilt
+  }
+
+  @Sendable private static func building(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    var storage = try store.open().storage
+    let schema = try schema()
+    let rows = (0..<900).map { row($0) }
+    try storage.transaction { transaction in
+      try transaction.defineDeferringIndexes(schema)
+      try save(Array(rows[..<450].reversed()), schema, transaction)
+      try check(transaction, Array(rows[..<450]), schema, "in the transaction")
+    }
+    try expect(storage.catalog(), equals: [schema], "the catalog")
+    try storage.transaction { try save(Array(rows[450...]), schema, $0) }
+    try check(storage, rows, schema, "before")
+    let before = try storage.snapshot()
+    var parts = 1
+    while try !step(storage, schema) {
+      parts += 1
+      try check(storage, rows, schema, "after \(parts) parts")
+    }
+    try check(storage, rows, schema, "after all of \(parts) parts")
+    try check(before, rows, schema, "in a snapshot of before")
+    try expect(step(storage, schema), "they are built when they were")
+    if storage.capabilities.isDurable {
+      try storage.close()
+      storage = try store.open().storage
+      try check(storage, rows, schema, "opened anew")
+    }
+    // They are kept in step, and refuse.
+    try storage.transaction { try save([row(3, "new 3")], schema, $0) }
+    var changed = rows
+    changed[3] = row(3, "new 3")
+    try check(storage, changed, schema, "after a change")
+    _ = try expectError(.uniqueViolation, "a value that another record has") {
+      try storage.transaction { try save([row(4, "new 3")], schema, $0) }
+    }
+    try check(storage, changed, schema, "after a refused change")
+  }
+
+  @Sendable private static func writing(_ context: ContextUnderTest) throws {
+    let storage = try context.makeStore().open().storage
+    let schema = try schema()
+    var rows = (0..<600).map { row($0) }
+    try storage.transaction { transaction in
+      try transaction.defineDeferringIndexes(schema)
+      try save(rows, schema, transaction)
+    }
+    for round in 0..<4 {
+      _ = try step(storage, schema)
+      switch round {
+      case 0: rows[3] = row(3, "new 3")
+      case 1: rows.append(row(600))
+      case 2: rows.removeFirst()
+      default: rows.removeAll { $0[2] == .date(62) }
+      }
+      try storage.transaction { transaction in
+        switch round {
+        case 0: try save([rows[3]], schema, transaction)
+        case 1: try save([row(600)], schema, transaction)
+        case 2: _ = try transaction.delete(RecordKey([.integer(0)]), in: schema)
+        default:
+          let gone = PredicateNode.comparison(field: "day", .equal, .date(62))
+          _ = try transaction.delete(FetchRequest(schema, where: gone))
+        }
+        try check(transaction, rows, schema, "in the transaction of round \(round)")
+      }
+      try check(storage, rows, schema, "after round \(round)")
+    }
+    while try !step(storage, schema) {}
+    try check(storage, rows, schema, "in the end")
+    try storage.transaction { _ = try $0.deleteAll(in: schema) }
+    try check(storage, [], schema, "after everything was deleted")
+  }
+
+  @Sendable private static func unique(_ context: ContextUnderTest) throws {
+    let storage = try context.makeStore().open().storage
+    let schema = try schema()
+    let rows = (0..<300).map { row($0) }
+    try storage.transaction { transaction in
+      try transaction.defineDeferringIndexes(schema)
+      try save(rows, schema, transaction)
+    }
+    // An engine that has built them at once refuses the record itself.
+    let error = try expectError(.uniqueViolation, "two records with one value") {
+      try storage.transaction { try save([row(300, "f0")], schema, $0) }
+      while try !step(storage, schema) {}
+    }
+    try expect(error.model == "Thing", "\(error)")
+    let named = [RecordKey([.integer(0)]), RecordKey([.integer(300)])]
+    try expect(error.key.map(named.contains) == true, "the record that is named: \(error)")
+    // Without it they are built.
+    try storage.transaction { _ = try $0.delete(RecordKey([.integer(300)]), in: schema) }
+    while try !step(storage, schema) {}
+    try check(storage, rows, schema, "in the end")
+  }
+
+  @Sendable private static func otherContext(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    let (one, other) = (try store.open().storage, try store.open().storage)
+    let schema = try schema()
+    var rows = (0..<600).map { row($0) }
+    try one.transaction { transaction in
+      try transaction.defineDeferringIndexes(schema)
+      try save(rows, schema, transaction)
+    }
+    try check(other, rows, schema, "before")
+    var isBuilt = false
+    for round in 0..<100 where !isBuilt {
+      isBuilt = try step(round.isMultiple(of: 2) ? one : other, schema)
+      try check(one, rows, schema, "in one, round \(round)")
+      try check(other, rows, schema, "in the other, round \(round)")
+    }
+    while try !step(one, schema) {}
+    // Written through what knew the model before its indexes were built.
+    rows[3] = row(3, "new 3")
+    try other.transaction { try save([rows[3]], schema, $0) }
+    try check(one, rows, schema, "in one, in the end")
+    try check(other, rows, schema, "in the other, in the end")
+  }
+}

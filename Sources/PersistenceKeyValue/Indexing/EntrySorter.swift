@@ -1,0 +1,110 @@
+import PersistenceDriver
+
+/// Sorts entries by their keys, of which no two are the same, in bounded memory: parts that are sorted in memory are
+/// written to a file, and merged when they are read (external merge sort; Knuth, The Art of Computer Programming,
+/// volume 3, section 5.4).
+///
+/// Entries are added first, and can then be read any number of times.
+final class EntrySorter {
+  private let memory: Int
+  private let folder: String
+  private var batch: EntryBatch
+  private var file: ScratchFile?
+  private var ranges: [Range<Int>] = []
+
+  /// The runs that are being merged, those with an entry left: a heap, the least entry first.
+  private var heap: [SortedRun] = []
+  private var runs: [SortedRun] = []
+  /// The next entry of the batch, where all are in memory.
+  private var next = 0
+  private var hasBegun = false
+
+  /// - Parameters:
+  ///   - memory: How many bytes of memory sorting may take.
+  ///   - folder: Where there is room for what does not fit.
+  init(memory: Int, folder: String) {
+    self.memory = memory
+    self.folder = folder
+    batch = EntryBatch(limit: memory)
+  }
+
+  /// Adds an entry.
+  ///
+  /// - Throws: ``PersistenceError`` where it does not fit into memory, and the file cannot be written.
+  func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+    batch.add(key, value)
+    if batch.isFull { try spill() }
+  }
+
+  /// Ends adding.
+  func finish() throws {
+    if file == nil { return batch.sort() }
+    try spill()
+    guard let file else { return }
+    let share = memory / max(1, ranges.count)
+    runs = ranges.map { SortedRun($0, of: file, memory: min(1 << 18, share)) }
+  }
+
+  private func spill() throws {
+    guard !batch.isEmpty else { return }
+    batch.sort()
+    let file = try file ?? ScratchFile(in: folder)
+    self.file = file
+    ranges.append(try SortedRun.write(batch, to: file))
+    batch.removeAll()
+  }
+
+  /// Goes back before the first entry.
+  func rewind() {
+    (next, hasBegun) = (0, false)
+    heap.removeAll()
+    for run in runs { run.rewind() }
+  }
+
+  /// The next entry in the order of the keys, borrowed until the one after it is asked for; nil behind the last.
+  ///
+  /// - Throws: ``PersistenceError`` where the file cannot be read.
+  /// - Complexity: O(log *r*) for *r* runs.
+  func entry() throws -> ByteEntry? {
+    if runs.isEmpty {
+      guard next < batch.count else { return nil }
+      defer { next += 1 }
+      return batch[next]
+    }
+    if hasBegun, let first = heap.first {
+      try first.advance()
+      if first.entry == nil {
+        let last = heap.removeLast()
+        if !heap.isEmpty { heap[0] = last }
+      }
+      sink(0)
+    } else if !hasBegun {
+      hasBegun = true
+      for run in runs {
+        try run.advance()
+        if run.entry != nil { heap.append(run) }
+      }
+      for index in (0..<heap.count / 2).reversed() { sink(index) }
+    }
+    return heap.first?.entry
+  }
+
+  /// Moves a run down to where it belongs.
+  private func sink(_ start: Int) {
+    var index = start
+    while true {
+      var least = index
+      for child in [2 * index + 1, 2 * index + 2] where child < heap.count && precedes(child, least) {
+        least = child
+      }
+      guard least != index else { return }
+      heap.swapAt(index, least)
+      index = least
+    }
+  }
+
+  private func precedes(_ left: Int, _ right: Int) -> Bool {
+    guard let left = heap[left].entry, let right = heap[right].entry else { return false }
+    return TotalOrder.compare(left.key, right.key) < 0
+  }
+}

@@ -1,0 +1,105 @@
+import Crypto
+import PersistenceDriver
+
+/// Makes sure that no two entries of a unique index have the same values, where all are met in the order of their keys.
+///
+/// The value of each begins with a byte that says whether it claims its values for itself: one with a null does not.
+struct UniqueClaims {
+  /// The first byte of an entry that claims its values.
+  static let mark: UInt8 = 1
+
+  private let binding: ModelBinding
+  private let reader: any ByteReader
+  private let location: String
+  private let form: KeyForm
+
+  /// The last entry that claims its values.
+  private let key = ByteBuffer()
+  private let value = ByteBuffer()
+  /// Whether its run has had an entry whose values are all that the run has in common.
+  private var hasExact = false
+
+  init(_ binding: ModelBinding, _ reader: any ByteReader, location: String) {
+    self.binding = binding
+    self.reader = reader
+    self.location = location
+    form = .entries(longest: reader.longestKey)
+  }
+
+  /// Looks at the next entry.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, naming the entry's record.
+  mutating func check(_ sorted: ByteEntry) throws {
+    guard sorted.value.first == Self.mark else { return }
+    let entry = ByteEntry(
+      key: sorted.key, value: UnsafeRawBufferPointer(rebasing: sorted.value.dropFirst()))
+    if !key.bytes.isEmpty, try isSame(ByteEntry(key: key.bytes, value: value.bytes), entry) {
+      throw try violation(entry)
+    }
+    // Values that are as long as what cut keys have of theirs: the digests of longer ones may stand between their
+    // entries, but there is one such value in a run.
+    let runLength = form.runLength
+    let run = entry.key.prefix(runLength)
+    if hasExact { hasExact = key.bytes.prefix(runLength).elementsEqual(run) }
+    if try isExact(entry) {
+      guard !hasExact else { throw try violation(entry) }
+      hasExact = true
+    }
+    key.clear()
+    key.append(entry.key)
+    value.clear()
+    value.append(entry.value)
+  }
+
+  /// Whether two entries have the same values.
+  private func isSame(_ left: ByteEntry, _ right: ByteEntry) throws -> Bool {
+    if let values = try values(of: left) { return has(right, values) }
+    if let values = try values(of: right) { return has(left, values) }
+    let count = form.runLength + SHA256.byteCount
+    return left.key.prefix(count).elementsEqual(right.key.prefix(count))
+  }
+
+  private func has(_ entry: ByteEntry, _ values: UnsafeRawBufferPointer) -> Bool {
+    ByteOrder.begins(entry.key, with: values) && form.hasValues(entry.key, [UInt8](values))
+  }
+
+  /// The values of an entry whose key is not cut.
+  private func values(of entry: ByteEntry) throws -> UnsafeRawBufferPointer? {
+    guard !form.isCut(entry.key) else { return nil }
+    return UnsafeRawBufferPointer(rebasing: entry.key[..<(try IndexEntry.split(of: entry))])
+  }
+
+  private func isExact(_ entry: ByteEntry) throws -> Bool {
+    guard entry.key.count > form.runLength else { return false }
+    guard form.isCut(entry.key) else { return try IndexEntry.split(of: entry) == form.runLength }
+    let run = UnsafeRawBufferPointer(rebasing: entry.key[..<form.runLength])
+    return SHA256.hash(data: run).elementsEqual(form.valuesDigest(of: entry.key))
+  }
+
+  private func violation(_ entry: ByteEntry) throws -> PersistenceError {
+    let stored = reader.workspace.takeBuffer()
+    let row = reader.workspace.takeRow(binding.layout.count)
+    defer {
+      reader.workspace.giveBack(stored)
+      reader.workspace.giveBack(row)
+    }
+    try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: stored)
+    let number = Int(entry.key[binding.prefix.count]) - 1
+    guard let record = try reader.value(of: stored.bytes, in: .records),
+      binding.storedIndexes.indices.contains(number)
+    else {
+      throw PersistenceError.damaged("an index entry leads to no record").at(
+        model: binding.declared.name, location: location)
+    }
+    let index = binding.storedIndexes[number]
+    try RecordAccess(binding, reader, location: location)
+      .fill(row, from: ByteEntry(key: stored.bytes, value: record), only: binding.entryPositions)
+    return try row.withRow { row in
+      var values: [PersistentValue] = []
+      for position in index.positions { values.append(try row.value(at: position)) }
+      return PersistenceError.uniqueViolation(
+        values, of: index.schema, in: binding.declared, key: try RecordKey(of: row, in: binding.declared)
+      ).at(location: location)
+    }
+  }
+}
