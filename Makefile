@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-instructions-record docs format lint clean
+.PHONY: help setup demo test soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-profiles bench-instructions-record docs format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -25,6 +25,7 @@ help:
 	@echo "make bench-server   requests a second of a served store beside the framework's own limit (needs wrk)"
 	@echo "make bench-copies   a million records copied, beside sqlite3's and mdb's own dump and load"
 	@echo "make bench-instructions         instructions a row, get and insert beside what is recorded, by Callgrind"
+	@echo "make bench-profiles             in which functions those instructions are"
 	@echo "make bench-instructions-record  writes down what they are now, in Benchmarks/instructions.json"
 	@echo "make docs     writes the table of the contract's rules and their checks anew"
 	@echo "make format   puts the sources into the one form"
@@ -100,6 +101,11 @@ COUNT_INSTRUCTIONS = touch Benchmarks/Instructions/Package.swift && swift build 
 bench-instructions: setup
 	@.ci/setup valgrind
 	$(COUNT_INSTRUCTIONS) check Benchmarks/instructions.json
+
+# In which functions they are, for each way through the library.
+bench-profiles: setup
+	@.ci/setup valgrind
+	$(COUNT_INSTRUCTIONS) profile
 
 bench-instructions-record: setup
 	@.ci/setup valgrind

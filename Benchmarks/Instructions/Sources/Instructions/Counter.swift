@@ -7,6 +7,10 @@ struct Counter {
     let name: String
     let unit: String
     let instructions: Int
+    /// How many units were counted.
+    let units: Int
+    /// The file that Callgrind wrote.
+    let dump: String
   }
 
   private let folder: String
@@ -40,9 +44,10 @@ struct Counter {
     return try lines.enumerated().map { number, line in
       let parts = line.split(separator: "\t").map(String.init)
       guard parts.count == 3, let units = Int(parts[2]) else { throw Failure("“\(line)” is no work") }
+      let dump = "\(place)/counts.\(number + 1)"
       return Count(
-        name: "\(engine): \(parts[0])", unit: parts[1],
-        instructions: try total("\(place)/counts.\(number + 1)") / units)
+        name: "\(engine): \(parts[0])", unit: parts[1], instructions: try total(dump) / units, units: units,
+        dump: dump)
     }
   }
 

@@ -21,6 +21,7 @@ struct CountedWork {
 struct KeyPaths {
   private let store: Repository
   private let engine: Engine
+  private let url: String
   private let movies: [Movie]
   /// Votes that one movie of ten has.
   private static let manyVotes = 900_000
@@ -28,14 +29,61 @@ struct KeyPaths {
   init(_ engine: Engine, in folder: String) throws {
     self.engine = engine
     movies = (0..<engine.rows).map(Movie.init(number:))
-    store = try Repository(
-      opening: engine.url("movies", in: folder), engines: [.sqlite, .lmdb, .json],
-      monitoring: Monitoring(logger: .init(label: "instructions") { _ in SilentLog() }))
+    url = engine.url("movies", in: folder)
+    store = try Self.open(url)
     try store.insert(contentsOf: movies)
     try store.insert(contentsOf: movies.map(IndexedMovie.init))
+    try store.insert(contentsOf: movies.map(TitledMovie.init))
+    try store.insert(contentsOf: movies.map(UniqueMovie.init))
   }
 
-  func all() -> [CountedWork] { reading() + writing() }
+  private static func open(_ url: String) throws -> Repository {
+    try Repository(
+      opening: url, engines: [.sqlite, .lmdb, .json],
+      monitoring: Monitoring(logger: .init(label: "instructions") { _ in SilentLog() }))
+  }
+
+  func all() -> [CountedWork] { reading() + readingByOtherKeys() + writing() + opening() }
+
+  private func readingByOtherKeys() -> [CountedWork] {
+    let repository: any PersistentRepository = store
+    let rows = movies.count
+    let wanted = stride(from: 0, to: rows, by: 4).map { movies[$0 * 7919 % rows] }
+    return [
+      CountedWork(
+        name: "fetch all, string keys", unit: "row", units: rows,
+        run: { Array(try repository.filter(TitledMovie.self).result()).count }, answer: rows),
+      CountedWork(
+        name: "get by key, string keys", unit: "get", units: wanted.count,
+        run: { try wanted.count { try repository.find(TitledMovie.self, id: $0.title) != nil } },
+        answer: wanted.count),
+      CountedWork(
+        name: "fetch all, UUID keys", unit: "row", units: rows,
+        run: { Array(try repository.filter(UniqueMovie.self).result()).count }, answer: rows),
+      CountedWork(
+        name: "get by key, UUID keys", unit: "get", units: wanted.count,
+        run: { try wanted.count { try repository.find(UniqueMovie.self, id: $0.uuid) != nil } },
+        answer: wanted.count),
+    ]
+  }
+
+  /// Opens the store anew, as a process that has just begun does: nobody has it open meanwhile.
+  private func opening() -> [CountedWork] {
+    let url = url
+    return [
+      CountedWork(
+        name: "open and get one", unit: "opening", units: 4,
+        run: {
+          try store.close()
+          for _ in 0..<4 {
+            let repository: any PersistentRepository = try Self.open(url)
+            _ = try repository.find(Movie.self, id: 17)
+            try repository.close()
+          }
+          return 4
+        }, answer: 4)
+    ]
+  }
 
   private func reading() -> [CountedWork] {
     let repository: any PersistentRepository = store

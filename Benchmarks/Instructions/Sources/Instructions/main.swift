@@ -2,6 +2,7 @@
 // on the machine's speed; compared with what is recorded.
 //
 //   Instructions check|record FILE
+//   Instructions profile [ENGINE …]     in which functions they are
 
 import Foundation
 
@@ -25,12 +26,22 @@ func run(_ arguments: [String]) throws -> Bool {
     try work(engine, arguments[2])
     return true
   }
-  guard arguments.count == 2, ["check", "record"].contains(arguments[0]) else {
-    throw Failure("use: Instructions check|record FILE")
-  }
   let folder = FileManager.default.temporaryDirectory.path + "/persistence-instructions-\(getpid())"
   defer { try? FileManager.default.removeItem(atPath: folder) }
   let counter = try Counter(folder: folder)
+  if arguments.first == "profile" {
+    let engines = try arguments.dropFirst().map { name in
+      guard let engine = Engine(rawValue: name) else { throw Failure("there is no engine “\(name)”") }
+      return engine
+    }
+    for engine in engines.isEmpty ? Engine.allCases : engines {
+      for count in try counter.counts(of: engine) { print(try Profile(of: count).table) }
+    }
+    return true
+  }
+  guard arguments.count == 2, ["check", "record"].contains(arguments[0]) else {
+    throw Failure("use: Instructions check|record FILE, or profile [ENGINE …]")
+  }
   let counts = try Engine.allCases.flatMap { try counter.counts(of: $0) }
   if arguments[0] == "record" { try Thresholds(recording: counts).write(arguments[1]) }
   let (table, isGood) = try Thresholds.read(arguments[1]).check(counts)

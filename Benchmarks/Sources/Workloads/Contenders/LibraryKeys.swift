@@ -1,51 +1,6 @@
 import Foundation
 import PersistenceCore
 
-/// The movie in a model whose key is its title.
-struct TitledMovie: PersistentRecord {
-  let movie: Movie
-
-  static let schema = RecordSchema<TitledMovie>(
-    "TitledMovie",
-    fields: [
-      .field("id", \.movie.id), .field("uuid", \.movie.uuid), .field("title", \.movie.title),
-      .field("genre", \.movie.genre), .field("budget", \.movie.budget), .field("gross", \.movie.gross),
-      .field("rating", \.movie.rating), .field("releasedAt", \.movie.releasedAt),
-      .field("votes", \.movie.votes), .field("overview", \.movie.overview),
-    ], key: [\.movie.title])
-
-  var primaryKey: String { movie.title }
-
-  init(_ movie: Movie) { self.movie = movie }
-
-  init(from row: borrowing Row) throws { movie = try Movie(from: row) }
-
-  func encode(into row: RowBuffer) throws { try movie.encode(into: row) }
-}
-
-/// The movie in a model whose key is its UUID.
-struct UniqueMovie: PersistentRecord {
-  let movie: Movie
-
-  static let schema = RecordSchema<UniqueMovie>(
-    "UniqueMovie",
-    fields: [
-      .field("id", \.movie.id), .field("uuid", \.movie.uuid), .field("title", \.movie.title),
-      .field("genre", \.movie.genre), .field("budget", \.movie.budget), .field("gross", \.movie.gross),
-      .field("rating", \.movie.rating), .field("releasedAt", \.movie.releasedAt),
-      .field("votes", \.movie.votes), .field("overview", \.movie.overview),
-    ], key: [\.movie.uuid])
-
-  var primaryKey: UUID { movie.uuid }
-
-  init(_ movie: Movie) { self.movie = movie }
-
-  init(from row: borrowing Row) throws { movie = try Movie(from: row) }
-
-  func encode(into row: RowBuffer) throws { try movie.encode(into: row) }
-}
-
-/// Reading by keys that are no numbers.
 extension Library {
   /// Stores the movies by their other keys, too.
   func fillByOtherKeys() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Foundation
 import PersistenceCore
 
 // What @Persistent writes for these types, written by hand, so that this package builds without swift-syntax.
@@ -67,6 +68,50 @@ struct IndexedMovie: PersistentRecord {
     ], key: [\.movie.id], indexes: [RecordIndex([\.movie.votes])])
 
   var primaryKey: Int64 { movie.id }
+
+  init(_ movie: Movie) { self.movie = movie }
+
+  init(from row: borrowing Row) throws { movie = try Movie(from: row) }
+
+  func encode(into row: RowBuffer) throws { try movie.encode(into: row) }
+}
+
+/// The movie in a model whose key is its title.
+struct TitledMovie: PersistentRecord {
+  let movie: Movie
+
+  static let schema = RecordSchema<TitledMovie>(
+    "TitledMovie",
+    fields: [
+      .field("id", \.movie.id), .field("uuid", \.movie.uuid), .field("title", \.movie.title),
+      .field("genre", \.movie.genre), .field("budget", \.movie.budget), .field("gross", \.movie.gross),
+      .field("rating", \.movie.rating), .field("releasedAt", \.movie.releasedAt),
+      .field("votes", \.movie.votes), .field("overview", \.movie.overview),
+    ], key: [\.movie.title])
+
+  var primaryKey: String { movie.title }
+
+  init(_ movie: Movie) { self.movie = movie }
+
+  init(from row: borrowing Row) throws { movie = try Movie(from: row) }
+
+  func encode(into row: RowBuffer) throws { try movie.encode(into: row) }
+}
+
+/// The movie in a model whose key is its UUID.
+struct UniqueMovie: PersistentRecord {
+  let movie: Movie
+
+  static let schema = RecordSchema<UniqueMovie>(
+    "UniqueMovie",
+    fields: [
+      .field("id", \.movie.id), .field("uuid", \.movie.uuid), .field("title", \.movie.title),
+      .field("genre", \.movie.genre), .field("budget", \.movie.budget), .field("gross", \.movie.gross),
+      .field("rating", \.movie.rating), .field("releasedAt", \.movie.releasedAt),
+      .field("votes", \.movie.votes), .field("overview", \.movie.overview),
+    ], key: [\.movie.uuid])
+
+  var primaryKey: UUID { movie.uuid }
 
   init(_ movie: Movie) { self.movie = movie }
 
