@@ -62,16 +62,20 @@ func report(_ measurement: Measurement) throws {
   print(String(decoding: try JSONEncoder().encode(measurement), as: UTF8.self))
 }
 
+/// All movies of a store that is opened for it, as they are asked for in an app.
+func movies(_ url: String, sorted: Bool) throws -> AnyCollection<Movie> {
+  let repository: any PersistentRepository = try Repository(
+    opening: url, engines: engines, monitoring: quiet)
+  var query = repository.filter(Movie.self)
+  if sorted { query = query.sorted(by: \.title) }
+  return AnyCollection(try query.result())
+}
+
 func read(_ url: String, sorted: Bool) throws -> Measurement {
   let clock = ContinuousClock()
   var rows = 0
   let duration = try clock.measure {
-    let repository: any PersistentRepository = try Repository(
-      opening: url, engines: engines, monitoring: quiet)
-    var query = repository.filter(Movie.self)
-    if sorted { query = query.sorted(by: \.title) }
-    let movies: AnyCollection<Movie> = AnyCollection(try query.result())
-    for movie in movies.prefix(10) where !movie.title.isEmpty { rows += 1 }
+    for movie in try movies(url, sorted: sorted).prefix(10) where !movie.title.isEmpty { rows += 1 }
   }
   let milliseconds =
     Double(duration.components.attoseconds) / 1e15 + Double(duration.components.seconds) * 1000
@@ -83,12 +87,7 @@ func readAll(_ url: String, sorted: Bool) throws -> Measurement {
   let clock = ContinuousClock()
   var measurement = Measurement(milliseconds: 0, peakKilobytes: 0, rows: 0)
   let duration = try clock.measure {
-    let repository: any PersistentRepository = try Repository(
-      opening: url, engines: engines, monitoring: quiet)
-    var query = repository.filter(Movie.self)
-    if sorted { query = query.sorted(by: \.title) }
-    let movies: AnyCollection<Movie> = AnyCollection(try query.result())
-    for movie in movies where !movie.title.isEmpty {
+    for movie in try movies(url, sorted: sorted) where !movie.title.isEmpty {
       measurement.rows += 1
       if measurement.rows.isMultiple(of: 1000) {
         measurement.ownKilobytes = max(measurement.ownKilobytes, ownMemory())

@@ -76,7 +76,7 @@ struct KeyPaths {
         run: {
           try store.close()
           for _ in 0..<4 {
-            let repository: any PersistentRepository = try Self.open(url)
+            let repository = try Self.open(url)
             _ = try repository.find(Movie.self, id: 17)
             try repository.close()
           }

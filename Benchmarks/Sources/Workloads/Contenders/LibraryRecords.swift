@@ -1,5 +1,4 @@
 import Foundation
-import Foundation
 import PersistenceCore
 
 // What @Persistent writes for these types, written by hand, so that this package builds without swift-syntax.
