@@ -49,27 +49,38 @@ extension KeyValueStore {
   /// The binding of a declared schema; nil where the store does not hold the model.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch``.
-  func binding(_ schema: ModelSchema, _ reader: any ByteReader, isUncommitted: Bool = false) throws
-    -> ModelBinding?
-  {
+  func binding(_ schema: ModelSchema, _ reader: any ByteReader) throws -> ModelBinding? {
     if let known = cache.binding(schema, version: reader.version) { return known }
-    let generation = try located { try Catalog.generation(reader) }
-    let isCached = cache.note(reader.version, isOf: generation)
-    if isCached, let known = cache.binding(schema, version: reader.version) { return known }
-    let name = StoredName(schema.name)
-    var model = isCached ? cache.model(name) : nil
-    if model == nil {
-      // A transaction that does not know a model has not defined it, so what it finds of it is committed; of
-      // others it may find what it has defined itself.
-      let found = try located { try Catalog.models(reader) }
-      model = found.first { StoredName($0.schema.name) == name }
-      if isCached, !isUncommitted { cache.adopt(found, of: generation) }
-    }
-    guard let model else { return nil }
+    let generation = try cachedGeneration(reader)
+    if generation != nil, let known = cache.binding(schema, version: reader.version) { return known }
+    guard let model = try model(StoredName(schema.name), reader, generation) else { return nil }
     try schema.requireCompatible(with: model.schema, location: location)
     let binding = ModelBinding(model, declared: schema)
-    if isCached { cache.adopt(binding, of: generation) }
+    if let generation { cache.adopt(binding, of: generation) }
     return binding
+  }
+
+  /// The schema of a model; nil where the store does not hold it.
+  package func schema(_ name: StoredName, _ reader: any ByteReader) throws -> ModelSchema? {
+    try model(name, reader, cachedGeneration(reader))?.schema
+  }
+
+  /// The generation of what a reader sees; nil where the cache does not speak for it.
+  private func cachedGeneration(_ reader: any ByteReader) throws -> UInt64? {
+    let generation = try located { try Catalog.generation(reader) }
+    return cache.note(reader.version, isOf: generation) ? generation : nil
+  }
+
+  /// A model of the store.
+  ///
+  /// A transaction does not ask for what it has defined or changed itself, so that what is found is committed.
+  private func model(_ name: StoredName, _ reader: any ByteReader, _ generation: UInt64?) throws
+    -> StoredModel?
+  {
+    if generation != nil, let known = cache.model(name) { return known }
+    guard let found = try located({ try Catalog.model(name, reader) }) else { return nil }
+    if let generation { cache.adopt([found], of: generation) }
+    return found
   }
 
   /// Runs a closure and says in its errors which store they are about.

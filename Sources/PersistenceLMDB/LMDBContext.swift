@@ -83,6 +83,11 @@ public final class LMDBContext: StorageContext {
   /// The schemas of all models, sorted by name.
   public func catalog() throws -> [ModelSchema] { try withReader { try $0.catalog($1) } }
 
+  /// The schema of one model, which is read once.
+  public func schema(named name: String) throws -> ModelSchema? {
+    try withReader { try $0.schema(StoredName(name), $1) }
+  }
+
   /// Looks a record up by its key: one descent in the tree, in a transaction from a pool.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool

@@ -44,6 +44,10 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
 
   func catalog() throws -> [ModelSchema] { try withReader { try store.catalog($0) } }
 
+  func schema(named name: String) throws -> ModelSchema? {
+    try withReader { try store.schema(StoredName(name), $0) }
+  }
+
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     try withReader { try store.find(key, in: schema, $0, body) }
   }

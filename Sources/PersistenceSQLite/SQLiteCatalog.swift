@@ -80,6 +80,12 @@ extension SQLiteConnection {
     return try names.sorted().compactMap { try table($0)?.schema }
   }
 
+  /// The schema of one model, as ``schemas()`` has it.
+  func schema(of name: StoredName) throws -> ModelSchema? {
+    guard let catalog, catalog.layouts[name] != nil || catalog.tables[name] != nil else { return nil }
+    return try table(name)?.schema
+  }
+
   /// The table of a model; nil where the file does not hold it.
   private func table(_ name: StoredName) throws -> SQLiteTable? {
     if let layout = catalog?.layouts[name] {

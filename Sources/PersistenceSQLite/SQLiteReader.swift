@@ -13,6 +13,11 @@ extension SQLiteReader {
     try withReader { try $0.schemas() }
   }
 
+  /// The schema of one model, which is made when it is first asked for.
+  public func schema(named name: String) throws -> ModelSchema? {
+    try withReader { try $0.schema(of: StoredName(name)) }
+  }
+
   /// What no model of the file says: views, triggers and whatever else others declared in it.
   public func omissions() throws -> [StoreOmission] {
     try withReader { try $0.omissions() }

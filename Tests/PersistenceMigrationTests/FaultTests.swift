@@ -32,16 +32,22 @@ struct FaultTests {
     return String(decoding: said, as: UTF8.self)
   }
 
-  @Test(
-    "A full disk is storeFull, the source is untouched, and the migration is resumed when there is room",
-    .enabled(if: canMount, "it takes the right to mount a small disk"), arguments: TestStores.durable)
-  func fullDisk(engine: String) throws {
+  /// Lends an SQLite store of twenty thousand records, and the path of a folder beside it that is not there yet.
+  private static func withSource(_ body: (_ source: String, _ disk: String) throws -> Void) throws {
     try TestStores.withFolder { folder in
       let source = folder.appendingPathComponent("source").path
       let store = try TestStores.open("sqlite", source)
       try SampleStores.fill(store, pairCount: 20_000)
       try store.close()
-      let disk = folder.appendingPathComponent("disk").path
+      try body(source, folder.appendingPathComponent("disk").path)
+    }
+  }
+
+  @Test(
+    "A full disk is storeFull, the source is untouched, and the migration is resumed when there is room",
+    .enabled(if: canMount, "it takes the right to mount a small disk"), arguments: TestStores.durable)
+  func fullDisk(engine: String) throws {
+    try Self.withSource { source, disk in
       let worker = WorkerRun.executable.path
       let migrate = "\(worker) sqlite \(source) \(engine) \(disk)/store"
       let size = engine == "json" ? "-o size=64m,nr_inodes=9000" : "-o size=\(engine == "lmdb" ? 1 : 2)m"
@@ -68,12 +74,7 @@ struct FaultTests {
     "A disk that becomes full while indexes are built is storeFull, and building is resumed when there is room",
     .enabled(if: canMount, "it takes the right to mount a small disk"))
   func fullDiskWhileIndexing() throws {
-    try TestStores.withFolder { folder in
-      let source = folder.appendingPathComponent("source").path
-      let store = try TestStores.open("sqlite", source)
-      try SampleStores.fill(store, pairCount: 20_000)
-      try store.close()
-      let disk = folder.appendingPathComponent("disk").path
+    try Self.withSource { source, disk in
       let worker = WorkerRun.executable.path
       let migrate = "\(worker) sqlite \(source) lmdb \(disk)/store"
       let said = try Self.shell(

@@ -27,8 +27,7 @@ extension StorageContext {
 extension StorageReader {
   /// Whether the state that is read is one that a migration has not finished filling.
   package func holdsUnfinishedMigration() throws -> Bool {
-    let ledger = StoredName(ReservedModel.migrationLedger)
-    guard let schema = try catalog().first(where: { StoredName($0.name) == ledger }) else { return false }
+    guard let schema = try schema(named: ReservedModel.migrationLedger) else { return false }
     // A ledger without records is one of a context that cannot drop models: the migration has been finished.
     return try count(FetchRequest(schema)) > 0
   }

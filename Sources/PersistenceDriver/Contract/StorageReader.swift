@@ -9,6 +9,13 @@ public protocol StorageReader: AnyObject {
   /// - Throws: ``PersistenceError`` where the store cannot be read.
   func catalog() throws -> [ModelSchema]
 
+  /// The schema of one model, as ``catalog()`` has it; nil where the store does not hold it.
+  ///
+  /// An engine that need not look at its other models for that does not. By default the whole catalog is read.
+  ///
+  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  func schema(named name: String) throws -> ModelSchema?
+
   /// What the store has beside its models, and what its models do not say: nothing, by default.
   ///
   /// An engine that opens stores made by others says here what a copy by models would leave behind: views, triggers,
@@ -80,6 +87,12 @@ public protocol StorageReader: AnyObject {
 }
 
 extension StorageReader {
+  /// Looks the model up in the catalog, where names are compared by their bytes.
+  public func schema(named name: String) throws -> ModelSchema? {
+    let name = StoredName(name)
+    return try catalog().first { StoredName($0.name) == name }
+  }
+
   /// Plans for whole rows.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try request.schema.requirePositions(positions)

@@ -37,10 +37,32 @@ package enum Catalog {
 
   /// All models, in the order of their numbers.
   static func models(_ reader: any ByteReader) throws -> [StoredModel] {
+    var models: [StoredModel] = []
+    try forEachModel(reader) { number, encoded in
+      models.append(try StoredModel(number: number, encoded: encoded))
+      return true
+    }
+    return models
+  }
+
+  /// The model of a name; of the others nothing but their names is read.
+  static func model(_ name: StoredName, _ reader: any ByteReader) throws -> StoredModel? {
+    var model: StoredModel?
+    try forEachModel(reader) { number, encoded in
+      guard StoredName(try StoredModel.name(encoded: encoded)) == name else { return true }
+      model = try StoredModel(number: number, encoded: encoded)
+      return false
+    }
+    return model
+  }
+
+  /// Calls a closure with the number and the record of each model until it says false.
+  private static func forEachModel(
+    _ reader: any ByteReader, _ body: (UInt16, UnsafeRawBufferPointer) throws -> Bool
+  ) throws {
     let prefix = Array("model".utf8)
     let cursor = try reader.takeCursor(in: .catalog)
     defer { reader.giveBack(cursor) }
-    var models: [StoredModel] = []
     try prefix.withUnsafeBytes { prefix in
       var entry = try cursor.seek(prefix)
       while let found = entry, ByteOrder.begins(found.key, with: prefix) {
@@ -48,11 +70,10 @@ package enum Catalog {
           throw PersistenceError.damaged("a key in the catalog is malformed")
         }
         let number = UInt16(found.key[prefix.count]) << 8 | UInt16(found.key[prefix.count + 1])
-        models.append(try StoredModel(number: number, encoded: found.value))
+        guard try body(number, found.value) else { return }
         entry = try cursor.next()
       }
     }
-    return models
   }
 
   /// How many records a model has.

@@ -58,16 +58,8 @@ extension StoredModel {
 
   init(number: UInt16, encoded: UnsafeRawBufferPointer) throws {
     self.number = number
-    let values = encoded.dropFirst(4)
-    guard encoded.count > 4,
-      encoded.loadUnaligned(as: UInt32.self).littleEndian == PackedRow.checksum(of: Array(values))
-    else { throw Self.malformed }
-    var reader = ValueRun(try KeyCodec.values(in: UnsafeRawBufferPointer(rebasing: values)))
-    let revision = try reader.integer()
-    guard [Self.revision, Self.unindexedRevision].contains(revision) else {
-      throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(revision)")
-    }
-    let name = try reader.text()
+    var reader = ValueRun(try KeyCodec.values(in: Self.checked(encoded)))
+    let (revision, name) = try Self.head(&reader)
     let fields = try (0..<reader.count()).map { _ in
       let name = try reader.text()
       guard let kind = FieldKind(rawValue: try reader.text()) else { throw Self.malformed }
@@ -83,6 +75,29 @@ extension StoredModel {
       let token = try reader.integer()
       indexing = token == 0 ? .awaited : .begun(token)
     }
+  }
+
+  /// The name in a catalog record, of which no more is read.
+  static func name(encoded: UnsafeRawBufferPointer) throws -> String {
+    var head = ValueRun(try KeyCodec.values(in: checked(encoded), limit: 2))
+    return try Self.head(&head).name
+  }
+
+  /// What a catalog record holds behind its checksum, which fits.
+  private static func checked(_ encoded: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer {
+    let values = encoded.dropFirst(4)
+    guard encoded.count > 4,
+      encoded.loadUnaligned(as: UInt32.self).littleEndian == PackedRow.checksum(of: Array(values))
+    else { throw malformed }
+    return UnsafeRawBufferPointer(rebasing: values)
+  }
+
+  private static func head(_ reader: inout ValueRun) throws -> (revision: Int64, name: String) {
+    let revision = try reader.integer()
+    guard [Self.revision, Self.unindexedRevision].contains(revision) else {
+      throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(revision)")
+    }
+    return (revision, try reader.text())
   }
 
   private static var malformed: PersistenceError { .damaged("a schema in the catalog cannot be read") }

@@ -4,14 +4,14 @@ package import PersistenceDriver
 extension KeyCodec {
   static var malformed: PersistenceError { .damaged("the bytes of a key are no values") }
 
-  /// The values that a run of ascending components stands for.
+  /// The values that a run of ascending components stands for, or the first of them.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the bytes are no key, which
   ///   no bytes make worse than that.
-  package static func values(in key: UnsafeRawBufferPointer) throws -> [PersistentValue] {
+  package static func values(in key: UnsafeRawBufferPointer, limit: Int = .max) throws -> [PersistentValue] {
     var values: [PersistentValue] = []
     var index = 0
-    while index < key.count { values.append(try value(in: key, at: &index)) }
+    while index < key.count, values.count < limit { values.append(try value(in: key, at: &index)) }
     return values
   }
 

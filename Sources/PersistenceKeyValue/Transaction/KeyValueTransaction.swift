@@ -117,7 +117,7 @@ extension KeyValueTransaction {
     } else if changes.dropped.contains(StoredName(schema.name)) {
       found = nil
     } else {
-      found = try store.binding(schema, writer, isUncommitted: true)
+      found = try store.binding(schema, writer)
     }
     lastBinding = found
     return found
@@ -183,6 +183,13 @@ extension KeyValueTransaction {
   package func catalog() throws -> [ModelSchema] {
     try requireOpen()
     return try store.catalog(writer)
+  }
+
+  package func schema(named name: String) throws -> ModelSchema? {
+    try requireOpen()
+    let name = StoredName(name)
+    if let model = changes.models[name] { return model.schema }
+    return changes.dropped.contains(name) ? nil : try store.schema(name, writer)
   }
 
   package func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws

@@ -155,7 +155,6 @@ extension Ledger {
 
   /// Whether there is a model for it.
   static func exists(in reader: any StorageReader) throws -> Bool {
-    let name = StoredName(ReservedModel.migrationLedger)
-    return try reader.catalog().contains { StoredName($0.name) == name }
+    try reader.schema(named: ReservedModel.migrationLedger) != nil
   }
 }

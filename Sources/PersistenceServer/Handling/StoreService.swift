@@ -60,10 +60,9 @@ struct StoreService: Sendable {
 
   /// The schema of a model that is served.
   func schema(_ name: String, in reader: any StorageReader) throws -> ModelSchema {
-    let wanted = StoredName(name)
-    guard !ReservedModel.isReserved(name),
-      let schema = try reader.catalog().first(where: { StoredName($0.name) == wanted })
-    else { throw Problem(status: 404, .unknownModel, "there is no such model here") }
+    guard !ReservedModel.isReserved(name), let schema = try reader.schema(named: name) else {
+      throw Problem(status: 404, .unknownModel, "there is no such model here")
+    }
     return schema
   }
 
@@ -79,8 +78,7 @@ struct StoreService: Sendable {
         model: name)
     }
     // Most clients say what is known already: they need not wait for those that write.
-    let known = try context.catalog().first { StoredName($0.name) == StoredName(name) }
-    if let known {
+    if let known = try context.schema(named: name) {
       try schema.requireCompatible(with: known, location: "")
       return .json(known.json)
     }

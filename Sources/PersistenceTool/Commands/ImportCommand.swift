@@ -101,7 +101,7 @@ struct ImportCommand: ToolCommand {
     let plan = try givenPlan() ?? knownPlan(stores) ?? ImportPlan.inferring(from: source, wishes(), session)
     return try stores.with(stores.openForWriting(url)) { store in
       try store.requireComplete()
-      if let stored = try existing(plan.schema.name, in: store) {
+      if let stored = try store.schema(named: plan.schema.name) {
         try plan.schema.requireCompatible(with: stored, location: store.location)
       }
       let list = try rejects.map { try FileReplacement($0, replacesExisting: true) }
@@ -154,12 +154,8 @@ struct ImportCommand: ToolCommand {
       return nil
     }
     return try stores.with(known) { store in
-      guard let schema = try existing(model, in: store) else { return nil }
+      guard let schema = try store.schema(named: model) else { return nil }
       return try ImportPlan.given(schema, from: store.location, wishes())
     }
-  }
-
-  private func existing(_ model: String, in store: any StorageContext) throws -> ModelSchema? {
-    try store.catalog().first { StoredName($0.name) == StoredName(model) }
   }
 }

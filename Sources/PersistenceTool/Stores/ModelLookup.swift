@@ -5,8 +5,8 @@ extension StorageReader {
   ///
   /// - Throws: ``ToolFailure`` that lists the models that there are.
   func schema(of name: String, in location: String) throws -> ModelSchema {
+    if let schema = try schema(named: name) { return schema }
     let catalog = try catalog()
-    if let schema = catalog.first(where: { StoredName($0.name) == StoredName(name) }) { return schema }
     let names = catalog.map { "“\($0.name)”" }.joined(separator: ", ")
     throw ToolFailure.usage(
       "\(location) holds no model “\(name)”; "

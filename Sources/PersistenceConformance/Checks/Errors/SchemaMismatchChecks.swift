@@ -9,6 +9,9 @@ enum SchemaMismatchChecks {
     ConformanceCheck("the order of fields does not matter: stores know them by name", [.e4], fieldOrder),
     ConformanceCheck(
       "one model's mismatch leaves the other models alone, also in one transaction", [.e4], otherModels),
+    ConformanceCheck(
+      "a model that is looked up by its name is that of the catalog, also within a transaction", [.e4, .e6],
+      needs: [.writable], byName),
   ]
 
   private static let fields = [
@@ -39,6 +42,50 @@ enum SchemaMismatchChecks {
       (try schema(fields, indexes: [IndexSchema(["name"]), IndexSchema(["size"])]), "index"),
       (try schema(fields, indexes: [IndexSchema(["name"], isUnique: true)]), "index"),
     ]
+  }
+
+  @Sendable private static func byName(_ context: ContextUnderTest) throws {
+    struct Undone: Error {}
+    let storage = try context.makeStore().open().storage
+    // Names that a store which folds letters or composes characters takes for one.
+    let names = ["Thing", "thing", "\u{E9}", "e\u{301}", "", "a\0b", "a"]
+    func check(_ reader: any StorageReader, _ held: [String], _ place: String) throws {
+      try expect(reader.catalog().count == held.count, "the catalog, \(place)")
+      for name in names + ["Things"] {
+        let schema = try reader.schema(named: name)
+        let isHeld = held.contains { $0.utf8.elementsEqual(name.utf8) }
+        try expect((schema != nil) == isHeld, "\(name.debugDescription), \(place)")
+        try expect(
+          schema.map { $0.name.utf8.elementsEqual(name.utf8) && $0.fields == fields } ?? true,
+          "the schema of \(name.debugDescription), \(place)")
+      }
+    }
+    func schema(_ name: String) throws -> ModelSchema {
+      try ModelSchema(name: name, fields: fields, key: ["id"])
+    }
+    try check(storage, [], "before")
+    for (index, name) in names.enumerated() {
+      try storage.transaction { transaction in
+        try transaction.define(schema(name))
+        try check(
+          transaction, Array(names[...index]), "in the transaction that defines \(name.debugDescription)")
+      }
+      try check(storage, Array(names[...index]), "after \(name.debugDescription)")
+    }
+    let snapshot = try storage.snapshot()
+    if storage.capabilities.dropsModels {
+      do {
+        try storage.transaction { transaction in
+          try transaction.drop(schema(names[0]))
+          try check(transaction, Array(names[1...]), "in the transaction that drops")
+          throw Undone()
+        }
+      } catch is Undone {}
+      try check(storage, names, "after that was undone")
+      try storage.transaction { try $0.drop(schema(names[0])) }
+      try check(storage, Array(names[1...]), "after dropping")
+    }
+    try check(snapshot, names, "in a snapshot of before")
   }
 
   private static let rows: [[PersistentValue]] = [
