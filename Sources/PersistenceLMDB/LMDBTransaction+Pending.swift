@@ -35,11 +35,9 @@ extension LMDBTransaction {
       }
       var isBehindAll = false
       pending.sort()
-      // Of two entries with one key the later one.
-      for index in 0..<pending.count where !pending.isFollowedBySame(index) {
-        let entry = pending[index]
-        isBehindAll = isBehindAll || TotalOrder.compare(entry.key, last.bytes) > 0
-        var (key, value) = (MDB_val(entry.key), MDB_val(entry.value))
+      try pending.forEach { wanted, content in
+        isBehindAll = isBehindAll || TotalOrder.compare(wanted, last.bytes) > 0
+        var (key, value) = (MDB_val(wanted), MDB_val(content))
         try check(
           mdb_cursor_put(cursor, &key, &value, isBehindAll ? UInt32(MDB_APPEND) : 0), "write an index entry")
       }

@@ -68,12 +68,23 @@ package struct EntryBatch {
         rebasing: bytes[item.start + Int(item.keyCount)..<item.start + Int(item.count)]))
   }
 
-  /// Whether the next entry has the same key as one, in a batch that is sorted.
-  package func isFollowedBySame(_ index: Int) -> Bool {
-    guard index + 1 < items.count else { return false }
-    let (item, next, bytes) = (items[index], items[index + 1], bytes.bytes)
-    return item.head == next.head && item.second == next.second
-      && TotalOrder.compare(Self.key(item, bytes), Self.key(next, bytes)) == 0
+  /// Hands out the entries of a batch that is sorted; of two with the same key the later one.
+  package func forEach(
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
+  ) rethrows {
+    let (items, bytes) = (items, bytes.bytes)
+    for index in items.indices {
+      let item = items[index]
+      if index + 1 < items.count, items[index + 1].head == item.head, items[index + 1].second == item.second,
+        TotalOrder.compare(Self.key(item, bytes), Self.key(items[index + 1], bytes)) == 0
+      {
+        continue
+      }
+      let end = item.start + Int(item.count)
+      try body(
+        Self.key(item, bytes),
+        UnsafeRawBufferPointer(rebasing: bytes[item.start + Int(item.keyCount)..<end]))
+    }
   }
 
   private static func key(_ item: Item, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -35,11 +35,10 @@ final class SortedRun {
   static func write(_ batch: EntryBatch, to file: ScratchFile) throws -> Range<Int> {
     let start = file.count
     let bytes = ByteBuffer(capacity: 1 << 16)
-    for index in 0..<batch.count {
-      let entry = batch[index]
-      bytes.append(bigEndian: UInt64(entry.key.count) << 32 | UInt64(entry.value.count))
-      bytes.append(entry.key)
-      bytes.append(entry.value)
+    try batch.forEach { key, value in
+      bytes.append(bigEndian: UInt64(key.count) << 32 | UInt64(value.count))
+      bytes.append(key)
+      bytes.append(value)
       if bytes.count >= 1 << 16 {
         try file.append(bytes.bytes)
         bytes.clear()
