@@ -16,7 +16,9 @@ struct ContractTests {
     arguments: ContextUnderTest.wrapped, ConformanceCheck.all)
   func wrappers(context: ContextUnderTest, check: ConformanceCheck) async throws {
     // What the same wrapper was asked over memory is not asked again over an engine.
-    let overMemory = ContextUnderTest.wrapped.first { context.name == $0.name.replacing("memory", with: "lmdb") }
+    let overMemory = ContextUnderTest.wrapped.first {
+      context.name == $0.name.replacing("memory", with: "lmdb")
+    }
     if let overMemory, try check.excuse(for: overMemory) == nil { return }
     try await run(check, on: context)
   }
