@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-example soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-profiles bench-instructions-record docs format lint clean
+.PHONY: help setup demo test soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-profiles bench-instructions-record docs format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
@@ -17,8 +17,7 @@ ASYNC_TESTS = ^(DataAccessTests|DataAccessCombineTests|OfflineTests|PersistenceS
 
 help:
 	@echo "make demo     movies through the real tool and a small app, on every engine"
-	@echo "make test     all tests, on every engine"
-	@echo "make test-example  the tests of the example of a context, which is a package of its own"
+	@echo "make test     all tests, on every engine, and those of the example of a context"
 	@echo "make soak     the long tests too: hundreds of kills, many processes"
 	@echo "make soak-server  a served store under load, abuse and requests made of its description (wrk, schemathesis)"
 	@echo "make bench    the library beside raw C, GRDB and Codable, and the first ten of a million"
@@ -43,9 +42,6 @@ test: setup
 	rm -f $(TEST_RESULTS) $(TEST_RESULTS:.xml=-swift-testing.xml) $(ASYNC_RESULTS) $(ASYNC_RESULTS:.xml=-swift-testing.xml)
 	swift test --skip-build --skip '$(ASYNC_TESTS)' --xunit-output $(TEST_RESULTS)
 	swift test --skip-build --filter '$(ASYNC_TESTS)' --xunit-output $(ASYNC_RESULTS)
-
-# The package of somebody who writes a context, with its own tests.
-test-example: setup
 	touch Examples/OneFile/Package.swift # a nested package's plan does not notice new files of ours
 	swift build --package-path Examples/OneFile --build-tests
 	rm -f $(EXAMPLE_RESULTS) $(EXAMPLE_RESULTS:.xml=-swift-testing.xml)

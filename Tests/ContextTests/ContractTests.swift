@@ -15,11 +15,6 @@ struct ContractTests {
     "wrappers are contexts too: the same rules hold through each that ships",
     arguments: ContextUnderTest.wrapped, ConformanceCheck.all)
   func wrappers(context: ContextUnderTest, check: ConformanceCheck) async throws {
-    // What the same wrapper was asked over memory is not asked again over an engine.
-    let overMemory = ContextUnderTest.wrapped.first {
-      context.name == $0.name.replacing("memory", with: "lmdb")
-    }
-    if let overMemory, try check.excuse(for: overMemory) == nil { return }
     try await run(check, on: context)
   }
 

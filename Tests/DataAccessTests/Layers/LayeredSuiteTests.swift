@@ -76,8 +76,9 @@ struct LayeredProvider: StoreProvider, CustomStringConvertible {
     var options = LayerOptions<Object>()
     options.strategy = strategy
     options.writes = writes
-    // A read waits until what many tasks have written is sent: the rules hold however slow the machine is.
-    options.remote.timeout = nil
+    // A read waits until what many tasks have written is sent; a slow machine has time for that, and a read that never
+    // ends is found.
+    options.remote.timeout = .seconds(300)
     let cache: any Store<Object> = isOpaque ? try RepositoryStore<Object>.inMemory() : CacheStore<Object>()
     let local: any Store<Object> = isOpaque ? try ScriptedStore<Object>() : repository.store(of: type)
     let store = try LayeredStore(
