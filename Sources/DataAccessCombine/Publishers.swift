@@ -31,7 +31,7 @@ public import PersistenceCore
     }
   }
 
-  extension StorePages where Object: Sendable {
+  extension DataSourcePages where Object: Sendable {
     /// The pages as a publisher: each is read when it is demanded.
     public var publisher: SequencePublisher<[Object], Failure> {
       SequencePublisher {

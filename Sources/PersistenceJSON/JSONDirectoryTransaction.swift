@@ -126,7 +126,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     _ row: borrowing Row, in schema: ModelSchema, _ check: (RecordKey, Bool) throws -> Void
   ) throws {
     try requireOpen()
-    try schema.requireFit(of: row)
+    try schema.validate(row)
     let key = try RecordKey(of: row, in: schema)
     let text = try RecordText.text(of: row, in: schema)
     let values = try UniqueValues.values(of: row, in: schema)

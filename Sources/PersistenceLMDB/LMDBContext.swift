@@ -28,7 +28,7 @@ public final class LMDBContext: StorageContext {
 
   private let configuration: LMDBConfiguration
   private let session: Lock<LMDBSession?>
-  private let lanes: LMDBLanes
+  private let lanes: LMDBReaderSlots
 
   /// Opens a store, making it where it does not exist.
   ///
@@ -48,7 +48,7 @@ public final class LMDBContext: StorageContext {
       isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)
     self.configuration = configuration
     self.session = Lock(session)
-    lanes = LMDBLanes(count: session.environment.laneLimit)
+    lanes = LMDBReaderSlots(count: session.environment.laneLimit)
     session.environment.register(lanes)
     monitor.opened("LMDB, a map of \(session.environment.mapSize) bytes")
   }
@@ -66,16 +66,16 @@ public final class LMDBContext: StorageContext {
     return try body(lane.store, lane.reader)
   }
 
-  private func takeLane() throws -> LMDBLane {
+  private func takeLane() throws -> LMDBReaderSlot {
     if let lane = lanes.take() {
       if lane.reader.renewed() { return lane }
       lane.session.environment.discard(lane.reader)
     }
     let session = try openSession()
-    return LMDBLane(try session.environment.acquireReader(), session)
+    return LMDBReaderSlot(try session.environment.acquireReader(), session)
   }
 
-  private func giveBack(_ lane: LMDBLane) {
+  private func giveBack(_ lane: LMDBReaderSlot) {
     lane.reader.reset()
     lanes.give(lane)?.end()
   }

@@ -58,7 +58,7 @@ extension LMDBEnvironment {
   }
 
   /// Learns where a context keeps readers between two reads, which count as in use.
-  func register(_ lanes: LMDBLanes) {
+  func register(_ lanes: LMDBReaderSlots) {
     let others = state.withLock { state in
       defer { state.lanes.append(lanes) }
       return state.lanes.alive()

@@ -25,7 +25,7 @@ final class LMDBEnvironment: Sendable {
     var pinned = 0
     var idle: [LMDBReader] = []
     var snapshots = WeakList<LMDBSnapshot>()
-    var lanes = WeakList<LMDBLanes>()
+    var lanes = WeakList<LMDBReaderSlots>()
     /// Whether a write failed so that the environment is not to be trusted any more.
     var isSuspect = false
     /// Why nothing can begin before the file is opened anew: another process has grown the map, or LMDB has given the

@@ -12,7 +12,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   let mapSize: Int
   /// How many readers that are not in use are kept: a part of the places, which all processes have in common.
   let idleLimit: Int
-  let dice: PlanDice?
+  let dice: RandomPlanChooser?
   private(set) var catalog: MDB_dbi = 0
   private(set) var records: MDB_dbi = 0
   private(set) var indexes: MDB_dbi = 0
@@ -26,7 +26,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   ///   - settings: How it is opened.
   /// - Throws: ``PersistenceError`` where LMDB refuses the files.
   init(path: String, isFile: Bool = false, header: LMDBHeader?, _ settings: LMDBSettings) throws {
-    dice = settings.takesAnyPlan ? PlanDice() : nil
+    dice = settings.takesAnyPlan ? RandomPlanChooser() : nil
     let recorded = header?.mapSize ?? 0
     let needed = max(1 << 20, header?.usedSize ?? 0)
     var size = max(settings.mapSize ?? (recorded == 0 ? LMDBConfiguration.defaultMapSize : 0), recorded)

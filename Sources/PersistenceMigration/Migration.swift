@@ -55,7 +55,7 @@ public struct Migration: Sendable {
     try validate()
     let snapshot = try source.snapshot()
     let routes = try routes(in: snapshot)
-    let (losses, omissions) = try requirePermission(for: routes, in: snapshot, progress)
+    let (losses, unmappedObjects) = try requirePermission(for: routes, in: snapshot, progress)
     let preparation = Preparation(self, routes)
     var ledger =
       switch options.start {
@@ -66,7 +66,7 @@ public struct Migration: Sendable {
     var rejectCount = try tellKeptRejects()
     var report = MigrationReport(
       models: [], verification: options.verification, isResumed: options.start == .resume)
-    (report.losses, report.omissions) = (losses, omissions)
+    (report.losses, report.unmappedObjects) = (losses, unmappedObjects)
     for (index, route) in routes.enumerated() {
       let run = ModelRun(migration: self, route: route, snapshot: snapshot)
       report.models.append(try run.run(&ledger.entries[index], &rejectCount, progress))

@@ -57,7 +57,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
   /// Values that were changed, since the destination cannot hold them as they are and that was allowed.
   public var losses: [MigrationLoss] = []
   /// What the source has beside its models, and what they do not say: it was left behind.
-  public var omissions: [StoreOmission] = []
+  public var unmappedObjects: [UnmappedObject] = []
 
   /// How many records a report names that were put aside.
   static let rejectLimit = 100

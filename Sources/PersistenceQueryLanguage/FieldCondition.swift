@@ -108,7 +108,7 @@ struct FieldCondition {
 
   private func value(ofText text: String) -> PersistentValue? {
     switch kind {
-    case .date: MomentText.seconds(text).map { .date($0) }
+    case .date: ISO8601Reader.seconds(text).map { .date($0) }
     case .uuid: UUID(uuidString: text).map { .uuid($0) }
     case .double, .float: SpecialNumber.value(text).map { .double($0) }
     case .decimal: text == SpecialNumber.nan ? .decimal(.nan) : nil

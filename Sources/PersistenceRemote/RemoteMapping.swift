@@ -10,7 +10,7 @@
 /// mapping.collections["Movie"] = "/api/v2/films"
 /// mapping.members["imdbID"] = "imdb_id"
 /// mapping.records = ["data", "items"]
-/// let movies = try RemoteServer("https://films.example.com", mapping: mapping).store(of: Movie.self)
+/// let movies = try RemoteServer("https://films.example.com", mapping: mapping).dataSource(of: Movie.self)
 /// ```
 public struct RemoteMapping: Sendable, Hashable {
   /// How a record is replaced.

@@ -5,14 +5,14 @@ import PersistenceDriver
 ///
 /// It is used by one task at a time, as the iterators of asynchronous sequences are.
 final class RemotePager<Object: PersistentRecord>: @unchecked Sendable {  // see above
-  private let store: RemoteStore<Object>
+  private let store: RemoteDataSource<Object>
   private let dialect: any RemoteDialect
   private let size: Int
   private var query: FetchOptions<Object>
   private var rows: RemoteDialect.Rows?
   private var isAtEnd = false
 
-  init(store: RemoteStore<Object>, dialect: any RemoteDialect, query: FetchOptions<Object>, size: Int) {
+  init(store: RemoteDataSource<Object>, dialect: any RemoteDialect, query: FetchOptions<Object>, size: Int) {
     self.store = store
     self.dialect = dialect
     self.query = query

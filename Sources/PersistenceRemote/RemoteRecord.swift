@@ -18,7 +18,7 @@ struct RemoteRecord<Object: PersistentRecord>: RemoteRow {
       try object.encode(into: row)
       // What no store would take is refused here as a store does it, and not sent.
       return try row.withRow { row in
-        try schema.requireFit(of: row)
+        try schema.validate(row)
         return (object.recordKey, try RecordJSON.json(row, schema))
       }
     }

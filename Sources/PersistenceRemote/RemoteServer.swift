@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// ```swift
 /// let server = try RemoteServer("https://movies.example.com", token: token)
-/// let movies = server.store(of: Movie.self)
+/// let movies = server.dataSource(of: Movie.self)
 /// ```
 ///
 /// Connections are kept open and used again; releasing the last store and the server closes them.
@@ -58,8 +58,8 @@ public final class RemoteServer: Sendable {
   ///
   /// - Parameter type: What is kept.
   /// - Returns: A store; several of the same kind are one.
-  public func store<Object: PersistentRecord>(of type: Object.Type) -> RemoteStore<Object> {
-    RemoteStore(self)
+  public func dataSource<Object: PersistentRecord>(of type: Object.Type) -> RemoteDataSource<Object> {
+    RemoteDataSource(self)
   }
 
   /// Whether this declaration of a model has been compared with the server's.

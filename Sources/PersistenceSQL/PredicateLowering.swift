@@ -4,8 +4,8 @@ package import PersistenceDriver
 ///
 /// The words alone decide the text, so two requests of equal words share one prepared statement.
 package struct LoweredPredicate: Sendable {
-  /// The condition's words; a single ``PredicateWord/Operation/yes`` where there is none.
-  package private(set) var words: [PredicateWord] = []
+  /// The condition's words; a single ``PredicateOpcode/Operation/yes`` where there is none.
+  package private(set) var words: [PredicateOpcode] = []
 
   /// What is bound, in the order in which the words ask for it.
   package private(set) var bindings: [SQLBinding] = []
@@ -31,7 +31,7 @@ package struct LoweredPredicate: Sendable {
   package init(_ predicate: PredicateNode?, in schema: ModelSchema) throws {
     self.schema = schema
     guard let predicate else {
-      words = [PredicateWord(.yes)]
+      words = [PredicateOpcode(.yes)]
       return
     }
     try lower(predicate, isNegated: false, depth: 0)
@@ -42,9 +42,9 @@ package struct LoweredPredicate: Sendable {
   }
 
   /// A condition of words and values that are known already, all of which are to hold.
-  package init(all words: [PredicateWord], bindings: [SQLBinding], in schema: ModelSchema) {
+  package init(all words: [PredicateOpcode], bindings: [SQLBinding], in schema: ModelSchema) {
     self.schema = schema
-    self.words = words.count == 1 ? words : [PredicateWord(.all, count: words.count)] + words
+    self.words = words.count == 1 ? words : [PredicateOpcode(.all, count: words.count)] + words
     self.bindings = bindings
   }
 
@@ -58,23 +58,23 @@ package struct LoweredPredicate: Sendable {
       lower(try position(field), comparison, value, isNegated)
     case .fieldComparison(let left, let comparison, let right):
       words.append(
-        PredicateWord(
+        PredicateOpcode(
           Self.fieldOperation(isNegated ? comparison.complement : comparison), try position(left),
           try position(right), orNull: isNegated && comparison.isOrdering))
     case .isIn(let field, let values):
       guard !values.isEmpty else { return append(isNegated) }
-      words.append(PredicateWord(isNegated ? .isNotIn : .isIn, try position(field)))
+      words.append(PredicateOpcode(isNegated ? .isNotIn : .isIn, try position(field)))
       bindings.append(.list(values))
     case .isBetween(let field, let lower, let upper):
       guard !lower.isNull, !upper.isNull else { return append(isNegated) }
-      words.append(PredicateWord(isNegated ? .isNotBetween : .isBetween, try position(field)))
+      words.append(PredicateOpcode(isNegated ? .isNotBetween : .isBetween, try position(field)))
       bindings.append(.value(lower))
       bindings.append(.value(upper))
     case .text(let field, let search, let needle, let isCaseInsensitive):
       if search == .hasPrefix, !isCaseInsensitive, !needle.isEmpty {
         return try lower(Self.range(of: needle, in: field), isNegated: isNegated, depth: depth)
       }
-      words.append(PredicateWord(isNegated ? .isNotFound : .isFound, try position(field)))
+      words.append(PredicateOpcode(isNegated ? .isNotFound : .isFound, try position(field)))
       bindings.append(.search(try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive)))
     case .all(let nodes): try lower(nodes, node, isAll: !isNegated, isNegated, depth)
     case .any(let nodes): try lower(nodes, node, isAll: isNegated, isNegated, depth)
@@ -82,7 +82,7 @@ package struct LoweredPredicate: Sendable {
     }
   }
 
-  private mutating func append(_ truth: Bool) { words.append(PredicateWord(truth ? .yes : .no)) }
+  private mutating func append(_ truth: Bool) { words.append(PredicateOpcode(truth ? .yes : .no)) }
 
   private func position(_ field: String) throws -> Int {
     guard let position = schema.position(of: field) else {
@@ -96,13 +96,13 @@ package struct LoweredPredicate: Sendable {
   ) {
     let comparison = isNegated ? comparison.complement : comparison
     switch (comparison, value.isNull) {
-    case (.equal, true): words.append(PredicateWord(.isNull, field))
-    case (.notEqual, true): words.append(PredicateWord(.isNotNull, field))
+    case (.equal, true): words.append(PredicateOpcode(.isNull, field))
+    case (.notEqual, true): words.append(PredicateOpcode(.isNotNull, field))
     // Every ordering with nil is false, and its negation true.
     case (_, true): append(isNegated)
     case (_, false):
       words.append(
-        PredicateWord(
+        PredicateOpcode(
           Self.operation(comparison), field, orNull: isNegated && comparison.isOrdering))
       bindings.append(.value(value))
     }
@@ -115,7 +115,7 @@ package struct LoweredPredicate: Sendable {
     return .all([lower, .comparison(field: field, .less, .text(end))])
   }
 
-  private static func operation(_ comparison: ComparisonOperator) -> PredicateWord.Operation {
+  private static func operation(_ comparison: ComparisonOperator) -> PredicateOpcode.Operation {
     switch comparison {
     case .equal: .equal
     case .notEqual: .differs
@@ -126,7 +126,7 @@ package struct LoweredPredicate: Sendable {
     }
   }
 
-  private static func fieldOperation(_ comparison: ComparisonOperator) -> PredicateWord.Operation {
+  private static func fieldOperation(_ comparison: ComparisonOperator) -> PredicateOpcode.Operation {
     switch comparison {
     case .equal: .fieldEqual
     case .notEqual: .fieldDiffers
@@ -146,7 +146,7 @@ extension LoweredPredicate {
   ) throws {
     guard depth < Self.nestingLimit else { return try evaluate(group, isNegated: isNegated) }
     let (start, firstBinding) = (words.count, bindings.count)
-    words.append(PredicateWord(.all, count: 0))
+    words.append(PredicateOpcode(.all, count: 0))
     var count = 0
     guard try append(nodes, isAll: isAll, isNegated, depth, &count) else {
       words.removeSubrange(start...)
@@ -154,9 +154,9 @@ extension LoweredPredicate {
       return append(!isAll)
     }
     switch count {
-    case 0: words[start] = PredicateWord(isAll ? .yes : .no)
+    case 0: words[start] = PredicateOpcode(isAll ? .yes : .no)
     case 1: words.remove(at: start)
-    default: words[start] = PredicateWord(isAll ? .all : .any, count: count)
+    default: words[start] = PredicateOpcode(isAll ? .all : .any, count: count)
     }
   }
 
@@ -195,8 +195,8 @@ extension LoweredPredicate {
           + "\(positions.count) fields, where \(Self.fieldLimit) can be given to the evaluator; split it")
     }
     let condition = try CompiledPredicate(isNegated ? .not(node) : node, in: schema)
-    words.append(PredicateWord(.evaluated, count: positions.count))
-    words.append(contentsOf: positions.map { PredicateWord(.field, $0) })
+    words.append(PredicateOpcode(.evaluated, count: positions.count))
+    words.append(contentsOf: positions.map { PredicateOpcode(.field, $0) })
     bindings.append(.condition(condition, positions: positions))
   }
 }

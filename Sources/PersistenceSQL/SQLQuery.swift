@@ -3,11 +3,11 @@ package import PersistenceDriver
 /// A statement to run: its shape, and what is bound to its parameters in their order.
 package struct SQLStatement: Sendable {
   /// What decides the text.
-  package let shape: SQLShape
+  package let shape: StatementKey
   /// What is bound.
   package let bindings: [SQLBinding]
 
-  package init(_ shape: SQLShape, _ bindings: [SQLBinding]) {
+  package init(_ shape: StatementKey, _ bindings: [SQLBinding]) {
     self.shape = shape
     self.bindings = bindings
   }
@@ -54,7 +54,7 @@ package struct SQLQuery: Sendable {
   /// - Returns: The statement, whose last parameters are the limit, where there is one or an offset, and the
   ///   offset, where it is not 0.
   package func select(
-    _ kind: SQLShape.Kind, _ items: [SQLItem] = [], after place: LoweredPredicate? = nil, limit: Int?,
+    _ kind: StatementKey.Kind, _ items: [SQLItem] = [], after place: LoweredPredicate? = nil, limit: Int?,
     offset: Int = 0
   ) -> SQLStatement {
     statement(kind, items, order: orderWords, after: place, limit: limit, offset: offset, values: [])
@@ -105,7 +105,7 @@ package struct SQLQuery: Sendable {
   private func isPage(_ limit: Int?, _ offset: Int) -> Bool { limit != nil || offset > 0 }
 
   private func statement(
-    _ kind: SQLShape.Kind, _ items: [SQLItem] = [], order: [UInt64], after place: LoweredPredicate? = nil,
+    _ kind: StatementKey.Kind, _ items: [SQLItem] = [], order: [UInt64], after place: LoweredPredicate? = nil,
     limit: Int? = nil, offset: Int = 0, values: [SQLBinding]
   ) -> SQLStatement {
     var bindings = values
@@ -113,7 +113,7 @@ package struct SQLQuery: Sendable {
       values.count + predicate.bindings.count + (place?.bindings.count ?? 0) + 2)
     bindings += predicate.bindings
     if let place { bindings += place.bindings }
-    var page: SQLShape.Page = []
+    var page: StatementKey.Page = []
     if isPage(limit, offset) {
       // An offset stands behind a limit only; −1 is none.
       page.insert(.limit)
@@ -123,7 +123,7 @@ package struct SQLQuery: Sendable {
       page.insert(.offset)
       bindings.append(.count(Int64(offset)))
     }
-    let shape = SQLShape(
+    let shape = StatementKey(
       kind, model: model, page: page, order: order, items: items, predicate: predicate, place: place)
     return SQLStatement(shape, bindings)
   }
@@ -139,10 +139,10 @@ package struct SQLQuery: Sendable {
   package func steps(after values: [PersistentValue]) -> [LoweredPredicate] {
     var steps: [LoweredPredicate] = []
     for last in order.criteria.indices.reversed() where last < values.count {
-      var words: [PredicateWord] = []
+      var words: [PredicateOpcode] = []
       var bindings: [SQLBinding] = []
       for (criterion, value) in zip(order.criteria[..<last], values) {
-        words.append(PredicateWord(value.isNull ? .isNull : .equal, criterion.position))
+        words.append(PredicateOpcode(value.isNull ? .isNull : .equal, criterion.position))
         if !value.isNull { bindings.append(.value(value)) }
       }
       let (criterion, value) = (order.criteria[last], values[last])
@@ -151,16 +151,17 @@ package struct SQLQuery: Sendable {
       case (true, false):
         steps.append(
           LoweredPredicate(
-            all: words + [PredicateWord(.isNotNull, position)], bindings: bindings, in: schema))
+            all: words + [PredicateOpcode(.isNotNull, position)], bindings: bindings, in: schema))
       case (true, true): break
       case (false, let isDescending):
         steps.append(
           LoweredPredicate(
-            all: words + [PredicateWord(isDescending ? .less : .greater, position)],
+            all: words + [PredicateOpcode(isDescending ? .less : .greater, position)],
             bindings: bindings + [.value(value)], in: schema))
         if isDescending, schema.fields[position].isOptional {
           steps.append(
-            LoweredPredicate(all: words + [PredicateWord(.isNull, position)], bindings: bindings, in: schema))
+            LoweredPredicate(
+              all: words + [PredicateOpcode(.isNull, position)], bindings: bindings, in: schema))
         }
       }
     }

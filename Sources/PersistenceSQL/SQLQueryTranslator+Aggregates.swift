@@ -1,13 +1,13 @@
 /// Values computed over rows.
 extension SQLQueryTranslator {
   /// The fields that aggregates read, each once.
-  func fields(of shape: SQLShape) -> [Int] {
+  func fields(of shape: StatementKey) -> [Int] {
     let positions = shape.items.filter { $0.operation != .count }.map { $0.position }
     return positions.isEmpty ? [table.key[0]] : Set(positions).sorted()
   }
 
   /// Computes over rows, group by group, in the order of the groups.
-  func aggregates(_ shape: SQLShape, of rows: String) -> String {
+  func aggregates(_ shape: StatementKey, of rows: String) -> String {
     let groups = shape.items.filter { $0.operation == .field }.map { orderKey($0.position) }
     let text = "SELECT \(shape.items.map(expression).joined(separator: ", ")) FROM \(rows)"
     guard !groups.isEmpty else { return text }

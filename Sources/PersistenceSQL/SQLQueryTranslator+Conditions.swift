@@ -7,7 +7,7 @@ extension SQLQueryTranslator {
   private static let chainLength = 50
 
   /// The condition that begins at a word; the index is moved behind it.
-  mutating func condition(_ words: [PredicateWord], _ index: inout Int, isInGroup: Bool) -> String {
+  mutating func condition(_ words: [PredicateOpcode], _ index: inout Int, isInGroup: Bool) -> String {
     let word = words[index]
     index += 1
     switch word.operation {
@@ -35,7 +35,7 @@ extension SQLQueryTranslator {
     return joined(chunks, by: separator)
   }
 
-  private mutating func comparison(_ word: PredicateWord) -> String {
+  private mutating func comparison(_ word: PredicateOpcode) -> String {
     let column = table.columns[word.field]
     let compared = dialect.compared(column)
     switch word.operation {
@@ -78,7 +78,7 @@ extension SQLQueryTranslator {
     }
   }
 
-  private mutating func ordering(_ word: PredicateWord, _ sign: String) -> String {
+  private mutating func ordering(_ word: PredicateOpcode, _ sign: String) -> String {
     let column = table.columns[word.field]
     var key = dialect.orderKey(dialect.compared(column), of: column.kind)
     let value = dialect.orderKey(parameter(), of: column.kind)
@@ -92,14 +92,15 @@ extension SQLQueryTranslator {
     return alternatives.isEmpty ? text : "(\(text) OR \(alternatives.joined(separator: " OR ")))"
   }
 
-  private func fields(_ word: PredicateWord, _ sign: String, _ nullSafe: (String, String) -> String) -> String
+  private func fields(_ word: PredicateOpcode, _ sign: String, _ nullSafe: (String, String) -> String)
+    -> String
   {
     let (left, right) = (table.columns[word.field], table.columns[word.other])
     let (first, second) = (dialect.compared(left), dialect.compared(right))
     return left.isOptional || right.isOptional ? nullSafe(first, second) : "\(first) \(sign) \(second)"
   }
 
-  private func fieldOrdering(_ word: PredicateWord, _ sign: String) -> String {
+  private func fieldOrdering(_ word: PredicateOpcode, _ sign: String) -> String {
     let (left, right) = (table.columns[word.field], table.columns[word.other])
     let first = dialect.orderKey(dialect.compared(left), of: left.kind)
     let second = dialect.orderKey(dialect.compared(right), of: right.kind)

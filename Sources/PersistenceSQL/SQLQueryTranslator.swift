@@ -21,12 +21,12 @@ package struct SQLQueryTranslator {
   }
 
   /// The text of a statement.
-  package static func text(of shape: SQLShape, on table: SQLTable, _ dialect: any SQLDialect) -> String {
+  package static func text(of shape: StatementKey, on table: SQLTable, _ dialect: any SQLDialect) -> String {
     var translator = SQLQueryTranslator(dialect, table: table)
     return translator.text(of: shape)
   }
 
-  private mutating func text(of shape: SQLShape) -> String {
+  private mutating func text(of shape: StatementKey) -> String {
     switch shape.kind {
     case .rows: return select(fields(shape), shape)
     case .orderKeys: return select(list(shape.order.map { $0.position }), shape)
@@ -72,7 +72,7 @@ package struct SQLQueryTranslator {
   func list(_ positions: some Sequence<Int>) -> String { positions.map(column).joined(separator: ", ") }
 
   /// The fields that a statement yields.
-  private func fields(_ shape: SQLShape) -> String {
+  private func fields(_ shape: StatementKey) -> String {
     let items = shape.items
     return items.isEmpty ? list(table.columns.indices) : list(items.map { $0.position })
   }
@@ -81,12 +81,12 @@ package struct SQLQueryTranslator {
   private var locator: String { table.rowNumber ?? list(table.key) }
 
   /// The condition that a row is one of a page.
-  private mutating func chosen(_ shape: SQLShape) -> String {
+  private mutating func chosen(_ shape: StatementKey) -> String {
     let rows = select(locator, shape)
     return " WHERE \(table.rowNumber == nil ? "(\(locator))" : locator) IN (\(rows))"
   }
 
-  private mutating func assignments(_ shape: SQLShape) -> String {
+  private mutating func assignments(_ shape: StatementKey) -> String {
     shape.items.map { "\(place($0.position)) = \(parameter())" }.joined(separator: ", ")
   }
 
@@ -95,14 +95,14 @@ package struct SQLQueryTranslator {
     return dialect.parameter(parameters)
   }
 
-  mutating func select(_ what: String, _ shape: SQLShape) -> String {
+  mutating func select(_ what: String, _ shape: StatementKey) -> String {
     var text = "SELECT \(what) FROM \(name)" + condition(shape) + order(shape)
     if shape.page.contains(.limit) { text += " LIMIT \(parameter())" }
     if shape.page.contains(.offset) { text += " OFFSET \(parameter())" }
     return text
   }
 
-  private func order(_ shape: SQLShape) -> String {
+  private func order(_ shape: StatementKey) -> String {
     let criteria = shape.order.map { criterion in
       let column = table.columns[criterion.position]
       return dialect.criterion(
@@ -111,7 +111,7 @@ package struct SQLQueryTranslator {
     return criteria.isEmpty ? "" : " ORDER BY " + criteria.joined(separator: ", ")
   }
 
-  private mutating func condition(_ shape: SQLShape) -> String {
+  private mutating func condition(_ shape: StatementKey) -> String {
     var parts: [String] = []
     for (number, words) in [shape.predicate, shape.place].enumerated() where !words.isEmpty {
       let isBounded = number == 0 && !shape.place.isEmpty

@@ -33,7 +33,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// The statement that last found a record by its key, and the declaration that it was for: one of ``models``.
   private var lastFind: (declared: ObjectIdentifier, statement: SQLiteStatement)?
 
-  private var statements = SQLShapeTable<SQLiteStatement>()
+  private var statements = StatementKeyTable<SQLiteStatement>()
   private var commands: [SQLiteStatement?]
 
   /// How many statements are kept for use again.
@@ -130,7 +130,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the table is not what the
   ///   catalog says, and what the closure throws.
   func withStatement<Result>(
-    _ shape: SQLShape, of model: SQLiteModel, _ body: (SQLiteStatement) throws -> Result
+    _ shape: StatementKey, of model: SQLiteModel, _ body: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     let statement = try statement(shape, of: model)
     defer { statement.finish() }
@@ -159,7 +159,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     models.removeAll()
   }
 
-  private func statement(_ shape: SQLShape, of model: SQLiteModel) throws -> SQLiteStatement {
+  private func statement(_ shape: StatementKey, of model: SQLiteModel) throws -> SQLiteStatement {
     if let lastStatement, !lastStatement.isInUse, lastStatement.shape == shape {
       lastStatement.isInUse = true
       return lastStatement

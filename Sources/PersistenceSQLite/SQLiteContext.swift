@@ -29,7 +29,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
 
   let store: SQLiteStore
   let pool: SQLitePool
-  private let pins: SQLitePins
+  private let pins: SQLiteSharedReadTransactions
   private let file: SQLiteFile
   var gate: WriterGate { file.gate }
   private let writer: Mutex<Writer>
@@ -53,7 +53,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     let opening = try SQLiteOpening(path: path, configuration: configuration)
     store = opening.store
     pool = SQLitePool(store)
-    pins = SQLitePins(pool, sharedLimit: configuration.poolSize)
+    pins = SQLiteSharedReadTransactions(pool, sharedLimit: configuration.poolSize)
     file = SQLiteFiles.file(at: SQLiteOpening.realPath(store.path) ?? store.path, store)
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly || configuration.surveysForeignTables, journal: opening.journal,

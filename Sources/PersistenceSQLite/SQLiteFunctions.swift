@@ -54,7 +54,7 @@ private func pointer(_ name: StaticString) -> UnsafePointer<CChar> {
   UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
 }
 
-extension SQLiteList {
+extension SQLiteArrayParameter {
   static var pointerType: UnsafePointer<CChar> { pointer("PersistenceList") }
 }
 
@@ -74,7 +74,8 @@ extension SQLiteConnection {
       sqlite3_create_function_v2(
         handle, SQLiteDialect.decimalFunction, 1, flags, own, { orderDecimal($0, $2) }, nil, nil, nil))
     if store.configuration.surveysForeignTables { try registerReading() }
-    try check(sqlite3_create_module_v2(handle, SQLiteDialect.listFunction, SQLiteListModule.module, nil, nil))
+    try check(
+      sqlite3_create_module_v2(handle, SQLiteDialect.listFunction, SQLiteArrayModule.module, nil, nil))
   }
 
   private func check(_ code: Int32) throws {

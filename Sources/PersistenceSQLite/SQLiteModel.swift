@@ -19,7 +19,7 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
   let number: UInt32
 
   /// The shapes of statements that are the same for every record.
-  let find, insert, update, save, deleteKey, deleteAll: SQLShape
+  let find, insert, update, save, deleteKey, deleteAll: StatementKey
 
   init(_ schema: ModelSchema, in table: SQLTable, number: UInt32) {
     self.schema = schema
@@ -29,11 +29,11 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
       SQLiteCellReader(field.kind, isOptional: field.isOptional, checksText: table.isForeign)
     }
     columns = SQLiteColumns(all: cells)
-    find = SQLShape(.find, model: number)
-    insert = SQLShape(.insert, model: number)
-    update = SQLShape(.update, model: number)
-    save = SQLShape(.save, model: number)
-    deleteKey = SQLShape(.deleteKey, model: number)
-    deleteAll = SQLShape(.deleteAll, model: number)
+    find = StatementKey(.find, model: number)
+    insert = StatementKey(.insert, model: number)
+    update = StatementKey(.update, model: number)
+    save = StatementKey(.save, model: number)
+    deleteKey = StatementKey(.deleteKey, model: number)
+    deleteAll = StatementKey(.deleteAll, model: number)
   }
 }

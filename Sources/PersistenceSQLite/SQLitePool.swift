@@ -7,11 +7,11 @@ import PersistenceDriver
 final class SQLitePool: Sendable {
   private let store: SQLiteStore
   /// The connections that nobody uses.
-  private let places: ThreadPlaces<SQLiteConnection>
+  private let places: StripedPool<SQLiteConnection>
 
   init(_ store: SQLiteStore) {
     self.store = store
-    places = ThreadPlaces(count: store.configuration.poolSize)
+    places = StripedPool(count: store.configuration.poolSize)
   }
 
   /// Takes a connection; it is given back by ``giveBack(_:)``.

@@ -19,8 +19,8 @@ extension SQLiteReader {
   }
 
   /// What no model of the file says: views, triggers and whatever else others declared in it.
-  public func omissions() throws -> [StoreOmission] {
-    try withReader { try $0.omissions() }
+  public func unmappedObjects() throws -> [UnmappedObject] {
+    try withReader { try $0.unmappedObjects() }
   }
 
   func find(

@@ -19,9 +19,9 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   private let orderColumns: [Int]
 
   private var total: Int?
-  private var places = SQLitePlaces()
-  private var locators = SQLiteLocators()
-  private var kept: SQLiteKeptRows?
+  private var places = SQLiteKeysetBookmarks()
+  private var locators = SQLiteSortedRowIDs()
+  private var kept: SQLiteBufferedRows?
   private var isLarge = false
   private var isSorted: Bool?
 
@@ -129,9 +129,9 @@ extension SQLiteResults {
         try body(Row(cells: row))
         count += 1
         let number = first + count
-        guard left == 0 || number % SQLitePlaces.distance == 0 else { continue }
+        guard left == 0 || number % SQLiteKeysetBookmarks.distance == 0 else { continue }
         let values = try statement.values(orderColumns, of: orderPositions)
-        if number % SQLitePlaces.distance == 0 { places.note(number, values) }
+        if number % SQLiteKeysetBookmarks.distance == 0 { places.note(number, values) }
         if left == 0 { last = values }
       }
     }
@@ -148,7 +148,8 @@ extension SQLiteResults {
   }
 
   /// Walks over the order's fields only, noting places, up to a row; false where SQLite would have to sort.
-  private func walk(_ connection: SQLiteConnection, from place: SQLitePlaces.Place, to number: Int) throws
+  private func walk(_ connection: SQLiteConnection, from place: SQLiteKeysetBookmarks.Place, to number: Int)
+    throws
     -> Bool
   {
     var position = place.number
@@ -157,7 +158,7 @@ extension SQLiteResults {
       while left > 0, try statement.step() {
         left -= 1
         position += 1
-        if position % SQLitePlaces.distance == 0 {
+        if position % SQLiteKeysetBookmarks.distance == 0 {
           places.note(position, try statement.values(orderPositions))
         }
       }
@@ -178,7 +179,8 @@ extension SQLiteResults {
   ///   reached.
   /// - Throws: ``PersistenceError``, and what the closure throws.
   private func run(
-    _ kind: SQLShape.Kind, _ connection: SQLiteConnection, after place: SQLitePlaces.Place, limit: Int,
+    _ kind: StatementKey.Kind, _ connection: SQLiteConnection, after place: SQLiteKeysetBookmarks.Place,
+    limit: Int,
     _ body: (SQLiteStatement, inout Int) throws -> Void
   ) throws -> (rows: Int?, isFull: Bool) {
     guard let query else { return (0, false) }
@@ -233,9 +235,9 @@ extension SQLiteResults {
 
   /// Keeps all rows; nil where there are too many, or one of them cannot be read, which is said where it is met.
   private func keep(_ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel) throws
-    -> SQLiteKeptRows?
+    -> SQLiteBufferedRows?
   {
-    let rows = SQLiteKeptRows(columns, in: query.order, at: orderColumns)
+    let rows = SQLiteBufferedRows(columns, in: query.order, at: orderColumns)
     let statement = query.unordered(columns.items)
     isLarge = true
     try connection.withStatement(statement.shape, of: model) { prepared in

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The store as it was at one moment.
 final class SQLiteSnapshot: StorageSnapshot, SQLiteReader {
-  private let pin: SQLitePin
+  private let pin: SQLiteSharedReadTransaction
 
-  init(_ pin: SQLitePin) {
+  init(_ pin: SQLiteSharedReadTransaction) {
     self.pin = pin
     pin.users.add(1, ordering: .relaxed)
   }

@@ -7,7 +7,7 @@ import PersistenceSQL
 final class SQLiteStatement {
   let handle: OpaquePointer
   let model: SQLiteModel?
-  let shape: SQLShape?
+  let shape: StatementKey?
 
   /// Whether somebody is stepping through it.
   var isInUse = false
@@ -22,7 +22,7 @@ final class SQLiteStatement {
   /// How all fields of the model are read, where it has one, which keeps them.
   private let readers: UnsafeBufferPointer<SQLiteCellReader>?
 
-  init(_ handle: OpaquePointer, on connection: SQLiteConnection, model: SQLiteModel?, shape: SQLShape?) {
+  init(_ handle: OpaquePointer, on connection: SQLiteConnection, model: SQLiteModel?, shape: StatementKey?) {
     self.handle = handle
     self.connection = connection
     self.model = model
@@ -99,7 +99,8 @@ final class SQLiteStatement {
       switch binding {
       case .value(let value): try bind(value, at: index)
       case .count(let count): try check(sqlite3_bind_int64(handle, index, count))
-      case .list(let values): try bind(SQLiteList(values), SQLiteList.pointerType, at: index)
+      case .list(let values):
+        try bind(SQLiteArrayParameter(values), SQLiteArrayParameter.pointerType, at: index)
       case .search(let matcher): try bind(SQLiteSearch(matcher), SQLiteSearch.pointerType, at: index)
       case .condition(let condition, let positions):
         let bound = SQLiteCondition(condition, positions: positions, cells: model?.cells ?? [])

@@ -10,7 +10,7 @@ final class SQLiteStore: Sendable {
   let configuration: SQLiteConfiguration
   let counters = SQLiteCounters()
 
-  private let texts = Lock(SQLShapeTable<StatementText>())
+  private let texts = Lock(StatementKeyTable<StatementText>())
   private let tables = Lock<[StoredName: SQLiteTable]>([:])
   private let notices = Mutex<Set<String>>([])
   private let nextModel = Atomic<UInt32>(1)
@@ -32,7 +32,7 @@ final class SQLiteStore: Sendable {
   private static let textLimit = 2_000
 
   /// The text of a shape, made the first time.
-  func text(of shape: SQLShape, on table: SQLTable) -> StatementText {
+  func text(of shape: StatementKey, on table: SQLTable) -> StatementText {
     if let known = texts.withLock({ $0[shape] }) { return known }
     counters.count(.textBuilt)
     let text = StatementText(
@@ -45,7 +45,7 @@ final class SQLiteStore: Sendable {
   }
 
   /// Notes whether the plan of a shape sorts.
-  func note(sorts: Bool, _ shape: SQLShape) {
+  func note(sorts: Bool, _ shape: StatementKey) {
     texts.withLock { texts in
       guard var text = texts[shape] else { return }
       text.sorts = sorts

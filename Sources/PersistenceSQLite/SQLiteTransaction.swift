@@ -82,11 +82,11 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   ///
   /// Where a rule of the table refuses it, SQLite has undone that statement and nothing else.
   private func write(
-    _ row: borrowing Row, in schema: ModelSchema, _ shape: (SQLiteModel) -> SQLShape,
+    _ row: borrowing Row, in schema: ModelSchema, _ shape: (SQLiteModel) -> StatementKey,
     refused: (SQLiteModel, borrowing Row, PersistenceError) throws -> Void
   ) throws {
     try requireOpen()
-    try schema.requireFit(of: row)
+    try schema.validate(row)
     guard let model = try connection.model(for: schema) else {
       throw PersistenceError(
         .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
@@ -120,7 +120,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     for (number, index) in model.schema.indexes.enumerated() where index.isUnique {
       let values = try model.table.indexes[number].map { try row.value(at: $0) }
       guard !values.contains(where: { $0.isNull }) else { continue }
-      let shape = SQLShape(.holder, model: model.number, index: number)
+      let shape = StatementKey(.holder, model: model.number, index: number)
       let holder = try connection.withStatement(shape, of: model) { statement -> RecordKey? in
         for (place, value) in values.enumerated() { try statement.bind(value, at: Int32(place + 1)) }
         return try statement.step() ? RecordKey(try statement.values(model.table.key)) : nil

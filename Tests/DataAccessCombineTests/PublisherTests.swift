@@ -145,7 +145,7 @@ struct PublisherTests {
 
   @Test("pages are read as they are demanded")
   func pages() async throws {
-    let store = try RepositoryStore<Word>.inMemory((1...10).map(Word.init))
+    let store = try RepositoryDataSource<Word>.inMemory((1...10).map(Word.init))
     let probe = Probe<[Word], PersistenceError>()
     store.filter().pages(of: 4).publisher.subscribe(probe)
     probe.demand(.max(1))

@@ -20,8 +20,9 @@ let local = try Repository(opening: "sqlite:\(arguments[2])", engines: [.sqlite]
 let remote = try Repository(opening: "sqlite:\(arguments[2])-remote", engines: [.sqlite])
 var options = LayerOptions<Job>()
 options.writes = .localFirst
-let store = try LayeredStore(
-  cache: CacheStore(), local: local.store(of: Job.self), remote: remote.store(of: Job.self), options: options)
+let store = try LayeredDataSource(
+  cache: CacheDataSource(), local: local.dataSource(of: Job.self), remote: remote.dataSource(of: Job.self),
+  options: options)
 
 if try local.find(Job.self, id: 0) == nil { try await store.insert(Job(0, count: 0)) }
 while let counter = try local.find(Job.self, id: 0), counter.count < writes {

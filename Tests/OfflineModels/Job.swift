@@ -24,8 +24,8 @@ package struct Job: PersistentRecord, Equatable {
 
   /// The write of a number: it counts itself by a conditional update, which would be refused the second time, inserts one
   /// record, and deletes every fourth of them two writes later.
-  package static func changes(_ number: Int, _ counter: Job) -> [StoreChange<Job>] {
-    var changes: [StoreChange<Job>] = [
+  package static func changes(_ number: Int, _ counter: Job) -> [ObjectChange<Job>] {
+    var changes: [ObjectChange<Job>] = [
       .update(Job(0, count: number), replacing: counter), .insert(Job(number, count: number)),
     ]
     if number % 4 == 2, number > 2 { changes.append(.delete(Job(number - 2, count: 0))) }

@@ -41,8 +41,8 @@ struct DeviceKillTests {
     #expect(Array(try remote.fetch(Job.self)) == Job.stored(after: writes))
     var options = LayerOptions<Job>()
     options.writes = .localFirst
-    let store = try LayeredStore(
-      local: device.store(of: Job.self), remote: remote.store(of: Job.self), options: options)
+    let store = try LayeredDataSource(
+      local: device.dataSource(of: Job.self), remote: remote.dataSource(of: Job.self), options: options)
     let outbox = try #require(store.outbox)
     #expect(try await outbox.count() == 0)
     #expect(try await outbox.setAside().isEmpty)

@@ -26,9 +26,10 @@
       options.remote = LayerLimits(timeout: .seconds(20), retry: .once)
       options.outbox = RetryPolicy(
         attempts: 1000, firstDelay: .milliseconds(5), longestDelay: .milliseconds(200))
-      let remote = try RemoteServer(server.url).store(of: Errand.self)
-      let store = try LayeredStore(
-        cache: CacheStore(), local: repository.store(of: Errand.self), remote: remote, options: options)
+      let remote = try RemoteServer(server.url).dataSource(of: Errand.self)
+      let store = try LayeredDataSource(
+        cache: CacheDataSource(), local: repository.dataSource(of: Errand.self), remote: remote,
+        options: options)
 
       // The counter is changed by conditional updates: one that was made twice would be refused as a conflict.
       try await store.insert(Errand(0, "counter", count: 0))

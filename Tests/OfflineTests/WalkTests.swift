@@ -24,7 +24,7 @@
       var (resumed, broken) = (0, 0)
       for round in 0..<4 {
         try server.start()
-        let store = try RemoteServer(server.url).store(of: Page.self)
+        let store = try RemoteServer(server.url).dataSource(of: Page.self)
         try await ready(store)
         let isBack = round % 2 == 0
         let (limit, offset) = round < 2 ? (Int?.none, 0) : (count - 100, 50)
@@ -40,7 +40,7 @@
             server.kill()
             guard isBack else { continue }
             do { try server.start() } catch { throw PersistenceError(.missingStore, "\(error)") }
-            try await ready(RemoteServer(server.url).store(of: Page.self))
+            try await ready(RemoteServer(server.url).dataSource(of: Page.self))
           }
           #expect(found == wanted)
           #expect(isBack)
@@ -57,7 +57,7 @@
     }
 
     /// Waits until the server answers.
-    private func ready(_ store: RemoteStore<Page>) async throws(PersistenceError) {
+    private func ready(_ store: RemoteDataSource<Page>) async throws(PersistenceError) {
       for attempt in 0... {
         do throws(PersistenceError) {
           _ = try await store.find(0)

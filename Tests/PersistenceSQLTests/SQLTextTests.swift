@@ -204,8 +204,8 @@ import Testing
 
   @Test("the statements of one record number their parameters by the fields' positions")
   func records() {
-    func text(_ kind: SQLShape.Kind) -> String {
-      SQLQueryTranslator.text(of: SQLShape(kind, model: 1), on: table, SQLiteDialect())
+    func text(_ kind: StatementKey.Kind) -> String {
+      SQLQueryTranslator.text(of: StatementKey(kind, model: 1), on: table, SQLiteDialect())
     }
     let columns = #""id", "title", "genre", "price", "gross", "odd ""name""""#
     #expect(text(.find) == "SELECT \(columns) FROM \"Movie\" WHERE \"id\" = ?1")
@@ -224,7 +224,7 @@ import Testing
 
   @Test("requests that differ in values only have one shape; others do not")
   func shapes() throws {
-    func shape(_ predicate: PredicateNode, _ order: [FieldOrder] = []) throws -> SQLShape {
+    func shape(_ predicate: PredicateNode, _ order: [FieldOrder] = []) throws -> StatementKey {
       let request = try FetchRequest(schema, where: predicate, order: order)
       return try SQLQuery(request, includingAnchor: true, model: 1).select(.rows, limit: 10).shape
     }

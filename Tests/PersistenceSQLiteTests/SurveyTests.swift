@@ -34,7 +34,7 @@ import Testing
       "\(try schema("t", in: context))"
         == "t(rowid: int64 key, i: document?, r: document?, x: document?, b: document?, ok: int64?, n: double?, "
         + "u: int64?, none: string?)")
-    let said = try context.omissions()
+    let said = try context.unmappedObjects()
     #expect(said.map(\.name) == ["i", "r", "x", "b"] && said.allSatisfy { $0.kind == .severalKinds })
     #expect(said.first?.detail.hasPrefix("it holds 1500 integers, 1 text, so") == true)
   }
@@ -109,7 +109,7 @@ import Testing
         "pair(a: string key, b: int64 key, v: int64?)",
       ])
     #expect(try context.values(FetchRequest(schema("nulls", in: context))).count == 3)
-    let lost = try context.omissions().filter(\.losesRecords)
+    let lost = try context.unmappedObjects().filter(\.losesRecords)
     #expect(lost.map(\.name) == ["odd", "taken"])
     #expect(lost.map(\.records) == [2, 1])
   }
@@ -126,7 +126,7 @@ import Testing
     let plain = try open(statements)
     #expect(try plain.catalog().map(\.name) == ["or der's \"x\""])
     #expect(
-      try plain.omissions().map { "\($0.kind.rawValue) \($0.name)" } == [
+      try plain.unmappedObjects().map { "\($0.kind.rawValue) \($0.name)" } == [
         "view loose", "view my, view", "virtual table words",
       ])
     let context = try scratch.open("foreign.sqlite") {
@@ -139,12 +139,12 @@ import Testing
     #expect(try context.values(FetchRequest(view)) == [[.text("one!")], [.text("two!")]])
     #expect(
       try context.values(FetchRequest(schema("words", in: context))) == [[.integer(1), .text("hello")]])
-    #expect(try context.omissions().map(\.name) == ["loose"])
+    #expect(try context.unmappedObjects().map(\.name) == ["loose"])
     #expect(code { try context.transaction { _ in } } == .readOnly)
   }
 
   @Test("what has no counterpart is said, each with its table")
-  func omissions() throws {
+  func unmappedObjects() throws {
     let context = try open([
       "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT, n TEXT COLLATE NOCASE DEFAULT ('x'), "
         + "c INT CHECK (c <> ')' /* ) */ AND c > -5), \"CHECK\" INT, g INT GENERATED ALWAYS AS (c + 1) STORED, "
@@ -155,7 +155,7 @@ import Testing
       "CREATE INDEX nocase ON a (n)", "CREATE INDEX plain ON a (c)",
       "CREATE TRIGGER touch AFTER INSERT ON a BEGIN SELECT 1; END",
     ])
-    let found = try context.omissions().map { "\($0.model ?? "-") \($0.kind.rawValue) \($0.name)" }
+    let found = try context.unmappedObjects().map { "\($0.model ?? "-") \($0.kind.rawValue) \($0.name)" }
     #expect(
       found == [
         "a check check 1", "a autoincrement a", "a default n", "a collation n", "a generated column g",
@@ -171,10 +171,10 @@ import Testing
   func ours() throws {
     let context = try scratch.open("ours.sqlite")
     try context.fill(Fixtures.movies(), [])
-    #expect(try context.omissions().isEmpty)
+    #expect(try context.unmappedObjects().isEmpty)
     try context.close()
     let surveyed = try scratch.open("ours.sqlite") { $0.surveysForeignTables = true }
-    #expect(try surveyed.omissions().isEmpty)
+    #expect(try surveyed.unmappedObjects().isEmpty)
     #expect(try surveyed.catalog() == [try Fixtures.movies()])
   }
 }

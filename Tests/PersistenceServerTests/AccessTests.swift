@@ -52,11 +52,11 @@ struct AccessTests {
       }
       #expect(try await client("GET", "/models/Film/records/1").status == 200)
       #expect(try await client("POST", "/models/Film/query", "{}").status == 200)
-      let store = try RemoteServer(server.url, token: RunningServer.readToken).store(of: Film.self)
+      let store = try RemoteServer(server.url, token: RunningServer.readToken).dataSource(of: Film.self)
       #expect(try await store.find(1) == Film(1))
       let error = await #expect(throws: PersistenceError.self) { try await store.save(Film(2)) }
       #expect(error?.code == .unauthorized)
-      let stranger = try RemoteServer(server.url, token: "nobody").store(of: Film.self)
+      let stranger = try RemoteServer(server.url, token: "nobody").dataSource(of: Film.self)
       let refusal = await #expect(throws: PersistenceError.self) { try await stranger.find(1) }
       #expect(refusal?.code == .unauthorized)
       #expect(try await WireClient(port: server.port)("GET", "/models/Film/records/1").status == 200)

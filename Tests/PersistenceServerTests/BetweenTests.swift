@@ -34,7 +34,7 @@ struct BetweenTests {
     let server = try ScriptedServer { request in
       request.path == "/models/Film" ? .json(schema) : answer
     }
-    let films = try RemoteServer(server.url).store(of: Film.self)
+    let films = try RemoteServer(server.url).dataSource(of: Film.self)
     let calls: [(String, () async throws -> Void)] = [
       ("find", { _ = try await films.find(1) }), ("delete", { _ = try await films.delete(Film(1)) }),
       ("insert", { _ = try await films.insert(Film(1)) }), ("save", { _ = try await films.save(Film(1)) }),
@@ -51,7 +51,7 @@ struct BetweenTests {
     // The first thing asked of a server, whether it has the model, is answered so too.
     let strange = try ScriptedServer { _ in answer }
     let error = await #expect(throws: PersistenceError.self) {
-      try await RemoteServer(strange.url).store(of: Film.self).find(1)
+      try await RemoteServer(strange.url).dataSource(of: Film.self).find(1)
     }
     #expect(error?.code == code)
   }
@@ -65,9 +65,9 @@ struct BetweenTests {
       return request.path == "/models/Film"
         ? .json(schema) : .json(#"{"budget":null,"day":null,"id":1,"title":"kept"}"#)
     }
-    let local = try RepositoryStore<Film>.inMemory()
-    let store = try LayeredStore(
-      local: local, remote: try RemoteServer(server.url).store(of: Film.self))
+    let local = try RepositoryDataSource<Film>.inMemory()
+    let store = try LayeredDataSource(
+      local: local, remote: try RemoteServer(server.url).dataSource(of: Film.self))
     #expect(try await store.find(1) == Film(1, "kept"))
     isDeploying.store(true, ordering: .relaxed)
     #expect(try await store.find(1) == Film(1, "kept"))
@@ -85,7 +85,7 @@ struct BetweenTests {
         body: #"{"budget":null,"day":null,"id":1,"title":"t"}"# + "\n",
         isFramed: isFramed.load(ordering: .relaxed))
     }
-    let films = try RemoteServer(server.url).store(of: Film.self)
+    let films = try RemoteServer(server.url).dataSource(of: Film.self)
     #expect(try await films.execute(FetchOptions()) == [Film(1)])
     isFramed.store(false, ordering: .relaxed)
     let error = await #expect(throws: PersistenceError.self) { try await films.execute(FetchOptions()) }
@@ -101,7 +101,7 @@ struct BetweenTests {
     }
     var options = RemoteOptions()
     options.answerSize = 5_000
-    let films = try RemoteServer(server.url, options: options).store(of: Film.self)
+    let films = try RemoteServer(server.url, options: options).dataSource(of: Film.self)
     let error = await #expect(throws: PersistenceError.self) { try await films.save(Film(1)) }
     #expect(error?.code == .inputOutput)
   }

@@ -92,7 +92,7 @@ struct ConnectionTests {
       try await until { counting.alive.load(ordering: .relaxed) == 0 }
       // The sockets' buffers hold some megabytes at most, of fifty.
       #expect(counting.rows.load(ordering: .relaxed) < 260)
-      let store = try RemoteServer(server.url, token: RunningServer.readToken).store(of: Film.self)
+      let store = try RemoteServer(server.url, token: RunningServer.readToken).dataSource(of: Film.self)
       let all = try await store.filter(where: \.id < 208).result()
       #expect(all.map(\.id) == Array(0..<208))
       #expect(all.allSatisfy { $0.title.utf8.count == films[$0.id].title.utf8.count })
@@ -167,7 +167,7 @@ struct ConnectionTests {
     let url = server.url
     server.askToStop()
     try await server.ended()
-    let gone = try RemoteServer(url, token: "x").store(of: Film.self)
+    let gone = try RemoteServer(url, token: "x").dataSource(of: Film.self)
     let error = await #expect(throws: PersistenceError.self) { try await gone.find(1) }
     #expect(error?.code == .unreachable)
     #expect(error?.isRetryable == true)
@@ -178,11 +178,11 @@ struct ConnectionTests {
     try await RunningServer.with(counting) { server in
       var options = RemoteOptions()
       options.requestTime = .milliseconds(300)
-      let store = try RemoteServer(server.url, token: RunningServer.readToken, options: options).store(
+      let store = try RemoteServer(server.url, token: RunningServer.readToken, options: options).dataSource(
         of: Film.self)
       let late = await #expect(throws: PersistenceError.self) { try await store.find(1) }
       #expect(late?.code == .timedOut)
-      let patient = try RemoteServer(server.url, token: RunningServer.readToken).store(of: Film.self)
+      let patient = try RemoteServer(server.url, token: RunningServer.readToken).dataSource(of: Film.self)
       let before = counting.waiting.load(ordering: .relaxed)
       let task = Task { try await patient.find(1) }
       try await until { counting.waiting.load(ordering: .relaxed) > before }

@@ -30,12 +30,12 @@ struct MappedTests {
   }
 
   private static func films(_ server: ScriptedServer, _ change: (inout RemoteMapping) -> Void = { _ in })
-    throws -> RemoteStore<Film>
+    throws -> RemoteDataSource<Film>
   {
     var mapping = RemoteMapping()
     mapping.records = ["items"]
     change(&mapping)
-    return try RemoteServer(server.url, mapping: mapping).store(of: Film.self)
+    return try RemoteServer(server.url, mapping: mapping).dataSource(of: Film.self)
   }
 
   private static let eight = (0..<8).map { "t\($0)" }
@@ -96,8 +96,9 @@ struct MappedTests {
   @Test("have orders of their own, from which layers do not conclude what is gone")
   func order() async throws {
     let server = try Self.server(["b", "C", "a", "D"])
-    let local = try RepositoryStore<Film>.inMemory()
-    let store = try LayeredStore(cache: CacheStore<Film>(), local: local, remote: try Self.films(server))
+    let local = try RepositoryDataSource<Film>.inMemory()
+    let store = try LayeredDataSource(
+      cache: CacheDataSource<Film>(), local: local, remote: try Self.films(server))
     #expect(!store.hasContractOrder)
     #expect(try await store.filter().count() == 4)
     #expect(try await store.filter().result().count == 4)

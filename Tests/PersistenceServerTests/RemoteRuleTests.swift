@@ -7,17 +7,17 @@ import PersistenceRemote
 import Testing
 
 /// Stores of a server in this process, each with a store of its own behind it.
-struct ServedStores: StoreProvider {
+struct ServedDataSources: DataSourceUnderTest {
   let context: ContextUnderTest
 
   func withStore<Object: PersistentRecord>(
-    of type: Object.Type, _ body: @Sendable (any Store<Object>) async throws -> Void
+    of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
   ) async throws {
     let repository = try context.makeStore().open()
     let storage = try #require(repository.context.asStorageContext)
     try await RunningServer.with(storage) { server in
       let remote = try RemoteServer(server.url, token: RunningServer.writeToken)
-      try await body(remote.store(of: type))
+      try await body(remote.dataSource(of: type))
     }
     try storage.close()
   }
@@ -27,8 +27,8 @@ struct ServedStores: StoreProvider {
 struct RemoteRuleTests {
   @Test(
     "every rule of asynchronous stores holds over HTTP, on every engine", arguments: ContextUnderTest.ours,
-    StoreCheck.all)
-  func rules(context: ContextUnderTest, check: StoreCheck) async throws {
-    try await check.run(on: ServedStores(context: context))
+    DataSourceCheck.all)
+  func rules(context: ContextUnderTest, check: DataSourceCheck) async throws {
+    try await check.run(on: ServedDataSources(context: context))
   }
 }

@@ -43,22 +43,22 @@ struct RemoteServerTests {
     try Data("secret-token".utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let url = "http://example.com?tokenfile=\(file.path)"
-    let error = #expect(throws: PersistenceError.self) { try AnyStores(opening: url, engines: []) }
+    let error = #expect(throws: PersistenceError.self) { try DataSources(opening: url, engines: []) }
     #expect(error?.code == .invalidURL)
-    #expect(throws: Never.self) { try AnyStores(opening: url + "&plaintext=true", engines: []) }
+    #expect(throws: Never.self) { try DataSources(opening: url + "&plaintext=true", engines: []) }
   }
 
   @Test("compares every declaration of a model, not only the first")
   func declarations() async throws {
     try await RunningServer.with(try Film.context([Film(1)])) { running in
       let server = try RemoteServer(running.url, token: RunningServer.writeToken)
-      #expect(try await server.store(of: Film.self).find(1) == Film(1))
-      let other = server.store(of: OtherFilm.self)
+      #expect(try await server.dataSource(of: Film.self).find(1) == Film(1))
+      let other = server.dataSource(of: OtherFilm.self)
       let read = await #expect(throws: PersistenceError.self) { try await other.find(2) }
       #expect(read?.code == .schemaMismatch)
       let written = await #expect(throws: PersistenceError.self) { try await other.save(OtherFilm(id: 2)) }
       #expect(written?.code == .schemaMismatch)
-      #expect(try await server.store(of: Film.self).find(1) == Film(1))
+      #expect(try await server.dataSource(of: Film.self).find(1) == Film(1))
     }
   }
 
@@ -68,9 +68,9 @@ struct RemoteServerTests {
     let server = try ScriptedServer { $0.path == "/models/Film" ? .json(schema) : .page(503) }
     let kept = Lines.Kept()
     let logger = Logger(label: "test") { _ in Lines(kept: kept) }
-    let stores = try AnyStores(
+    let stores = try DataSources(
       opening: server.url, engines: [], monitoring: Monitoring(logger: logger, slowRequest: .zero))
-    _ = try? await stores.store(of: Film.self).find(4711)
+    _ = try? await stores.dataSource(of: Film.self).find(4711)
     #expect(kept.all.contains { $0.contains("slow request") && $0.contains(server.url) })
     #expect(server.requests.contains { $0.path.contains("4711") })
     #expect(!kept.all.contains { $0.contains("4711") })

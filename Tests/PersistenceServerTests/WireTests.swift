@@ -98,7 +98,7 @@ struct WireTests {
     let context = MemoryContext()
     try context.transaction { try $0.define(other) }
     try await RunningServer.with(context) { server in
-      let store = try RemoteServer(server.url, token: RunningServer.writeToken).store(of: Film.self)
+      let store = try RemoteServer(server.url, token: RunningServer.writeToken).dataSource(of: Film.self)
       for call in [{ try await store.insert(Film(1)) }, { try await store.find(1) ?? Film(0) }] {
         let error = await #expect(throws: PersistenceError.self) { try await call() }
         #expect(error?.code == .schemaMismatch)
@@ -155,17 +155,17 @@ struct WireTests {
       let configuration = ConfigReader(
         provider: EnvironmentVariablesProvider(environmentVariables: ["PERSISTENCE_URL": url]))
       for stores in [
-        try AnyStores(configuration: configuration, engines: []),
-        try AnyStores(opening: "memory:", engines: []),
+        try DataSources(configuration: configuration, engines: []),
+        try DataSources(opening: "memory:", engines: []),
       ] {
-        let films = stores.store(of: Film.self)
+        let films = stores.dataSource(of: Film.self)
         try await films.save(Film(2, "new"))
         #expect(try await films.find(2) == Film(2, "new"))
       }
       for wrong in [
         "\(server.url)?token=x", "http:", "https://", "\(server.url)?tokenfile=/nowhere", "ftp://x",
       ] {
-        let error = #expect(throws: PersistenceError.self) { try AnyStores(opening: wrong, engines: []) }
+        let error = #expect(throws: PersistenceError.self) { try DataSources(opening: wrong, engines: []) }
         #expect(error?.code == .invalidURL, "\(wrong)")
       }
 
@@ -174,7 +174,7 @@ struct WireTests {
       mapping.records = ["records"]
       mapping.conditions = .none
       mapping.pageSize = 7
-      let mapped = try RemoteServer(server.url, token: RunningServer.writeToken, mapping: mapping).store(
+      let mapped = try RemoteServer(server.url, token: RunningServer.writeToken, mapping: mapping).dataSource(
         of: Film.self)
       for number in 3..<30 { try await mapped.insert(Film(number, "t")) }
       #expect(

@@ -6,9 +6,9 @@ import Testing
 private final class CountingContext: StorageContextWrapper {
   let wrapped: any StorageContext = MemoryContext()
   let rows = Mutex(0)
-  let areScattered: Bool
+  let usesRandomAccess: Bool
 
-  init(areScattered: Bool = false) { self.areScattered = areScattered }
+  init(usesRandomAccess: Bool = false) { self.usesRandomAccess = usesRandomAccess }
 
   func fetch(_ request: FetchRequest) throws -> any StorageResults {
     CountingResults(context: self, wrapped: try wrapped.fetch(request))
@@ -24,7 +24,7 @@ private final class CountingResults: StorageResults {
     self.wrapped = wrapped
   }
 
-  var areScattered: Bool { context.areScattered }
+  var usesRandomAccess: Bool { context.usesRandomAccess }
 
   func count() throws -> Int { try wrapped.count() }
 
@@ -64,7 +64,7 @@ struct SliceTests {
 
   @Test("R3 of rows that stand apart few are read before they are asked for, and all are there")
   func scattered() throws {
-    let context = CountingContext(areScattered: true)
+    let context = CountingContext(usesRandomAccess: true)
     let repository = Repository(context)
     try repository.save(contentsOf: (0..<1_000).map { Visit(id: $0) })
     let firstTen = AnyCollection(try repository.filter(Visit.self).result()).prefix(10)

@@ -67,11 +67,11 @@
           "customer: trigger “touch”",
         ] { #expect(run.output.contains(line), "\(line) in \(run.output)") }
         let report = try JSONParser.parse(String(contentsOfFile: folder("r.json"), encoding: .utf8))
-        guard case .array(let omissions)? = report.member("report")?.member("omissions") else {
+        guard case .array(let unmappedObjects)? = report.member("report")?.member("unmappedObjects") else {
           Issue.record("the report says nothing of what was left behind")
           continue
         }
-        #expect(omissions.count >= 10)
+        #expect(unmappedObjects.count >= 10)
         let compared = tool("verify", source, place)
         #expect(compared.code == 0, "\(compared)")
         let customers = tool(

@@ -66,9 +66,9 @@ struct TextTests {
     #expect(DateText.text(.nan) == "@nan")
     #expect(DateText.text(1e15) == "@1000000000000000.0")
     #expect(DateText.text(-63_113_904_000.5) == "@-63113904000.5")
-    #expect(MomentText.seconds("2000-02-29") == -26_524_800)
-    #expect(MomentText.seconds("2001-01-01 00:00") == 0)
-    #expect(MomentText.seconds("2001-01-01T02:00:00+0200") == 0)
+    #expect(ISO8601Reader.seconds("2000-02-29") == -26_524_800)
+    #expect(ISO8601Reader.seconds("2001-01-01 00:00") == 0)
+    #expect(ISO8601Reader.seconds("2001-01-01T02:00:00+0200") == 0)
   }
 
   @Test(
@@ -79,7 +79,7 @@ struct TextTests {
       "2001-01-01T00:00+24:00", "@", "@x", "@1e400",
     ])
   func noMoments(text: String) {
-    #expect(MomentText.seconds(text) == nil)
+    #expect(ISO8601Reader.seconds(text) == nil)
   }
 
   @Test("V2 Every moment comes back from its text to the bit")
@@ -89,7 +89,7 @@ struct TextTests {
       for _ in 0..<50 {
         let seconds = Double.random(in: -1...1, using: &random) * pow(2, Double(power))
         let text = DateText.text(seconds)
-        let back = try #require(MomentText.seconds(text))
+        let back = try #require(ISO8601Reader.seconds(text))
         #expect(back.bitPattern == TotalOrder.normalized(seconds).bitPattern, "\(seconds) \(text)")
       }
     }
@@ -98,7 +98,7 @@ struct TextTests {
       -Double.infinity, 0.1, -0.1, -86400, -86400.000001,
     ] {
       let text = DateText.text(seconds)
-      #expect(MomentText.seconds(text)?.bitPattern == seconds.bitPattern, "\(seconds) \(text)")
+      #expect(ISO8601Reader.seconds(text)?.bitPattern == seconds.bitPattern, "\(seconds) \(text)")
     }
   }
 

@@ -45,12 +45,12 @@ func nanoseconds(_ repetitions: Int, _ body: () async throws -> Int) async throw
 }
 
 let count = 1000
-let cache = CacheStore<Entry>()
-let remote = try RepositoryStore.inMemory((0..<count).map { Entry($0) })
-let local = try RepositoryStore<Entry>.inMemory()
+let cache = CacheDataSource<Entry>()
+let remote = try RepositoryDataSource.inMemory((0..<count).map { Entry($0) })
+let local = try RepositoryDataSource<Entry>.inMemory()
 var options = LayerOptions<Entry>()
 options.strategy = .fastestAvailable
-let store = try LayeredStore(cache: cache, local: local, remote: remote, options: options)
+let store = try LayeredDataSource(cache: cache, local: local, remote: remote, options: options)
 _ = try await store.filter().result()
 let page = store.filter(where: \.rank == 7).options
 

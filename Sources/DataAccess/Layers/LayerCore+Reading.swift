@@ -3,12 +3,12 @@ import PersistenceCore
 import PersistenceDriver
 
 extension LayerCore {
-  typealias Answer = StoreAnswer<[Object]>
+  typealias Answer = LayeredAnswer<[Object]>
 
   // MARK: One layer
 
   /// Asks the layer that decides, and refreshes those below with its answer.
-  func askTop(_ question: Question<Object>) async throws(PersistenceError) -> Answer {
+  func askTop(_ question: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
     if below.isEmpty {
       let objects = try await askTopOnly(question)
       return Answer(objects, from: top, age: .zero)
@@ -49,13 +49,13 @@ extension LayerCore {
     }
   }
 
-  private func askTopOnly(_ question: Question<Object>) async throws(PersistenceError) -> [Object] {
+  private func askTopOnly(_ question: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
     let store = topStore
     return try await attempts(top).run { () async throws(PersistenceError) in try await question.ask(store) }
   }
 
   private func refresh(
-    _ layer: StoreLayer, _ holder: any HoldingLayer<Object>, with refresh: Refresh<Object>
+    _ layer: DataSourceLayer, _ holder: any ReplicaLayer<Object>, with refresh: Refresh<Object>
   ) async -> LayerFailure? {
     do throws(PersistenceError) {
       try await attempts(layer).run { () async throws(PersistenceError) in try await holder.refresh(refresh) }
@@ -66,7 +66,8 @@ extension LayerCore {
   }
 
   /// Asks a layer below; nil where it does not hold all of what is asked for, or not for sure.
-  func ask(_ layer: StoreLayer, _ question: Question<Object>) async throws(PersistenceError) -> Answer? {
+  func ask(_ layer: DataSourceLayer, _ question: LayerQuery<Object>) async throws(PersistenceError) -> Answer?
+  {
     guard let holder = holder(layer) else { return nil }
     // Asked before the layer is, so that a write in between is not taken for something older.
     let reading = writes.beginReading(isOfTop: false)
@@ -86,7 +87,7 @@ extension LayerCore {
   }
 
   /// The answer of a cache that needs no waiting, where it is good.
-  func askCacheNow(_ question: Question<Object>) throws(PersistenceError) -> Answer? {
+  func askCacheNow(_ question: LayerQuery<Object>) throws(PersistenceError) -> Answer? {
     guard let cache, let held = try cache.answerNow(question) else { return nil }
     let answer = Answer(held.objects, from: .cache, age: age(of: held.asOf))
     return isGood(answer) ? answer : nil
@@ -101,7 +102,7 @@ extension LayerCore {
 
   // MARK: Strategies
 
-  func answer(_ question: Question<Object>, _ strategy: RetrievalStrategy) async throws(PersistenceError)
+  func answer(_ question: LayerQuery<Object>, _ strategy: RetrievalStrategy) async throws(PersistenceError)
     -> Answer
   {
     if Task.isCancelled { throw .cancelled() }
@@ -112,7 +113,7 @@ extension LayerCore {
     }
   }
 
-  private func upToDate(_ question: Question<Object>) async throws(PersistenceError) -> Answer {
+  private func upToDate(_ question: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
     do {
       return try await askTop(question)
     } catch {
@@ -124,11 +125,12 @@ extension LayerCore {
 
   /// Asks the layers below, one after the other, where the store that decides failed in a way that lets them answer.
   private func fallBack(
-    _ question: Question<Object>, after error: PersistenceError
-  ) async throws(PersistenceError) -> (answer: Answer?, failures: [LayerFailure], lacking: [StoreLayer]) {
+    _ question: LayerQuery<Object>, after error: PersistenceError
+  ) async throws(PersistenceError) -> (answer: Answer?, failures: [LayerFailure], lacking: [DataSourceLayer])
+  {
     guard error.allowsFallback else { throw error }
     var failures = [LayerFailure(top, error)]
-    var lacking: [StoreLayer] = []
+    var lacking: [DataSourceLayer] = []
     for (layer, _) in below {
       do throws(PersistenceError) {
         if var answer = try await ask(layer, question) {
@@ -144,12 +146,12 @@ extension LayerCore {
     return (nil, failures, lacking)
   }
 
-  private func fastest(_ question: Question<Object>) async throws(PersistenceError) -> Answer {
+  private func fastest(_ question: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
     if let answer = try askCacheNow(question) { return answer }
     let race = LayerRace(self, question)
     defer { race.stop() }
     var failures: [LayerFailure] = []
-    var lacking: [StoreLayer] = []
+    var lacking: [DataSourceLayer] = []
     var old: Answer?
     while let (layer, outcome) = await race.next() {
       switch outcome {
@@ -178,7 +180,7 @@ extension LayerCore {
 
   /// What is held where no layer can answer whole; throws where that is nothing.
   func incomplete(
-    _ question: Question<Object>, _ failures: [LayerFailure], _ lacking: [StoreLayer]
+    _ question: LayerQuery<Object>, _ failures: [LayerFailure], _ lacking: [DataSourceLayer]
   ) async throws(PersistenceError) -> Answer {
     if Task.isCancelled { throw .cancelled() }
     var failures = failures
@@ -201,7 +203,7 @@ extension LayerCore {
   }
 
   /// The answer for callers that cannot be told that it is not complete.
-  func completeAnswer(_ question: Question<Object>) async throws(PersistenceError) -> [Object] {
+  func completeAnswer(_ question: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
     let answer = try await answer(question, options.strategy)
     if answer.isComplete || options.acceptsIncompleteAnswers { return answer.value }
     throw .noAnswer(answer.failures, lacking: [answer.source])
@@ -212,7 +214,7 @@ extension LayerCore {
   /// How many objects there are.
   ///
   /// The store that decides counts without handing objects out; what lies below is not refreshed with a number.
-  func count(_ question: Question<Object>, _ query: FetchOptions<Object>) async throws(PersistenceError)
+  func count(_ question: LayerQuery<Object>, _ query: FetchOptions<Object>) async throws(PersistenceError)
     -> Int
   {
     if Task.isCancelled { throw .cancelled() }

@@ -14,9 +14,9 @@ extension LayerCore {
   /// - Returns: What the layer that decides said.
   /// - Throws: Its error; `incompleteWrite` where a layer below failed.
   func write<Value: Sendable>(
-    _ changes: [StoreChange<Object>], mayRepeat: Bool,
-    _ body: @escaping @Sendable (AnyStore<Object>) async throws(PersistenceError) -> Value,
-    settled: (Value) -> [StoreChange<Object>]?
+    _ changes: [ObjectChange<Object>], mayRepeat: Bool,
+    _ body: @escaping @Sendable (AnyDataSource<Object>) async throws(PersistenceError) -> Value,
+    settled: (Value) -> [ObjectChange<Object>]?
   ) async throws(PersistenceError) -> Value {
     if Task.isCancelled { throw .cancelled() }
     let keys = changes.map(\.object.recordKey)
@@ -79,7 +79,7 @@ extension LayerCore {
 
   /// Writes below what was written above; what fails is in doubt.
   private func settle(
-    _ changes: [StoreChange<Object>], _ keys: [RecordKey]
+    _ changes: [ObjectChange<Object>], _ keys: [RecordKey]
   ) async -> [LayerFailure] {
     var failures: [LayerFailure] = []
     let date = options.now()

@@ -1,7 +1,7 @@
 public import PersistenceCore
 import PersistenceDriver
 
-extension StoreQuery {
+extension DataSourceQuery {
   /// The objects, whole, and how far loading them has come.
   public var states: LoadingStates<[Source.Object]> {
     LoadingStates { () async throws(PersistenceError) in

@@ -14,13 +14,15 @@ import Synchronization
 ///
 /// Every call of a data access object uses what the manager has when the call begins, and finishes on that.
 public final class DataAccessManager: Sendable {
-  private let current: Mutex<StoreTenure>
+  private let current: Mutex<ProviderGeneration>
 
   /// Makes a manager over a repository.
-  public convenience init(_ repository: any PersistentRepository) { self.init(RepositorySource(repository)) }
+  public convenience init(_ repository: any PersistentRepository) {
+    self.init(RepositoryDataSourceProvider(repository))
+  }
 
   /// Makes a manager over stores of any kind.
-  public init(_ source: any StoreSource) { current = Mutex(StoreTenure(source)) }
+  public init(_ source: any DataSourceProvider) { current = Mutex(ProviderGeneration(source)) }
 
   /// A data access object, which follows every exchange.
   ///
@@ -32,7 +34,7 @@ public final class DataAccessManager: Sendable {
     DataAccessObject(mapper) {
       let lease = self.lease()
       let source = lease.tenure.source
-      return StoreUse(store: source.store(of: Entity.self), source: source, lease: lease)
+      return DataSourceUse(store: source.dataSource(of: Entity.self), source: source, lease: lease)
     }
   }
 
@@ -40,40 +42,40 @@ public final class DataAccessManager: Sendable {
   ///
   /// - Parameter repository: The new one.
   /// - Returns: The old one, which operations under way still use.
-  public func exchange(for repository: any PersistentRepository) -> RetiredStores {
-    exchange(for: RepositorySource(repository))
+  public func exchange(for repository: any PersistentRepository) -> RetiredDataSources {
+    exchange(for: RepositoryDataSourceProvider(repository))
   }
 
   /// Puts other stores behind all data access objects, at once.
   ///
   /// - Parameter source: The new ones.
   /// - Returns: The old ones, which operations under way still use.
-  public func exchange(for source: any StoreSource) -> RetiredStores {
-    let new = StoreTenure(source)
+  public func exchange(for source: any DataSourceProvider) -> RetiredDataSources {
+    let new = ProviderGeneration(source)
     let old = current.withLock { current in
       defer { current = new }
       return current
     }
     old.finish()
-    return RetiredStores(tenure: old)
+    return RetiredDataSources(tenure: old)
   }
 
-  private func lease() -> StoreLease {
+  private func lease() -> ProviderLease {
     // Told under the lock, so that an exchange comes before it or waits for it.
     let tenure = current.withLock { tenure in
       tenure.begin()
       return tenure
     }
-    return StoreLease(begun: tenure)
+    return ProviderLease(begun: tenure)
   }
 }
 
 /// Stores that a manager no longer hands out.
-public struct RetiredStores: Sendable {
-  fileprivate let tenure: StoreTenure
+public struct RetiredDataSources: Sendable {
+  fileprivate let tenure: ProviderGeneration
 
   /// Where they come from.
-  public var source: any StoreSource { tenure.source }
+  public var source: any DataSourceProvider { tenure.source }
 
   /// Waits until no operation is under way on them any more.
   ///

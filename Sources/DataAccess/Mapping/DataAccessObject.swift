@@ -16,22 +16,22 @@ public struct DataAccessObject<Domain: Sendable, Entity: PersistentRecord>: Send
   /// What maps values to entities.
   public let mapper: Mapper<Domain, Entity>
 
-  let begin: @Sendable () -> StoreUse<Entity>
+  let begin: @Sendable () -> DataSourceUse<Entity>
 
-  init(_ mapper: Mapper<Domain, Entity>, begin: @escaping @Sendable () -> StoreUse<Entity>) {
+  init(_ mapper: Mapper<Domain, Entity>, begin: @escaping @Sendable () -> DataSourceUse<Entity>) {
     self.mapper = mapper
     self.begin = begin
   }
 
   /// Makes access to the entities of a repository.
   public init(_ repository: any PersistentRepository, _ mapper: Mapper<Domain, Entity>) {
-    let source = RepositorySource(repository)
-    self.init(mapper) { StoreUse(store: source.store(of: Entity.self), source: source, lease: nil) }
+    let source = RepositoryDataSourceProvider(repository)
+    self.init(mapper) { DataSourceUse(store: source.dataSource(of: Entity.self), source: source, lease: nil) }
   }
 
   /// Makes access to the entities of a store of any kind, which cannot be observed.
-  public init(_ store: any Store<Entity>, _ mapper: Mapper<Domain, Entity>) {
-    self.init(mapper) { StoreUse(store: store, source: nil, lease: nil) }
+  public init(_ store: any DataSource<Entity>, _ mapper: Mapper<Domain, Entity>) {
+    self.init(mapper) { DataSourceUse(store: store, source: nil, lease: nil) }
   }
 
   /// Adds a value.
@@ -154,7 +154,7 @@ extension DataAccessObject {
   }
 
   private func domain(
-    _ body: @Sendable (any Store<Entity>) async throws -> Entity
+    _ body: @Sendable (any DataSource<Entity>) async throws -> Entity
   ) async throws(PersistenceError) -> Domain {
     try await use { store in
       let stored = try await body(store)
@@ -163,7 +163,7 @@ extension DataAccessObject {
   }
 
   private func use<Result: Sendable>(
-    _ body: (any Store<Entity>) async throws -> Result
+    _ body: (any DataSource<Entity>) async throws -> Result
   ) async throws(PersistenceError) -> Result {
     let use = begin()
     defer { withExtendedLifetime(use.lease) {} }

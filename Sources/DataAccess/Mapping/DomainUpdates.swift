@@ -89,7 +89,7 @@ extension DataAccessObject {
 private final class DomainWalk<Domain: Sendable, Entity: PersistentRecord>: Sendable {
   private struct Current {
     let walk: SequenceWalk<RecordUpdates<Entity>>
-    let tenure: StoreTenure?
+    let tenure: ProviderGeneration?
   }
 
   private let updates: DomainUpdates<Domain, Entity>

@@ -4,17 +4,17 @@ import PersistenceCore
 
 /// Several changes at once.
 enum BatchChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("a batch makes all its changes, in their order", order),
-    StoreCheck(
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("a batch makes all its changes, in their order", order),
+    DataSourceCheck(
       "a batch with a change that cannot be made changes nothing, and throws what that would", whole),
-    StoreCheck("a batch that is sent again is not made again, whatever was written between", repeated),
-    StoreCheck("a batch that was refused can be made later under the same id", refused),
-    StoreCheck("a batch sent several times at once is made once", together),
-    StoreCheck("a batch of a thousand changes", large),
+    DataSourceCheck("a batch that is sent again is not made again, whatever was written between", repeated),
+    DataSourceCheck("a batch that was refused can be made later under the same id", refused),
+    DataSourceCheck("a batch sent several times at once is made once", together),
+    DataSourceCheck("a batch of a thousand changes", large),
   ]
 
-  @Sendable private static func order(_ bench: StoreBench) async throws {
+  @Sendable private static func order(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.insert(Parcel(9, name: "old"))
       try await store.apply(
@@ -29,11 +29,11 @@ enum BatchChecks {
     }
   }
 
-  @Sendable private static func whole(_ bench: StoreBench) async throws {
+  @Sendable private static func whole(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       let before = [Parcel(1, name: "a"), Parcel(2, name: "b")]
       for parcel in before { try await store.insert(parcel) }
-      let good: [StoreChange<Parcel>] = [
+      let good: [ObjectChange<Parcel>] = [
         .delete(Parcel(1)), .save(Parcel(3)), .update(Parcel(2), replacing: nil),
       ]
       try await bench.expectError(.duplicateKey) {
@@ -49,7 +49,7 @@ enum BatchChecks {
     }
   }
 
-  @Sendable private static func repeated(_ bench: StoreBench) async throws {
+  @Sendable private static func repeated(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       let batch = ChangeBatch<Parcel>([.insert(Parcel(1, name: "a")), .save(Parcel(2, name: "b"))])
       try expect(try await store.apply(batch), equals: true)
@@ -63,7 +63,7 @@ enum BatchChecks {
     }
   }
 
-  @Sendable private static func refused(_ bench: StoreBench) async throws {
+  @Sendable private static func refused(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.insert(Parcel(1))
       let batch = ChangeBatch<Parcel>([.insert(Parcel(1, name: "again"))])
@@ -74,7 +74,7 @@ enum BatchChecks {
     }
   }
 
-  @Sendable private static func together(_ bench: StoreBench) async throws {
+  @Sendable private static func together(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       let batch = ChangeBatch<Parcel>((0..<5).map { .insert(Parcel($0)) })
       try await withThrowingTaskGroup { group in
@@ -85,7 +85,7 @@ enum BatchChecks {
     }
   }
 
-  @Sendable private static func large(_ bench: StoreBench) async throws {
+  @Sendable private static func large(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.apply(ChangeBatch((0..<1000).map { .insert(Parcel($0, name: "n\($0 % 7)")) }))
       try expect(try await store.filter(where: \.name == "n3").count(), equals: 143)

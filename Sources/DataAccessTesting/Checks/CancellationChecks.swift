@@ -3,12 +3,12 @@ import PersistenceCore
 
 /// Tasks that are cancelled.
 enum CancellationChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("a call of a cancelled task throws cancelled and does nothing", before),
-    StoreCheck("a task that is cancelled between two pages reads no third", between),
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("a call of a cancelled task throws cancelled and does nothing", before),
+    DataSourceCheck("a task that is cancelled between two pages reads no third", between),
   ]
 
-  @Sendable private static func before(_ bench: StoreBench) async throws {
+  @Sendable private static func before(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.insert(Parcel(1, name: "stored"))
       let calls: [@Sendable () async throws -> Void] = [
@@ -30,7 +30,7 @@ enum CancellationChecks {
     }
   }
 
-  @Sendable private static func between(_ bench: StoreBench) async throws {
+  @Sendable private static func between(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.apply(ChangeBatch((0..<20).map { .insert(Parcel($0)) }))
       let task = Task {

@@ -3,14 +3,15 @@ import PersistenceCore
 
 /// Many tasks at once.
 enum ConcurrencyChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck(
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck(
       "of many tasks that insert at once, none is lost, and one key is given to one of them", inserts),
-    StoreCheck("of many tasks that change one object by conditional updates, no change is lost", changes),
-    StoreCheck("reads beside a writer of whole batches see whole batches", reads),
+    DataSourceCheck(
+      "of many tasks that change one object by conditional updates, no change is lost", changes),
+    DataSourceCheck("reads beside a writer of whole batches see whole batches", reads),
   ]
 
-  @Sendable private static func inserts(_ bench: StoreBench) async throws {
+  @Sendable private static func inserts(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       let won = try await withThrowingTaskGroup(of: Int.self) { group in
         for task in 0..<8 {
@@ -35,7 +36,7 @@ enum ConcurrencyChecks {
     }
   }
 
-  @Sendable private static func changes(_ bench: StoreBench) async throws {
+  @Sendable private static func changes(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.insert(Parcel(1, priority: 0))
       try await withThrowingTaskGroup { group in
@@ -61,7 +62,7 @@ enum ConcurrencyChecks {
     }
   }
 
-  @Sendable private static func reads(_ bench: StoreBench) async throws {
+  @Sendable private static func reads(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.apply(ChangeBatch((0..<10).map { .insert(Parcel($0, priority: 0)) }))
       try await withThrowingTaskGroup { group in

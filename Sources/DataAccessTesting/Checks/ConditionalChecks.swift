@@ -3,15 +3,15 @@ import PersistenceCore
 
 /// Updates that are done only where the store still holds what they began with.
 enum ConditionalChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("a conditional update is done where the stored object is the expected one", met),
-    StoreCheck(
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("a conditional update is done where the stored object is the expected one", met),
+    DataSourceCheck(
       "a conditional update throws conflict where something else is stored, and changes nothing", missed),
-    StoreCheck("a conditional update throws notFound where nothing is stored", absent),
-    StoreCheck("NaN is as expected, and so are -0.0 and 0.0, which stores do not tell apart", numbers),
+    DataSourceCheck("a conditional update throws notFound where nothing is stored", absent),
+    DataSourceCheck("NaN is as expected, and so are -0.0 and 0.0, which stores do not tell apart", numbers),
   ]
 
-  @Sendable private static func met(_ bench: StoreBench) async throws {
+  @Sendable private static func met(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       let first = Parcel(1, name: "é\u{0}", weight: 0.1, priority: nil)
       try await store.insert(first)
@@ -22,7 +22,7 @@ enum ConditionalChecks {
     }
   }
 
-  @Sendable private static func missed(_ bench: StoreBench) async throws {
+  @Sendable private static func missed(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.insert(Parcel(1, name: "now", priority: nil))
       for expected in [Parcel(1, name: "then"), Parcel(1, name: "now", priority: 0)] {
@@ -34,7 +34,7 @@ enum ConditionalChecks {
     }
   }
 
-  @Sendable private static func absent(_ bench: StoreBench) async throws {
+  @Sendable private static func absent(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await bench.expectError(.notFound) { try await store.update(Parcel(1), replacing: Parcel(1)) }
       try expect(try await store.filter().count(), equals: 0)
@@ -46,7 +46,7 @@ enum ConditionalChecks {
     }
   }
 
-  @Sendable private static func numbers(_ bench: StoreBench) async throws {
+  @Sendable private static func numbers(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.insert(Parcel(1, weight: .nan))
       try await store.update(Parcel(1, weight: -0.0), replacing: Parcel(1, weight: -.nan))

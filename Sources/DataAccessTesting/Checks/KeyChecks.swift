@@ -3,12 +3,12 @@ import PersistenceCore
 
 /// Keys are data, whatever they look like.
 enum KeyChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("texts that look like paths, queries or nothing are keys like any other", hostile),
-    StoreCheck("a key of two fields", compound),
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("texts that look like paths, queries or nothing are keys like any other", hostile),
+    DataSourceCheck("a key of two fields", compound),
   ]
 
-  @Sendable private static func hostile(_ bench: StoreBench) async throws {
+  @Sendable private static func hostile(_ bench: DataSourceTestBed) async throws {
     let keys = [
       "", " ", ".", "..", "../../x", "a/b", "/", "?", "a?b=c&d", "#", "%", "%2F", "%00", "a+b", "a b", "a,b",
       "é",
@@ -39,7 +39,7 @@ enum KeyChecks {
     }
   }
 
-  @Sendable private static func compound(_ bench: StoreBench) async throws {
+  @Sendable private static func compound(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Seat.self) { store in
       for seat in [Seat("b", 1, guest: "x"), Seat("a,1", 2, guest: "y"), Seat("a", 12, guest: "z")] {
         try await store.insert(seat)

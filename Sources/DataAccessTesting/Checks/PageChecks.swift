@@ -3,13 +3,13 @@ import PersistenceCore
 
 /// Results that come in pages.
 enum PageChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("pages hold every object once, in order, and none is empty", whole),
-    StoreCheck("a walk that is given up, and a sequence that is walked twice", walks),
-    StoreCheck("two thousand objects come whole and in pages", many),
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("pages hold every object once, in order, and none is empty", whole),
+    DataSourceCheck("a walk that is given up, and a sequence that is walked twice", walks),
+    DataSourceCheck("two thousand objects come whole and in pages", many),
   ]
 
-  @Sendable private static func whole(_ bench: StoreBench) async throws {
+  @Sendable private static func whole(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.apply(ChangeBatch((0..<23).map { .insert(Parcel($0, name: "n\($0 % 4)")) }))
       for size in [1, 5, 23, 100] {
@@ -31,7 +31,7 @@ enum PageChecks {
     }
   }
 
-  @Sendable private static func walks(_ bench: StoreBench) async throws {
+  @Sendable private static func walks(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.apply(ChangeBatch((0..<10).map { .insert(Parcel($0)) }))
       let pages = store.filter().pages(of: 3)
@@ -47,7 +47,7 @@ enum PageChecks {
     }
   }
 
-  @Sendable private static func many(_ bench: StoreBench) async throws {
+  @Sendable private static func many(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       for start in stride(from: 0, to: 2000, by: 500) {
         try await store.apply(

@@ -3,12 +3,13 @@ import PersistenceCore
 
 /// Which objects a query has, and in what order.
 enum QueryChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("conditions choose the objects that they choose in Swift, nil included", conditions),
-    StoreCheck("texts are searched literally, by scalars", texts),
-    StoreCheck("without a sort objects come by key; ties are broken by key in the last direction", order),
-    StoreCheck("nil sorts first, NaN sorts last", extremes),
-    StoreCheck("limit, offset and after are applied after filter and order, and counted alike", cuts),
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("conditions choose the objects that they choose in Swift, nil included", conditions),
+    DataSourceCheck("texts are searched literally, by scalars", texts),
+    DataSourceCheck(
+      "without a sort objects come by key; ties are broken by key in the last direction", order),
+    DataSourceCheck("nil sorts first, NaN sorts last", extremes),
+    DataSourceCheck("limit, offset and after are applied after filter and order, and counted alike", cuts),
   ]
 
   private static let parcels = (0..<60).map { number in
@@ -18,11 +19,11 @@ enum QueryChecks {
       priority: number % 3 == 0 ? nil : number % 4, isSent: number % 7 == 0)
   }
 
-  private static func fill(_ store: AnyStore<Parcel>) async throws {
+  private static func fill(_ store: AnyDataSource<Parcel>) async throws {
     try await store.apply(ChangeBatch(parcels.shuffled().map { .insert($0) }))
   }
 
-  @Sendable private static func conditions(_ bench: StoreBench) async throws {
+  @Sendable private static func conditions(_ bench: DataSourceTestBed) async throws {
     let cases: [(PersistentPredicate<Parcel>, @Sendable (Parcel) -> Bool)] = [
       (\.id == 7, { $0.id == 7 }), (\.id != 7, { $0.id != 7 }),
       (\.id < 7 || \.id >= 50, { $0.id < 7 || $0.id >= 50 }),
@@ -46,7 +47,7 @@ enum QueryChecks {
     }
   }
 
-  @Sendable private static func texts(_ bench: StoreBench) async throws {
+  @Sendable private static func texts(_ bench: DataSourceTestBed) async throws {
     let cases: [(PersistentPredicate<Parcel>, [String])] = [
       (\.name == "é", ["é"]), (.hasPrefix(\.name, "e"), ["e\u{301}"]), (.contains(\.name, "%"), ["100%"]),
       (.hasSuffix(\.name, "_b"), ["a_b"]),
@@ -64,7 +65,7 @@ enum QueryChecks {
     }
   }
 
-  @Sendable private static func order(_ bench: StoreBench) async throws {
+  @Sendable private static func order(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await fill(store)
       try expect(try await store.filter().result().map(\.id), equals: Array(0..<60))
@@ -83,7 +84,7 @@ enum QueryChecks {
     }
   }
 
-  @Sendable private static func extremes(_ bench: StoreBench) async throws {
+  @Sendable private static func extremes(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await fill(store)
       let byPriority = try await store.filter().sorted(by: \.priority).result()
@@ -94,7 +95,7 @@ enum QueryChecks {
     }
   }
 
-  @Sendable private static func cuts(_ bench: StoreBench) async throws {
+  @Sendable private static func cuts(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await fill(store)
       let whole = try await store.filter(where: \.id >= 5).sorted(by: \.name).result()

@@ -3,11 +3,11 @@ import PersistenceCore
 
 /// Requests that make no sense.
 enum RequestChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("a request that makes no sense is refused as such, and the store goes on", senseless)
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("a request that makes no sense is refused as such, and the store goes on", senseless)
   ]
 
-  @Sendable private static func senseless(_ bench: StoreBench) async throws {
+  @Sendable private static func senseless(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await store.insert(Parcel(1))
       try await bench.expectError(.invalidRequest) { try await store.filter().limit(-1).result() }

@@ -4,10 +4,10 @@ import PersistenceCore
 
 /// Values come back as they were written.
 enum ValueChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("every kind of value comes back as it was written, bit for bit", roundTrip),
-    StoreCheck("-0.0 is stored as 0.0, and every NaN as the one NaN", folded),
-    StoreCheck("every kind of value can be asked for", conditions),
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("every kind of value comes back as it was written, bit for bit", roundTrip),
+    DataSourceCheck("-0.0 is stored as 0.0, and every NaN as the one NaN", folded),
+    DataSourceCheck("every kind of value can be asked for", conditions),
   ]
 
   private static let samples: [@Sendable (inout Kinds) -> Void] = [
@@ -34,7 +34,7 @@ enum ValueChecks {
     { $0.nested = Kinds.Nested(text: "", number: .min, list: []) },
   ]
 
-  @Sendable private static func roundTrip(_ bench: StoreBench) async throws {
+  @Sendable private static func roundTrip(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Kinds.self) { store in
       for (number, change) in samples.enumerated() {
         var sample = Kinds()
@@ -55,7 +55,7 @@ enum ValueChecks {
     }
   }
 
-  @Sendable private static func folded(_ bench: StoreBench) async throws {
+  @Sendable private static func folded(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Kinds.self) { store in
       var sample = Kinds()
       sample.double = -0.0
@@ -68,7 +68,7 @@ enum ValueChecks {
     }
   }
 
-  @Sendable private static func conditions(_ bench: StoreBench) async throws {
+  @Sendable private static func conditions(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Kinds.self) { store in
       var sample = Kinds()
       for change in samples.reversed() { change(&sample) }

@@ -3,16 +3,16 @@ import PersistenceCore
 
 /// Insert, update, save, delete, find.
 enum WritingChecks {
-  static let all: [StoreCheck] = [
-    StoreCheck("an insert adds an object once, and throws duplicateKey the second time", insert),
-    StoreCheck("an update replaces an object, and throws notFound where there is none", update),
-    StoreCheck("a save adds or replaces", save),
-    StoreCheck("a delete gives back what was stored, and nil where nothing was", delete),
-    StoreCheck("a unique index refuses the second value, and nil never collides", unique),
-    StoreCheck("an empty store answers with nothing, not with an error", empty),
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("an insert adds an object once, and throws duplicateKey the second time", insert),
+    DataSourceCheck("an update replaces an object, and throws notFound where there is none", update),
+    DataSourceCheck("a save adds or replaces", save),
+    DataSourceCheck("a delete gives back what was stored, and nil where nothing was", delete),
+    DataSourceCheck("a unique index refuses the second value, and nil never collides", unique),
+    DataSourceCheck("an empty store answers with nothing, not with an error", empty),
   ]
 
-  @Sendable private static func insert(_ bench: StoreBench) async throws {
+  @Sendable private static func insert(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       let inserted = try await store.insert(Parcel(1, name: "a", weight: 1.5, priority: 3))
       try expect(inserted, equals: Parcel(1, name: "a", weight: 1.5, priority: 3))
@@ -22,7 +22,7 @@ enum WritingChecks {
     }
   }
 
-  @Sendable private static func update(_ bench: StoreBench) async throws {
+  @Sendable private static func update(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try await bench.expectError(.notFound) { try await store.update(Parcel(1)) }
       try expect(try await store.find(1), equals: nil)
@@ -33,7 +33,7 @@ enum WritingChecks {
     }
   }
 
-  @Sendable private static func save(_ bench: StoreBench) async throws {
+  @Sendable private static func save(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try expect(try await store.save(Parcel(2, name: "a")), equals: Parcel(2, name: "a"))
       try expect(try await store.save(Parcel(2, name: "b")), equals: Parcel(2, name: "b"))
@@ -42,7 +42,7 @@ enum WritingChecks {
     }
   }
 
-  @Sendable private static func delete(_ bench: StoreBench) async throws {
+  @Sendable private static func delete(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try expect(try await store.delete(Parcel(1)), equals: nil)
       try await store.insert(Parcel(1, name: "stored"))
@@ -53,7 +53,7 @@ enum WritingChecks {
     }
   }
 
-  @Sendable private static func unique(_ bench: StoreBench) async throws {
+  @Sendable private static func unique(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Named.self) { store in
       try await store.insert(Named("a", nickname: "x"))
       try await store.insert(Named("b"))
@@ -66,7 +66,7 @@ enum WritingChecks {
     }
   }
 
-  @Sendable private static func empty(_ bench: StoreBench) async throws {
+  @Sendable private static func empty(_ bench: DataSourceTestBed) async throws {
     try await bench.withStore(of: Parcel.self) { store in
       try expect(try await store.find(1), equals: nil)
       try expect(

@@ -1,6 +1,6 @@
 public import PersistenceCore
 
-/// How a ``ScriptedStore`` answers one call.
+/// How a ``ScriptedDataSource`` answers one call.
 public struct ScriptedAnswer: Sendable {
   enum Outcome: Sendable {
     case genuine

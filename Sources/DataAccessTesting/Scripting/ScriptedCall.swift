@@ -1,7 +1,7 @@
 public import PersistenceCore
 
 /// What a store can be asked.
-public enum StoreOperation: String, Sendable, Hashable, CaseIterable {
+public enum DataSourceOperation: String, Sendable, Hashable, CaseIterable {
   /// `insert(_:)`.
   case insert
   /// `update(_:)`, conditional or not.
@@ -22,7 +22,7 @@ public enum StoreOperation: String, Sendable, Hashable, CaseIterable {
   case page
 }
 
-/// One call that a ``ScriptedStore`` got.
+/// One call that a ``ScriptedDataSource`` got.
 public struct ScriptedCall: Sendable {
   /// How a call ended.
   public enum Outcome: Sendable, Hashable {
@@ -35,7 +35,7 @@ public struct ScriptedCall: Sendable {
   }
 
   /// What was asked.
-  public let operation: StoreOperation
+  public let operation: DataSourceOperation
 
   /// How it ended.
   public internal(set) var outcome = Outcome.underWay

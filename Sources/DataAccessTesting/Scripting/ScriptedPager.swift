@@ -4,12 +4,12 @@ import Synchronization
 
 /// Walks the pages of a store as a script lets them through.
 final class ScriptedPager<Object: PersistentRecord>: Sendable {
-  private let store: ScriptedStore<Object>
-  private let pages: SequenceWalk<StorePages<Object, PersistenceError>>
+  private let store: ScriptedDataSource<Object>
+  private let pages: SequenceWalk<DataSourcePages<Object, PersistenceError>>
   /// What is left of an answer that breaks off after so many objects.
   private let rest = Mutex<ScriptedAnswer?>(nil)
 
-  init(_ store: ScriptedStore<Object>, _ query: FetchOptions<Object>, size: Int) {
+  init(_ store: ScriptedDataSource<Object>, _ query: FetchOptions<Object>, size: Int) {
     self.store = store
     pages = SequenceWalk(store.wrapped.pages(query, size: size))
   }

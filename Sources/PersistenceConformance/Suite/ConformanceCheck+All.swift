@@ -30,8 +30,8 @@ extension ConformanceCheck {
   ].flatMap { $0 }
 
   private static let errors = [
-    MismatchChecks.all, UnknownFieldChecks.all, SenselessRequestChecks.all, ErrorShapeChecks.all,
-    SchemaMismatchChecks.all, KindMismatchChecks.all, MisfitChecks.all, HostileNameChecks.all,
+    MismatchChecks.all, UnknownFieldChecks.all, InvalidRequestChecks.all, ErrorShapeChecks.all,
+    SchemaMismatchChecks.all, KindMismatchChecks.all, InvalidRowChecks.all, HostileNameChecks.all,
     HostileShapeChecks.all,
   ].flatMap { $0 }
 

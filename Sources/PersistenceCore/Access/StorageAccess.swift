@@ -62,7 +62,7 @@ enum StorageAccess {
 
   /// Writes one record or none: in a transaction of its own, or as part of the one under way, which a single
   /// call that throws leaves as it was (contract W4).
-  func writeOnce(_ body: (any StorageTransaction) throws -> Void) throws {
+  func writeSingle(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
     case .store(let store): try TransactionScope.enter(store) { try store.transaction(body) }
     case .transaction(let transaction, _): try body(transaction)
@@ -70,7 +70,7 @@ enum StorageAccess {
   }
 
   /// Writes several records or none: in a transaction, or in a nested one.
-  func writeTogether(_ body: (any StorageTransaction) throws -> Void) throws {
+  func writeAtomically(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
     case .store(let store): try TransactionScope.enter(store) { try store.transaction(body) }
     case .transaction(let transaction, _): try transaction.nested { try body(transaction) }

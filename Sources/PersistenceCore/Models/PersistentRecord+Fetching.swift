@@ -71,7 +71,7 @@ extension PersistentRecord {
   /// - Throws: ``PersistenceError``.
   @inlinable
   public static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
-    let reader = try PlacedReader(context, for: Self.self)
+    let reader = try LocatedReader(context, for: Self.self)
     return try read(RecordKey(key.keyValues), as: schema.model, from: reader)
   }
 
@@ -80,7 +80,7 @@ extension PersistentRecord {
   /// It is compiled where the model is known: to lead a record out of a closure by generic code costs as much as to
   /// find it.
   @inlinable
-  static func read(_ key: RecordKey, as schema: ModelSchema, from reader: PlacedReader) throws -> Self? {
+  static func read(_ key: RecordKey, as schema: ModelSchema, from reader: LocatedReader) throws -> Self? {
     var record: Self?
     do {
       _ = try reader.reader.find(key, in: schema) { record = try Self(from: $0) }

@@ -52,9 +52,9 @@ extension PersistentRecord {
     let key = RecordKey(key.keyValues)
     var changed: Self?
     // Together: the closure may write other records, which go with it where it throws.
-    try access.writeTogether { transaction in
+    try access.writeAtomically { transaction in
       try transaction.define(schema)
-      guard var record = try read(key, as: schema, from: PlacedReader(transaction, of: access.root))
+      guard var record = try read(key, as: schema, from: LocatedReader(transaction, of: access.root))
       else {
         throw PersistenceError.notFound(key, in: schema)
       }
@@ -88,7 +88,7 @@ extension PersistentRecord {
     let access = try StorageAccess(context, for: Self.self)
     let schema = try Self.schema.model
     var deleted = false
-    try access.writeOnce { deleted = try $0.delete(RecordKey(key.keyValues), in: schema) }
+    try access.writeSingle { deleted = try $0.delete(RecordKey(key.keyValues), in: schema) }
     return deleted
   }
 
@@ -103,7 +103,7 @@ extension PersistentRecord {
     let access = try StorageAccess(context, for: Self.self)
     let request = try options.request(in: access.root)
     var deleted = 0
-    try access.writeOnce { deleted = try $0.delete(request) }
+    try access.writeSingle { deleted = try $0.delete(request) }
     return deleted
   }
 
@@ -111,7 +111,7 @@ extension PersistentRecord {
   public static func deleteAll(in context: any PersistentContext) throws {
     let access = try StorageAccess(context, for: Self.self)
     let schema = try Self.schema.model
-    try access.writeOnce { _ = try $0.deleteAll(in: schema) }
+    try access.writeSingle { _ = try $0.deleteAll(in: schema) }
   }
 
   private static func put(
@@ -135,9 +135,9 @@ extension PersistentRecord {
       }
     }
     if models.count == 1 {
-      try access.writeOnce(putAll)
+      try access.writeSingle(putAll)
     } else {
-      try access.writeTogether(putAll)
+      try access.writeAtomically(putAll)
     }
   }
 }

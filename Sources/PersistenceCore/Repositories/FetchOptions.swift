@@ -25,7 +25,7 @@ public struct FetchOptions<Model: PersistentModel> {
   public var token: PageToken?
 
   /// Where in the sources the fetch was asked for, for reports of results that are held for long.
-  public var place: SourcePlace
+  public var place: CallSite
 
   /// Makes options.
   ///
@@ -46,7 +46,7 @@ public struct FetchOptions<Model: PersistentModel> {
     self.limit = limit
     self.offset = offset
     self.after = after
-    place = SourcePlace(fileID: fileID, line: line)
+    place = CallSite(fileID: fileID, line: line)
   }
 }
 

@@ -35,7 +35,7 @@ extension PersistentRecord {
     let request = try UpdateRequest(
       options.request(in: access.root), set: assignments.map { $0.fieldAssignment })
     var updated = 0
-    try access.writeOnce { updated = try $0.update(request) }
+    try access.writeSingle { updated = try $0.update(request) }
     return updated
   }
 }

@@ -33,12 +33,12 @@ extension PersistentResults {
 /// A walk over a result whose steps throw where reading fails.
 public struct ResultCursor<Element: Sendable>: ~Copyable {
   @usableFromInline let storage: ResultStorage<Element>
-  @usableFromInline let walk: PageWalk<Element>
+  @usableFromInline let walk: PageCursor<Element>
 
   @inlinable
   init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
     self.storage = storage
-    walk = PageWalk(window)
+    walk = PageCursor(window)
   }
 
   /// The next model; nil at the end.

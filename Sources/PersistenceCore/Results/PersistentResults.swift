@@ -21,7 +21,7 @@ public struct PersistentResults<Element: Sendable>: Sendable {
 
   init(
     _ rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?, monitor: ContextMonitor,
-    location: String, place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
+    location: String, place: CallSite, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
     storage = try ResultStorage(
       rows, request: request, selecting: selected, monitor: monitor, location: location, place: place,
@@ -45,12 +45,12 @@ extension PersistentResults: Sequence {
   /// Walks the result a page at a time.
   public struct Iterator: IteratorProtocol {
     @usableFromInline let storage: ResultStorage<Element>
-    @usableFromInline let walk: PageWalk<Element>
+    @usableFromInline let walk: PageCursor<Element>
 
     @inlinable
     init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
       self.storage = storage
-      walk = PageWalk(window)
+      walk = PageCursor(window)
     }
 
     /// The next model; nil at the end.

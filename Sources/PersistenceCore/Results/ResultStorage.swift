@@ -27,12 +27,12 @@ final class ResultStorage<Element: Sendable>: Sendable {
   /// Keeps rows of a pinned snapshot, whose first page is read at once.
   init(
     _ rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?, monitor: ContextMonitor,
-    location: String, place: SourcePlace, decode: @escaping @Sendable (borrowing Row) throws -> Element
+    location: String, place: CallSite, decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws {
     decoder = RowDecoder(
       schema: request.schema, selecting: selected, location: location, decode: decode)
     self.monitor = monitor
-    let size = rows.areScattered ? Self.shortPageSize : Self.pageSize
+    let size = rows.usesRandomAccess ? Self.shortPageSize : Self.pageSize
     firstPage = try decoder.page(rows, from: 0, limit: size)
     guard firstPage.count == size, request.limit.map({ $0 > size }) ?? true else {
       self.rows = nil

@@ -16,11 +16,11 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
   /// Walks the result, a page at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let storage: ResultStorage<Element>
-    private let walk: PageWalk<Element>
+    private let walk: PageCursor<Element>
 
     init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
       self.storage = storage
-      walk = PageWalk(window)
+      walk = PageCursor(window)
     }
 
     /// The next model; nil at the end.

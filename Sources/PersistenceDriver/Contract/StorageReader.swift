@@ -22,7 +22,7 @@ public protocol StorageReader: AnyObject {
   /// foreign keys and the like.
   ///
   /// - Throws: ``PersistenceError`` where the store cannot be read.
-  func omissions() throws -> [StoreOmission]
+  func unmappedObjects() throws -> [UnmappedObject]
 
   /// Looks a record up by its primary key.
   ///

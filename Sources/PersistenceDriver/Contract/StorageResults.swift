@@ -22,10 +22,10 @@ public protocol StorageResults: AnyObject, Sendable {
 
   /// Whether there are many rows, each of which is read from a place of its own, as by an index: a first page is better
   /// short then. By default they are not.
-  var areScattered: Bool { get }
+  var usesRandomAccess: Bool { get }
 }
 
 extension StorageResults {
   /// Rows stand beside each other, or are few.
-  public var areScattered: Bool { false }
+  public var usesRandomAccess: Bool { false }
 }

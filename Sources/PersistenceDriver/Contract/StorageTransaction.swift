@@ -42,7 +42,7 @@ public protocol StorageTransaction: StorageReader {
 
   /// Adds a record; the model has been defined.
   ///
-  /// Implementations call ``ModelSchema/requireFit(of:)`` before they insert, update or save.
+  /// Implementations call ``ModelSchema/validate(_:)`` before they insert, update or save.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` where the key exists,
   ///   ``PersistenceError/Code/uniqueViolation``, and ``PersistenceError/Code/invalidRequest`` where the row does not

@@ -84,7 +84,7 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
     _ row: borrowing Row, in schema: ModelSchema, _ check: (MemoryTable.Record, Bool) throws -> Void
   ) throws {
     try requireOpen()
-    try schema.requireFit(of: row)
+    try schema.validate(row)
     guard let stored = state.tables[StoredName(schema.name)]?.schema else {
       throw PersistenceError(
         .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)

@@ -96,7 +96,7 @@ extension ContextMonitor {
 
   private struct Pin {
     var token: UInt64
-    var place: SourcePlace
+    var place: CallSite
     var request: String
     var since: ContinuousClock.Instant
     var isReported = false
@@ -108,7 +108,7 @@ extension ContextMonitor {
   ///   - request: What the result shows.
   ///   - place: Where in the sources it was asked for.
   /// - Returns: A token for ``released(_:)``.
-  public func pinned(_ request: FetchRequest, place: SourcePlace) -> UInt64 {
+  public func pinned(_ request: FetchRequest, place: CallSite) -> UInt64 {
     let token = pins.withLock { pins in
       pins.next += 1
       pins.held.append(Pin(token: pins.next, place: place, request: request.shape, since: .now))

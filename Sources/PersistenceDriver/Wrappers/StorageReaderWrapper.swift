@@ -25,7 +25,7 @@ extension StorageReaderWrapper {
   public func catalog() throws -> [ModelSchema] { try wrappedReader.catalog() }
 
   /// Asks the wrapped reader.
-  public func omissions() throws -> [StoreOmission] { try wrappedReader.omissions() }
+  public func unmappedObjects() throws -> [UnmappedObject] { try wrappedReader.unmappedObjects() }
 
   /// Asks the wrapped reader.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws

@@ -11,7 +11,7 @@ extension StorageResultsWrapper {
   public func count() throws -> Int { try wrapped.count() }
 
   /// Asks the wrapped results.
-  public var areScattered: Bool { wrapped.areScattered }
+  public var usesRandomAccess: Bool { wrapped.usesRandomAccess }
 
   /// Asks the wrapped results.
   public func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {

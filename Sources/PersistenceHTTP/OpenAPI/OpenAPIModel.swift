@@ -35,7 +35,7 @@ struct OpenAPIModel {
     let number: JSONValue = [
       "type": "object", "required": ["count"], "properties": ["count": ["type": "integer", "minimum": 0]],
     ]
-    let base = ServedPath.model(schema.name).text
+    let base = WirePath.model(schema.name).text
     return [
       JSONMember(
         base + "/records",

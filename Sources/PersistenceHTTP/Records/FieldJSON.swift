@@ -44,7 +44,7 @@ package enum FieldJSON {
     case (.data, .string(let text)): return Data(base64Encoded: text).map { .bytes([UInt8]($0)) }
     case (.uuid, .string(let text)): return UUID(uuidString: text).map { .uuid($0) }
     case (.date, .string(let text)):
-      return MomentText.seconds(text).map { PersistentValue.date($0).normalized }
+      return ISO8601Reader.seconds(text).map { PersistentValue.date($0).normalized }
     case (.double, .string(let text)), (.float, .string(let text)):
       return SpecialNumber.value(text).map { .double($0) }
     case (.double, .number(let text)):

@@ -26,7 +26,7 @@ struct AggregateReading {
       if let values = try ends() { return [AggregateGroup(key: [], values: values)] }
     } else if !isCut, request.aggregates.allSatisfy({ $0 == .count }),
       let (plan, components) = AccessPlanner(rows, indexes: indexes).grouped(by: request.grouping),
-      let walk = try GroupWalk(request, binding, plan, components, reader),
+      let walk = try GroupCursor(request, binding, plan, components, reader),
       let groups = try walk.groups()
     {
       return groups
@@ -82,7 +82,7 @@ struct AggregateReading {
   /// The value of a field in the first row; nil where there is no row.
   private func first(of query: PreparedQuery, _ aggregate: Aggregate) throws -> PersistentValue {
     guard let position = aggregate.field.flatMap({ binding.declared.position(of: $0) }) else { return .null }
-    let walk = try RowWalk(query, reader, filling: [position])
+    let walk = try RowCursor(query, reader, filling: [position])
     defer { walk.end() }
     guard try walk.next() != nil else { return .null }
     return try walk.row.withRow { try $0.value(at: position) }
@@ -101,7 +101,7 @@ struct AggregateReading {
         try row.withRow { try fold.add($0) }
       }
     } else {
-      let walk = try RowWalk(query, reader, filling: positions)
+      let walk = try RowCursor(query, reader, filling: positions)
       defer { walk.end() }
       while try walk.next() != nil { try walk.row.withRow { try fold.add($0) } }
     }

@@ -11,9 +11,9 @@ package final class KeyValueWorkspace {
   @exclusivity(unchecked) var bindingVersion = -1
 
   /// What chooses plans instead of estimates; nil where those do.
-  let dice: PlanDice?
+  let dice: RandomPlanChooser?
 
-  package init(dice: PlanDice? = nil) { self.dice = dice }
+  package init(dice: RandomPlanChooser? = nil) { self.dice = dice }
 
   /// A row of so many fields; it is given back afterwards.
   func takeRow(_ count: Int) -> RowBuffer {

@@ -97,7 +97,7 @@ struct PreparedQuery: Sendable {
     } else if predicate == nil, intersections.isEmpty {
       found = try path.count(reader, limit: wanted)
     } else {
-      let walk = try RowWalk(self, reader, filling: [])
+      let walk = try RowCursor(self, reader, filling: [])
       defer { walk.end() }
       var count = 0
       while count < wanted, try walk.next() != nil { count += 1 }
@@ -117,7 +117,7 @@ struct PreparedQuery: Sendable {
     -> any StorageResults
   {
     plan.isOrdered
-      ? WalkedResults(self, source, selecting: positions)
+      ? CursorResults(self, source, selecting: positions)
       : SortedResults(self, try sort(reader), source, selecting: positions)
   }
 
@@ -131,7 +131,7 @@ struct PreparedQuery: Sendable {
       }
       return keys
     }
-    let walk = try RowWalk(self, reader, filling: [])
+    let walk = try RowCursor(self, reader, filling: [])
     defer { walk.end() }
     var passed = 0
     while keys.count < request.limit ?? Int.max, try walk.next() != nil {

@@ -124,7 +124,7 @@ extension PreparedQuery {
   func sort(_ reader: any ByteReader) throws -> StoredKeys {
     let order = try RowOrder(request.totalOrder, in: binding.declared)
     var keys = SortKeys(wanted: wanted)
-    let walk = try RowWalk(self, reader, filling: order.criteria.map { $0.position })
+    let walk = try RowCursor(self, reader, filling: order.criteria.map { $0.position })
     defer { walk.end() }
     while try walk.next() != nil {
       let key = try walk.storedKey()

@@ -23,7 +23,7 @@ extension KeyValueTransaction {
 
   private func write(_ row: borrowing Row, in schema: ModelSchema, _ expectation: Expectation) throws {
     try requireOpen()
-    try schema.requireFit(of: row)
+    try schema.validate(row)
     let binding = try writableBinding(schema)
     let length = try binding.layout.packedLength(of: row)
     let stored = writtenKey

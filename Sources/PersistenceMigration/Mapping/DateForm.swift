@@ -42,8 +42,8 @@ public enum DateForm: Sendable, Hashable, Codable {
   /// not of this form.
   func moment(_ text: String) -> (seconds: Double, isExact: Bool)? {
     switch self {
-    case .iso8601: MomentText.moment(text)
-    case .pattern(let pattern): MomentPattern(pattern)?.moment(text)
+    case .iso8601: ISO8601Reader.moment(text)
+    case .pattern(let pattern): ISO8601Pattern(pattern)?.moment(text)
     default: nil
     }
   }
@@ -71,7 +71,7 @@ public enum DateForm: Sendable, Hashable, Codable {
 }
 
 /// A pattern of a date as text.
-struct MomentPattern {
+struct ISO8601Pattern {
   private enum Part {
     case year, month, day, hour, minute, second, fraction, zone
     case literal(Unicode.Scalar)
@@ -103,8 +103,8 @@ struct MomentPattern {
 
   /// The seconds since 2001 that a text of the pattern stands for, and whether its digits can be had back from them.
   func moment(_ text: String) -> (seconds: Double, isExact: Bool)? {
-    var reader = MomentReader(text)
-    var moment = MomentText.Civil(year: 0, month: 0, day: 0)
+    var reader = ISO8601FieldReader(text)
+    var moment = ISO8601Reader.Civil(year: 0, month: 0, day: 0)
     for part in parts {
       switch part {
       case .year: guard let number = reader.digits(4) else { return nil }; moment.year = number

@@ -59,7 +59,7 @@ struct FieldMapping {
     switch kind {
     case .data: return Data(base64Encoded: text).map { .bytes([UInt8]($0)) }
     case .document: return (try? JSONParser.parse(text)).map { .document(JSONText.canonical($0)) }
-    case .date: return MomentText.seconds(text).map { .date($0) }
+    case .date: return ISO8601Reader.seconds(text).map { .date($0) }
     default:
       guard case .exact(let value) = ValueConversion(kind: kind).convert(.text(text)) else { return nil }
       return value

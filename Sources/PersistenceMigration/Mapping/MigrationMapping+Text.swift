@@ -72,7 +72,7 @@ extension MigrationMapping {
     let forms = try rest.split(separator: "|", omittingEmptySubsequences: false).map { part -> DateForm in
       let word = String(part)
       if let known = DateForm.words.first(where: { $0.word == word }) { return known.form }
-      guard MomentPattern(word) != nil else {
+      guard ISO8601Pattern(word) != nil else {
         throw PersistenceError.invalidRequest(
           "“\(whole)”: “\(word)” is no form of dates; forms are "
             + DateForm.words.map(\.word).joined(separator: ", ") + " and patterns with yyyy, MM and dd")

@@ -13,9 +13,9 @@ extension Migration {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/lossyMigration``.
   func requirePermission(
     for routes: [ModelRoute], in snapshot: any StorageSnapshot, _ progress: (MigrationProgress) throws -> Void
-  ) throws -> (losses: [MigrationLoss], omissions: [StoreOmission]) {
+  ) throws -> (losses: [MigrationLoss], unmappedObjects: [UnmappedObject]) {
     let capabilities = destination.capabilities
-    let omissions = try omissions(of: snapshot, besides: routes.map(\.source))
+    let unmappedObjects = try unmappedObjects(of: snapshot, besides: routes.map(\.source))
     var losses: [MigrationLoss] = []
     for route in routes where Self.couldLose(route, capabilities) {
       var counter = LossCounter(route.mapper, for: capabilities)
@@ -25,8 +25,8 @@ extension Migration {
       }
       losses += counter.found.filter(\.isChange)
     }
-    try MigrationPlan.requirePermission(losses: losses, omissions: omissions, by: options)
-    return (losses, omissions)
+    try MigrationPlan.requirePermission(losses: losses, unmappedObjects: unmappedObjects, by: options)
+    return (losses, unmappedObjects)
   }
 
   private static func couldLose(_ route: ModelRoute, _ capabilities: Capabilities) -> Bool {

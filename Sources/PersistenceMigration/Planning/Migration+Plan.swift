@@ -22,7 +22,7 @@ extension Migration {
     }
     let seconds = (ContinuousClock.now - start).timeInterval
     var plan = MigrationPlan(
-      models: models, omissions: try omissions(of: snapshot, besides: schemas),
+      models: models, unmappedObjects: try unmappedObjects(of: snapshot, besides: schemas),
       estimate: MigrationPlan.Estimate(
         bytes: models.reduce(0) { $0 + Self.roughSize($1) }, free: FreeSpace.bytes(at: destination),
         seconds: seconds * 3,
@@ -56,13 +56,17 @@ extension Migration {
   /// - Parameters:
   ///   - snapshot: The source.
   ///   - schemas: The models that are copied.
-  /// - Returns: The omissions; where models were chosen, those of others are no news.
+  /// - Returns: The unmappedObjects; where models were chosen, those of others are no news.
   /// - Throws: ``PersistenceError`` where the source cannot be read.
-  func omissions(of snapshot: any StorageSnapshot, besides schemas: [ModelSchema]) throws -> [StoreOmission] {
-    let omissions = try snapshot.omissions()
-    guard options.models != nil else { return omissions }
+  func unmappedObjects(of snapshot: any StorageSnapshot, besides schemas: [ModelSchema]) throws
+    -> [UnmappedObject]
+  {
+    let unmappedObjects = try snapshot.unmappedObjects()
+    guard options.models != nil else { return unmappedObjects }
     let chosen = Set(schemas.map { StoredName($0.name) })
-    return omissions.filter { omission in omission.model.map { chosen.contains(StoredName($0)) } ?? false }
+    return unmappedObjects.filter { omission in
+      omission.model.map { chosen.contains(StoredName($0)) } ?? false
+    }
   }
 
   private func isInterrupted() throws -> Bool {

@@ -70,7 +70,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   /// The models, in the order of their names' bytes.
   public var models: [Model]
   /// What the source has beside its models, and what they do not say.
-  public var omissions: [StoreOmission]
+  public var unmappedObjects: [UnmappedObject]
   /// What it takes.
   public var estimate: Estimate
   /// Whether an interrupted migration has begun to fill the destination.
@@ -90,7 +90,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   /// Records that cannot be carried over at all are no loss that could be allowed: they stop the migration, or are put
   /// aside where ``MigrationOptions/failures`` says so.
   public var isLossy: Bool {
-    losses.contains { $0.isChange } || omissions.contains(where: \.losesRecords)
+    losses.contains { $0.isChange } || unmappedObjects.contains(where: \.losesRecords)
   }
 
   /// Makes sure that nothing is lost that may not be.
@@ -98,15 +98,17 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   /// - Parameter options: Whether values may be changed.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/lossyMigration``, saying what would be lost.
   public func requirePermission(by options: MigrationOptions) throws {
-    try Self.requirePermission(losses: losses, omissions: omissions, by: options)
+    try Self.requirePermission(losses: losses, unmappedObjects: unmappedObjects, by: options)
   }
 
   static func requirePermission(
-    losses: [MigrationLoss], omissions: [StoreOmission], by options: MigrationOptions
+    losses: [MigrationLoss], unmappedObjects: [UnmappedObject], by options: MigrationOptions
   ) throws {
     guard !options.allowLossy else { return }
     var lines = losses.filter(\.isChange).map { "\($0)" }
-    lines += omissions.filter(\.losesRecords).map { "the \($0.kind.rawValue) “\($0.name)”: \($0.detail)" }
+    lines += unmappedObjects.filter(\.losesRecords).map {
+      "the \($0.kind.rawValue) “\($0.name)”: \($0.detail)"
+    }
     guard !lines.isEmpty else { return }
     throw PersistenceError(
       .lossyMigration,

@@ -12,7 +12,7 @@ struct ServerDialect: RemoteDialect {
 
   func insert(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue {
     try await write(
-      .init(method: .POST, path: ServedPath.records(record.schema.name).text, body: record.json),
+      .init(method: .POST, path: WirePath.records(record.schema.name).text, body: record.json),
       record.schema,
       record.key)
   }
@@ -30,22 +30,22 @@ struct ServerDialect: RemoteDialect {
   {
     try await write(
       .init(
-        method: .PUT, path: ServedPath.record(record.key, in: record.schema).text, body: record.json,
+        method: .PUT, path: WirePath.record(record.key, in: record.schema).text, body: record.json,
         headers: headers), record.schema, record.key)
   }
 
   func delete(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue? {
     try await optional(
-      .init(method: .DELETE, path: ServedPath.record(record.key, in: record.schema).text), record.schema)
+      .init(method: .DELETE, path: WirePath.record(record.key, in: record.schema).text), record.schema)
   }
 
   func find(_ key: RecordKey, _ schema: ModelSchema) async throws(PersistenceError) -> JSONValue? {
-    try await optional(.init(method: .GET, path: ServedPath.record(key, in: schema).text), schema)
+    try await optional(.init(method: .GET, path: WirePath.record(key, in: schema).text), schema)
   }
 
   func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) -> Bool
   {
-    let batch = ServedBatch(
+    let batch = WireBatch(
       try PersistenceError.catching {
         try changes.map { change in
           switch change {
@@ -59,7 +59,7 @@ struct ServerDialect: RemoteDialect {
         }
       }, id: id)
     let reply = try await write(
-      .init(method: .POST, path: ServedPath.batches.text, body: batch.json), schema, nil)
+      .init(method: .POST, path: WirePath.batches.text, body: batch.json), schema, nil)
     guard case .bool(let isNew)? = reply.member("applied") else {
       throw PersistenceError.damaged("the server does not say whether a batch was applied").at(
         model: schema.name)
@@ -70,9 +70,9 @@ struct ServerDialect: RemoteDialect {
   func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows? {
     let schema = request.schema
     guard try await isKnown(schema) else { return nil }
-    let body = try PersistenceError.catching { try ServedQuery.json(request) }
+    let body = try PersistenceError.catching { try WireQuery.json(request) }
     switch try await client.lines(
-      of: .init(method: .POST, path: ServedPath.query(schema.name).text, body: body, wantsLines: true))
+      of: .init(method: .POST, path: WirePath.query(schema.name).text, body: body, wantsLines: true))
     {
     case .success(let lines): return { () async throws(PersistenceError) in try await lines.next() }
     case .failure(let failure) where failure.isUnknownModel: return nil
@@ -83,9 +83,9 @@ struct ServerDialect: RemoteDialect {
   func count(_ request: FetchRequest) async throws(PersistenceError) -> Int {
     let schema = request.schema
     guard try await isKnown(schema) else { return 0 }
-    let body = try PersistenceError.catching { try ServedQuery.json(request) }
+    let body = try PersistenceError.catching { try WireQuery.json(request) }
     let reply = try await client.reply(
-      to: .init(method: .POST, path: ServedPath.count(schema.name).text, body: body))
+      to: .init(method: .POST, path: WirePath.count(schema.name).text, body: body))
     if reply.isAnswer, case .number(let text)? = try reply.json().member("count"), let number = Int(text) {
       return number
     }
@@ -124,7 +124,7 @@ struct ServerDialect: RemoteDialect {
 
   private func define(_ schema: ModelSchema) async throws(PersistenceError) {
     let reply = try await client.reply(
-      to: .init(method: .PUT, path: ServedPath.model(schema.name).text, body: schema.json))
+      to: .init(method: .PUT, path: WirePath.model(schema.name).text, body: schema.json))
     guard reply.isAnswer else {
       throw failure(reply).error.at(model: schema.name)
     }
@@ -138,7 +138,7 @@ struct ServerDialect: RemoteDialect {
   /// Whether the server has the model, which is compared with the declaration the first time (contract E4).
   private func isKnown(_ schema: ModelSchema) async throws(PersistenceError) -> Bool {
     if server.isChecked(schema) { return true }
-    let reply = try await client.reply(to: .init(method: .GET, path: ServedPath.model(schema.name).text))
+    let reply = try await client.reply(to: .init(method: .GET, path: WirePath.model(schema.name).text))
     guard reply.isAnswer else {
       let failure = failure(reply)
       if failure.isUnknownModel { return false }

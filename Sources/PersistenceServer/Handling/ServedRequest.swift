@@ -17,7 +17,7 @@ struct ServedRequest: Sendable {
   }
 
   var method: Method
-  var path: ServedPath
+  var path: WirePath
   /// What stands after the question mark.
   var parameters: String?
   /// The body; empty where there is none.
@@ -29,7 +29,7 @@ struct ServedRequest: Sendable {
   var wantsLines = false
 
   /// The methods that a path has.
-  static func methods(of path: ServedPath) -> [Method] {
+  static func methods(of path: WirePath) -> [Method] {
     switch path {
     case .health, .description, .models: [.get, .head]
     case .model: [.get, .head, .put]

@@ -41,7 +41,7 @@ struct StoreResponder: HTTPResponder {
       throw Problem(status: 414, .invalidRequest, "the path is longer than \(service.limits.pathSize) bytes")
     }
     let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
-    let path = ServedPath(String(target[..<(mark ?? target.endIndex)]))
+    let path = WirePath(String(target[..<(mark ?? target.endIndex)]))
     // Whoever has no token learns nothing but that there is a server: not even which paths there are.
     let access = tokens.access(authorization: request.headers[.authorization])
     guard path == .health || access > .none else {

@@ -29,7 +29,7 @@ extension StoreService {
     do {
       _ = try context.fetch(asked).read(from: 0, limit: limit + 1) { row in
         if count == limit || bytes.count > limits.pageBytes {
-          next = try last.map { try PlaceToken.text($0, of: request) }
+          next = try last.map { try PositionToken.text($0, of: request) }
           throw EndOfPage()
         }
         if count > 0 { bytes.append(UInt8(ascii: ",")) }

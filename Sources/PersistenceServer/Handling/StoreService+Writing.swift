@@ -15,7 +15,7 @@ extension StoreService {
         return try RecordKey(of: row, in: schema)
       }
       var answer = Answer.record(try stored(key, schema, in: transaction), status: 201)
-      answer.headers.append(("Location", ServedPath.record(key, in: schema).text))
+      answer.headers.append(("Location", WirePath.record(key, in: schema).text))
       return answer
     }
   }
@@ -58,7 +58,7 @@ extension StoreService {
   /// Makes the changes of a batch, all or none of them, and once for its id.
   func apply(_ request: ServedRequest) throws -> Answer {
     _ = try request.parameters(known: [])
-    var batch = try ServedBatch(try request.json())
+    var batch = try WireBatch(try request.json())
     if let header = request.idempotencyKey {
       guard let id = UUID(uuidString: header.trimmingCharacters(in: ["\"", " "])) else {
         throw PersistenceError.invalidRequest("the header Idempotency-Key is a UUID")
@@ -101,7 +101,7 @@ extension StoreService {
   }
 
   private func make(
-    _ change: ServedBatch.Change, _ schema: ModelSchema, _ row: RowBuffer,
+    _ change: WireBatch.Change, _ schema: ModelSchema, _ row: RowBuffer,
     in transaction: any StorageTransaction
   ) throws {
     if change.action == .delete {

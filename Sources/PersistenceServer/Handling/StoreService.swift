@@ -33,20 +33,20 @@ struct StoreService: Sendable {
     case (.records(let name), .post): return try insert(name, request)
     case (.records(let name), _), (.query(let name), .get), (.query(let name), .head):
       let schema = try schema(name, in: context)
-      let parameters = try request.parameters(known: ServedQuery.parameters)
-      return try records(try ServedQuery(parameters, schema, limits: queryLimits).request, request)
+      let parameters = try request.parameters(known: WireQuery.parameters)
+      return try records(try WireQuery(parameters, schema, limits: queryLimits).request, request)
     case (.query(let name), _):
       let schema = try schema(name, in: context)
       _ = try request.parameters(known: [])
-      return try records(try ServedQuery(request.json(), schema, limits: queryLimits).request, request)
+      return try records(try WireQuery(request.json(), schema, limits: queryLimits).request, request)
     case (.count(let name), .post):
       let schema = try schema(name, in: context)
       _ = try request.parameters(known: [])
-      return try count(try ServedQuery(request.json(), schema, limits: queryLimits).request)
+      return try count(try WireQuery(request.json(), schema, limits: queryLimits).request)
     case (.count(let name), _):
       let schema = try schema(name, in: context)
-      let parameters = try request.parameters(known: ServedQuery.parameters)
-      return try count(try ServedQuery(parameters, schema, limits: queryLimits).request)
+      let parameters = try request.parameters(known: WireQuery.parameters)
+      return try count(try WireQuery(parameters, schema, limits: queryLimits).request)
     case (.record(let name, let key), .put): return try replace(name, key, request)
     case (.record(let name, let key), .delete): return try delete(name, key, request)
     case (.record(let name, let key), _): return try find(name, key, request)

@@ -86,13 +86,13 @@ struct ExportCommand: ToolCommand {
   }
 
   private func checkPlaces(_ stores: ToolStores) throws {
-    var places = RunPlaces(stores)
+    var places = PathConflicts(stores)
     try places.addStore(url, as: "the store")
     let beside = file.map(SchemaFile.path)
     if let file { try places.addOutput(file, as: "the file", replacesExisting: force) }
     if let beside { try places.addOutput(beside, as: "the file's schema", replacesExisting: force) }
     // A schema that is named may be the one beside the file.
-    guard let schema, beside.map({ FilePlace($0).path }) != FilePlace(schema).path else { return }
+    guard let schema, beside.map({ FileLocation($0).path }) != FileLocation(schema).path else { return }
     try places.addOutput(schema, as: "--schema", replacesExisting: force)
   }
 

@@ -123,7 +123,7 @@ struct ImportCommand: ToolCommand {
   }
 
   private func checkPlaces(_ stores: ToolStores) throws {
-    var places = RunPlaces(stores)
+    var places = PathConflicts(stores)
     try places.addInput(file, as: "the file that is read")
     if let schemaFile { try places.addInput(schemaFile, as: "the schema that is read") }
     try places.addStore(url, as: "the store", isWritten: true)

@@ -30,7 +30,7 @@ struct InspectCommand: ToolCommand {
       let summary = Summary(
         location: store.location, size: size, capabilities: capabilities,
         models: models.map { Summary.Model(schema: $0.schema, count: $0.count) },
-        omissions: try snapshot.omissions(), isComplete: try Self.isComplete(store))
+        unmappedObjects: try snapshot.unmappedObjects(), isComplete: try Self.isComplete(store))
       switch format {
       case .table: try printTable(summary, session.output)
       case .json: try session.output.line(EncodedText.json(summary))
@@ -57,7 +57,7 @@ struct InspectCommand: ToolCommand {
     var size: Int?
     var capabilities: Capabilities
     var models: [Model]
-    var omissions: [StoreOmission]
+    var unmappedObjects: [UnmappedObject]
     /// Whether no migration into the store is unfinished.
     var isComplete: Bool
   }
@@ -71,8 +71,8 @@ struct InspectCommand: ToolCommand {
     }
     try output.line("models   \(summary.models.count)")
     for model in summary.models { try printModel(model.schema, model.count, output) }
-    if !summary.omissions.isEmpty { try output.line() }
-    try OmissionPrinter(output).print(summary.omissions)
+    if !summary.unmappedObjects.isEmpty { try output.line() }
+    try UnmappedObjectPrinter(output).print(summary.unmappedObjects)
   }
 
   private func printModel(_ schema: ModelSchema, _ count: Int, _ output: ByteOutput) throws {

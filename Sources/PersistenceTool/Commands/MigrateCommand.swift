@@ -26,7 +26,7 @@ struct MigrateCommand: ToolCommand {
   @Argument(help: "The URL of the store to fill.")
   var destination: String
 
-  @OptionGroup var choices: MigrateChoices
+  @OptionGroup var choices: MigrateOptions
 
   @Option(help: "How progress is shown: auto, plain, json or none.")
   var progress: ProgressDisplay.Style = .auto
@@ -45,7 +45,7 @@ struct MigrateCommand: ToolCommand {
   func run(in session: ToolSession) throws -> ToolFailure.Exit {
     let options = try choices.options()
     let stores = ToolStores(session, isVerbose: common.verbose)
-    var places = RunPlaces(stores)
+    var places = PathConflicts(stores)
     try places.addStore(source, as: "the source")
     try places.addStore(destination, as: "the destination", isWritten: true)
     if let rejects = choices.rejects { try places.addOutput(rejects, as: "--rejects") }

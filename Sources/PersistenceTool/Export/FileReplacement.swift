@@ -18,7 +18,7 @@ final class FileReplacement {
   init(_ path: String, replacesExisting: Bool) throws {
     self.path = path
     if !replacesExisting { try Self.requireNone(at: path) }
-    if FilePlace(path).isSpecial {
+    if FileLocation(path).isSpecial {
       temporary = nil
       descriptor = open(path, O_WRONLY | O_CLOEXEC)
     } else {
@@ -48,7 +48,7 @@ final class FileReplacement {
   ///
   /// - Throws: ``ToolFailure``.
   static func requireNone(at path: String) throws {
-    guard !FileManager.default.fileExists(atPath: path) || FilePlace(path).isSpecial else {
+    guard !FileManager.default.fileExists(atPath: path) || FileLocation(path).isSpecial else {
       throw ToolFailure.usage("\(path) exists; --force replaces it")
     }
   }

@@ -80,7 +80,7 @@ struct FieldReading {
     case .data: return Data(base64Encoded: text).map { .bytes([UInt8]($0)) }
     case .uuid: return UUID(uuidString: text).map { .uuid($0) }
     case .document: return (try? JSONDocument.canonical(text)).map { .document($0) }
-    case .date: return MomentText.seconds(text).map { .date($0) }
+    case .date: return ISO8601Reader.seconds(text).map { .date($0) }
     default:
       if let special = SpecialNumber.value(text) {
         if field.kind == .double || field.kind == .float { return .double(special) }

@@ -58,7 +58,7 @@ enum ValueShape: Int, CaseIterable, Hashable {
     if SpecialNumber.value(text) != nil { return .specialNumber }
     if text.utf8.count == 36, UUID(uuidString: text)?.uuidString == text { return .uuid }
     if text.utf8.last == UInt8(ascii: "Z") || text.utf8.first == UInt8(ascii: "@"),
-      let seconds = MomentText.seconds(text),
+      let seconds = ISO8601Reader.seconds(text),
       DateText.text(seconds) == text
     {
       return .date

@@ -32,7 +32,7 @@ struct MigrationPrinter {
     }
     try table.finish()
     for loss in report.losses { try output.line("changed: \(TerminalText.safe("\(loss)"))") }
-    try OmissionPrinter(output).print(report.omissions)
+    try UnmappedObjectPrinter(output).print(report.unmappedObjects)
     if let comparison = report.comparison {
       for model in comparison.models where model.differenceCount > 0 {
         try ComparisonPrinter(output).print(model)

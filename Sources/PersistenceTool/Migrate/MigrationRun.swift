@@ -8,7 +8,7 @@ struct MigrationRun {
   let sourceURL: String
   let destinationURL: String
   let options: MigrationOptions
-  let choices: MigrateChoices
+  let choices: MigrateOptions
   let report: String?
   let format: ResultFormat
   let session: ToolSession
@@ -20,7 +20,7 @@ struct MigrationRun {
     let catalog = try source.catalog().filter { !ReservedModel.isReserved($0.name) }
     let known = Set(catalog.map { StoredName($0.name) })
     for name in choices.model where !known.contains(StoredName(name)) {
-      if let omission = try source.omissions().first(where: {
+      if let omission = try source.unmappedObjects().first(where: {
         StoredName($0.name) == StoredName(name) && $0.model == nil
       }) {
         throw ToolFailure.usage(

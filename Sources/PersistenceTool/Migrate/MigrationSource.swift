@@ -13,7 +13,9 @@ struct MigrationSource {
     do {
       let known = Set(try store.catalog().map { StoredName($0.name) })
       let views = Set(
-        try store.omissions().filter { [.view, .virtualTable].contains($0.kind) }.map { StoredName($0.name) })
+        try store.unmappedObjects().filter { [.view, .virtualTable].contains($0.kind) }.map {
+          StoredName($0.name)
+        })
       let wanted = models.filter { !known.contains(StoredName($0)) && views.contains(StoredName($0)) }
       guard !wanted.isEmpty else { return store }
       try store.close()

@@ -10,7 +10,7 @@ struct PlanObstacles {
     if !options.allowLossy {
       let changed = plan.losses.filter(\.isChange).reduce(0) { $0 + $1.count }
       if changed > 0 { lines.append("\(changed) values would be changed; --allow-lossy lets them") }
-      for omission in plan.omissions where omission.losesRecords {
+      for omission in plan.unmappedObjects where omission.losesRecords {
         lines.append(
           "the \(omission.kind.rawValue) “\(omission.name)” would be left out; --allow-lossy lets it")
       }

@@ -9,7 +9,7 @@ struct PlanPrinter {
 
   func print(_ plan: MigrationPlan, _ obstacles: [String]) throws {
     for model in plan.models { try print(model) }
-    try OmissionPrinter(output).print(plan.omissions)
+    try UnmappedObjectPrinter(output).print(plan.unmappedObjects)
     let models = plan.models.count
     try output.line(
       "\(plan.records) record\(plan.records == 1 ? "" : "s") of \(models) model\(models == 1 ? "" : "s"), "
@@ -59,15 +59,15 @@ struct PlanPrinter {
 }
 
 /// Prints what has no counterpart.
-struct OmissionPrinter {
+struct UnmappedObjectPrinter {
   private let output: ByteOutput
 
   init(_ output: ByteOutput) { self.output = output }
 
-  func print(_ omissions: [StoreOmission]) throws {
-    guard !omissions.isEmpty else { return }
+  func print(_ unmappedObjects: [UnmappedObject]) throws {
+    guard !unmappedObjects.isEmpty else { return }
     try output.line("no counterpart in models:")
-    for omission in omissions {
+    for omission in unmappedObjects {
       let place = omission.model.map { "\($0): " } ?? ""
       let records = omission.records.map { " (\($0) record\($0 == 1 ? "" : "s"))" } ?? ""
       try output.line(

@@ -6,21 +6,21 @@ import PersistenceCore
 /// Three scripted layers on a clock of their own, and the store over them.
 struct LayerBench {
   let clock = TestClock()
-  let cache: ScriptedStore<Note>
-  let local: ScriptedStore<Note>
-  let remote: ScriptedStore<Note>
-  let store: LayeredStore<Note>
+  let cache: ScriptedDataSource<Note>
+  let local: ScriptedDataSource<Note>
+  let remote: ScriptedDataSource<Note>
+  let store: LayeredDataSource<Note>
 
   static let gone = PersistenceError(.unreachable, "gone")
   static let broken = PersistenceError(.inputOutput, "broken")
 
   init(_ objects: [Note] = [], change: (inout LayerOptions<Note>) -> Void = { _ in }) throws {
-    cache = try ScriptedStore(clock: clock)
-    local = try ScriptedStore(clock: clock)
-    remote = try ScriptedStore(objects, clock: clock)
+    cache = try ScriptedDataSource(clock: clock)
+    local = try ScriptedDataSource(clock: clock)
+    remote = try ScriptedDataSource(objects, clock: clock)
     var options = Self.options(clock)
     change(&options)
-    store = try LayeredStore(cache: cache, local: local, remote: remote, options: options)
+    store = try LayeredDataSource(cache: cache, local: local, remote: remote, options: options)
   }
 
   /// Options by the clock, without chance.
@@ -35,7 +35,7 @@ struct LayerBench {
     return options
   }
 
-  func layer(_ layer: StoreLayer) -> ScriptedStore<Note> {
+  func layer(_ layer: DataSourceLayer) -> ScriptedDataSource<Note> {
     switch layer {
     case .cache: cache
     case .local: local
@@ -44,13 +44,13 @@ struct LayerBench {
   }
 
   /// How many questions a layer was asked.
-  func reads(_ layer: StoreLayer) -> Int {
+  func reads(_ layer: DataSourceLayer) -> Int {
     self.layer(layer).calls.count { [.find, .execute, .count].contains($0.operation) }
   }
 }
 
 let everyNote = FetchOptions<Note>()
 
-extension StoreAnswer {
+extension LayeredAnswer {
   var isUpToDate: Bool { source == .remote && age == .zero && isComplete }
 }

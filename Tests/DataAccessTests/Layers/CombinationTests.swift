@@ -26,12 +26,12 @@ struct CombinationTests {
       if states[1] != .hanging { options.local.timeout = nil }
       if states[2] != .hanging { options.remote.timeout = nil }
     }
-    for (layer, state) in zip([StoreLayer.cache, .local], states) where state == .empty {
+    for (layer, state) in zip([DataSourceLayer.cache, .local], states) where state == .empty {
       // A refresh that fails leaves the layer without knowledge.
       bench.layer(layer).script(.failure(LayerBench.broken), for: .apply)
     }
     _ = try await bench.store.answer(to: everyNote)
-    for (layer, state) in zip(StoreLayer.allCases, states) {
+    for (layer, state) in zip(DataSourceLayer.allCases, states) {
       switch state {
       case .good, .empty: break
       case .failing: bench.layer(layer).answerOtherwise(.failure(LayerBench.gone))
@@ -67,7 +67,7 @@ struct CombinationTests {
   func reads(states: [State], strategy: RetrievalStrategy) async throws {
     let bench = try await bench(states)
     let result = await passing(bench) { try await bench.store.answer(to: everyNote, strategy: strategy) }
-    let good = zip(StoreLayer.allCases, states).filter { $1 == .good }.map(\.0)
+    let good = zip(DataSourceLayer.allCases, states).filter { $1 == .good }.map(\.0)
     if good.isEmpty {
       // No layer holds anything of it either: the empty ones were never filled.
       let error = #expect(throws: PersistenceError.self) { try result.get() }
@@ -78,7 +78,7 @@ struct CombinationTests {
     let answer = try result.get()
     #expect(answer.value == Self.notes && answer.isComplete && good.contains(answer.source))
     if strategy != .fastestAvailable {
-      let wanted: StoreLayer = good.contains(.remote) ? .remote : good.contains(.local) ? .local : .cache
+      let wanted: DataSourceLayer = good.contains(.remote) ? .remote : good.contains(.local) ? .local : .cache
       #expect(answer.source == wanted)
     }
     if answer.source == .remote {
@@ -91,8 +91,8 @@ struct CombinationTests {
   @Test("several answers: only better ones, and the remote store's error at the end", arguments: combinations)
   func several(states: [State]) async throws {
     let bench = try await bench(states)
-    let result = await passing(bench) { () -> ([StoreLayer], PersistenceError?) in
-      var sources: [StoreLayer] = []
+    let result = await passing(bench) { () -> ([DataSourceLayer], PersistenceError?) in
+      var sources: [DataSourceLayer] = []
       do {
         for try await answer in bench.store.answers(to: everyNote) {
           #expect(answer.value == Self.notes && answer.isComplete)
@@ -118,12 +118,13 @@ struct CombinationTests {
     let bench = try await bench(states)
     let changed = Note(1, "changed")
     let result = await passing(bench) { try await bench.store.save(changed) }
-    for layer in StoreLayer.allCases { bench.layer(layer).answerOtherwise(.genuine) }
-    let failed = zip([StoreLayer.cache, .local], states).filter { [.failing, .hanging].contains($1) }.map(\.0)
+    for layer in DataSourceLayer.allCases { bench.layer(layer).answerOtherwise(.genuine) }
+    let failed = zip([DataSourceLayer.cache, .local], states).filter { [.failing, .hanging].contains($1) }
+      .map(\.0)
     if states[2] != .good {
       let error = #expect(throws: PersistenceError.self) { try result.get() }
       #expect(error?.code == (states[2] == .hanging ? .timedOut : .unreachable))
-      for layer in StoreLayer.allCases { #expect(try await bench.layer(layer).find(1) != changed) }
+      for layer in DataSourceLayer.allCases { #expect(try await bench.layer(layer).find(1) != changed) }
       // Whether it was done is not known, so that nothing below is relied upon.
       bench.remote.answerOtherwise(.failure(LayerBench.gone))
       await #expect(throws: PersistenceError.self) { try await bench.store.find(1) }

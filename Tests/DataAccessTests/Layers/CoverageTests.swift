@@ -13,11 +13,11 @@ struct CoverageTests {
   enum Below: String, CaseIterable, Sendable {
     case cache, repository, other
 
-    func layer(_ clock: TestClock) throws -> any Store<Note> {
+    func layer(_ clock: TestClock) throws -> any DataSource<Note> {
       switch self {
-      case .cache: CacheStore<Note>(now: { clock.date })
-      case .repository: try RepositoryStore<Note>.inMemory()
-      case .other: try ScriptedStore<Note>()
+      case .cache: CacheDataSource<Note>(now: { clock.date })
+      case .repository: try RepositoryDataSource<Note>.inMemory()
+      case .other: try ScriptedDataSource<Note>()
       }
     }
   }
@@ -25,12 +25,13 @@ struct CoverageTests {
   private let notes = (0..<20).map { Note($0, "n\($0 % 4)", rank: $0 / 5) }
 
   private func bench(_ below: Below) throws -> (
-    store: LayeredStore<Note>, remote: ScriptedStore<Note>, layer: any Store<Note>, clock: TestClock
+    store: LayeredDataSource<Note>, remote: ScriptedDataSource<Note>, layer: any DataSource<Note>,
+    clock: TestClock
   ) {
     let clock = TestClock()
-    let remote = try ScriptedStore(notes, clock: clock)
+    let remote = try ScriptedDataSource(notes, clock: clock)
     let layer = try below.layer(clock)
-    let store = try LayeredStore(local: layer, remote: remote, options: LayerBench.options(clock))
+    let store = try LayeredDataSource(local: layer, remote: remote, options: LayerBench.options(clock))
     return (store, remote, layer, clock)
   }
 
@@ -56,8 +57,8 @@ struct CoverageTests {
   @Test("V3 what was asked for with one form of é says nothing of the other", arguments: Below.allCases)
   func canonicalEquivalents(below: Below) async throws {
     let clock = TestClock()
-    let remote = try ScriptedStore([Note(1, "x\u{E9}"), Note(2, "xe\u{301}")], clock: clock)
-    let store = try LayeredStore(
+    let remote = try ScriptedDataSource([Note(1, "x\u{E9}"), Note(2, "xe\u{301}")], clock: clock)
+    let store = try LayeredDataSource(
       local: try below.layer(clock), remote: remote, options: LayerBench.options(clock))
     #expect(try await store.filter(where: .contains(\.text, "\u{E9}")).result().map(\.id) == [1])
     #expect(try await store.filter(where: .contains(\.text, "e\u{301}")).result().map(\.id) == [2])
@@ -114,9 +115,9 @@ struct CoverageTests {
 
   @Test("unique values that change hands are refreshed")
   func uniqueSwap() async throws {
-    let remote = try RepositoryStore<Badge>.inMemory([Badge(1, "a"), Badge(2, "b")])
-    let local = try RepositoryStore<Badge>.inMemory()
-    let store = try LayeredStore(local: local, remote: remote)
+    let remote = try RepositoryDataSource<Badge>.inMemory([Badge(1, "a"), Badge(2, "b")])
+    let local = try RepositoryDataSource<Badge>.inMemory()
+    let store = try LayeredDataSource(local: local, remote: remote)
     _ = try await store.filter().result()
     try await remote.apply(
       ChangeBatch([.delete(Badge(1, "")), .save(Badge(2, "a")), .insert(Badge(1, "b"))]))
@@ -145,7 +146,7 @@ struct CoverageTests {
   @Test("a batch that is sent again after a newer write does not undo it below", arguments: Below.allCases)
   func resentBatch(below: Below) async throws {
     let (store, remote, _, _) = try bench(below)
-    let batch = ChangeBatch([StoreChange.save(Note(1, "batch"))])
+    let batch = ChangeBatch([ObjectChange.save(Note(1, "batch"))])
     #expect(try await store.apply(batch))
     try await store.save(Note(1, "newer"))
     #expect(try await !store.apply(batch))
@@ -172,7 +173,7 @@ struct CoverageTests {
     let (store, remote, layer, clock) = try bench(below)
     _ = try await store.filter().result()
     // The answer is made, and takes a second to arrive.
-    let slow = try LayeredStore(
+    let slow = try LayeredDataSource(
       local: layer, remote: LateAnswers(remote, clock, .seconds(1)), options: LayerBench.options(clock))
     let task = Task { try await slow.filter().result() }
     await clock.sleepers(2)
@@ -193,13 +194,13 @@ struct CoverageTests {
     let context = try #require(ContextUnderTest.ours.first { $0.name == "sqlite" })
     let place = try context.makeStore()
     let clock = TestClock()
-    let remote = try ScriptedStore(notes, clock: clock)
-    func open() throws -> (Repository, LayeredStore<Note>) {
+    let remote = try ScriptedDataSource(notes, clock: clock)
+    func open() throws -> (Repository, LayeredDataSource<Note>) {
       let repository = try place.open()
       return (
         repository,
-        try LayeredStore(
-          local: repository.store(of: Note.self), remote: remote, options: LayerBench.options(clock))
+        try LayeredDataSource(
+          local: repository.dataSource(of: Note.self), remote: remote, options: LayerBench.options(clock))
       )
     }
     var (repository, store) = try open()
@@ -235,7 +236,7 @@ struct CoverageTests {
   }
 }
 
-extension ScriptedStore {
+extension ScriptedDataSource {
   /// Writes past the script.
   fileprivate func wrappedSave(_ object: Object) async throws -> Object {
     script(.genuine, for: .save)

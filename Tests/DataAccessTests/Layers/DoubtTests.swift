@@ -11,11 +11,14 @@ struct DoubtTests {
 
   private let notes = (0..<5).map { Note($0, "n\($0)") }
 
-  private func bench(_ below: Below) throws -> (store: LayeredStore<Note>, remote: ScriptedStore<Note>) {
+  private func bench(_ below: Below) throws -> (
+    store: LayeredDataSource<Note>, remote: ScriptedDataSource<Note>
+  ) {
     let clock = TestClock()
-    let remote = try ScriptedStore(notes, clock: clock)
+    let remote = try ScriptedDataSource(notes, clock: clock)
     return (
-      try LayeredStore(local: below.layer(clock), remote: remote, options: LayerBench.options(clock)), remote
+      try LayeredDataSource(local: below.layer(clock), remote: remote, options: LayerBench.options(clock)),
+      remote
     )
   }
 
@@ -63,11 +66,11 @@ struct DoubtTests {
   @Test("a write that begins here ends the doubt about its object")
   func writtenAgain() async throws {
     let clock = TestClock()
-    let remote = try ScriptedStore<Note>(clock: clock)
+    let remote = try ScriptedDataSource<Note>(clock: clock)
     var options = LayerBench.options(clock)
     options.writes = .localFirst
-    let store = try LayeredStore(
-      local: try RepositoryStore<Note>.inMemory(), remote: remote, options: options)
+    let store = try LayeredDataSource(
+      local: try RepositoryDataSource<Note>.inMemory(), remote: remote, options: options)
     let outbox = try #require(store.outbox)
     remote.script(.failure(PersistenceError(.uniqueViolation, "taken")), for: .apply)
     try await store.insert(Note(1))
@@ -112,9 +115,9 @@ struct DoubtTests {
   @Test("an absence is remembered no longer than an object is")
   func absences() async throws {
     let clock = TestClock()
-    let remote = try ScriptedStore<Note>(clock: clock)
-    let cache = CacheStore<Note>(.init(age: .seconds(10)), now: { clock.date })
-    let store = try LayeredStore(cache: cache, remote: remote, options: LayerBench.options(clock))
+    let remote = try ScriptedDataSource<Note>(clock: clock)
+    let cache = CacheDataSource<Note>(.init(age: .seconds(10)), now: { clock.date })
+    let store = try LayeredDataSource(cache: cache, remote: remote, options: LayerBench.options(clock))
     #expect(try await store.find(7) == nil)
     try await remote.insert(Note(7))
     remote.answerOtherwise(.genuine.after(.seconds(1)))
@@ -127,8 +130,8 @@ struct DoubtTests {
   @Test("writes of one object through one layer come one after another, too")
   func oneLayer() async throws {
     let clock = TestClock()
-    let remote = try ScriptedStore<Note>(clock: clock)
-    let store = try LayeredStore<Note>(remote: remote)
+    let remote = try ScriptedDataSource<Note>(clock: clock)
+    let store = try LayeredDataSource<Note>(remote: remote)
     remote.script(.genuine.after(.seconds(1)), for: .save)
     let first = Task { try await store.save(Note(1, "first")) }
     await clock.sleepers(1)

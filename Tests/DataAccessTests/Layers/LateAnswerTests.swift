@@ -13,24 +13,24 @@ struct LateAnswerTests {
   /// A remote store whose answers can be late, and a store over it and one layer.
   private struct Bench {
     let clock = TestClock()
-    let remote: ScriptedStore<Note>
+    let remote: ScriptedDataSource<Note>
     let late: LateAnswers
-    let layer: any Store<Note>
-    let store: LayeredStore<Note>
+    let layer: any DataSource<Note>
+    let store: LayeredDataSource<Note>
 
     init(
       _ notes: [Note], _ below: Below, assign: @escaping @Sendable (Note) -> Note = { $0 }
     ) throws {
       let clock = clock
-      remote = try ScriptedStore(notes, clock: clock)
+      remote = try ScriptedDataSource(notes, clock: clock)
       late = LateAnswers(remote, clock, assign: assign)
       layer =
         switch below {
-        case .cache: CacheStore<Note>(now: { clock.date })
-        case .repository: try RepositoryStore<Note>.inMemory()
-        case .other: try ScriptedStore<Note>()
+        case .cache: CacheDataSource<Note>(now: { clock.date })
+        case .repository: try RepositoryDataSource<Note>.inMemory()
+        case .other: try ScriptedDataSource<Note>()
         }
-      store = try LayeredStore(local: layer, remote: late, options: Self.options(clock))
+      store = try LayeredDataSource(local: layer, remote: late, options: Self.options(clock))
     }
 
     static func options(_ clock: TestClock) -> LayerOptions<Note> {
@@ -107,10 +107,10 @@ struct LateAnswerTests {
   @Test("what the cache takes over from the local store does not undo a younger answer")
   func cacheFill() async throws {
     let clock = TestClock()
-    let remote = try ScriptedStore(notes + [Note(50, "x", rank: 7)], clock: clock)
-    let local = LateAnswers(try RepositoryStore<Note>.inMemory(), clock)
-    let cache = CacheStore<Note>(now: { clock.date })
-    let store = try LayeredStore(
+    let remote = try ScriptedDataSource(notes + [Note(50, "x", rank: 7)], clock: clock)
+    let local = LateAnswers(try RepositoryDataSource<Note>.inMemory(), clock)
+    let cache = CacheDataSource<Note>(now: { clock.date })
+    let store = try LayeredDataSource(
       cache: cache, local: local, remote: remote, options: Bench.options(clock))
     let rank7 = store.filter(where: \.rank == 7)
     _ = try await store.execute(everyNote)
@@ -164,17 +164,18 @@ struct LateAnswerTests {
   // MARK: Two stores on one repository, as two processes are
 
   private func pair() throws -> (
-    first: LayeredStore<Note>, second: LayeredStore<Note>, late: LateAnswers, remote: ScriptedStore<Note>,
+    first: LayeredDataSource<Note>, second: LayeredDataSource<Note>, late: LateAnswers,
+    remote: ScriptedDataSource<Note>,
     repository: Repository, clock: TestClock
   ) {
     let clock = TestClock()
-    let remote = try ScriptedStore(notes, clock: clock)
+    let remote = try ScriptedDataSource(notes, clock: clock)
     let repository = Repository(MemoryContext())
     let late = LateAnswers(remote, clock)
     let options = Bench.options(clock)
     return (
-      try LayeredStore(local: repository.store(of: Note.self), remote: remote, options: options),
-      try LayeredStore(local: repository.store(of: Note.self), remote: late, options: options),
+      try LayeredDataSource(local: repository.dataSource(of: Note.self), remote: remote, options: options),
+      try LayeredDataSource(local: repository.dataSource(of: Note.self), remote: late, options: options),
       late, remote, repository, clock
     )
   }
@@ -217,8 +218,8 @@ struct LateAnswerTests {
     await #expect(throws: PersistenceError.self) { try await second.save(Note(1, "refused")) }
     // As after a restart: the write was announced, and nobody knows what became of it.
     remote.answerOtherwise(.failure(LayerBench.gone))
-    let third = try LayeredStore<Note>(
-      local: repository.store(of: Note.self), remote: remote, options: Bench.options(clock))
+    let third = try LayeredDataSource<Note>(
+      local: repository.dataSource(of: Note.self), remote: remote, options: Bench.options(clock))
     await #expect(throws: PersistenceError.self) { try await third.find(1) }
     await #expect(throws: PersistenceError.self) { try await third.execute(everyNote) }
     #expect(try await third.find(2) == notes[2])

@@ -10,37 +10,38 @@ import Testing
 struct LayeredSuiteTests {
   @Test(
     "in every combination of layers, by every strategy", arguments: LayeredProvider.combinations,
-    StoreCheck.all)
-  func combinations(provider: LayeredProvider, check: StoreCheck) async throws {
+    DataSourceCheck.all)
+  func combinations(provider: LayeredProvider, check: DataSourceCheck) async throws {
     try await check.run(on: provider)
   }
 
-  @Test("over the local stores, written first", arguments: ContextUnderTest.ours, StoreCheck.all)
-  func localFirst(context: ContextUnderTest, check: StoreCheck) async throws {
+  @Test("over the local stores, written first", arguments: ContextUnderTest.ours, DataSourceCheck.all)
+  func localFirst(context: ContextUnderTest, check: DataSourceCheck) async throws {
     try await check.run(
       on: LayeredProvider(
         name: "", layers: [.cache, .local, .remote], strategy: .upToDateWithFallback, writes: .localFirst
       ) { try context.makeStore().open() })
   }
 
-  @Test("a cache by itself is a store too", arguments: StoreCheck.all)
-  func cache(check: StoreCheck) async throws { try await check.run(on: CacheProvider()) }
+  @Test("a cache by itself is a store too", arguments: DataSourceCheck.all)
+  func cache(check: DataSourceCheck) async throws { try await check.run(on: CacheProvider()) }
 
   @Test("no layer at all is no store, and an outbox needs a repository")
   func refusals() throws {
-    #expect(throws: PersistenceError.self) { try LayeredStore<Note>() }
+    #expect(throws: PersistenceError.self) { try LayeredDataSource<Note>() }
     var options = LayerOptions<Note>()
     options.writes = .localFirst
     let error = #expect(throws: PersistenceError.self) {
-      try LayeredStore<Note>(local: CacheStore(), remote: RepositoryStore.inMemory(), options: options)
+      try LayeredDataSource<Note>(
+        local: CacheDataSource(), remote: RepositoryDataSource.inMemory(), options: options)
     }
     #expect(error?.code == .unsupported)
   }
 }
 
-struct LayeredProvider: StoreProvider, CustomStringConvertible {
+struct LayeredProvider: DataSourceUnderTest, CustomStringConvertible {
   var name: String
-  var layers: Set<StoreLayer>
+  var layers: Set<DataSourceLayer>
   var strategy: RetrievalStrategy
   var writes = WritePolicy.remoteFirst
   /// Whether the layers are stores of any kind, not those that a layered store knows something of.
@@ -50,7 +51,7 @@ struct LayeredProvider: StoreProvider, CustomStringConvertible {
   var description: String { name }
 
   static let combinations: [LayeredProvider] = {
-    let all: Set<StoreLayer> = [.cache, .local, .remote]
+    let all: Set<DataSourceLayer> = [.cache, .local, .remote]
     var providers = [
       LayeredProvider(name: "all, up to date", layers: all, strategy: .upToDateWithFallback),
       LayeredProvider(name: "all, fastest", layers: all, strategy: .fastestAvailable),
@@ -70,7 +71,7 @@ struct LayeredProvider: StoreProvider, CustomStringConvertible {
   }()
 
   func withStore<Object: PersistentRecord>(
-    of type: Object.Type, _ body: @Sendable (any Store<Object>) async throws -> Void
+    of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
   ) async throws {
     let repository = try open()
     var options = LayerOptions<Object>()
@@ -79,21 +80,23 @@ struct LayeredProvider: StoreProvider, CustomStringConvertible {
     // A read waits until what many tasks have written is sent; a slow machine has time for that, and a read that never
     // ends is found.
     options.remote.timeout = .seconds(300)
-    let cache: any Store<Object> = isOpaque ? try RepositoryStore<Object>.inMemory() : CacheStore<Object>()
-    let local: any Store<Object> = isOpaque ? try ScriptedStore<Object>() : repository.store(of: type)
-    let store = try LayeredStore(
+    let cache: any DataSource<Object> =
+      isOpaque ? try RepositoryDataSource<Object>.inMemory() : CacheDataSource<Object>()
+    let local: any DataSource<Object> =
+      isOpaque ? try ScriptedDataSource<Object>() : repository.dataSource(of: type)
+    let store = try LayeredDataSource(
       cache: layers.contains(.cache) ? cache : nil, local: layers.contains(.local) ? local : nil,
-      remote: layers.contains(.remote) ? try RepositoryStore<Object>.inMemory() : nil, options: options)
+      remote: layers.contains(.remote) ? try RepositoryDataSource<Object>.inMemory() : nil, options: options)
     try await body(store)
     try? await store.outbox?.send()
     try repository.close()
   }
 }
 
-private struct CacheProvider: StoreProvider {
+private struct CacheProvider: DataSourceUnderTest {
   func withStore<Object: PersistentRecord>(
-    of type: Object.Type, _ body: @Sendable (any Store<Object>) async throws -> Void
+    of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
   ) async throws {
-    try await body(CacheStore<Object>())
+    try await body(CacheDataSource<Object>())
   }
 }

@@ -12,24 +12,24 @@ struct OutboxTests {
   struct Bench {
     let clock = TestClock()
     let repository: Repository
-    let remote: ScriptedStore<Note>
-    let cache = CacheStore<Note>()
-    let store: LayeredStore<Note>
+    let remote: ScriptedDataSource<Note>
+    let cache = CacheDataSource<Note>()
+    let store: LayeredDataSource<Note>
     let outbox: Outbox<Note>
 
     init(
       _ objects: [Note] = [], in repository: Repository = Repository(MemoryContext()),
-      remote: ScriptedStore<Note>? = nil, change: (inout LayerOptions<Note>) -> Void = { _ in }
+      remote: ScriptedDataSource<Note>? = nil, change: (inout LayerOptions<Note>) -> Void = { _ in }
     ) throws {
       self.repository = repository
-      self.remote = try remote ?? ScriptedStore(objects, clock: clock)
+      self.remote = try remote ?? ScriptedDataSource(objects, clock: clock)
       var options = LayerBench.options(clock)
       options.writes = .localFirst
       options.remote.timeout = nil
       options.local.timeout = nil
       change(&options)
-      store = try LayeredStore(
-        cache: cache, local: repository.store(of: Note.self), remote: self.remote, options: options)
+      store = try LayeredDataSource(
+        cache: cache, local: repository.dataSource(of: Note.self), remote: self.remote, options: options)
       outbox = try #require(store.outbox)
     }
 
@@ -61,15 +61,15 @@ struct OutboxTests {
   func normalForms() async throws {
     let repository = Repository(MemoryContext())
     let clock = TestClock()
-    let remote = try ScriptedStore<Twins>([], clock: clock)
+    let remote = try ScriptedDataSource<Twins>([], clock: clock)
     var options = LayerOptions<Twins>()
     options.writes = .localFirst
     options.clock = clock
     options.remote.timeout = nil
     options.local.timeout = nil
     options.outbox = RetryPolicy(attempts: 3, firstDelay: .seconds(1), longestDelay: .seconds(8), jitter: 0)
-    let store = try LayeredStore(
-      cache: nil, local: repository.store(of: Twins.self), remote: remote, options: options)
+    let store = try LayeredDataSource(
+      cache: nil, local: repository.dataSource(of: Twins.self), remote: remote, options: options)
     remote.answerOtherwise(.failure(LayerBench.gone))
     try await store.insert(Twins(id: 1, composed: "a", decomposed: "b"))
     remote.answerOtherwise(.genuine)
@@ -117,7 +117,7 @@ struct OutboxTests {
   func restart(context: ContextUnderTest) async throws {
     guard try context.capabilities().isDurable else { return }
     let place = try context.makeStore()
-    let remote = try ScriptedStore<Note>()
+    let remote = try ScriptedDataSource<Note>()
     do {
       let bench = try Bench(in: place.open(), remote: remote)
       remote.answerOtherwise(.failure(LayerBench.gone))

@@ -138,12 +138,12 @@ struct StrategyTests {
 
   @Test("a cache that holds three of ten never answers as though it held all")
   func three() async throws {
-    let cache = CacheStore<Note>()
-    let remote = try ScriptedStore(notes)
+    let cache = CacheDataSource<Note>()
+    let remote = try ScriptedDataSource(notes)
     var options = LayerOptions<Note>()
     options.strategy = .fastestAvailable
     options.remote.retry = .once
-    let store = try LayeredStore(cache: cache, remote: remote, options: options)
+    let store = try LayeredDataSource(cache: cache, remote: remote, options: options)
     for id in 0..<3 { _ = try await store.find(id) }
     #expect(cache.objectCount == 3)
     #expect(try await store.filter().result() == notes)
@@ -206,7 +206,7 @@ struct StrategyTests {
     _ = try await bench.store.answer(for: 3)
     bench.remote.answerOtherwise(.failure(LayerBench.gone))
     var answers = bench.store.answers(for: 3).makeAsyncIterator()
-    var found: [StoreLayer] = []
+    var found: [DataSourceLayer] = []
     let error = await #expect(throws: PersistenceError.self) {
       while let answer = try await answers.next() {
         found.append(answer.source)
@@ -216,7 +216,7 @@ struct StrategyTests {
     // The cache and the local store hold it, and either may be the first to say so; the other says nothing new.
     #expect(error?.code == .unreachable && (found == [.cache] || found == [.local]))
     // Of everything the layers hold a part, which is said to be one.
-    var some: [StoreAnswer<[Note]>] = []
+    var some: [LayeredAnswer<[Note]>] = []
     let second = await #expect(throws: PersistenceError.self) {
       for try await answer in bench.store.answers(to: everyNote) { some.append(answer) }
     }
@@ -241,7 +241,7 @@ struct StrategyTests {
   @Test("a cancelled task gets no answer, by any strategy", arguments: RetrievalStrategy.allCases)
   func cancellation(strategy: RetrievalStrategy) async throws {
     let bench = try LayerBench(notes) { $0.strategy = strategy }
-    for layer in StoreLayer.allCases { bench.layer(layer).answerOtherwise(.hangs) }
+    for layer in DataSourceLayer.allCases { bench.layer(layer).answerOtherwise(.hangs) }
     let task = Task { try await bench.store.answer(to: everyNote) }
     await bench.remote.calls { $0.count == 1 }
     task.cancel()

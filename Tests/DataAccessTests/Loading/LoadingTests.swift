@@ -33,7 +33,7 @@ struct LoadingTests {
   @Test("a query's states are that it is loading, and then its objects or why not")
   func query() async throws {
     let repository = Repository(MemoryContext())
-    let store = repository.store(of: Note.self)
+    let store = repository.dataSource(of: Note.self)
     try await store.insert(Note(1))
     var states: [LoadingState<[Note]>] = []
     for await state in store.filter().states { states.append(state) }
@@ -50,7 +50,7 @@ struct LoadingTests {
   @Test("updates have states too, and a failure keeps the last value and ends them")
   func updates() async throws {
     let repository = Repository(MemoryContext())
-    var states = repository.store(of: Note.self).updates().states.makeAsyncIterator()
+    var states = repository.dataSource(of: Note.self).updates().states.makeAsyncIterator()
     #expect(await states.next()?.isLoading == true)
     #expect(await states.next()?.value?.results.count == 0)
     try repository.save(Note(1))

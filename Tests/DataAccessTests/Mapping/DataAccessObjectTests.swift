@@ -55,9 +55,9 @@ struct DataAccessObjectTests {
         }, toDomain: { FilmLength(minutes: $0) }),
       .fill(\.searchText, from: \.title), .leaveOut(\.isSelected),
     ]
-    let store = try RepositoryStore<StoredFilm>.inMemory()
+    let store = try RepositoryDataSource<StoredFilm>.inMemory()
     let films = DataAccessObject(
-      store as any Store<StoredFilm>, try Mapper(blank: Film(), fields: Film.fields, rules: rules))
+      store as any DataSource<StoredFilm>, try Mapper(blank: Film(), fields: Film.fields, rules: rules))
     let error = await #expect(throws: PersistenceError.self) {
       try await films.save(contentsOf: [Film(), Film(length: FilmLength(minutes: -1))])
     }
@@ -138,7 +138,7 @@ struct DataAccessObjectTests {
         for _ in 0..<50 {
           let old = manager.exchange(for: Repository(MemoryContext()))
           try await old.finished()
-          let repository = try #require(old.source as? RepositorySource).repository
+          let repository = try #require(old.source as? RepositoryDataSourceProvider).repository
           kept += try repository.count(StoredFilm.self)
           try await old.close()
         }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A store whose answers are of the moment in which it was asked, and arrive later; it may store inserted notes under
 /// keys of its own.
-final class LateAnswers: Store {
-  private let base: any Store<Note>
+final class LateAnswers: DataSource {
+  private let base: any DataSource<Note>
   private let clock: TestClock
   private let delays: Mutex<[Duration]>
   private let assign: @Sendable (Note) -> Note
@@ -19,7 +19,7 @@ final class LateAnswers: Store {
   ///   - delays: One for each of the next readings; those after them are not late.
   ///   - assign: Gives an inserted note its key.
   init(
-    _ base: any Store<Note>, _ clock: TestClock, _ delays: Duration...,
+    _ base: any DataSource<Note>, _ clock: TestClock, _ delays: Duration...,
     assign: @escaping @Sendable (Note) -> Note = { $0 }
   ) {
     (self.base, self.clock, self.assign) = (base, clock, assign)
@@ -45,7 +45,7 @@ final class LateAnswers: Store {
   func delete(_ object: Note) async throws -> Note? { try await base.delete(object) }
   func apply(_ batch: ChangeBatch<Note>) async throws -> Bool { try await base.apply(batch) }
   func find(_ key: Int) async throws -> Note? {
-    func open(_ base: some Store<Note>) async throws -> Note? { try await base.find(key) }
+    func open(_ base: some DataSource<Note>) async throws -> Note? { try await base.find(key) }
     return try await late { try await open(base) }
   }
   func count(_ query: FetchOptions<Note>) async throws -> Int { try await base.count(query) }

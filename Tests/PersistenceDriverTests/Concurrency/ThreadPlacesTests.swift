@@ -13,7 +13,7 @@ struct ThreadPlacesTests {
   @Test("C1: an object that many threads take and give back is used by one at a time, and none is lost")
   func exclusive() {
     let tools = (0..<3).map { _ in Tool() }
-    let places = ThreadPlaces<Tool>(count: 4)
+    let places = StripedPool<Tool>(count: 4)
     for tool in tools { #expect(places.give(tool) == nil) }
     let clashes = Atomic<Int>(0)
     let misses = Atomic<Int>(0)
@@ -37,7 +37,7 @@ struct ThreadPlacesTests {
 
   @Test("a thread finds again what it gave back")
   func affinity() {
-    let places = ThreadPlaces<Tool>(count: 8)
+    let places = StripedPool<Tool>(count: 8)
     let (mine, other) = (Tool(), Tool())
     #expect(places.give(mine) == nil)
     #expect(places.give(other) == nil)
@@ -48,7 +48,7 @@ struct ThreadPlacesTests {
 
   @Test("what finds no place comes back, and what is given after closing does too")
   func full() {
-    let places = ThreadPlaces<Tool>(count: 1)
+    let places = StripedPool<Tool>(count: 1)
     let (first, second) = (Tool(), Tool())
     #expect(places.give(first) == nil)
     #expect(places.give(second) === second)
@@ -56,12 +56,12 @@ struct ThreadPlacesTests {
     #expect(places.isClosed)
     #expect(places.give(first) === first)
     #expect(places.take() == nil)
-    #expect(ThreadPlaces<Tool>(count: 0).give(first) === first)
+    #expect(StripedPool<Tool>(count: 0).give(first) === first)
   }
 
   @Test("while many threads give back, closing leaves nothing behind", arguments: 0..<20)
   func closing(_ round: Int) {
-    let places = ThreadPlaces<Tool>(count: 4)
+    let places = StripedPool<Tool>(count: 4)
     let returned = Mutex<Int>(0)
     DispatchQueue.concurrentPerform(iterations: 5) { number in
       if number == 4 {
@@ -79,7 +79,7 @@ struct ThreadPlacesTests {
   func released() {
     weak var kept: Tool?
     do {
-      let places = ThreadPlaces<Tool>(count: 2)
+      let places = StripedPool<Tool>(count: 2)
       let tool = Tool()
       kept = tool
       #expect(places.give(tool) == nil)

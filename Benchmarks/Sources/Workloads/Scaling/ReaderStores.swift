@@ -2,7 +2,7 @@ import CRawLMDB
 import PersistenceCore
 
 /// A store that several threads read while one writes.
-protocol ReaderStore: Sendable {
+protocol BenchmarkReader: Sendable {
   var name: String { get }
 
   /// Makes what one thread reads with: the keys that it is given, each in a transaction of its own.
@@ -13,7 +13,7 @@ protocol ReaderStore: Sendable {
 }
 
 /// The library: one repository for all threads.
-struct LibraryReaderStore: ReaderStore {
+struct LibraryBenchmarkReader: BenchmarkReader {
   let name = Names.library
   let repository: Repository
 
@@ -31,7 +31,7 @@ struct LibraryReaderStore: ReaderStore {
 }
 
 /// SQLite's C API: a connection for each thread.
-final class RawSQLiteReaderStore: ReaderStore {
+final class RawSQLiteBenchmarkReader: BenchmarkReader {
   let name = Names.raw
   private let folder: Folder
   private let input: Input
@@ -58,7 +58,7 @@ final class RawSQLiteReaderStore: ReaderStore {
 }
 
 /// LMDB's C API: a read transaction for each thread, renewed for each key.
-final class RawLMDBReaderStore: ReaderStore {
+final class RawLMDBBenchmarkReader: BenchmarkReader {
   let name = Names.raw
   // LMDB's environments may be used by several threads; what is the object's own is used by the one that writes.
   nonisolated(unsafe) private let file: LMDBFile

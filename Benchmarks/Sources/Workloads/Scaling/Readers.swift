@@ -35,9 +35,9 @@ enum Readers {
       opening: Library.Location(engine: engine, folder: folder).url("library"),
       engines: [.sqlite, .lmdb], monitoring: Library.quiet)
     try library.insert(contentsOf: input.movies)
-    let stores: [any ReaderStore] = [
-      engine == .sqlite ? try RawSQLiteReaderStore(raw, input) : try RawLMDBReaderStore(raw, input),
-      LibraryReaderStore(repository: library),
+    let stores: [any BenchmarkReader] = [
+      engine == .sqlite ? try RawSQLiteBenchmarkReader(raw, input) : try RawLMDBBenchmarkReader(raw, input),
+      LibraryBenchmarkReader(repository: library),
     ]
     let waits = try stores.map { try readBesideOpenTransaction($0, input.movies[0]) }
     // A round has all numbers of threads, since the machine does not do the same in all seconds.
@@ -83,7 +83,7 @@ extension Readers {
   private static func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
 
   /// Has threads read, and one write, for a while.
-  private static func run(_ store: some ReaderStore, threads: Int, _ movies: [Movie]) throws -> Run {
+  private static func run(_ store: some BenchmarkReader, threads: Int, _ movies: [Movie]) throws -> Run {
     let gathered = Mutex(Gathered())
     let isOver = Atomic(false)
     // All threads are there before the first read counts.
@@ -125,7 +125,7 @@ extension Readers {
 
   /// Reads by chance until it is late, and says what each read took.
   private static func read(
-    _ store: some ReaderStore, seed: UInt64, count: Int, from start: UInt64, to end: UInt64
+    _ store: some BenchmarkReader, seed: UInt64, count: Int, from start: UInt64, to end: UInt64
   ) throws -> [UInt64] {
     let read = try store.makeReader()
     var generator = SplitMix(state: seed)
@@ -155,7 +155,9 @@ extension Readers {
   }
 
   /// What a read takes, in microseconds, that begins while another thread's transaction is open and has written.
-  private static func readBesideOpenTransaction(_ store: some ReaderStore, _ movie: Movie) throws -> Double {
+  private static func readBesideOpenTransaction(_ store: some BenchmarkReader, _ movie: Movie) throws
+    -> Double
+  {
     let time = Mutex<UInt64?>(nil)
     try store.commit(movie) {
       let group = DispatchGroup()

@@ -8,7 +8,7 @@ import PersistenceSQLite
 /// It is written here first, so it works whether or not the server does; what the server has not got yet waits in the
 /// file, next to the movies, and is sent when it is back.
 struct Shelf {
-  let movies: LayeredStore<Movie>
+  let movies: LayeredDataSource<Movie>
   private let repository: Repository
 
   init(file: String, server: String) throws {
@@ -22,9 +22,9 @@ struct Shelf {
       movie.stars = conflict.change.object.stars ?? movie.stars
       return .save(movie)
     }
-    movies = try LayeredStore(
-      cache: CacheStore(), local: repository.store(of: Movie.self),
-      remote: try RemoteServer(server).store(of: Movie.self), options: options)
+    movies = try LayeredDataSource(
+      cache: CacheDataSource(), local: repository.dataSource(of: Movie.self),
+      remote: try RemoteServer(server).dataSource(of: Movie.self), options: options)
   }
 
   func list() async throws {

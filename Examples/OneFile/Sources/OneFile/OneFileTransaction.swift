@@ -79,7 +79,7 @@ final class OneFileTransaction: StorageTransaction, StateReader {
     _ row: borrowing Row, in schema: ModelSchema, _ check: (RecordKey, Bool) throws -> Void
   ) throws {
     _ = try state()
-    try schema.requireFit(of: row)
+    try schema.validate(row)
     guard let stored = try state().table(schema, location: location)?.schema else {
       throw PersistenceError(
         .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)

@@ -3,14 +3,14 @@ import PersistenceDriver
 
 /// All layers, asked side by side; their answers in the order in which they come.
 final class LayerRace<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time asks
-  typealias Outcome = Result<StoreAnswer<[Object]>?, PersistenceError>
+  typealias Outcome = Result<LayeredAnswer<[Object]>?, PersistenceError>
 
   private let tasks: [Task<Void, Never>]
-  private var iterator: AsyncStream<(StoreLayer, Outcome)>.AsyncIterator
+  private var iterator: AsyncStream<(DataSourceLayer, Outcome)>.AsyncIterator
   private var left: Int
 
-  init(_ core: LayerCore<Object>, _ question: Question<Object>) {
-    let (stream, continuation) = AsyncStream.makeStream(of: (StoreLayer, Outcome).self)
+  init(_ core: LayerCore<Object>, _ question: LayerQuery<Object>) {
+    let (stream, continuation) = AsyncStream.makeStream(of: (DataSourceLayer, Outcome).self)
     iterator = stream.makeAsyncIterator()
     // The nearest first: where layers answer at once, that is the order in which they do.
     let layers = core.below.map(\.layer).reversed() + [core.top]
@@ -29,7 +29,7 @@ final class LayerRace<Object: PersistentRecord>: @unchecked Sendable {  // one t
   }
 
   /// The next answer; nil where all have answered, or the task that asks is cancelled.
-  func next() async -> (StoreLayer, Outcome)? {
+  func next() async -> (DataSourceLayer, Outcome)? {
     guard left > 0, let next = await iterator.next() else { return nil }
     left -= 1
     return next

@@ -20,7 +20,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     }
   }
 
-  private let limits: CacheStore<Object>.Limits
+  private let limits: CacheDataSource<Object>.Limits
   private let cost: @Sendable (Object) -> Int
   private var nodes: [RecordKey: Node] = [:]
   private var newest: Node?
@@ -31,7 +31,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
   private(set) var totalCost = 0
   var book = CoverageBook()
 
-  init(limits: CacheStore<Object>.Limits, cost: @escaping @Sendable (Object) -> Int) {
+  init(limits: CacheDataSource<Object>.Limits, cost: @escaping @Sendable (Object) -> Int) {
     self.limits = limits
     self.cost = cost
   }
@@ -135,7 +135,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
   }
 
   /// What is held of a question, where that is known to be all of it.
-  mutating func answer(_ question: Question<Object>) throws -> HeldAnswer<Object>? {
+  mutating func answer(_ question: LayerQuery<Object>) throws -> HeldAnswer<Object>? {
     switch question.kind {
     case .key(_, let key):
       guard !book.doubts.contains(key) else { return nil }
@@ -189,7 +189,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
   // MARK: Changes
 
   /// Makes changes as a store does, all of them or none.
-  mutating func apply(_ changes: [StoreChange<Object>], asOf date: Date) throws {
+  mutating func apply(_ changes: [ObjectChange<Object>], asOf date: Date) throws {
     var before: [RecordKey: Object?] = [:]
     for change in changes {
       let key = change.object.recordKey
@@ -218,7 +218,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     return true
   }
 
-  private mutating func apply(_ change: StoreChange<Object>, asOf date: Date) throws {
+  private mutating func apply(_ change: ObjectChange<Object>, asOf date: Date) throws {
     let (object, schema) = (change.object, try Object.schema.model)
     let (key, stored) = (object.recordKey, nodes[object.recordKey]?.object)
     switch change {

@@ -34,7 +34,7 @@ struct Journal<Object: PersistentRecord> {
   private static var keyLimit: Int { 4096 }
 
   /// The parts that are held whole, of which one may answer a request.
-  func coverages(for question: Question<Object>) throws -> [Coverage] {
+  func coverages(for question: LayerQuery<Object>) throws -> [Coverage] {
     var found: [CoverageRecord] = []
     if case .key(_, let key) = question.kind,
       let record = try repository.find(
@@ -74,7 +74,7 @@ struct Journal<Object: PersistentRecord> {
   }
 
   /// Notes that an object is known to be absent, where a change deleted it; one that is there needs no note.
-  func recordAbsence(after change: StoreChange<Object>, asOf date: Date) throws {
+  func recordAbsence(after change: ObjectChange<Object>, asOf date: Date) throws {
     guard case .delete(let object) = change else { return }
     let key = object.recordKey
     try record(Coverage(predicate: .key(key, in: try Object.schema.model), asOf: date), key: key)
@@ -159,7 +159,7 @@ struct Journal<Object: PersistentRecord> {
 
   // MARK: Outbox
 
-  func enqueue(_ changes: [StoreChange<Object>], id: UUID, by writer: UUID, at date: Date) throws {
+  func enqueue(_ changes: [ObjectChange<Object>], id: UUID, by writer: UUID, at date: Date) throws {
     let data = try LayerCoding.data(changes.map(StoredChange.init))
     try repository.insert(
       OutboxRecord(model: model, number: try advance(by: writer), batch: id, changes: data, created: date))

@@ -4,8 +4,8 @@ import PersistenceDriver
 import Synchronization
 
 /// A repository as a layer: what it holds whole, and what is in doubt, is kept in it and outlives the process.
-final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
-  let store: RepositoryStore<Object>
+final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
+  let store: RepositoryDataSource<Object>
 
   private struct State {
     /// Whether what an earlier process left behind has been looked at.
@@ -19,7 +19,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
   /// Tells this layer from those of other processes.
   let writer = UUID()
 
-  init(_ store: RepositoryStore<Object>) { self.store = store }
+  init(_ store: RepositoryDataSource<Object>) { self.store = store }
 
   /// Reads, or writes in one transaction, with the records of layers at hand.
   func use<Result: Sendable>(
@@ -55,7 +55,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
 
   // MARK: Answers
 
-  func answer(_ question: Question<Object>) async throws(PersistenceError) -> HeldAnswer<Object>? {
+  func answer(_ question: LayerQuery<Object>) async throws(PersistenceError) -> HeldAnswer<Object>? {
     try await use(writes: false) { journal in
       // Looked up before the objects are read: what happens in between makes them younger, not older.
       let coverages = try journal.coverages(for: question)
@@ -78,7 +78,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
     }
   }
 
-  func held(_ question: Question<Object>) async throws(PersistenceError) -> [Object] {
+  func held(_ question: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
     try await use(writes: false) { try question.ask($0.repository) }
   }
 
@@ -141,7 +141,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
     try await use { [writer] journal in for key in keys { try journal.announce(key, by: writer) } }
   }
 
-  func settle(_ changes: [StoreChange<Object>], asOf date: Date) async throws(PersistenceError) {
+  func settle(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
     try await use { [self] journal in
       for change in changes {
         try journal.repository.apply(change.settled)
@@ -189,7 +189,7 @@ final class JournaledLayer<Object: PersistentRecord>: HoldingLayer {
   /// - Returns: For each change, what was stored of its key before; nil where they had been made before, by the id.
   /// - Throws: ``PersistenceError``, with nothing done unless its code leaves that open.
   func write(
-    _ changes: [StoreChange<Object>], id: UUID, once: Bool, replacing entry: OutboxEntry<Object>?,
+    _ changes: [ObjectChange<Object>], id: UUID, once: Bool, replacing entry: OutboxEntry<Object>?,
     at date: Date
   ) async throws(PersistenceError) -> [Object?]? {
     try await catchUp()

@@ -7,14 +7,14 @@ final class LocalWrites<Object: PersistentRecord>: Sendable {
   let layer: JournaledLayer<Object>
   let sender: OutboxSender<Object>
   /// The layers beside the local one.
-  private let others: [(layer: StoreLayer, holder: any HoldingLayer<Object>)]
+  private let others: [(layer: DataSourceLayer, holder: any ReplicaLayer<Object>)]
   private let options: LayerOptions<Object>
   private let log: WriteLog
   private let gates: KeyGates
 
   init(
-    _ layer: JournaledLayer<Object>, others: [(layer: StoreLayer, holder: any HoldingLayer<Object>)],
-    remote: AnyStore<Object>, options: LayerOptions<Object>, log: WriteLog, gates: KeyGates
+    _ layer: JournaledLayer<Object>, others: [(layer: DataSourceLayer, holder: any ReplicaLayer<Object>)],
+    remote: AnyDataSource<Object>, options: LayerOptions<Object>, log: WriteLog, gates: KeyGates
   ) {
     (self.layer, self.others, self.options) = (layer, others, options)
     (self.log, self.gates) = (log, gates)
@@ -37,7 +37,7 @@ final class LocalWrites<Object: PersistentRecord>: Sendable {
   /// - Returns: For each change, what was stored of its key before; nil where the batch had been written before.
   /// - Throws: The local store's error; `incompleteWrite` where a layer beside it failed.
   func write(
-    _ changes: [StoreChange<Object>], id: UUID = UUID(), once: Bool = false,
+    _ changes: [ObjectChange<Object>], id: UUID = UUID(), once: Bool = false,
     replacing entry: OutboxEntry<Object>? = nil
   ) async throws(PersistenceError) -> [Object?]? {
     if Task.isCancelled { throw .cancelled() }

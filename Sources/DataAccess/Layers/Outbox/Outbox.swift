@@ -2,7 +2,7 @@ import Foundation
 public import PersistenceCore
 import PersistenceDriver
 
-/// The writes of a ``LayeredStore`` that the remote store does not have yet, or refused.
+/// The writes of a ``LayeredDataSource`` that the remote store does not have yet, or refused.
 ///
 /// They are kept in the local store, are written in the transactions of the objects that they are about, and go with it
 /// through restarts.
@@ -44,7 +44,7 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where it is not set aside any more, and
   ///   ``PersistenceError/Code/schemaMismatch`` where it cannot be read and there are no other changes; an error
   ///   of the local store, or ``PersistenceError/Code/incompleteWrite`` where the cache failed.
-  public func resend(_ entry: OutboxEntry<Object>, as changes: [StoreChange<Object>]? = nil)
+  public func resend(_ entry: OutboxEntry<Object>, as changes: [ObjectChange<Object>]? = nil)
     async throws(PersistenceError)
   {
     guard let changes = changes ?? entry.changes else {

@@ -11,7 +11,7 @@ public struct OutboxEntry<Object: PersistentRecord>: Sendable, Identifiable {
   public let number: Int
 
   /// What is written; nil where the entry is of another declaration of the model and cannot be read any more.
-  public let changes: [StoreChange<Object>]?
+  public let changes: [ObjectChange<Object>]?
 
   /// When it was written.
   public let created: Date
@@ -35,7 +35,7 @@ public struct OutboxEntry<Object: PersistentRecord>: Sendable, Identifiable {
         record.errorMessage ?? "refused", model: record.model) : nil
   }
 
-  static func changes(of record: OutboxRecord) throws -> [StoreChange<Object>] {
+  static func changes(of record: OutboxRecord) throws -> [ObjectChange<Object>] {
     try LayerCoding.value([StoredChange].self, record.changes).map { try $0.change(of: Object.self) }
   }
 }

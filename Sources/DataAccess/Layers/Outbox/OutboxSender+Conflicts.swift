@@ -15,7 +15,7 @@ extension OutboxSender {
 
   /// Settles a conflict as the policy says.
   func resolve(
-    _ error: PersistenceError, of entry: OutboxRecord, _ changes: [StoreChange<Object>]
+    _ error: PersistenceError, of entry: OutboxRecord, _ changes: [ObjectChange<Object>]
   ) async throws(PersistenceError) -> Resolution {
     guard changes.contains(where: \.isConditional) else { return .unexplained }
     switch options.conflicts {
@@ -31,8 +31,8 @@ extension OutboxSender {
       return .done
     case .merge(let merge):
       let theirs = try await remoteObjects(of: changes)
-      var merged: [StoreChange<Object>] = []
-      var here: [StoreChange<Object>] = []
+      var merged: [ObjectChange<Object>] = []
+      var here: [ObjectChange<Object>] = []
       var conflicts = 0
       for change in changes {
         let key = change.object.recordKey
@@ -65,7 +65,7 @@ extension OutboxSender {
     var object: Object?
   }
 
-  private func remoteObjects(of changes: [StoreChange<Object>]) async throws(PersistenceError)
+  private func remoteObjects(of changes: [ObjectChange<Object>]) async throws(PersistenceError)
     -> [RecordKey: Theirs]
   {
     let remote = remote
@@ -83,7 +83,7 @@ extension OutboxSender {
 
   /// Puts other changes in an entry's place, under a new id, and writes what came of them here.
   private func rewrite(
-    _ entry: OutboxRecord, as changes: [StoreChange<Object>], here: [StoreChange<Object>]
+    _ entry: OutboxRecord, as changes: [ObjectChange<Object>], here: [ObjectChange<Object>]
   ) async throws(PersistenceError) {
     try await layer.use { journal in
       guard var current = try journal.current(entry) else { return }
@@ -116,7 +116,7 @@ extension OutboxSender {
   }
 }
 
-extension StoreChange {
+extension ObjectChange {
   /// Whether the change says what has to be stored for it to be made.
   var isConditional: Bool {
     switch self {

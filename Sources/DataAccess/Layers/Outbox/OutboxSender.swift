@@ -8,7 +8,7 @@ import PersistenceDriver
 /// at the same time: the remote store makes it once, by its id.
 actor OutboxSender<Object: PersistentRecord> {
   let layer: JournaledLayer<Object>
-  let remote: AnyStore<Object>
+  let remote: AnyDataSource<Object>
   let options: LayerOptions<Object>
   /// Is told of keys whose objects are not what they seem, for the layers beside the local one.
   let doubt: @Sendable ([RecordKey]) async -> Void
@@ -33,7 +33,7 @@ actor OutboxSender<Object: PersistentRecord> {
   private var isAttempt = false
 
   init(
-    layer: JournaledLayer<Object>, remote: AnyStore<Object>, options: LayerOptions<Object>,
+    layer: JournaledLayer<Object>, remote: AnyDataSource<Object>, options: LayerOptions<Object>,
     doubt: @escaping @Sendable ([RecordKey]) async -> Void
   ) {
     (self.layer, self.remote, self.options, self.doubt) = (layer, remote, options, doubt)
@@ -108,7 +108,7 @@ actor OutboxSender<Object: PersistentRecord> {
   }
 
   private func send(_ entry: OutboxRecord) async throws(PersistenceError) {
-    let changes: [StoreChange<Object>]
+    let changes: [ObjectChange<Object>]
     do {
       changes = try OutboxEntry<Object>.changes(of: entry)
     } catch {
@@ -133,7 +133,7 @@ actor OutboxSender<Object: PersistentRecord> {
   }
 
   private func handle(
-    _ error: PersistenceError, of entry: OutboxRecord, _ changes: [StoreChange<Object>]
+    _ error: PersistenceError, of entry: OutboxRecord, _ changes: [ObjectChange<Object>]
   ) async throws(PersistenceError) {
     if error.isRetryable || error.code == .unauthorized || error.code == .cancelled { throw error }
     if error.refusesChange {
@@ -157,7 +157,7 @@ actor OutboxSender<Object: PersistentRecord> {
 
   /// Takes an entry out of the queue, with the error that it met; the objects here are not relied upon any more.
   func setAside(
-    _ entry: OutboxRecord, _ changes: [StoreChange<Object>], _ error: PersistenceError
+    _ entry: OutboxRecord, _ changes: [ObjectChange<Object>], _ error: PersistenceError
   ) async throws(PersistenceError) {
     let layer = layer
     let keys = changes.map(\.object.recordKey)

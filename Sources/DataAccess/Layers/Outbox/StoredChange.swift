@@ -17,7 +17,7 @@ struct StoredChange: Codable {
   var object: [Field]
   var expected: [Field]?
 
-  init<Object: PersistentRecord>(_ change: StoreChange<Object>) throws {
+  init<Object: PersistentRecord>(_ change: ObjectChange<Object>) throws {
     switch change {
     case .insert: kind = .insert
     case .update(_, let old):
@@ -32,7 +32,7 @@ struct StoredChange: Codable {
   /// The change as one of objects.
   ///
   /// - Throws: `schemaMismatch` where it has a field that the model has no more, or lacks one that must not be nil.
-  func change<Object: PersistentRecord>(of type: Object.Type) throws -> StoreChange<Object> {
+  func change<Object: PersistentRecord>(of type: Object.Type) throws -> ObjectChange<Object> {
     let object = try Self.object(object, of: type)
     switch kind {
     case .insert: return .insert(object)
@@ -67,7 +67,7 @@ struct StoredChange: Codable {
       throw mismatch("the field “\(schema.fields[position].name)” is new and must not be nil", schema)
     }
     return try row.withRow { row in
-      try schema.requireFit(of: row)
+      try schema.validate(row)
       return try type.init(from: row)
     }
   }

@@ -3,7 +3,7 @@ public import PersistenceCore
 /// A write that waited in the outbox, and what the remote store turned out to hold.
 public struct WriteConflict<Object: PersistentRecord>: Sendable {
   /// The change that the remote store refused.
-  public let change: StoreChange<Object>
+  public let change: ObjectChange<Object>
 
   /// What the remote store holds under that key; nil where it holds nothing.
   public let remote: Object?

@@ -1,7 +1,7 @@
 public import Foundation
 public import PersistenceCore
 
-/// How a ``LayeredStore`` reads, writes and waits.
+/// How a ``LayeredDataSource`` reads, writes and waits.
 public struct LayerOptions<Object: PersistentRecord>: Sendable {
   /// How reads choose among layers that do not name a strategy themselves.
   public var strategy = RetrievalStrategy.upToDateWithFallback
@@ -12,7 +12,7 @@ public struct LayerOptions<Object: PersistentRecord>: Sendable {
   /// What becomes of writes of the outbox that conflict with the remote store.
   public var conflicts = ConflictPolicy<Object>.setAside
 
-  /// Whether the methods of ``Store``, which cannot say that an answer is not complete, give such an answer where there
+  /// Whether the methods of ``DataSource``, which cannot say that an answer is not complete, give such an answer where there
   /// is no better one; otherwise they throw what kept the better ones away.
   public var acceptsIncompleteAnswers = false
 
@@ -38,7 +38,7 @@ public struct LayerOptions<Object: PersistentRecord>: Sendable {
   /// Options as they are by default.
   public init() {}
 
-  func limits(of layer: StoreLayer) -> LayerLimits {
+  func limits(of layer: DataSourceLayer) -> LayerLimits {
     switch layer {
     case .cache: cache
     case .local: local

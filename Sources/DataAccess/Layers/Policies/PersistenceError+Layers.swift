@@ -43,14 +43,14 @@ extension PersistenceError {
   /// Whether a change met another state than it began with.
   var isConflict: Bool { [.conflict, .duplicateKey, .notFound].contains(code) }
 
-  static func timedOut(_ layer: StoreLayer, after timeout: Duration) -> PersistenceError {
+  static func timedOut(_ layer: DataSourceLayer, after timeout: Duration) -> PersistenceError {
     PersistenceError(
       .timedOut,
       "the \(layer.rawValue) store gave no answer within \(timeout); whether a write was done is not known")
   }
 
   /// No layer gave a complete answer.
-  static func noAnswer(_ failures: [LayerFailure], lacking: [StoreLayer]) -> PersistenceError {
+  static func noAnswer(_ failures: [LayerFailure], lacking: [DataSourceLayer]) -> PersistenceError {
     var reasons = failures.map { "the \($0.layer.rawValue) store: \($0.error.message)" }
     reasons += lacking.map { "the \($0.rawValue) store does not hold all of what was asked for" }
     let first = failures.first { $0.layer == .remote } ?? failures.first
@@ -60,7 +60,7 @@ extension PersistenceError {
   }
 
   /// A write that some layers lack.
-  static func incompleteWrite(_ failures: [LayerFailure], doneIn layer: StoreLayer) -> PersistenceError {
+  static func incompleteWrite(_ failures: [LayerFailure], doneIn layer: DataSourceLayer) -> PersistenceError {
     let reasons = failures.map {
       "the \($0.layer.rawValue) store failed (\($0.error.code.rawValue): \($0.error.message))"
     }

@@ -1,4 +1,4 @@
-/// Which layers of a ``LayeredStore`` are asked, and whose answer counts.
+/// Which layers of a ``LayeredDataSource`` are asked, and whose answer counts.
 public enum RetrievalStrategy: Sendable, Hashable, Codable, CaseIterable {
   /// All layers are asked side by side; the first good answer counts, and the others are cancelled.
   ///
@@ -12,6 +12,6 @@ public enum RetrievalStrategy: Sendable, Hashable, Codable, CaseIterable {
 
   /// All layers are asked side by side, and each answer that is better than the one before counts, in turn.
   ///
-  /// What asks for one answer only, as the methods of ``Store`` do, gets the last and best.
+  /// What asks for one answer only, as the methods of ``DataSource`` do, gets the last and best.
   case returnMultipleTimes
 }

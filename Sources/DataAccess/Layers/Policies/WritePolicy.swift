@@ -4,6 +4,6 @@ public enum WritePolicy: Sendable, Hashable, Codable {
   /// nothing is written.
   case remoteFirst
   /// The local store, which keeps the write in its outbox too, in the same transaction; the remote store gets it when it
-  /// can be reached. The local store must be a ``RepositoryStore``.
+  /// can be reached. The local store must be a ``RepositoryDataSource``.
   case localFirst
 }

@@ -3,7 +3,7 @@ import PersistenceDriver
 
 /// Calls of one layer, within its time and as often as it may be tried.
 struct Attempts: Sendable {
-  let layer: StoreLayer
+  let layer: DataSourceLayer
   let limits: LayerLimits
   let clock: any Clock<Duration>
 

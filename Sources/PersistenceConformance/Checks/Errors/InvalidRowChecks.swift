@@ -1,0 +1,69 @@
+import Foundation
+import PersistenceCore
+
+/// E2 V1: rows that do not fit their schema.
+enum InvalidRowChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "a row with nil, another kind or an integer out of range where it does not fit is refused, leaving no trace",
+      [.e2, .v1], refusals)
+  ]
+
+  @Sendable private static func refusals(_ context: ContextUnderTest) throws {
+    let storage = try context.makeStore().open().storage
+    for kind in FieldKind.allCases {
+      for isOptional in [false, true] {
+        let schema = try ModelSchema(
+          name: "Of \(kind.rawValue)\(isOptional ? "?" : "")",
+          fields: [FieldSchema("id", .int64), FieldSchema("field", kind, isOptional: isOptional)], key: ["id"]
+        )
+        let store = RowStore(storage, schema)
+        let fitting = try require(values.first { $0.tag == kind.tag }, kind.rawValue)
+        try store.save([[.integer(1), fitting]])
+        for value in misfits(kind, isOptional: isOptional) {
+          let row = [.integer(1), value]
+          let what = "\(value) in \(schema)"
+          try refuses(storage, schema, row, "save of \(what)") { try $0.save($1, in: schema) }
+          try refuses(storage, schema, row, "update of \(what)") { try $0.update($1, in: schema) }
+          try refuses(storage, schema, [.integer(2), value], "insert of \(what)") {
+            try $0.insert($1, in: schema)
+          }
+        }
+        for row in [[.null, fitting], [.text("1"), fitting], [.integer(2)], [.integer(2), fitting, .null]] {
+          try refuses(storage, schema, row, "save of \(row)") { try $0.save($1, in: schema) }
+        }
+        try expect(store.rows(), equals: [[.integer(1), fitting]], "\(schema)")
+      }
+    }
+  }
+
+  /// Has a row refused within a transaction that goes on and commits.
+  private static func refuses(
+    _ storage: any StorageContext, _ schema: ModelSchema, _ row: [PersistentValue], _ what: String,
+    _ write: (any StorageTransaction, borrowing Row) throws -> Void
+  ) throws {
+    let buffer = RowBuffer(count: row.count)
+    buffer.set(row)
+    try storage.transaction { transaction in
+      let error = try expectError(.invalidRequest, what) {
+        try buffer.withRow { try write(transaction, $0) }
+      }
+      try expect(error.model == schema.name, "\(what): \(error)")
+    }
+  }
+
+  /// One value of each kind of cell, which every field of its kind can hold.
+  private static let values: [PersistentValue] = [
+    .bool(true), .integer(1), .double(1), .text("a:b"), .bytes([1]), .date(1), .uuid(UUID()), .decimal(1),
+    .document("1"),
+  ]
+
+  private static func misfits(_ kind: FieldKind, isOptional: Bool) -> [PersistentValue] {
+    var misfits = values.filter { $0.tag != kind.tag }
+    if !isOptional { misfits.append(.null) }
+    if kind != .int64, let range = kind.integerRange {
+      misfits += [.integer(range.lowerBound - 1), .integer(range.upperBound + 1), .integer(.min)]
+    }
+    return misfits
+  }
+}

@@ -1,0 +1,110 @@
+package import Foundation
+package import PersistenceDriver
+
+/// Changes that are sent together: made in one transaction, once for each id.
+///
+/// ```json
+/// {"id": "6BA7B810-…", "changes": [{"model": "Movie", "insert": {…}}, {"model": "Movie", "update": {…}, "ifMatch": "\"…\""},
+///                                {"model": "Movie", "save": {…}}, {"model": "Movie", "delete": {"id": "…"}}]}
+/// ```
+package struct WireBatch {
+  /// What is done with a record.
+  package enum Action: String, CaseIterable, Sendable {
+    case insert, update, save, delete
+  }
+
+  /// One change, not yet read as a record of its model.
+  package struct Change {
+    /// The model's name.
+    package var model: String
+    /// What is done.
+    package var action: Action
+    /// The record; of a deletion, its key.
+    package var record: JSONValue
+    /// The state that an update begins with.
+    package var ifMatch: EntityTag.List?
+    /// The state as the header has it.
+    private var ifMatchText: String?
+
+    /// Makes a change.
+    package init(_ model: String, _ action: Action, _ record: JSONValue, ifMatch: EntityTag? = nil) {
+      self.model = model
+      self.action = action
+      self.record = record
+      ifMatchText = ifMatch?.text
+      self.ifMatch = ifMatchText.flatMap { EntityTag.List($0) }
+    }
+
+    init(_ json: JSONValue) throws {
+      guard case .object(let members) = json else {
+        throw PersistenceError.invalidRequest("a change is an object, not \(json.kind)")
+      }
+      guard case .string(let model)? = json.member("model") else {
+        throw PersistenceError.invalidRequest("a change names its “model”")
+      }
+      let actions = members.compactMap { member in Action(rawValue: member.name).map { ($0, member.value) } }
+      guard actions.count == 1 else {
+        throw PersistenceError.invalidRequest("a change has one of insert, update, save, delete")
+      }
+      (action, record) = actions[0]
+      self.model = model
+      let known = ["model", action.rawValue] + (action == .update ? ["ifMatch"] : [])
+      if let other = members.first(where: { !known.contains($0.name) }) {
+        throw PersistenceError.invalidRequest("a change has no member “\(other.name.prefix(40))”")
+      }
+      if let ifMatch = json.member("ifMatch") {
+        guard case .string(let text) = ifMatch, let list = EntityTag.List(text) else {
+          throw PersistenceError.invalidRequest("“ifMatch” is an entity tag, as a header has it")
+        }
+        self.ifMatch = list
+      }
+    }
+
+    var json: JSONValue {
+      .object(
+        [JSONMember("model", .string(model)), JSONMember(action.rawValue, record)]
+          + (ifMatchText.map { [JSONMember("ifMatch", .string($0))] } ?? []))
+    }
+  }
+
+  /// What the batch is known by; nil for one that may be applied again and again.
+  package var id: UUID?
+  /// The changes, in their order.
+  package var changes: [Change]
+
+  /// Makes a batch.
+  package init(_ changes: [Change], id: UUID?) {
+    self.changes = changes
+    self.id = id
+  }
+
+  /// Reads a batch.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest``.
+  package init(_ json: JSONValue) throws {
+    guard case .object(let members) = json else {
+      throw PersistenceError.invalidRequest("a batch is an object, not \(json.kind)")
+    }
+    if let other = members.first(where: { !["id", "changes"].contains($0.name) }) {
+      throw PersistenceError.invalidRequest("a batch has no member “\(other.name.prefix(40))”")
+    }
+    guard case .array(let elements)? = json.member("changes") else {
+      throw PersistenceError.invalidRequest("a batch has “changes”, an array")
+    }
+    changes = try elements.map { try Change($0) }
+    switch json.member("id") {
+    case nil: break
+    case .string(let text)?:
+      guard let id = UUID(uuidString: text) else { fallthrough }
+      self.id = id
+    default: throw PersistenceError.invalidRequest("a batch's “id” is a UUID")
+    }
+  }
+
+  /// The batch as a body.
+  package var json: JSONValue {
+    .object(
+      (id.map { [JSONMember("id", .string($0.uuidString))] } ?? [])
+        + [JSONMember("changes", .array(changes.map(\.json)))])
+  }
+}

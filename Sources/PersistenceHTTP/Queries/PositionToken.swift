@@ -1,0 +1,65 @@
+import Crypto
+import Foundation
+package import PersistenceDriver
+
+/// The place where a page ended, as text that a client hands back for the next one.
+///
+/// It holds the values that decide the order, and a digest of the query that it belongs to. What it holds is checked like
+/// anything else that a client sends, so that one made up can at most begin a page somewhere else.
+package enum PositionToken {
+  /// The token of a place.
+  package static func text(_ anchor: PageAnchor, of request: FetchRequest) throws -> String {
+    let content = JSONValue.array([.string(fingerprint(request)), try json(anchor, of: request)])
+    return Base64URL.text(Array(JSONText.canonical(content).utf8))
+  }
+
+  /// The values of a place, one for each criterion of the total order.
+  package static func json(_ anchor: PageAnchor, of request: FetchRequest) throws -> JSONValue {
+    .array(
+      try zip(anchor.values, request.totalOrder).map { value, criterion in
+        try FieldJSON.json(operand: value, for: try field(criterion, of: request))
+      })
+  }
+
+  /// The place of a token.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where it is none, or one of
+  ///   another query.
+  package static func anchor(_ text: String, of request: FetchRequest) throws -> PageAnchor {
+    guard let bytes = Base64URL.bytes(text),
+      let content = try? bytes.withUnsafeBytes({ try JSONParser.parse($0) }),
+      case .array(let parts) = content, parts.count == 2, case .string(let query) = parts[0],
+      case .array(let values) = parts[1]
+    else { throw PersistenceError.invalidRequest("“after” is no token that a page gave") }
+    guard query == fingerprint(request) else {
+      throw PersistenceError.invalidRequest(
+        "the token belongs to another query, with another filter or order; begin again with the first page")
+    }
+    return try anchor(values, of: request)
+  }
+
+  /// The place of values, one for each criterion of the total order.
+  package static func anchor(_ values: [JSONValue], of request: FetchRequest) throws -> PageAnchor {
+    guard values.count == request.totalOrder.count else {
+      throw PersistenceError.invalidRequest(
+        "“after” has \(values.count) values, the order has \(request.totalOrder.count) criteria")
+    }
+    return PageAnchor(
+      try zip(values, request.totalOrder).map { value, criterion in
+        try FieldJSON.operand(value, for: try field(criterion, of: request))
+      })
+  }
+
+  private static func field(_ criterion: FieldOrder, of request: FetchRequest) throws -> FieldSchema {
+    guard let field = request.schema.field(named: criterion.field) else {
+      throw PersistenceError.unknownField(criterion.field, in: request.schema)
+    }
+    return field
+  }
+
+  private static func fingerprint(_ request: FetchRequest) -> String {
+    let order = request.totalOrder.map(\.description).joined(separator: ",")
+    let text = "\(request.schema)\n\(request.predicate?.description ?? "")\n\(order)"
+    return Base64URL.text(Array(SHA256.hash(data: Data(text.utf8)).prefix(9)))
+  }
+}

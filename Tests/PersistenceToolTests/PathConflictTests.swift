@@ -1,0 +1,154 @@
+import Foundation
+import PersistenceDriver
+import PersistenceTool
+import Testing
+
+@Suite("What a run writes destroys nothing that it reads, and nothing else that it writes")
+struct PathConflictTests {
+  private let folder: TemporaryFolder
+  private let tool = ToolHarness()
+  private let input: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    input = try folder.file("m.csv", "id,n\n1,2\n2,3\n")
+  }
+
+  private func makeStore(_ url: String) {
+    let run = tool("import", input, url, "--model", "M", "--key", "id")
+    #expect(run.code == 0, "\(run)")
+  }
+
+  /// Expects that a command line is refused and that nothing changes, not even what is not there.
+  private func expectRefused(_ arguments: [String], for reason: String, keeping urls: [String]) throws {
+    let before = folder.names
+    let run = tool.run(arguments)
+    #expect(run.code == 3, "\(arguments): \(run)")
+    #expect(run.messages.contains(reason), "\(arguments): \(run.messages)")
+    #expect(run.output.isEmpty)
+    #expect(folder.names == before, "\(arguments)")
+    #expect(try String(contentsOfFile: input, encoding: .utf8) == "id,n\n1,2\n2,3\n")
+    for url in urls {
+      let rows = tool("query", url, "M", "--format", "csv")
+      #expect(rows.output == "id,n\r\n1,2\r\n2,3\r\n", "\(arguments): \(rows)")
+    }
+  }
+
+  @Test(
+    "migrate: neither rejects nor a report go over or into a store", arguments: ToolEngines.all.map(\.scheme))
+  func migrate(scheme: String) throws {
+    let (path, other) = (folder("store"), folder("other"))
+    let (source, destination) = ("\(scheme):\(path)", "json:\(other)")
+    makeStore(source)
+    makeStore(destination)
+    try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: path)
+    try FileManager.default.createSymbolicLink(atPath: folder("here"), withDestinationPath: folder.path)
+    var places = ["store", "link", "here/store", "./store", "here/link"].map {
+      (folder($0), "over the source")
+    }
+    places += ["-wal", "-shm", "-journal", "-lock"].map { (path + $0, "over the source") }
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+      places.append((path + "/x", "into the source"))
+    } else {
+      try FileManager.default.linkItem(atPath: path, toPath: folder("hard"))
+      places.append((folder("hard"), "over the source"))
+    }
+    places += [(other, "over the destination"), (other + "/x", "into the destination")]
+    for (place, reason) in places {
+      for options in [
+        ["--on-error", "reject", "--rejects", place], ["--report", place], ["--dry-run", "--report", place],
+      ] {
+        try expectRefused(
+          ["migrate", source, destination, "--on-conflict", "skip"] + options,
+          for: "would be written \(reason)",
+          keeping: [source, destination])
+      }
+    }
+    // A destination that is not there yet is as little a place for them.
+    let new = folder("new")
+    try expectRefused(
+      ["migrate", source, "\(scheme):\(new)", "--report", new], for: "over the destination", keeping: [source]
+    )
+    try expectRefused(
+      [
+        "migrate", source, "memory:", "--on-error", "reject", "--rejects", new, "--report",
+        folder("here/new"),
+      ],
+      for: "--report \(folder("here/new")) would be written over --rejects", keeping: [source])
+    try expectRefused(
+      ["migrate", source, "\(scheme):\(folder("link"))"], for: "one store", keeping: [source])
+  }
+
+  @Test("import: rejects go neither over the file, its schema or the store, nor where there is no folder")
+  func imports() throws {
+    let store = "sqlite:\(folder("store"))"
+    makeStore(store)
+    let schema = try folder.file("s.json", "{}")
+    for (place, reason) in [
+      (input, "over the file that is read"), (schema, "over the schema that is read"),
+      (folder("store"), "over the store"), (folder("store-wal"), "over the store"),
+      ("/none/r", "there is no folder for /none/r"),
+    ] {
+      try expectRefused(
+        ["import", input, store, "--schema", schema, "--rejects", place], for: reason, keeping: [store])
+      try expectRefused(
+        ["import", input, "sqlite:\(folder("new"))", "--model", "M", "--key", "id", "--rejects", "/none/r"],
+        for: "--rejects: there is no folder", keeping: [store])
+    }
+    try expectRefused(
+      ["import", input, "sqlite:\(input)", "--model", "M", "--key", "id"],
+      for: "would be written over the file that is read", keeping: [store])
+    let beside = try folder.file("m.csv.schema.json", "{}")
+    try expectRefused(
+      ["import", input, store, "--rejects", beside], for: "over the schema that is read", keeping: [store])
+  }
+
+  @Test(
+    "export: neither the file nor a schema goes over the store or over the other",
+    arguments: ["sqlite", "json"])
+  func export(scheme: String) throws {
+    let store = "\(scheme):\(folder("store"))"
+    makeStore(store)
+    for (options, reason) in [
+      ([folder("store")], "the file \(folder("store")) would be written over the store"),
+      ([folder("store-wal")], "over the store"),
+      ([folder("e.csv"), "--schema", folder("store")], "over the store"),
+      (
+        [folder("e.csv"), "--schema", folder("e.csv")],
+        "--schema \(folder("e.csv")) would be written over the file"
+      ),
+      (["--schema", folder("store")], "over the store"), (["--schema", "/none/s"], "no folder"),
+      ([folder("e.csv"), "--schema", "/none/s"], "no folder"),
+    ] {
+      try expectRefused(
+        ["export", store, "M"] + options + ["--force", "--format", "csv"], for: reason, keeping: [store])
+    }
+    // The schema that stands beside a file would be removed, though no schema is written.
+    makeStore("\(scheme):\(folder("e.csv.schema.json"))")
+    let held = "\(scheme):\(folder("e.csv.schema.json"))"
+    try expectRefused(
+      ["export", held, "M", folder("e.csv"), "--force", "--no-schema"], for: "over the store", keeping: [held]
+    )
+  }
+
+  @Test("What is no file, such as a pipe, is written to, and stays what it is")
+  func special() throws {
+    let store = "sqlite:\(folder("store"))"
+    makeStore(store)
+    let pipe = folder("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    let run = tool("export", store, "M", pipe, "--format", "csv", "--no-schema")
+    #expect(run.code == 0, "\(run)")
+    var bytes = [UInt8](repeating: 0, count: 100)
+    let count = read(reader, &bytes, bytes.count)
+    #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == "id,n\r\n1,2\r\n2,3\r\n")
+    var status = stat()
+    #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    let reported = tool("migrate", store, "memory:", "--report", pipe)
+    #expect(reported.code == 0, "\(reported)")
+    #expect(folder.names.filter { !$0.hasPrefix("store-") } == ["m.csv", "pipe", "store"])
+  }
+}
