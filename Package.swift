@@ -36,6 +36,7 @@ let package = Package(
     .library(name: "Persistence", targets: ["Persistence"]),
     .library(name: "PersistenceCore", targets: ["PersistenceCore"]),
     .library(name: "PersistenceDriver", targets: ["PersistenceDriver"]),
+    .library(name: "PersistenceDriverSupport", targets: ["PersistenceDriverSupport"]),
     .library(name: "PersistenceConfiguration", targets: ["PersistenceConfiguration"]),
     .library(name: "PersistenceSQLite", targets: ["PersistenceSQLite"]),
     .library(name: "PersistenceLMDB", targets: ["PersistenceLMDB"]),
@@ -87,7 +88,15 @@ let package = Package(
     // Apart from the macros, for tests to link: a package whose tests link a macro is built twice.
     .target(name: "PersistenceMacroExpansion", dependencies: syntax, swiftSettings: settings),
     .target(name: "PersistenceCore", dependencies: ["PersistenceDriver"], swiftSettings: settings),
-    .target(name: "PersistenceDriver", dependencies: [logging], swiftSettings: settings),
+    .target(
+      name: "PersistenceDriver", dependencies: ["PersistencePrimitives", logging], swiftSettings: settings),
+    // What drivers are built of: the one evaluator, aggregation, wrappers, observers, the memory context.
+    .target(
+      name: "PersistenceDriverSupport",
+      dependencies: ["PersistenceDriver", "PersistencePrimitives", logging],
+      swiftSettings: settings),
+    // Order, text search, JSON and exact text of primitive values: knows no rows and no schemas.
+    .target(name: "PersistencePrimitives", swiftSettings: settings),
     .target(
       name: "PersistenceConfiguration",
       dependencies: ["PersistenceDriver", "PersistenceCore", configuration],
@@ -186,7 +195,11 @@ let package = Package(
         ])),
 
     // Tests, named after what they test.
-    .testTarget(name: "PersistenceDriverTests", dependencies: ["PersistenceDriver"], swiftSettings: settings),
+    .testTarget(
+      name: "PersistencePrimitivesTests", dependencies: ["PersistencePrimitives"], swiftSettings: settings),
+    .testTarget(
+      name: "PersistenceDriverTests", dependencies: ["PersistenceDriver", "PersistenceDriverSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "PersistenceMacroExpansionTests", dependencies: ["PersistenceMacroExpansion"] + macroTesting,
       swiftSettings: settings),

@@ -1,2 +1,2 @@
 // An app that imports the core types errors, schemas, values and monitoring too.
-@_exported public import PersistenceDriver
+@_exported public import PersistenceDriverSupport

@@ -1,6 +1,7 @@
 import Synchronization
 
 public import PersistenceDriver
+public import PersistenceDriverSupport
 
 #if canImport(Darwin)
   import Darwin
@@ -16,7 +17,7 @@ public import PersistenceDriver
 /// Transactions are journalled and survive a kill at any moment; snapshots hold while files are replaced, also by
 /// other processes. What a person edits is seen by the next fetch; a file that is damaged by hand is named, with
 /// line and column, when it is met, and is left as it is.
-public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
+public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader {
   /// The folder, as it was given.
   public let location: String
 
@@ -33,6 +34,9 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
   private let gate = WriterGate()
   private let lock: WriterLock?
   private let commits: JSONDirectoryCommits
+
+  /// The observers of the directory's commits.
+  public var observers: CommitObservers { commits.observers }
   private let state: Mutex<StoreFolder?>
   private let unique = Mutex(UniqueBox())
 
@@ -62,7 +66,7 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     self.lock = lock
     state = Mutex(store)
     commits = JSONDirectoryCommits.of(store)
-    let monitor = ContextMonitor(configuration.monitoring, location: path, observers: commits.observers)
+    let monitor = ContextMonitor(configuration.monitoring, location: path)
     self.monitor = monitor
     try recoverAtOnce(store, isOpening: true)
     let version = try mappingErrors(location: path) { try store.sequence.committed }
@@ -122,7 +126,7 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
   /// Closes the store; results that are alive keep what they need.
   public func close() throws {
     state.withLock { $0 = nil }
-    monitor.closed()
+    observers.end(of: self)
   }
 
   private func run(_ store: StoreFolder, _ body: (any StorageTransaction) throws -> Void) throws {
@@ -131,11 +135,11 @@ public final class JSONDirectoryContext: StorageContext, JSONDirectoryReader {
     let cache = unique.withLock { $0 }.cache
     let transaction = try JSONDirectoryTransaction(store, location: location, unique: cache)
     defer { transaction.end() }
-    let observed = commits.observers.begin(transaction)
+    let observed = observers.begin(transaction)
     try body(observed.transaction)
     let entries = transaction.entries
     guard !entries.isEmpty else { return }
-    try commits.observers.commit(observed) {
+    try observers.commit(observed) {
       try commits.counter.committing {
         try commit(entries, leaving: transaction.leftFolders, to: store, journal)
       }

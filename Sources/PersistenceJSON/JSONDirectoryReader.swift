@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// What the context, its snapshots and its transactions share: reading the records of a source.
 protocol JSONDirectoryReader: StorageReader {
@@ -17,6 +18,12 @@ extension JSONDirectoryReader {
   public func catalog() throws -> [ModelSchema] {
     try mappingErrors(location: location) { try reading().catalog.schemas }
   }
+
+  /// The model's schema, from the catalog file.
+  public func schema(named name: String) throws -> ModelSchema? { try schemaFromCatalog(named: name) }
+
+  /// None: every record file belongs to a model.
+  public func unmappedObjects() throws -> [UnmappedObject] { [] }
 
   /// Looks a record up: one file is opened.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
@@ -60,7 +67,8 @@ extension JSONDirectoryReader {
     try request.schema.requirePositions(positions)
     return try mappingErrors(location: location) {
       let (source, catalog) = try reading()
-      return SelectedFields(try results(request, source, catalog, needing: positions), positions)
+      return SelectedResults(
+        try results(request, source, catalog, needing: positions), positions: positions)
     }
   }
 
@@ -83,6 +91,11 @@ extension JSONDirectoryReader {
       _ = try reading().catalog.folder(of: request.schema, location: location)
     }
     return try RecordQuery(request, IndexedFields(request.schema)).plan
+  }
+
+  /// The plan for whole rows.
+  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try planForWholeRows(request, selecting: positions)
   }
 
   func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result {

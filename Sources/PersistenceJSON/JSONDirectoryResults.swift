@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// The rows of a request: the names of all files are known, and the files are read a page at a time; of those that
 /// the index knows, only the ones that it does not rule out.
@@ -24,6 +25,7 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     case whole
   }
 
+  let usesRandomAccess = false
   private let query: RecordQuery
   private let files: RecordFiles?
   private let entries: [RecordFiles.Entry]

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A transaction on a JSON directory: the files that it changes are kept in memory until it commits.
 ///
@@ -39,6 +40,12 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     guard try models.define(schema, location: location) else { return }
     try setCatalog()
   }
+
+  func defineDeferringIndexes(_ schema: ModelSchema) throws { try define(schema) }
+
+  func buildIndexes(of schema: ModelSchema) throws -> Bool { true }
+
+  func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
 
   func drop(_ schema: ModelSchema) throws {
     try requireOpen()

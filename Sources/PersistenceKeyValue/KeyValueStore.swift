@@ -1,5 +1,6 @@
 package import PersistenceDriver
 import PersistencePlanner
+import PersistenceDriverSupport
 
 /// Records, indexes and a catalog in an ordered byte store: what every engine of that kind shares.
 ///
@@ -168,6 +169,7 @@ extension AccessNeeds {
 
 /// The rows of a model that the store does not hold.
 final class EmptyResults: StorageResults {
+  let usesRandomAccess = false
   func count() throws -> Int { 0 }
   func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int { 0 }
 }

@@ -1,5 +1,6 @@
 public import PersistenceDriver
 import PersistenceKeyValue
+public import PersistenceDriverSupport
 
 /// A context that keeps models in an LMDB store: a folder with a memory-mapped file.
 ///
@@ -13,12 +14,15 @@ import PersistenceKeyValue
 /// ```swift
 /// let context = try LMDBContext(path: "movies.lmdb")
 /// ```
-public final class LMDBContext: StorageContext {
+public final class LMDBContext: ObservableContext {
   /// The folder's path, without links.
   public let location: String
 
   /// Durable, for several processes, with predicates evaluated in place and secondary indexes.
   public let capabilities: Capabilities
+
+  /// The observers of the environment's commits.
+  public let observers: CommitObservers
 
   /// What watches over the context.
   public let monitor: ContextMonitor
@@ -42,8 +46,8 @@ public final class LMDBContext: StorageContext {
     let opening = ContextMonitor(configuration.monitoring, location: path)
     let session = try LMDBRegistry.open(path, configuration, opening)
     location = session.environment.files.directory
-    monitor = ContextMonitor(
-      configuration.monitoring, location: location, observers: session.environment.observers)
+    monitor = ContextMonitor(configuration.monitoring, location: location)
+    observers = session.environment.observers
     capabilities = .lmdb(
       isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)
     self.configuration = configuration
@@ -82,6 +86,9 @@ public final class LMDBContext: StorageContext {
 
   /// The schemas of all models, sorted by name.
   public func catalog() throws -> [ModelSchema] { try withReader { try $0.catalog($1) } }
+
+  /// None: every key belongs to a model.
+  public func unmappedObjects() throws -> [UnmappedObject] { [] }
 
   /// The schema of one model, which is read once.
   public func schema(named name: String) throws -> ModelSchema? {
@@ -165,7 +172,7 @@ public final class LMDBContext: StorageContext {
       return open
     }
     for lane in lanes.close() { lane.end() }
-    monitor.closed()
+    observers.end(of: self)
     // Let go outside of the lock: it may be the last reference, which closes the file.
     _ = closed
   }

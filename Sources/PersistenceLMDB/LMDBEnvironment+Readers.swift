@@ -1,6 +1,7 @@
 import CLMDB
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
 extension LMDBEnvironment {
   /// A reader that sees the newest state, for one thread, until it is given back.

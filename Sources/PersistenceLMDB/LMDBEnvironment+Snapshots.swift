@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 extension LMDBEnvironment {
   /// How many snapshots of one version are made for threads that read at once.

@@ -3,6 +3,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceKeyValue
 import Synchronization
+import PersistenceDriverSupport
 
 extension LMDBEnvironment {
   /// After how many writes dead processes are looked for.

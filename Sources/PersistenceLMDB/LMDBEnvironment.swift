@@ -3,6 +3,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceKeyValue
 import Synchronization
+import PersistenceDriverSupport
 
 /// A store as this process has it open, once, whatever paths and contexts lead to it.
 ///

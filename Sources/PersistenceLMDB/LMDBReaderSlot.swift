@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceKeyValue
+import PersistenceDriverSupport
 
 /// A reader with what keeps its store open, used by one thread at a time.
 ///

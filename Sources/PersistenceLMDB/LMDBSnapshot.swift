@@ -44,6 +44,8 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
 
   func catalog() throws -> [ModelSchema] { try withReader { try store.catalog($0) } }
 
+  func unmappedObjects() throws -> [UnmappedObject] { [] }
+
   func schema(named name: String) throws -> ModelSchema? {
     try withReader { try store.schema(StoredName(name), $0) }
   }

@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A copy of the models of one store into another, of any engine, through the driver contract alone.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Makes conditions on one field, giving values the field's kind.
 struct FieldCondition {

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Cuts a condition into pieces.
 struct WhereLexer {

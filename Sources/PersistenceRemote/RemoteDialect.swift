@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// How requests and answers look to one sort of server: the one seam between stores and servers.
 protocol RemoteDialect: Sendable {

@@ -1,6 +1,7 @@
 import PersistenceCore
 import PersistenceDriver
 import PersistenceHTTP
+import PersistencePrimitives
 
 /// An object on its way to a server: its key and its fields.
 struct RemoteRecord<Object: PersistentRecord>: RemoteRow {

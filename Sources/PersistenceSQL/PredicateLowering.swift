@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A condition in the form that SQL text is made of: words without values, and the values beside them.
 ///

@@ -1,4 +1,5 @@
 package import PersistenceDriver
+package import PersistenceDriverSupport
 
 /// What is bound to a parameter of a statement.
 ///

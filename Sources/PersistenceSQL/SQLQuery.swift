@@ -1,4 +1,5 @@
 package import PersistenceDriver
+package import PersistenceDriverSupport
 
 /// A statement to run: its shape, and what is bound to its parameters in their order.
 package struct SQLStatement: Sendable {

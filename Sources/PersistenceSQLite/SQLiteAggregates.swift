@@ -1,6 +1,7 @@
 import CSQLite
 import PersistenceDriver
 import PersistenceSQL
+import PersistenceDriverSupport
 
 /// Values computed over rows: by SQLite where what it computes is exactly the contract's, otherwise by folding the
 /// fields that are needed, and no others.

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The rows of a small result in an order that no index yields: read in one walk, kept, and sorted here.
 ///

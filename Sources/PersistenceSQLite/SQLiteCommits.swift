@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Tells the commits of other processes: a connection that never writes, the sentinel, notices every commit but its own
 /// (`PRAGMA data_version`), and each commit of this process takes itself out again.

@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import Logging
 import PersistenceDriver
+import PersistenceDriverSupport
 
 extension SQLiteConnection {
   /// Runs a closure in a read transaction, with the catalog as it is in it.

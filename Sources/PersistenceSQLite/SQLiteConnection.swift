@@ -2,6 +2,7 @@ import CSQLite
 import Logging
 import PersistenceDriver
 import PersistenceSQL
+import PersistenceDriverSupport
 
 /// One connection to the file, opened without SQLite's own locks.
 ///

@@ -3,6 +3,7 @@ import Foundation
 public import PersistenceDriver
 import PersistenceSQL
 import Synchronization
+public import PersistenceDriverSupport
 
 /// A context that keeps models in one SQLite file: an ordinary table for each, which any SQLite tool reads.
 ///
@@ -12,7 +13,7 @@ import Synchronization
 /// ```swift
 /// let context = try SQLiteContext(path: "movies.sqlite")
 /// ```
-public final class SQLiteContext: StorageContext, SQLiteReader {
+public final class SQLiteContext: ObservableContext, SQLiteReader {
   /// The file's absolute path.
   public var location: String { store.location }
 
@@ -31,6 +32,9 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
   let pool: SQLitePool
   private let pins: SQLiteSharedReadTransactions
   private let file: SQLiteFile
+
+  /// The observers of the file's commits.
+  public var observers: CommitObservers { file.observers }
   var gate: WriterGate { file.gate }
   private let writer: Mutex<Writer>
 
@@ -58,8 +62,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly || configuration.surveysForeignTables, journal: opening.journal,
       largestValue: opening.largestValue)
-    monitor = ContextMonitor(
-      configuration.monitoring, location: store.location, observers: file.observers)
+    monitor = ContextMonitor(configuration.monitoring, location: store.location)
     writer = Mutex(Writer(connection: opening.writer))
     if let reader = opening.reader { pool.giveBack(reader) }
     monitor.opened(opening.details)
@@ -134,7 +137,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
     try write { connection, deadline in
       try connection.beginWriting(until: deadline)
       let transaction = SQLiteTransaction(on: connection)
-      let observed = monitor.observers.begin(transaction)
+      let observed = observers.begin(transaction)
       do {
         try body(observed.transaction)
         if connection.catalog?.writesByItself == true { observed.mayHaveChangedMore() }
@@ -144,7 +147,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
         connection.rollBack()
         throw error
       }
-      try monitor.observers.commit(observed) {
+      try observers.commit(observed) {
         try file.commits.committing(on: connection) { try connection.commit(until: deadline) }
       }
     }
@@ -186,7 +189,7 @@ public final class SQLiteContext: StorageContext, SQLiteReader {
         return writer.connection
       }
     }
-    monitor.closed()
+    observers.end(of: self)
     pins.close()
     pool.close()
     withExtendedLifetime(connection) {}

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// What the contexts of this process that have one file open share: the writers' gate, and those who observe the store.
 final class SQLiteFile: Sendable {

@@ -1,6 +1,7 @@
 import CSQLite
 import PersistenceDriver
 import PersistenceSQL
+import PersistenceDriverSupport
 
 /// What a function that SQLite called threw: SQLite itself passes a text only.
 final class SQLiteFailure {

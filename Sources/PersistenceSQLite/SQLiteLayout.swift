@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// How a model that this package defined lies in the file: an entry of its catalog.
 struct SQLiteLayout: Encodable {

@@ -1,5 +1,6 @@
 import CSQLite
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The connections of a context that only read.
 ///

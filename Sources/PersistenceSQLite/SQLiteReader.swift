@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceSQL
+import PersistenceDriverSupport
 
 /// What the context, a snapshot and a transaction have in common: reading on a connection that they name.
 protocol SQLiteReader: StorageReader {
@@ -54,6 +55,11 @@ extension SQLiteReader {
       }
       return try connection.plan(for: request, of: model)
     }
+  }
+
+  /// The plan for whole rows: the columns that are read do not change it.
+  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try planForWholeRows(request, selecting: positions)
   }
 }
 

@@ -1,6 +1,7 @@
 import CSQLite
 import PersistenceDriver
 import PersistenceSQL
+import PersistenceDriverSupport
 
 /// The rows of a request, read a page at a time by statements that are not kept open in between.
 ///
@@ -8,6 +9,7 @@ import PersistenceSQL
 /// Where an order has to be sorted for, a small result is kept as it is; of a larger one SQLite sorts the rows'
 /// numbers, which are kept (8 bytes a row).
 final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under the reader's lock
+  let usesRandomAccess = false
   private let request: FetchRequest
   private let source: any SQLiteReader
   /// The model and the lowered request; nil where the store does not hold the model.

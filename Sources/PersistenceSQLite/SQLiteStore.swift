@@ -1,6 +1,7 @@
 import PersistenceDriver
 import PersistenceSQL
 import Synchronization
+import PersistenceDriverSupport
 
 /// What all connections of one context share: where the store is, how it was opened, and what has been worked
 /// out about it.

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceSQL
+import PersistenceDriverSupport
 
 /// A table of the file that holds a model, and the declarations that have been used with it.
 final class SQLiteTable: Sendable {

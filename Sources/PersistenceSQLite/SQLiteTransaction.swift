@@ -1,6 +1,7 @@
 import CSQLite
 import PersistenceDriver
 import PersistenceSQL
+import PersistenceDriverSupport
 
 /// A transaction under way on the writing connection.
 final class SQLiteTransaction: StorageTransaction, SQLiteReader {
@@ -173,7 +174,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
       }
     } catch let error as PersistenceError where Self.isRefusal(error) {
       // SQLite has undone the statement. One record after the other says which of them is refused, and why.
-      return try updateOneByOne(request)
+      return try updateEach(request)
     }
   }
 

@@ -3,6 +3,7 @@ import OurContexts
 import PersistenceConformance
 import PersistenceCore
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Programs that look at collections")
 struct FuzzCollectionTests {

@@ -1,6 +1,7 @@
 import PersistenceConformance
 import PersistenceCore
 import Testing
+import PersistenceDriverSupport
 
 @Suite("R4: a plain for over records that cannot be read")
 struct PlainLoopTests {

@@ -4,6 +4,7 @@ import PersistenceConformance
 import PersistenceCore
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 @Suite("What wrappers promise beyond the contract")
 struct WrapperTests {

@@ -3,6 +3,7 @@ import DataAccessCombine
 import PersistenceCore
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 #if canImport(Combine)
   import Combine
@@ -107,9 +108,9 @@ struct PublisherTests {
     await until { probe.count == 3 }
     #expect(probe.received.map(\.isLoading) == [true, false, false])
     #expect(probe.received.last?.value?.results.map(\.id) == [1])
-    #expect(context.monitor.observers.isObserved)
+    #expect(context.observers.isObserved)
     probe.cancel()
-    await until { !context.monitor.observers.isObserved }
+    await until { !context.observers.isObserved }
     try repository.save(Word(2))
     #expect(probe.count == 3)
     #expect(!probe.isComplete)
@@ -140,7 +141,7 @@ struct PublisherTests {
     await until { probe.count == 1 }
     try context.close()
     await until { probe.isComplete }
-    #expect(!context.monitor.observers.isObserved)
+    #expect(!context.observers.isObserved)
   }
 
   @Test("pages are read as they are demanded")

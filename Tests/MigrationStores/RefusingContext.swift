@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A context over another that refuses certain records, as a destination with rules of its own does.
 package final class RefusingContext: StorageContextWrapper {

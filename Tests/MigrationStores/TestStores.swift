@@ -4,6 +4,7 @@ package import PersistenceDriver
 import PersistenceJSON
 import PersistenceLMDB
 import PersistenceSQLite
+import PersistenceDriverSupport
 
 /// Stores by URL, as the tests and the process that they kill open them.
 package enum TestStores {

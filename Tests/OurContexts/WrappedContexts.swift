@@ -1,6 +1,7 @@
 import Logging
 package import PersistenceConformance
 import PersistenceCore
+import PersistenceDriverSupport
 
 extension ContextUnderTest {
   /// Contexts of ours inside the wrappers that ship: wrappers are contexts too, and keep the same rules.

@@ -4,6 +4,7 @@ import PersistenceConfiguration
 import PersistenceCore
 import SystemPackage
 import Testing
+import PersistenceDriverSupport
 
 /// The URL from the environment or a file: the engine is swapped by configuration alone.
 struct ConfigurationTests {

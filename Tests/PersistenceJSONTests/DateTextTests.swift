@@ -3,6 +3,7 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceJSON
+import PersistencePrimitives
 
 /// Dates as text: readable, and the same bits when read again (contract V2).
 struct DateTextTests {

@@ -3,6 +3,7 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceJSON
+import PersistenceDriverSupport
 
 /// Random queries on random books, of which the index believes most, must come to what the reference says.
 struct IndexReferenceTests {

@@ -3,6 +3,7 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceJSON
+import PersistenceDriverSupport
 
 /// Opening what is a store, what is none, and what may not be written (contract E5).
 struct OpeningTests {

@@ -3,6 +3,7 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceJSON
+import PersistencePrimitives
 
 /// The names and texts of a JSON directory's files.
 struct RecordTextTests {

@@ -2,6 +2,7 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceJSON
+import PersistenceDriverSupport
 
 /// Random work on a JSON directory and in memory, which is the reference for all meaning, must come to the same.
 struct ReferenceTests {

@@ -4,6 +4,7 @@ import PersistencePlanner
 import Testing
 
 @testable import PersistenceKeyValue
+import PersistenceDriverSupport
 
 /// A random program on a store and on the memory context, which says what is right: changes, then requests of every
 /// sort, each by every plan that there is (NoREC, after Rigger and Su 2020).

@@ -2,6 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceLMDB
 import Testing
+import PersistenceDriverSupport
 
 @Suite("R2 O2: any plan")
 struct AnyPlanTests {

@@ -4,6 +4,7 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceLMDB
+import PersistenceDriverSupport
 
 @Suite("Opening LMDB stores")
 struct OpeningTests {

@@ -3,6 +3,7 @@ import MigrationStores
 import PersistenceDriver
 import PersistenceMigration
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Records that the destination holds already, or refuses")
 struct ConflictTests {
@@ -190,7 +191,7 @@ private final class RenamingContext: StorageContextWrapper {
 
   func wrap(_ snapshot: any StorageSnapshot) -> any StorageSnapshot { Snapshot(snapshot, stored, shown) }
 
-  private final class Snapshot: StorageSnapshotWrapper {
+  private final class Snapshot: StorageSnapshotWrapper, RowChangingWrapper {
     let wrapped: any StorageSnapshot
     private let stored: ModelSchema
     private let shown: ModelSchema
@@ -200,6 +201,7 @@ private final class RenamingContext: StorageContextWrapper {
     }
 
     func catalog() throws -> [ModelSchema] { [shown] }
+    func schema(named name: String) throws -> ModelSchema? { try schemaFromCatalog(named: name) }
     func count(_ request: FetchRequest) throws -> Int { try wrapped.count(translated(request)) }
     func fetch(_ request: FetchRequest) throws -> any StorageResults {
       try wrapped.fetch(translated(request))

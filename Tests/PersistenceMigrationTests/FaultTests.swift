@@ -4,6 +4,7 @@ import PersistenceDriver
 import PersistenceMigration
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 @Suite("A migration that meets a fault")
 struct FaultTests {

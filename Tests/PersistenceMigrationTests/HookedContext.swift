@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// A context in whose calls something else happens, once: what another process does at that moment.
 final class HookedContext: StorageContextWrapper {

@@ -44,7 +44,7 @@ struct KillTests {
       let store = try TestStores.open(pair.to, destination)
       defer { try? store.close() }
       let catalog = try store.catalog()
-      if catalog.contains(where: { $0.name == ReservedModel.migrationLedger }) {
+      if catalog.contains(where: { $0.name == ReservedModel.fillLedger }) {
         #expect(throws: PersistenceError.self) { try store.requireComplete() }
         return .resume
       }

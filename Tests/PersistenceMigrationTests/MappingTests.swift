@@ -3,6 +3,8 @@ import MigrationStores
 import PersistenceDriver
 import PersistenceMigration
 import Testing
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 @Suite("Mappings of models and fields")
 struct MappingTests {
@@ -382,8 +384,4 @@ private final class NarrowContext: StorageContextWrapper {
     capabilities.datePrecision = .microseconds
     return capabilities
   }
-  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try wrapped.fetch(request, selecting: positions)
-  }
-  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] { try wrapped.aggregate(request) }
 }

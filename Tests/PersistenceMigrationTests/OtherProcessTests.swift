@@ -3,6 +3,7 @@ import MigrationStores
 import PersistenceDriver
 import PersistenceMigration
 import Testing
+import PersistenceDriverSupport
 
 extension ResumeTests {
   @Test(
@@ -97,7 +98,7 @@ extension StoreMoveTests {
   func strangeLedger(to: String) throws {
     struct Stop: Error {}
     let ledger = try ModelSchema(
-      name: ReservedModel.migrationLedger,
+      name: ReservedModel.fillLedger,
       fields: [FieldSchema("model", .string), FieldSchema("content", .string)], key: ["model"])
     for (part, other) in [("\"format\":1", "\"format\":2"), ("\"hasDigests\"", "\"has\"")] {
       try TestStores.withFolder { folder in

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// A context over another that counts the writes of each transaction, and may lose or change one.
 final class RecordingContext: StorageContextWrapper {

@@ -3,6 +3,7 @@ import MigrationStores
 import PersistenceDriver
 import PersistenceMigration
 import Testing
+import PersistenceDriverSupport
 
 @Suite("A migration that is interrupted")
 struct ResumeTests {
@@ -151,7 +152,7 @@ struct ResumeTests {
   @Test("says so where its ledger was tampered with")
   func tampering() throws {
     let schema = try ModelSchema(
-      name: ReservedModel.migrationLedger,
+      name: ReservedModel.fillLedger,
       fields: [FieldSchema("model", .string), FieldSchema("content", .string)], key: ["model"])
     let source = MemoryContext()
     try SampleStores.fill(source, pairCount: 300)

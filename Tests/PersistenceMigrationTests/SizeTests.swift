@@ -5,6 +5,7 @@ import PersistenceLMDB
 import PersistenceMigration
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 @Suite("How large a destination grows")
 struct SizeTests {

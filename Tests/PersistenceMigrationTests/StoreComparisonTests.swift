@@ -3,6 +3,7 @@ import MigrationStores
 import PersistenceDriver
 import PersistenceMigration
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Comparison of two stores")
 struct StoreComparisonTests {

@@ -4,6 +4,7 @@ import PersistenceDriver
 import PersistenceMigration
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 @Suite("The store of an app moves to another engine")
 struct StoreMoveTests {

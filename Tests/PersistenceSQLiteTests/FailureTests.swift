@@ -2,6 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 /// Files that are not what they should be, disks that are full (contract E5, E7).
 @Suite struct FailureTests {

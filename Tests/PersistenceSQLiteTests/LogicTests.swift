@@ -2,6 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 /// SQL's answers against the evaluator's, on every operator and every kind of value.
 @Suite struct LogicTests {

@@ -1,6 +1,7 @@
 import PersistenceDriver
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 /// Pages, plans, snapshots, and what they cost.
 @Suite struct PageTests {

@@ -2,6 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 /// What SQLite is asked for in the place of whole rows: aggregates, some fields, and changes in place.
 @Suite struct PushDownTests {

@@ -1,6 +1,7 @@
 import PersistenceDriver
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Files of others whose tables write by themselves")
 struct TriggerTests {
@@ -12,7 +13,7 @@ struct TriggerTests {
     try scratch.makeForeign("foreign.sqlite", statements)
     let context = try scratch.open("foreign.sqlite")
     let schema = try #require(try context.catalog().first { $0.name == name })
-    let observers = context.monitor.observers
+    let observers = context.observers
     let observer = try CommitObserver(FetchRequest(schema), in: context, keyLimit: 100)
     try observers.add(observer)
     let (first, _) = try observers.look(observer, at: context)

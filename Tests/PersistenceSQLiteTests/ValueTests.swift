@@ -2,6 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 /// What is stored, and how it lies in the file.
 @Suite struct ValueTests {

@@ -2,6 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceSQLite
 import Testing
+import PersistenceDriverSupport
 
 /// Transactions, refusals, and other writers.
 @Suite struct WriteTests {

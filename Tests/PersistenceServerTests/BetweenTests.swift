@@ -6,6 +6,7 @@ import PersistenceHTTP
 import PersistenceRemote
 import Synchronization
 import Testing
+import PersistencePrimitives
 
 @Suite("Answers of what stands between a store and its server")
 struct BetweenTests {

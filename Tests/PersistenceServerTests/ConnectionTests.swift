@@ -7,6 +7,7 @@ import PersistenceServer
 import Synchronization
 import Testing
 import ToolProcess
+import PersistenceDriverSupport
 
 @Suite("Connections")
 struct ConnectionTests {

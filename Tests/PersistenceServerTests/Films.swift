@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceCore
+import PersistenceDriverSupport
 
 struct Film: PersistentRecord, Equatable {
   var id: Int

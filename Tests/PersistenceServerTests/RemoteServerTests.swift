@@ -7,6 +7,7 @@ import PersistenceHTTP
 import PersistenceRemote
 import Synchronization
 import Testing
+import PersistencePrimitives
 
 @Suite("A server as a client names it")
 struct RemoteServerTests {

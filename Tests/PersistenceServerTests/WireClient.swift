@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import ToolProcess
+import PersistencePrimitives
 
 /// Requests as they go over the wire, one a connection: what a client of any make could send.
 struct WireClient: Sendable {

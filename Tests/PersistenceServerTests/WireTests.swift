@@ -9,6 +9,8 @@ import PersistenceHTTP
 import PersistenceRemote
 import PersistenceServer
 import Testing
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 @Suite("What goes over the wire")
 struct WireTests {

@@ -1,9 +1,10 @@
 import PersistenceCore
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 /// A context that counts the rows that are read from it.
-private final class CountingContext: StorageContextWrapper {
+private final class CountingContext: StorageContextWrapper, RowChangingWrapper {
   let wrapped: any StorageContext = MemoryContext()
   let rows = Mutex(0)
   let usesRandomAccess: Bool

@@ -3,6 +3,7 @@ import PersistenceConformance
 import PersistenceDriver
 import PersistenceTool
 import Testing
+import PersistenceDriverSupport
 
 @Suite("persistence conform")
 struct ConformCommandTests {

@@ -4,6 +4,7 @@ import PersistenceMigration
 import Testing
 
 @testable import PersistenceTool
+import PersistenceDriverSupport
 
 @Suite("Migration between all pairs of engines")
 struct EnginePairTests {

@@ -4,6 +4,8 @@ import PersistenceMigration
 import Testing
 
 @testable import PersistenceTool
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 @Suite("Export and import of generated stores")
 struct ExchangePropertyTests {
@@ -75,10 +77,6 @@ private final class OpenStore: StorageContextWrapper {
   init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
 
   func close() throws {}
-  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try wrapped.fetch(request, selecting: positions)
-  }
-  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] { try wrapped.aggregate(request) }
 }
 
 /// Schemas and values drawn from a seed, the hard ones often.

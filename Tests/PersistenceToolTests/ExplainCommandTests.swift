@@ -4,6 +4,7 @@ import PersistenceQueryLanguage
 import Testing
 
 @testable import PersistenceTool
+import PersistenceDriverSupport
 
 @Suite("persistence explain")
 struct ExplainCommandTests {

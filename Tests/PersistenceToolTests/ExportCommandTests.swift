@@ -4,6 +4,7 @@ import PersistenceMigration
 import Testing
 
 @testable import PersistenceTool
+import PersistenceDriverSupport
 
 @Suite("persistence export, and import of what it wrote")
 struct ExportCommandTests {

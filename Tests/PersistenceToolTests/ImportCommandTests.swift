@@ -3,6 +3,8 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceTool
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 @Suite("persistence import")
 struct ImportCommandTests {

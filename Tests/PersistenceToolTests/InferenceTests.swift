@@ -3,6 +3,7 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceTool
+import PersistencePrimitives
 
 @Suite("What import finds out about fields")
 struct InferenceTests {

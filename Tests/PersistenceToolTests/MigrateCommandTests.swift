@@ -5,6 +5,8 @@ import Synchronization
 import Testing
 
 @testable import PersistenceTool
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 @Suite("persistence migrate: options, plans, reports and exit codes")
 struct MigrateCommandTests {

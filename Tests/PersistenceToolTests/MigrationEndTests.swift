@@ -3,6 +3,7 @@ import PersistenceDriver
 import PersistenceTool
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 @Suite("persistence migrate: what is said in the end is what has happened")
 struct MigrationEndTests {

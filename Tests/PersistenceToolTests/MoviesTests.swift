@@ -3,6 +3,7 @@ import PersistenceDriver
 import Testing
 
 @testable import PersistenceTool
+import PersistenceDriverSupport
 
 /// The real movies with their real mess, where the file is there.
 @Suite("The movies data, from file to engine to engine")

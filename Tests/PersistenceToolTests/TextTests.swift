@@ -4,6 +4,7 @@ import PersistenceQueryLanguage
 import Testing
 
 @testable import PersistenceTool
+import PersistencePrimitives
 
 @Suite("Exact numbers and moments")
 struct TextTests {

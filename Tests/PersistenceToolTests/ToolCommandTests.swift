@@ -4,6 +4,8 @@ import PersistenceMigration
 import Testing
 
 @testable import PersistenceTool
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 @Suite("The tool's commands and exit codes")
 struct ToolCommandTests {

@@ -2,6 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceTool
 import Synchronization
+import PersistenceDriverSupport
 
 /// Runs the tool in this process and keeps what it printed.
 struct ToolHarness: Sendable {

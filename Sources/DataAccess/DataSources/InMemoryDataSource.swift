@@ -1,5 +1,6 @@
 import PersistenceCore
 import PersistenceDriver
+import PersistenceDriverSupport
 
 extension RepositoryDataSource {
   /// A store of its own in memory, for tests and caches.

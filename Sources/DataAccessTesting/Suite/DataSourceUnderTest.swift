@@ -1,5 +1,6 @@
 public import DataAccess
 public import PersistenceCore
+public import PersistenceDriverSupport
 
 /// Where the checks get the stores that they are run on: the one thing that the author of a store writes.
 ///

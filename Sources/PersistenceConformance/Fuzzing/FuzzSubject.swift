@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// A program's run on one context: what it shows, step by step.
 final class FuzzSubject {

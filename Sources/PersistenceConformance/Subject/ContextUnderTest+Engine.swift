@@ -1,5 +1,6 @@
 import Foundation
 public import PersistenceCore
+import PersistenceDriverSupport
 
 extension ContextUnderTest {
   /// Describes the context of an engine that URLs name.

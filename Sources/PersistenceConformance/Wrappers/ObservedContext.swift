@@ -1,5 +1,6 @@
 package import PersistenceCore
 import Synchronization
+import PersistenceDriverSupport
 
 /// A context around another one that counts the rows which are read, and fails where it is told to.
 ///

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// The inside of a transaction, as a context that models are fetched in and saved to.
 ///

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The transactions that the calling thread is inside of: how the outer context notices that it is used within
 /// the closure of its own transaction, where it would wait for itself (contract R1a).

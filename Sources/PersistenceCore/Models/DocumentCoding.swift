@@ -1,6 +1,7 @@
 import Foundation
 
 import PersistenceDriver
+import PersistencePrimitives
 
 /// How nested `Codable` values become documents and back (contract V1): JSON, with NaN and the infinities as
 /// the strings `NaN`, `Infinity` and `-Infinity`.

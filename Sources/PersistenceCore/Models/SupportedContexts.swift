@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Which contexts may hold a model.
 public struct SupportedContexts: Sendable {

@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// What has changed between an update and the one before, by primary key.
 public enum ChangeSet: Sendable, Hashable {

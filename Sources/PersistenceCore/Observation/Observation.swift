@@ -1,6 +1,7 @@
 import Dispatch
 import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// An iterator's hold on its walk, which ends with it.
 ///
@@ -71,11 +72,11 @@ final class Observation<Model: PersistentRecord>: Sendable {
   /// Begins to observe; nil where another call of ``next()`` has begun meanwhile, or has ended it all.
   private func begin() throws -> Observed? {
     let store = try StorageAccess.store(try outside(context), for: Model.self)
-    guard store.capabilities.reportsCommits else {
+    guard store.capabilities.reportsCommits, let observable = store.innermost as? any ObservableContext else {
       throw PersistenceError.unsupported("be observed", by: "the context \(store.location)")
     }
     let observed = Observed(
-      store: store, observers: store.innermost.monitor.observers,
+      store: store, observers: observable.observers,
       observer: try CommitObserver(query.request(in: store), in: store, keyLimit: options.keyLimit))
     try observed.observers.add(observed.observer)
     let isOurs = state.withLock { state in

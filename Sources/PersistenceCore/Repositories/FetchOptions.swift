@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Which models a fetch yields, in what order, and which page of them.
 public struct FetchOptions<Model: PersistentModel> {

@@ -1,5 +1,6 @@
 public import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
 extension PersistentRepository {
   /// Runs a closure as one transaction, but only the first time that a batch of this id is applied.

@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A repository over one context, made by hand or named by a URL.
 public struct Repository: PersistentRepository {

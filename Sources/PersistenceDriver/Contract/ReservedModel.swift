@@ -1,34 +1,15 @@
-/// The names of models that stores keep for this package's own ends, beside the models of an app.
+/// The names of models that this package keeps in stores for itself, beside the models of an app.
 ///
-/// They are models like any other to a context: defined, written and dropped in transactions. An app cannot declare
-/// one of such a name.
+/// To a driver they are models like any other: defined, written and dropped in transactions. An app cannot declare a
+/// model of such a name. Each module that keeps one adds its name in an extension.
 public enum ReservedModel {
-  /// What all reserved names begin with.
+  /// The prefix of all reserved names.
   public static let prefix = "persistence."
 
-  /// How far a migration has come.
+  /// The ledger of a copy that is still filling the store.
   ///
-  /// A store that holds this model is not yet whole: see
-  /// ``PersistenceError/Code/incompleteStore``.
-  public static let migrationLedger = "persistence.migration"
-
-  /// The records that a migration could not carry over.
-  public static let migrationRejects = "persistence.migration.rejects"
-
-  /// The ids of the batches that were applied lately: see ``AppliedBatches``.
-  public static let appliedBatches = "persistence.batches"
-
-  /// The writes that wait until a remote store has them.
-  public static let outbox = "persistence.outbox"
-
-  /// What layered stores know of the completeness of what is kept here.
-  public static let coverage = "persistence.layers.coverage"
-
-  /// The keys of records that may not be as they are elsewhere.
-  public static let doubts = "persistence.layers.doubts"
-
-  /// How often layered stores have written each model.
-  public static let layers = "persistence.layers"
+  /// A store with records of this model is incomplete: see ``PersistenceError/Code/incompleteStore``.
+  public static let fillLedger = "persistence.migration"
 
   /// Whether a model's name is reserved.
   ///

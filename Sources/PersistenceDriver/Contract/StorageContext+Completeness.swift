@@ -1,7 +1,4 @@
 extension StorageContext {
-  /// What the monitor knows.
-  public var isKnownComplete: Bool { monitor.isKnownComplete }
-
   /// Makes sure that no unfinished migration is filling the store.
   ///
   /// Repositories call it before they read or write. The catalog is looked at once: a store that was found whole is
@@ -27,7 +24,7 @@ extension StorageContext {
 extension StorageReader {
   /// Whether the state that is read is one that a migration has not finished filling.
   package func holdsUnfinishedMigration() throws -> Bool {
-    guard let schema = try schema(named: ReservedModel.migrationLedger) else { return false }
+    guard let schema = try schema(named: ReservedModel.fillLedger) else { return false }
     // A ledger without records is one of a context that cannot drop models: the migration has been finished.
     return try count(FetchRequest(schema)) > 0
   }
@@ -38,8 +35,7 @@ extension PersistenceError {
   public static func incompleteStore(_ location: String) -> PersistenceError {
     PersistenceError(
       .incompleteStore,
-      "a migration into this store was interrupted, so it holds only a part of the records; finish it by running "
-        + "it again with --resume (in code: MigrationOptions.start = .resume), or begin anew with --restart",
+      "an interrupted migration left the store with only part of its records; resume that migration or start it again",
       location: location)
   }
 }

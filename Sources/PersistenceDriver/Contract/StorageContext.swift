@@ -15,8 +15,8 @@ public protocol StorageContext: PersistentContext, StorageReader {
 
   /// Whether the store has been found to hold everything that it should, as ``monitor`` knows.
   ///
-  /// Every call asks. An engine that answers by itself spares its readers a count of references to the monitor, which
-  /// threads that read at once would have in common; by default the monitor is asked.
+  /// Every call asks, and a driver returns ``ContextMonitor/isKnownComplete``. As a requirement of the context, it
+  /// avoids contended reference counts of the monitor.
   var isKnownComplete: Bool { get }
 
   /// Pins the store's newest committed state, at once.

@@ -11,12 +11,12 @@ public protocol StorageReader: AnyObject {
 
   /// The schema of one model, as ``catalog()`` has it; nil where the store does not hold it.
   ///
-  /// An engine that need not look at its other models for that does not. By default the whole catalog is read.
+  /// An engine reads no other model for it, if it can; `schemaFromCatalog(named:)` reads the whole catalog.
   ///
   /// - Throws: ``PersistenceError`` where the store cannot be read.
   func schema(named name: String) throws -> ModelSchema?
 
-  /// What the store has beside its models, and what its models do not say: nothing, by default.
+  /// What the store has beside its models, and what its models cannot express; empty for most engines.
   ///
   /// An engine that opens stores made by others says here what a copy by models would leave behind: views, triggers,
   /// foreign keys and the like.
@@ -50,7 +50,7 @@ public protocol StorageReader: AnyObject {
 
   /// Some fields of the rows of a request, as ``fetch(_:)`` gives all of them.
   ///
-  /// An engine that can leave the others unread does so. By default whole rows are fetched and cut.
+  /// An engine leaves the other fields unread, if it can; `fetchWholeRows(_:selecting:)` fetches whole rows and cuts them.
   ///
   /// - Parameters:
   ///   - request: Which rows.
@@ -62,8 +62,7 @@ public protocol StorageReader: AnyObject {
 
   /// Computes values over the rows of a request, for all of them or group by group.
   ///
-  /// An engine that can compute them itself does so; what it computes is what ``AggregateFold`` does. By default every
-  /// row is looked at, and none is kept.
+  /// An engine computes exactly what `AggregateFold` does; `aggregateByScanning(_:)` reads every row and keeps none.
   ///
   /// - Returns: The groups, in ascending order of their keys; without grouping the one group of all rows, also where
   ///   there are none.
@@ -76,7 +75,7 @@ public protocol StorageReader: AnyObject {
   /// - Throws: ``PersistenceError``.
   func plan(for request: FetchRequest) throws -> QueryPlan
 
-  /// How a request for some fields would be answered; by default as one for whole rows is.
+  /// How a request for some fields would be answered; `planForWholeRows(_:selecting:)` plans it as one for whole rows.
   ///
   /// - Parameters:
   ///   - request: Which rows.
@@ -84,18 +83,4 @@ public protocol StorageReader: AnyObject {
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan
-}
-
-extension StorageReader {
-  /// Looks the model up in the catalog, where names are compared by their bytes.
-  public func schema(named name: String) throws -> ModelSchema? {
-    let name = StoredName(name)
-    return try catalog().first { StoredName($0.name) == name }
-  }
-
-  /// Plans for whole rows.
-  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
-    try request.schema.requirePositions(positions)
-    return try plan(for: request)
-  }
 }

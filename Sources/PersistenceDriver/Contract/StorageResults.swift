@@ -20,12 +20,6 @@ public protocol StorageResults: AnyObject, Sendable {
   ///   may take one scan of keys up to it, once.
   func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int
 
-  /// Whether there are many rows, each of which is read from a place of its own, as by an index: a first page is better
-  /// short then. By default they are not.
+  /// Whether reading many rows takes a random access each, as by an index: callers then begin with a short page.
   var usesRandomAccess: Bool { get }
-}
-
-extension StorageResults {
-  /// Rows stand beside each other, or are few.
-  public var usesRandomAccess: Bool { false }
 }

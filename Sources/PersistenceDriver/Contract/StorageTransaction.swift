@@ -12,8 +12,8 @@ public protocol StorageTransaction: StorageReader {
   /// Enters a model into the catalog as ``define(_:)`` does, and leaves its secondary indexes to be built when the
   /// records are there, by ``buildIndexes(of:)``.
   ///
-  /// Until then no unique index refuses anything, and requests are answered without indexes. An engine to which that
-  /// makes no difference defines the model at once, which is the default.
+  /// Until then no unique index refuses anything, and requests are answered without indexes. An engine that gains
+  /// nothing by it calls ``define(_:)``, and returns true from ``buildIndexes(of:)``.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the store holds
   ///   it under another schema.
@@ -34,7 +34,7 @@ public protocol StorageTransaction: StorageReader {
   /// Removes a model: its records, its indexes and its entry in the catalog; does nothing where it is not there.
   ///
   /// Afterwards it can be defined anew, also under another schema, in the same transaction or later. An engine that
-  /// cannot remove models throws ``PersistenceError/Code/unsupported``, which is the default.
+  /// cannot remove models throws ``PersistenceError/Code/unsupported``, as `refuseDrop(of:)` does.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the store holds
   ///   it under another schema.
@@ -77,7 +77,7 @@ public protocol StorageTransaction: StorageReader {
   /// Sets fields of the rows of a request, its order, limit, offset and anchor included; all of them or, where it
   /// throws, none.
   ///
-  /// An engine that can change them in place does so. By default their keys are read, and each is changed for itself.
+  /// An engine updates them in place, if it can; `updateEach(_:)` reads their keys and updates each by itself.
   ///
   /// - Returns: How many there were.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` where a unique value would stand

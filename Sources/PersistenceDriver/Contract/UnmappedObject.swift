@@ -66,8 +66,3 @@ public struct UnmappedObject: Sendable, Hashable, Codable {
   /// Whether records are left behind that are nowhere else in the store.
   public var losesRecords: Bool { kind == .table && records != 0 }
 }
-
-extension StorageReader {
-  /// Nothing: everything in the store is a model.
-  public func unmappedObjects() throws -> [UnmappedObject] { [] }
-}

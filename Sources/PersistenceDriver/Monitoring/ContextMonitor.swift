@@ -2,16 +2,13 @@ import Synchronization
 
 public import Logging
 
-/// Watches over one context: logs what it does, knows which results pin its snapshots, and who observes its store.
+/// Watches over one context: logs what it does, and tracks the results that pin its snapshots.
 public final class ContextMonitor: Sendable {
   /// What is watched, and where it is reported.
   public let settings: Monitoring
 
   /// The logger, with the store's location in its metadata.
   public let logger: Logger
-
-  /// Those who observe the store, which all contexts of this process that have it open share.
-  public let observers: CommitObservers
 
   private let pins = Mutex(Pins())
   private let wholeness = Atomic<Bool>(false)
@@ -21,10 +18,8 @@ public final class ContextMonitor: Sendable {
   /// - Parameters:
   ///   - settings: What is watched.
   ///   - location: The store, without secrets.
-  ///   - observers: The store's; those of this context alone by default.
-  public init(_ settings: Monitoring, location: String, observers: CommitObservers = CommitObservers()) {
+  public init(_ settings: Monitoring, location: String) {
     self.settings = settings
-    self.observers = observers
     var logger = settings.logger
     logger[metadataKey: "store"] = .string(location)
     self.logger = logger
@@ -40,9 +35,6 @@ public final class ContextMonitor: Sendable {
   public func opened(_ details: @autoclosure () -> String) {
     logger.debug("opened", metadata: ["details": .string(details())])
   }
-
-  /// Says that the context was closed: whoever observes its store through it ends.
-  public func closed() { observers.end(ObjectIdentifier(self)) }
 
   /// Reports that work which a killed process left behind was finished or undone.
   public func recovered(_ details: @autoclosure () -> String) {

@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 extension FetchRequest {
   /// Whether the rows are asked for in ascending order of the primary key: the order in which most stores keep
   /// records, so that nothing has to be sorted.

@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 /// What a driver is asked for: rows of one model, filtered, ordered and cut to a page.
 ///
 /// A request is checked when it is made, so a driver can trust it: every field exists, every value is of its

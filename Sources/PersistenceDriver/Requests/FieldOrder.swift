@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 /// One criterion of an order: a field and a direction; nil comes first ascending, last descending (O3).
 public struct FieldOrder: Sendable, Hashable, Codable, CustomStringConvertible {
   /// The stored name of the field.

@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 extension PredicateNode: Hashable {
   /// Whether two conditions have the same form: names and searched texts by their bytes, as contract V3 says, so that
   /// conditions that are true of different rows are never equal.

@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 /// A condition on a row, as a plain value that a context's author can walk.
 ///
 /// Fields are named by their stored names. Logic is two-valued, as contract V6 says: no node is ever

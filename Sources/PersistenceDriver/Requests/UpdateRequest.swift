@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 /// A value that a field is set to.
 public struct FieldAssignment: Sendable, Hashable, Codable {
   /// The stored name of the field.

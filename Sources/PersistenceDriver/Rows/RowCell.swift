@@ -1,4 +1,5 @@
 public import Foundation
+import PersistencePrimitives
 
 /// One field of one row, borrowed from wherever the engine holds it.
 ///

@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 /// One stored field of a model.
 public struct FieldSchema: Sendable, Hashable, Codable {
   /// The name that stores know the field by.

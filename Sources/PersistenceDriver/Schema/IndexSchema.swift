@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 /// A secondary index over one field or several, in a stated order.
 ///
 /// Entries are followed by the primary key, so that an index serves the total order of contract O2.

@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 extension ModelSchema {
   /// Reads a schema from the JSON that it encodes itself as, checking it as ``init(name:fields:key:indexes:)`` does.
   ///

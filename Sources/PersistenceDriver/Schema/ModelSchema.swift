@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 /// What a model looks like to a store: its name, fields, primary key and indexes.
 ///
 /// Schemas compare by what they say. A field's position in ``fields`` is its position in every ``Row`` that is

@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 /// The value of a primary key: one value for each key field, in the key's order.
 public struct RecordKey: Sendable, Hashable, Codable, Comparable {
   /// The values of the key's fields.

@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 extension ModelSchema {
   /// What tells a declared schema from the one that a store was written with, line by line.
   ///

@@ -1,4 +1,5 @@
 public import Foundation
+import PersistencePrimitives
 
 extension Data: PersistentValueConvertible {
   /// Stored as bytes.

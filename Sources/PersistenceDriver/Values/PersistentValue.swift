@@ -1,4 +1,5 @@
 public import Foundation
+import PersistencePrimitives
 
 /// One stored value, of any kind that every context can hold (contract V1).
 ///

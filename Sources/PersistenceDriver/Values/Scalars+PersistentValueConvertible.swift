@@ -1,3 +1,5 @@
+import PersistencePrimitives
+
 extension Bool: PersistentValueConvertible {
   /// Stored as a truth value.
   @inlinable public static var persistentKind: FieldKind { .bool }

@@ -1,5 +1,6 @@
 package import Foundation
 package import PersistenceDriver
+import PersistencePrimitives
 
 /// Changes that are sent together: made in one transaction, once for each id.
 ///

@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistencePrimitives
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral

@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistencePrimitives
 
 /// The description of a server (OpenAPI 3.1), made of the models that its store holds.
 package struct OpenAPIDocument {

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// What the description says of one model.
 struct OpenAPIModel {

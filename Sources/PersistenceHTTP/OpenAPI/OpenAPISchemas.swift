@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Schemas of values, and those that every description has.
 enum OpenAPISchemas {

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// One operation of the description, under construction.
 struct Operation {

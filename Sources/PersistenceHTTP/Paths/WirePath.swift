@@ -1,6 +1,7 @@
 import Foundation
 
 package import PersistenceDriver
+import PersistenceDriverSupport
 
 /// What a server serves, by the paths under which it does: the one place where both sides look paths up.
 ///

@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistencePrimitives
 
 /// What went wrong, as an answer says it (RFC 9457).
 ///

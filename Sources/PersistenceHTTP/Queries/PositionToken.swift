@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 package import PersistenceDriver
+import PersistencePrimitives
 
 /// The place where a page ended, as text that a client hands back for the next one.
 ///

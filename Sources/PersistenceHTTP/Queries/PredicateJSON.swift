@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistencePrimitives
 
 /// Conditions as JSON.
 ///

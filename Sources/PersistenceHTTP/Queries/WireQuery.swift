@@ -1,5 +1,6 @@
 package import PersistenceDriver
 import PersistenceQueryLanguage
+import PersistencePrimitives
 
 /// A query as it is sent: as parameters of a URL or as a body.
 package struct WireQuery: Sendable {

@@ -1,5 +1,7 @@
 import Foundation
 package import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// Values as they stand in requests and answers: what ``FieldText`` writes, read strictly.
 package enum FieldJSON {

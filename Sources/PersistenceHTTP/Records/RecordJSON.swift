@@ -1,4 +1,6 @@
 package import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// Whole records as JSON: objects of their fields' names and values.
 package enum RecordJSON {

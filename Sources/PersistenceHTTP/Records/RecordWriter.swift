@@ -1,4 +1,6 @@
 package import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// Writes rows of one model as canonical JSON, byte for byte what ``RecordJSON/json(_:_:)`` makes, without a tree of values
 /// for each row.

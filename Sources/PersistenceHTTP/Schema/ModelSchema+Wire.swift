@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistencePrimitives
 
 extension ModelSchema {
   /// The schema as JSON, from which `ModelSchema.init(json:)` makes the same one.

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// The fields of a model whose values the index keeps: those of the key and of every declared index, by the bytes
 /// of their names, so that they are the same for every declaration of the model.

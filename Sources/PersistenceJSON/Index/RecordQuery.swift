@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A request, taken apart by what it takes to decide it: the file's name, the values that the index keeps, or the
 /// whole record.

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Sorting records by other fields than the key's, in memory: by kept values without opening the files that the index
 /// knows, otherwise by reading each file once.

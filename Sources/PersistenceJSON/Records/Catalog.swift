@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// The schemas of a store's models, as the file `catalog.json` holds them.
 struct Catalog: Sendable {

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Looking at records without opening their files, where the index knows them.
 extension RecordFiles {

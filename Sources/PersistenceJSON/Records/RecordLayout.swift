@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Synchronization
+import PersistencePrimitives
 
 /// What stands between the values of a record's file, as this library writes it: prepared for ``RecordScanner``.
 final class RecordLayout: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Reads the text of a record that is laid out as this library writes it, without making a tree of it.
 ///

@@ -1,5 +1,7 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// Records as JSON for people: one object, its members named as the fields.
 ///

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// What the contexts of this process that have one directory open share: those who observe it, and what tells the
 /// commits of other processes by the store's version.

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// What one committed version changes: the journal's entry, and afterwards the key to what was there before.
 struct Manifest: Sendable {

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistencePlanner
+import PersistenceDriverSupport
 
 /// Computes aggregates from the least that has to be read: the ends of an index, its entries, some fields of the
 /// records.

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The models of a store that have been met, so that a request costs no look at the catalog.
 ///

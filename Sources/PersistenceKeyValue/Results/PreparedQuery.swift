@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistencePlanner
+import PersistenceDriverSupport
 
 /// A request made ready for a store: its plan in terms of keys, and what is evaluated on each row.
 struct PreparedQuery: Sendable {

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Walks the records that fit a query, in the order of its path.
 ///

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The sort keys and stored keys of rows, to be sorted: never the rows.
 ///

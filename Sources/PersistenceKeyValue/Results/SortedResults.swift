@@ -3,6 +3,7 @@ import PersistenceDriver
 /// Results that no path yields in order: the stored keys of the records, sorted once; the records are read page
 /// by page.
 final class SortedResults: StorageResults {
+  let usesRandomAccess = false
   private let query: PreparedQuery
   private let keys: StoredKeys
   private let source: any ByteSource

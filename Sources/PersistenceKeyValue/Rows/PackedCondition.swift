@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A condition on numbers and moments alone, decided where a packed row lies, without making cells of it.
 ///

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistencePlanner
+import PersistenceDriverSupport
 
 /// What the planner is told about a model, from the store itself.
 struct PathStatistics: PlanStatistics {

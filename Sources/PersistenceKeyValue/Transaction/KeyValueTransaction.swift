@@ -1,5 +1,6 @@
 package import PersistenceDriver
 import PersistencePlanner
+import PersistenceDriverSupport
 
 /// A transaction on an ordered byte store: records, index entries, counts and catalog change together.
 ///
@@ -184,6 +185,8 @@ extension KeyValueTransaction {
     try requireOpen()
     return try store.catalog(writer)
   }
+
+  package func unmappedObjects() throws -> [UnmappedObject] { [] }
 
   package func schema(named name: String) throws -> ModelSchema? {
     try requireOpen()

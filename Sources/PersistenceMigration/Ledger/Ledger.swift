@@ -14,7 +14,7 @@ struct Ledger {
   /// The schema of the model that holds it.
   static func schema() throws -> ModelSchema {
     try ModelSchema(
-      name: ReservedModel.migrationLedger,
+      name: ReservedModel.fillLedger,
       fields: [FieldSchema("model", .string), FieldSchema("content", .string)], key: ["model"])
   }
 
@@ -131,4 +131,9 @@ struct Ledger {
       }
     }
   }
+}
+
+extension ReservedModel {
+  /// The records that a migration could not carry over.
+  static let migrationRejects = "persistence.migration.rejects"
 }

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// How a moment stands in a text or a number.
 public enum DateForm: Sendable, Hashable, Codable {

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// What the rules about one field make of it.
 struct FieldMapping {

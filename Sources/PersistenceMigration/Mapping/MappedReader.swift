@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// One model of a source, read as the destination is to have it: for comparing the two.
 ///
@@ -15,6 +16,10 @@ final class MappedReader: StorageReader {
   }
 
   func catalog() throws -> [ModelSchema] { [route.destination] }
+
+  func schema(named name: String) throws -> ModelSchema? { try schemaFromCatalog(named: name) }
+
+  func unmappedObjects() throws -> [UnmappedObject] { [] }
 
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     guard !route.mapper.isIdentity else { return try snapshot.find(key, in: route.source, body) }
@@ -34,7 +39,17 @@ final class MappedReader: StorageReader {
       ? results : MappedResults(results, route.mapper, passesOver: passesOver)
   }
 
+  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try fetchWholeRows(request, selecting: positions)
+  }
+
+  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] { try aggregateByScanning(request) }
+
   func plan(for request: FetchRequest) throws -> QueryPlan { try snapshot.plan(for: whole(request)) }
+
+  func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try planForWholeRows(request, selecting: positions)
+  }
 
   /// The same request to the source: only whole models are read.
   private func whole(_ request: FetchRequest) throws -> FetchRequest {

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Makes values of one kind of values of any.
 struct ValueConversion: Sendable {

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Counts, record by record, what a destination cannot hold as it is.
 struct LossCounter {

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
 extension Migration {
   /// Says what a run would do, by reading the source from one snapshot; nothing is written anywhere.

@@ -1,5 +1,7 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// The records that were put aside, as they are kept in the destination until the migration is published.
 enum RejectStore {

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Everything that is done to one model: copying, building its indexes, checking.
 struct ModelRun {

@@ -122,7 +122,7 @@ struct Preparation {
   /// no record of the models that are copied.
   private func requireFree(_ reader: any StorageReader) throws {
     let catalog = try reader.catalog()
-    let ledger = StoredName(ReservedModel.migrationLedger)
+    let ledger = StoredName(ReservedModel.fillLedger)
     // The ledger first: it says better than the records what stands there.
     for schema in catalog.filter({ StoredName($0.name) == ledger }) {
       guard try reader.count(try FetchRequest(schema)) == 0 else {
@@ -155,6 +155,6 @@ extension Ledger {
 
   /// Whether there is a model for it.
   static func exists(in reader: any StorageReader) throws -> Bool {
-    try reader.schema(named: ReservedModel.migrationLedger) != nil
+    try reader.schema(named: ReservedModel.fillLedger) != nil
   }
 }

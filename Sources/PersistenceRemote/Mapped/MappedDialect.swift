@@ -2,6 +2,8 @@ import Foundation
 import NIOHTTP1
 import PersistenceDriver
 import PersistenceHTTP
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// The words of another server, as a mapping gives them.
 struct MappedDialect: RemoteDialect {

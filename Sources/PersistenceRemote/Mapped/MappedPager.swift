@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Some records of another server's collection, as one answer has them.
 struct MappedPage: Sendable {

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceHTTP
+import PersistenceDriverSupport
 
 /// A query in the parameters of another server.
 struct MappedQuery: Sendable {

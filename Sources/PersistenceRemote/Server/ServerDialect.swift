@@ -2,6 +2,7 @@ import Foundation
 import NIOHTTP1
 import PersistenceDriver
 import PersistenceHTTP
+import PersistencePrimitives
 
 /// The words of a server of this package.
 struct ServerDialect: RemoteDialect {

@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP1
 import PersistenceDriver
 import PersistenceHTTP
+import PersistencePrimitives
 
 /// The connections to one server, and what every request to it carries.
 final class RemoteClient: Sendable {

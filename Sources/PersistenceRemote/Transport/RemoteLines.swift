@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import PersistenceDriver
+import PersistencePrimitives
 
 /// The lines of a streamed answer; releasing it ends the request.
 ///

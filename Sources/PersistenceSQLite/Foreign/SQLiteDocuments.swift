@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import PersistenceDriver
 import PersistenceSQL
+import PersistencePrimitives
 
 /// Cells of any kind as documents, each told from every other: a number is a JSON number (a real one always with a
 /// point or an exponent), text a JSON string, a blob `{"$bytes":"…"}` in Base64, an infinity `{"$real":"Infinity"}`.

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceHTTP
+import PersistencePrimitives
 
 /// What a request is answered with, before it is put into the framework's words.
 struct Answer: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceHTTP
+import PersistencePrimitives
 
 /// A request as the service sees it: apart from any framework's words.
 struct ServedRequest: Sendable {

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceHTTP
+import PersistenceDriverSupport
 
 extension StoreService {
   /// The records of a query: all of them, one a line as they are read, or a page.

@@ -1,6 +1,8 @@
 import Foundation
 import PersistenceDriver
 import PersistenceHTTP
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 extension StoreService {
   /// Adds a record.

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceHTTP
+import PersistencePrimitives
 
 /// Answers requests from a store; it blocks, and knows nothing of connections.
 struct StoreService: Sendable {

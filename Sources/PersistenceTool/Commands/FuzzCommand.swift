@@ -1,6 +1,7 @@
 import ArgumentParser
 import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Runs programs of chance on contexts, and compares them with a reference.
 struct FuzzCommand: ToolCommand {

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceMigration
+import PersistenceDriverSupport
 
 /// Shows how far long work has come: a bar on a terminal, a plain line every few seconds elsewhere, or events for
 /// programs.

@@ -1,4 +1,6 @@
 import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// Whole records as text.
 enum RecordText {

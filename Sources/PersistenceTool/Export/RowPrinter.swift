@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Prints rows one after another, as a table, a JSON array or CSV.
 final class RowPrinter {

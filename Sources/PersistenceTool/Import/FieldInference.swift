@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Finds out what a field is from all of its values.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Makes stored values of what files hold: the other half of ``FieldText``.
 struct FieldReading {

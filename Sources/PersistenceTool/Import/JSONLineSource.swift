@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// The records of a file with one JSON object a line; a line that cannot be read costs that line only.
 struct JSONLineSource: RecordSource {

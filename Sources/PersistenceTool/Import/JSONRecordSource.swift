@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// The records of a file that holds a JSON array of objects, or JSON values one after another.
 struct JSONRecordSource: RecordSource {

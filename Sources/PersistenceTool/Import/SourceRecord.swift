@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistencePrimitives
 
 /// A value as a file holds it.
 enum SourceValue: Sendable {

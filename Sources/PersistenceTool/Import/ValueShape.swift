@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// What a value in a file looks like, before it is decided what its field is.
 enum ValueShape: Int, CaseIterable, Hashable {

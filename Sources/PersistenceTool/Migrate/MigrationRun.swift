@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceMigration
+import PersistenceDriverSupport
 
 /// One run of the command migrate, its source open.
 struct MigrationRun {

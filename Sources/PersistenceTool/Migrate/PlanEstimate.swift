@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceMigration
+import PersistenceDriverSupport
 
 extension PlannedDestination.Opened {
   /// The records of each model that are copied to find out what all of them will take.

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceMigration
+import PersistenceDriverSupport
 
 /// The destination of a plan: the store itself, read only, or where there is none yet, a new one of its engine in a
 /// temporary folder, so that planning makes nothing where the destination will be.
@@ -55,10 +56,6 @@ private final class WholeStore: StorageContextWrapper {
     capabilities.isReadOnly = false
     return capabilities
   }
-  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try wrapped.fetch(request, selecting: positions)
-  }
-  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] { try wrapped.aggregate(request) }
 }
 
 /// New stores of an engine in a temporary folder.

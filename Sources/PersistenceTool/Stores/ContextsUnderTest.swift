@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Turns URLs into contexts that the suite and the fuzzer make stores of: never the store that is there.
 struct ContextsUnderTest {

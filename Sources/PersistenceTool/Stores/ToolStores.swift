@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Opens the stores that a command line names.
 struct ToolStores {

@@ -2,6 +2,7 @@ import DataAccess
 import DataAccessTesting
 import PersistenceCore
 import Testing
+import PersistenceDriverSupport
 
 /// Answers that arrive after something younger is known.
 @Suite("Late answers")

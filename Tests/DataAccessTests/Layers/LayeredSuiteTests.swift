@@ -5,6 +5,7 @@ import OurContexts
 import PersistenceConformance
 import PersistenceCore
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Layers keep the rules of stores")
 struct LayeredSuiteTests {

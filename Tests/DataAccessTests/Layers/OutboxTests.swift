@@ -5,6 +5,7 @@ import OurContexts
 import PersistenceConformance
 import PersistenceCore
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Writes that wait for the remote store")
 struct OutboxTests {

@@ -5,6 +5,7 @@ import Observation
 import PersistenceCore
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Loading states", .timeLimit(.minutes(1)))
 struct LoadingTests {
@@ -93,16 +94,16 @@ struct LoadingTests {
     await until { model?.value != nil }
     for id in 1...3 { try repository.save(Note(id)) }
     await until { model?.value?.results.count == 3 }
-    #expect(context.monitor.observers.isObserved)
+    #expect(context.observers.isObserved)
     model?.stop()
-    await until { !context.monitor.observers.isObserved }
+    await until { !context.observers.isObserved }
     #expect(model?.value?.results.count == 3)
     try repository.save(Note(4))
     model?.reload()
     #expect(model?.state.isLoading == true && model?.value?.results.count == 3)
     await until { model?.value?.results.count == 4 }
     model = nil
-    await until { !context.monitor.observers.isObserved }
+    await until { !context.observers.isObserved }
   }
 
   @Test("a model that fails keeps its value, and can be loaded anew")

@@ -6,6 +6,7 @@ import PersistenceConformance
 import PersistenceCore
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Data access objects and their manager", .timeLimit(.minutes(2)))
 struct DataAccessObjectTests {

@@ -2,6 +2,7 @@ import Dispatch
 import PersistenceDriver
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 @Suite("Places of threads")
 struct ThreadPlacesTests {

@@ -3,6 +3,7 @@ import Foundation
 import PersistenceDriver
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 /// W6: one writer at a time, in order of arrival, and no longer than each may wait.
 struct WriterGateTests {

@@ -1,6 +1,7 @@
 import PersistenceDriver
 import Synchronization
 import Testing
+import PersistenceDriverSupport
 
 @Suite("What observers are told")
 struct CommitObserversTests {
@@ -49,7 +50,7 @@ struct CommitObserversTests {
 
   @Test("what more is undone than is remembered for it leaves nobody untold", arguments: [834, 900])
   func forgottenUndoings(count: Int) throws {
-    let (notes, observers) = (self.notes, context.monitor.observers)
+    let (notes, observers) = (self.notes, context.observers)
     let many = try (0..<120).map { _ in try observer(of: notes, with: observers) }
     let other = try observer(of: others, with: observers)
     try context.transaction { transaction in

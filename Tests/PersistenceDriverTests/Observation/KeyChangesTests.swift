@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Testing
+import PersistenceDriverSupport
 
 @Suite("What is remembered of changes")
 struct KeyChangesTests {

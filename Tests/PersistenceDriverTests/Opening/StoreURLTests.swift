@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import Testing
+import PersistenceDriverSupport
 
 /// URLs of stores, their options, and the engines that they name.
 struct StoreURLTests {

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import Testing
+import PersistenceDriverSupport
 
 /// Requests: what they refuse, their total order and their anchors (contract O2, O4, E3, V6, V7).
 struct FetchRequestTests {

@@ -2,6 +2,7 @@ import Foundation
 import PersistenceConformance
 import PersistenceCore
 import PersistenceSQLite
+import PersistenceDriverSupport
 
 extension PlantedDefect {
   /// W5, R4, E5, C2: stores on a medium.

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceConformance
 import PersistenceCore
+import PersistenceDriverSupport
 
 extension PlantedDefect {
   /// U1: what observers are told.

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceConformance
 import PersistenceCore
+import PersistenceDriverSupport
 
 extension PlantedDefect {
   /// V3, V4, V6: conditions that are decided wrongly.

@@ -1,5 +1,6 @@
 import PersistenceConformance
 import PersistenceCore
+import PersistenceDriverSupport
 
 extension PlantedDefect {
   /// R2, R3: results that do not stand still, or do not add up.

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceConformance
 import PersistenceCore
+import PersistenceDriverSupport
 
 extension PlantedDefect {
   /// W6: writers and readers that wait wrongly.

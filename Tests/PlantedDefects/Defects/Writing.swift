@@ -1,5 +1,6 @@
 import PersistenceConformance
 import PersistenceCore
+import PersistenceDriverSupport
 
 extension PlantedDefect {
   /// W1: single writes.
@@ -165,4 +166,5 @@ private final class StaleTransaction: StorageTransactionWrapper {
     written.insert(try RecordKey(of: row, in: schema))
     try wrapped.save(row, in: schema)
   }
+  func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
 }

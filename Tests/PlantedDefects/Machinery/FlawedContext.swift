@@ -1,7 +1,8 @@
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// A context that is right but for its flaw.
-final class FlawedContext: StorageContextWrapper {
+final class FlawedContext: StorageContextWrapper, RowChangingWrapper {
   let wrapped: any StorageContext
   let flaw: Flaw
 
@@ -22,6 +23,7 @@ final class FlawedContext: StorageContextWrapper {
   }
 
   func catalog() throws -> [ModelSchema] { try flaw.catalog(of: wrapped) }
+  func schema(named name: String) throws -> ModelSchema? { try schemaFromCatalog(named: name) }
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     try read { try flaw.looked(up: key, in: schema, wrapped, body) }
   }
@@ -47,7 +49,7 @@ final class FlawedContext: StorageContextWrapper {
   }
 }
 
-final class FlawedSnapshot: StorageSnapshotWrapper {
+final class FlawedSnapshot: StorageSnapshotWrapper, RowChangingWrapper {
   let wrapped: any StorageSnapshot
   private let flaw: Flaw
 
@@ -57,6 +59,7 @@ final class FlawedSnapshot: StorageSnapshotWrapper {
   }
 
   func catalog() throws -> [ModelSchema] { try flaw.catalog(of: wrapped) }
+  func schema(named name: String) throws -> ModelSchema? { try schemaFromCatalog(named: name) }
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     try flaw.looked(up: key, in: schema, wrapped, body)
   }
@@ -64,7 +67,7 @@ final class FlawedSnapshot: StorageSnapshotWrapper {
   func fetch(_ request: FetchRequest) throws -> any StorageResults { try flaw.found(request, in: wrapped) }
 }
 
-final class FlawedTransaction: StorageTransactionWrapper {
+final class FlawedTransaction: StorageTransactionWrapper, RowChangingWrapper {
   let wrapped: any StorageTransaction
   /// The engine's context, which shows the state before the transaction.
   let context: any StorageContext
@@ -81,6 +84,7 @@ final class FlawedTransaction: StorageTransactionWrapper {
   private var reader: any StorageReader { flaw.insideReader?(self) ?? wrapped }
 
   func catalog() throws -> [ModelSchema] { try flaw.catalog(of: wrapped) }
+  func schema(named name: String) throws -> ModelSchema? { try schemaFromCatalog(named: name) }
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     try flaw.looked(up: key, in: schema, reader, body)
   }
@@ -119,6 +123,8 @@ final class FlawedTransaction: StorageTransactionWrapper {
     }
     return keys.count
   }
+
+  func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
 
   func deleteAll(in schema: ModelSchema) throws -> Int {
     let schema = try engineSchema(schema)

@@ -1,4 +1,5 @@
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// A context in memory that was filled from a store when it was opened, and hands its commits on to it.
 final class MirroredContext: StorageContextWrapper {

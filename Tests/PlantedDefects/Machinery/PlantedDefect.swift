@@ -1,5 +1,6 @@
 package import PersistenceConformance
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// A context with one defect that an engine could have, to see that the suite and the fuzzer can fail.
 package struct PlantedDefect: Sendable {

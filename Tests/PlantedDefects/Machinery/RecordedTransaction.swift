@@ -1,4 +1,5 @@
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// The writes of a transaction, to be done again elsewhere.
 final class WriteRecorder {
@@ -70,6 +71,7 @@ final class RecordedTransaction: StorageTransactionWrapper {
     }
     return try wrapped.delete(request)
   }
+  func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
   func deleteAll(in schema: ModelSchema) throws -> Int {
     let count = try wrapped.deleteAll(in: schema)
     writes.all.append(.deleteAll(schema))

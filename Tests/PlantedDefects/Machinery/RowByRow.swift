@@ -1,4 +1,5 @@
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// Answers requests row by row in plain sight, so that one step of it can be done wrongly.
 struct RowByRow: Sendable {

@@ -1,4 +1,5 @@
 import PersistenceCore
+import PersistenceDriverSupport
 
 extension [PersistentValue] {
   /// Lends the values as a row.
@@ -47,6 +48,7 @@ extension StorageResults {
 
 /// Rows that have been read already.
 final class RowList: StorageResults {
+  let usesRandomAccess = false
   private let rows: [[PersistentValue]]
 
   init(_ rows: some Sequence<[PersistentValue]>) { self.rows = Array(rows) }

@@ -1,8 +1,9 @@
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// A context in memory that tells its observers itself, as the author of an engine writes it: each transaction is tried
 /// first, undone, and done again inside of the commit.
-final class TellingContext: StorageContext, StorageReaderWrapper {
+final class TellingContext: ObservableContext, StorageReaderWrapper {
   /// What it does otherwise than it should.
   struct Telling: Sendable {
     /// Commits and tells.
@@ -23,6 +24,8 @@ final class TellingContext: StorageContext, StorageReaderWrapper {
   private let telling: Telling
   private let gate = WriterGate()
   let monitor: ContextMonitor
+  let observers = CommitObservers()
+  var isKnownComplete: Bool { monitor.isKnownComplete }
 
   init(_ engine: MemoryContext, _ monitoring: Monitoring, _ change: (inout Telling) -> Void = { _ in }) {
     self.engine = engine
@@ -39,7 +42,7 @@ final class TellingContext: StorageContext, StorageReaderWrapper {
 
   func close() throws {
     try engine.close()
-    if telling.endsWithTheContext { monitor.closed() }
+    if telling.endsWithTheContext { observers.end(of: self) }
   }
 
   private struct Tried: Error {}
@@ -51,18 +54,18 @@ final class TellingContext: StorageContext, StorageReaderWrapper {
       do {
         try engine.transaction { transaction in
           let own = RecordedTransaction(transaction, writes)
-          let observed = monitor.observers.begin(own)
+          let observed = observers.begin(own)
           trial = observed
           try body(telling.wrap(observed.transaction, own))
           throw Tried()
         }
       } catch is Tried {
       } catch {
-        if let trial { try telling.undone(monitor.observers, trial) }
+        if let trial { try telling.undone(observers, trial) }
         throw error
       }
       guard let trial else { return }
-      try telling.commit(monitor.observers, trial) {
+      try telling.commit(observers, trial) {
         try engine.transaction { transaction in
           for write in writes.all { try write.apply(to: transaction) }
         }

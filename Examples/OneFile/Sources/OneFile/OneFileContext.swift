@@ -1,6 +1,7 @@
 import Foundation
 public import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// A context that keeps a whole store in one file, which every commit replaces: for small stores that are copied,
 /// mailed and restored as a file.

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import Synchronization
+import PersistenceDriverSupport
 
 /// The rows of a request over one copy of a table.
 ///

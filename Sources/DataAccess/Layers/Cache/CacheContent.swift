@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceCore
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// What a cache holds: objects by key, in the order of their last use, and what is known of their completeness.
 struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded by the cache's mutex

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceCore
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A part of all objects that a layer held whole at a moment: those of a condition, perhaps only between two places of
 /// an order.

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceCore
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// What a layer knows of its own completeness, in memory.
 struct CoverageBook: Sendable {

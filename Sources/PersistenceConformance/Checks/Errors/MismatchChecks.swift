@@ -1,4 +1,5 @@
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// E1: models and contexts that do not belong together.
 enum MismatchChecks {

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// E5: damaged stores.
 enum DamageChecks {

@@ -1,4 +1,5 @@
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// U1: how observing ends, and what stays of it: nothing.
 enum ObservationEndChecks {
@@ -21,7 +22,7 @@ enum ObservationEndChecks {
   ]
 
   @Sendable private static func released(_ repository: Repository) async throws {
-    let observers = try repository.storage.innermost.monitor.observers
+    let observers = try observers(of: repository.storage)
     try expect(!observers.isObserved)
     do {
       var first = repository.updates(of: Account.self).makeAsyncIterator()
@@ -68,7 +69,7 @@ enum ObservationEndChecks {
   }
 
   @Sendable private static func closed(_ repository: Repository) async throws {
-    let observers = try repository.storage.innermost.monitor.observers
+    let observers = try observers(of: repository.storage)
     let task = CheckThreads.task {
       for try await _ in repository.updates(of: Account.self) {}
     }
@@ -86,7 +87,7 @@ enum ObservationEndChecks {
 
   @Sendable private static func incomplete(_ repository: Repository) async throws {
     let storage = try repository.storage
-    let observers = storage.innermost.monitor.observers
+    let observers = try observers(of: storage)
     try repository.save(Account(1, balance: 1))
     var updates = repository.updates(of: Account.self, where: \.balance > 0).makeAsyncIterator()
     _ = try await updates.required()
@@ -106,7 +107,7 @@ enum ObservationEndChecks {
   }
 
   @Sendable private static func together(_ repository: Repository) async throws {
-    let observers = try repository.storage.innermost.monitor.observers
+    let observers = try observers(of: repository.storage)
     for round in 1...20 {
       do {
         let updates = repository.updates(of: Account.self).makeAsyncIterator()
@@ -158,5 +159,9 @@ enum ObservationEndChecks {
     } catch let error as PersistenceError {
       try expect(error.code, equals: .unsupported)
     }
+  }
+
+  private static func observers(of storage: any StorageContext) throws -> CommitObservers {
+    try require(storage.innermost as? any ObservableContext, "a context that reports commits").observers
   }
 }

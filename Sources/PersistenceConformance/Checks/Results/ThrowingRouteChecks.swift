@@ -1,5 +1,6 @@
 import PersistenceCore
 import Synchronization
+import PersistenceDriverSupport
 
 /// R4: reading that fails.
 enum ThrowingRouteChecks {

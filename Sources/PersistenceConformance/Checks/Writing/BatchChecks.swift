@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceCore
+import PersistenceDriverSupport
 
 /// W3, W5: batches that are sent more than once.
 enum BatchChecks {

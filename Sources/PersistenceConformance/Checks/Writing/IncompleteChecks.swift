@@ -15,7 +15,7 @@ enum IncompleteChecks {
   /// As much of it as marks a store.
   static func ledger() throws -> ModelSchema {
     try ModelSchema(
-      name: ReservedModel.migrationLedger, fields: [FieldSchema("model", .string)], key: ["model"])
+      name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
   }
 
   @Sendable private static func marked(_ context: ContextUnderTest) throws {
@@ -65,7 +65,7 @@ private struct Impostor: PersistentRecord {
   var id = 1
 
   static let schema = RecordSchema<Impostor>(
-    ReservedModel.migrationLedger, fields: [.field("id", \.id)], key: [\.id])
+    ReservedModel.fillLedger, fields: [.field("id", \.id)], key: [\.id])
 
   var primaryKey: Int { id }
 

@@ -1,0 +1,2 @@
+// The order of values and names is part of the contract.
+@_exported public import PersistencePrimitives

@@ -1,0 +1,65 @@
+import PersistencePrimitives
+
+/// A prepared text search: the one implementation of contract V7, whichever engine asks.
+///
+/// Contexts that cannot search text natively, or not exactly so, call this one, from an SQL function for
+/// example.
+public struct TextMatcher: Sendable {
+  private enum Kind: Sendable {
+    case contains(TextNeedle)
+    case hasPrefix(TextNeedle)
+    case hasSuffix(TextNeedle)
+    case like(LikePattern)
+    case matches(RegularExpressionPattern)
+  }
+
+  private let kind: Kind
+
+  /// Prepares a search.
+  ///
+  /// - Parameters:
+  ///   - search: The kind of search.
+  ///   - needle: The text or pattern to look for.
+  ///   - isCaseInsensitive: Whether both sides are compared in their lower-case mapping.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where a pattern is
+  ///   malformed.
+  public init(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws {
+    do {
+      switch search {
+      case .contains: kind = .contains(TextNeedle(needle, caseInsensitive: isCaseInsensitive))
+      case .hasPrefix: kind = .hasPrefix(TextNeedle(needle, caseInsensitive: isCaseInsensitive))
+      case .hasSuffix: kind = .hasSuffix(TextNeedle(needle, caseInsensitive: isCaseInsensitive))
+      case .like: kind = .like(try LikePattern(needle, caseInsensitive: isCaseInsensitive))
+      case .matches:
+        kind = .matches(try RegularExpressionPattern(needle, caseInsensitive: isCaseInsensitive))
+      }
+    } catch let error as TextPatternError {
+      throw PersistenceError.invalidRequest(
+        "the \(search.rawValue) pattern is malformed at position \(error.position): \(error.reason)")
+    }
+  }
+
+  /// Whether UTF-8 text fits.
+  ///
+  /// - Parameter text: Valid UTF-8; it may hold U+0000.
+  /// - Returns: Whether it fits.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/patternTooSlow`` where a regular
+  ///   expression took more steps than it may.
+  /// - Complexity: Linear in the text; for `matches`, in text times pattern.
+  public func matches(_ text: UnsafeBufferPointer<UInt8>) throws -> Bool {
+    switch kind {
+    case .contains(let needle): return needle.isContained(in: text)
+    case .hasPrefix(let needle): return needle.isPrefix(of: text)
+    case .hasSuffix(let needle): return needle.isSuffix(of: text)
+    case .like(let pattern): return pattern.matches(text)
+    case .matches(let pattern):
+      do {
+        return try pattern.matches(text)
+      } catch let error as TextPatternError {
+        throw PersistenceError(
+          .patternTooSlow,
+          "the regular expression was stopped: \(error.reason); simplify it, or narrow the rows")
+      }
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import PersistenceDriver
+
+/// Computes aggregates row by row: the one definition of what they come to (contract V4).
+public struct AggregateFold {
+  private let request: AggregateRequest
+  private let keyPositions: [Int]
+  private let columns: [Column]
+  private var states: [[PersistentValue]: [State]] = [:]
+  /// The one group of all rows, where none are asked for: there is an answer for no rows too.
+  private var whole: [State]
+
+  private struct Column {
+    let aggregate: Aggregate
+    let position: Int
+    let kind: FieldKind
+  }
+
+  /// Begins with no rows.
+  ///
+  /// - Parameter request: What is computed.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField``.
+  public init(_ request: AggregateRequest) throws {
+    let schema = request.rows.schema
+    func position(_ name: String) throws -> Int {
+      guard let position = schema.position(of: name) else {
+        throw PersistenceError.unknownField(name, in: schema)
+      }
+      return position
+    }
+    self.request = request
+    keyPositions = try request.grouping.map(position)
+    columns = try request.aggregates.map { aggregate in
+      let position = try aggregate.field.map(position) ?? 0
+      return Column(aggregate: aggregate, position: position, kind: schema.fields[position].kind)
+    }
+    whole = columns.map(Self.initial)
+  }
+
+  /// Takes a row of the request's schema into account.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a stored value is none.
+  public mutating func add(_ row: borrowing Row) throws {
+    guard !keyPositions.isEmpty else {
+      for index in columns.indices { try whole[index].add(row[columns[index].position]) }
+      return
+    }
+    var key: [PersistentValue] = []
+    for position in keyPositions { key.append(try row.value(at: position)) }
+    var group = states.removeValue(forKey: key) ?? columns.map(Self.initial)
+    for (index, column) in columns.enumerated() {
+      try group[index].add(row[column.position])
+    }
+    states[key] = group
+  }
+
+  /// What the rows so far come to, in ascending order of the groups' keys.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/valueTooLarge`` where a sum is beyond what its
+  ///   kind can hold.
+  public func groups() throws -> [AggregateGroup] {
+    let groups: [(key: [PersistentValue], value: [State])] =
+      keyPositions.isEmpty
+      ? [(key: [], value: whole)]
+      : states.sorted { RecordKey.compare(RecordKey($0.key), RecordKey($1.key)) < 0 }
+    return try groups.map { key, group in
+      let values = try zip(columns, group).map { column, state in
+        guard let value = state.value() else {
+          throw PersistenceError(
+            .valueTooLarge,
+            "\(column.aggregate) of \(request.rows.schema.name) is beyond what \(column.kind.rawValue) sums can hold",
+            model: request.rows.schema.name, field: column.aggregate.field)
+        }
+        return value
+      }
+      return AggregateGroup(key: key, values: values)
+    }
+  }
+
+  private static func initial(_ column: Column) -> State {
+    switch column.aggregate {
+    case .count: .count(0)
+    case .minimum: .least(.null)
+    case .maximum: .greatest(.null)
+    case .sum: .sum(Sum(column.kind), isAverage: false)
+    case .average: .sum(Sum(column.kind), isAverage: true)
+    }
+  }
+
+  private enum State {
+    case count(Int64)
+    case least(PersistentValue)
+    case greatest(PersistentValue)
+    case sum(Sum, isAverage: Bool)
+
+    mutating func add(_ cell: RowCell) throws {
+      switch self {
+      case .count(let count): self = .count(count + 1)
+      case .least(let least):
+        guard !cell.isNull else { return }
+        let value = try cell.value()
+        if least.isNull || value < least { self = .least(value) }
+      case .greatest(let greatest):
+        guard !cell.isNull else { return }
+        let value = try cell.value()
+        if greatest.isNull || greatest < value { self = .greatest(value) }
+      case .sum(var sum, let isAverage):
+        guard !cell.isNull else { return }
+        self = .count(0)  // Lets go of the sum, so that it is changed in place.
+        try sum.add(cell)
+        self = .sum(sum, isAverage: isAverage)
+      }
+    }
+
+    /// The value; nil where it cannot be held.
+    func value() -> PersistentValue? {
+      switch self {
+      case .count(let count): .integer(count)
+      case .least(let value), .greatest(let value): value
+      case .sum(let sum, let isAverage): isAverage ? sum.average : sum.total
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import PersistenceDriver
+
+/// The records of one model, sorted by primary key, as a value: a copy is a snapshot.
+///
+/// Records stand in chunks, so that a write beside a live snapshot copies one chunk and the list of chunks, not
+/// the table.
+struct MemoryTable: Sendable {
+  /// One record: its key and its values by position.
+  struct Record: Sendable {
+    let key: RecordKey
+    let values: [PersistentValue]
+  }
+
+  private static let chunkLimit = 512
+
+  let schema: ModelSchema
+  private(set) var chunks: [[Record]] = []
+  private(set) var count = 0
+  /// For each unique index, the keys of the records by their indexed values; none where a value is nil.
+  private var unique: [[[PersistentValue]: RecordKey]]
+  private let uniqueIndexes: [(index: IndexSchema, positions: [Int])]
+
+  init(schema: ModelSchema) {
+    self.schema = schema
+    uniqueIndexes = schema.indexes.filter(\.isUnique).map { index in
+      (index, index.fields.compactMap { schema.position(of: $0) })
+    }
+    unique = Array(repeating: [:], count: uniqueIndexes.count)
+  }
+
+  /// The record of a key.
+  ///
+  /// - Complexity: Logarithmic.
+  func record(for key: RecordKey) -> Record? {
+    let place = place(of: key)
+    return place.isFound ? chunks[place.chunk][place.offset] : nil
+  }
+
+  /// Adds a record, or replaces the one of its key, checking unique indexes first.
+  mutating func save(_ record: Record) throws {
+    let place = place(of: record.key)
+    let old = place.isFound ? chunks[place.chunk][place.offset] : nil
+    try checkUnique(record)
+    if let old { removeFromUnique(old) }
+    addToUnique(record)
+    if place.isFound {
+      chunks[place.chunk][place.offset] = record
+      return
+    }
+    count += 1
+    guard !chunks.isEmpty else {
+      chunks = [[record]]
+      return
+    }
+    chunks[place.chunk].insert(record, at: place.offset)
+    if chunks[place.chunk].count > Self.chunkLimit { split(place.chunk) }
+  }
+
+  /// Removes the record of a key; says whether there was one.
+  mutating func remove(_ key: RecordKey) -> Bool {
+    let place = place(of: key)
+    guard place.isFound else { return false }
+    removeFromUnique(chunks[place.chunk][place.offset])
+    chunks[place.chunk].remove(at: place.offset)
+    if chunks[place.chunk].isEmpty { chunks.remove(at: place.chunk) }
+    count -= 1
+    return true
+  }
+
+  mutating func removeAll() {
+    chunks.removeAll()
+    count = 0
+    unique = Array(repeating: [:], count: uniqueIndexes.count)
+  }
+
+  private mutating func split(_ chunk: Int) {
+    let half = chunks[chunk].count / 2
+    let upper = Array(chunks[chunk][half...])
+    chunks[chunk].removeSubrange(half...)
+    chunks.insert(upper, at: chunk + 1)
+  }
+
+  private struct Place {
+    var chunk: Int
+    var offset: Int
+    var isFound: Bool
+  }
+
+  /// Where the key is, or would be inserted.
+  private func place(of key: RecordKey) -> Place {
+    // The chunk is the last one whose first key is not greater.
+    var (low, high) = (0, chunks.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if chunks[middle][0].key <= key { low = middle + 1 } else { high = middle }
+    }
+    let chunk = max(0, low - 1)
+    guard chunk < chunks.count else { return Place(chunk: 0, offset: 0, isFound: false) }
+    let records = chunks[chunk]
+    (low, high) = (0, records.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if records[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return Place(chunk: chunk, offset: low, isFound: low < records.count && records[low].key == key)
+  }
+
+  private func uniqueValues(_ record: Record, _ positions: [Int]) -> [PersistentValue]? {
+    var values: [PersistentValue] = []
+    for position in positions {
+      guard !record.values[position].isNull else { return nil }
+      values.append(record.values[position])
+    }
+    return values
+  }
+
+  private func checkUnique(_ record: Record) throws {
+    for (number, (index, positions)) in uniqueIndexes.enumerated() {
+      guard let values = uniqueValues(record, positions), let holder = unique[number][values],
+        holder != record.key
+      else { continue }
+      throw PersistenceError.uniqueViolation(values, of: index, in: schema, key: record.key)
+    }
+  }
+
+  private mutating func addToUnique(_ record: Record) {
+    for (number, (_, positions)) in uniqueIndexes.enumerated() {
+      if let values = uniqueValues(record, positions) { unique[number][values] = record.key }
+    }
+  }
+
+  private mutating func removeFromUnique(_ record: Record) {
+    for (number, (_, positions)) in uniqueIndexes.enumerated() {
+      if let values = uniqueValues(record, positions) { unique[number][values] = nil }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import PersistenceDriver
+
+/// A transaction that notes for the store's observers which records it changes.
+///
+/// It lies directly over the engine's own, so that whatever is written passes through it. A record is read before it is
+/// overwritten only where somebody has to know what it was. What goes wrong in noting never fails the write.
+final class RecordingTransaction: StorageTransactionWrapper {
+  let wrapped: any StorageTransaction
+  private let record: CommitRecord
+
+  init(_ wrapped: any StorageTransaction, _ record: CommitRecord) {
+    self.wrapped = wrapped
+    self.record = record
+  }
+
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try wrapped.insert(row, in: schema)
+    guard let model = record.model(schema) else { return }
+    guard let key = try? RecordKey(of: row, in: schema) else { return record.lose(model) }
+    record.note(key, of: model, before: model.absent, after: model.fits(row))
+  }
+
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    guard let model = record.model(schema), let key = try? RecordKey(of: row, in: schema) else {
+      return try wrapped.update(row, in: schema)
+    }
+    let before = model.needsRows ? fits(key, model) : model.present
+    try wrapped.update(row, in: schema)
+    record.note(key, of: model, before: before, after: model.fits(row))
+  }
+
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    guard let model = record.model(schema), let key = try? RecordKey(of: row, in: schema) else {
+      return try wrapped.save(row, in: schema)
+    }
+    let before = fits(key, model)
+    try wrapped.save(row, in: schema)
+    record.note(key, of: model, before: before, after: model.fits(row))
+  }
+
+  func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
+    guard let model = record.model(schema) else { return try wrapped.delete(key, in: schema) }
+    let before = model.needsRows ? fits(key, model) : model.present
+    let wasThere = try wrapped.delete(key, in: schema)
+    if wasThere { record.note(key, of: model, before: before, after: model.absent) }
+    return wasThere
+  }
+
+  func delete(_ request: FetchRequest) throws -> Int {
+    try deleting(request, from: request.schema) { try wrapped.delete(request) }
+  }
+
+  func deleteAll(in schema: ModelSchema) throws -> Int {
+    try deleting(try? FetchRequest(schema), from: schema) { try wrapped.deleteAll(in: schema) }
+  }
+
+  func drop(_ schema: ModelSchema) throws {
+    let request = try? FetchRequest(schema)
+    _ = try deleting(request, from: schema) {
+      // Where they cannot be counted, it is not known which there were.
+      let count = request.flatMap { try? wrapped.count($0) } ?? Int.max
+      try wrapped.drop(schema)
+      return count
+    }
+  }
+
+  func update(_ request: UpdateRequest) throws -> Int {
+    guard let model = record.model(request.rows.schema) else { return try wrapped.update(request) }
+    let rows = changing(request.rows, model)
+    let count = try wrapped.update(request)
+    guard count > 0 else { return 0 }
+    guard let rows, rows.count == count else {
+      record.lose(model)
+      return count
+    }
+    for (key, before) in rows {
+      let after = model.needsRows ? fits(key, model) : model.present
+      record.note(key, of: model, before: before, after: after)
+    }
+    return count
+  }
+
+  func nested(_ body: () throws -> Void) throws {
+    try record.nested { try wrapped.nested(body) }
+  }
+
+  private func deleting(_ request: FetchRequest?, from schema: ModelSchema, _ delete: () throws -> Int) throws
+    -> Int
+  {
+    guard let model = record.model(schema) else { return try delete() }
+    let rows = request.flatMap { changing($0, model) }
+    let count = try delete()
+    guard count > 0 else { return 0 }
+    guard let rows, rows.count == count else {
+      record.lose(model)
+      return count
+    }
+    for (key, before) in rows { record.note(key, of: model, before: before, after: model.absent) }
+    return count
+  }
+
+  /// Whom the stored record of a key fits.
+  private func fits(_ key: RecordKey, _ model: CommitRecord.Model) -> [Bool?] {
+    var fits = model.absent
+    do {
+      _ = try wrapped.find(key, in: model.schema) { fits = model.fits($0) }
+    } catch {
+      return Array(repeating: nil, count: fits.count)
+    }
+    return fits
+  }
+
+  /// The keys of a request's rows, and whom each fits; nil where there are too many, or they cannot be read.
+  private func changing(_ request: FetchRequest, _ model: CommitRecord.Model) -> [(RecordKey, [Bool?])]? {
+    var rows: [(RecordKey, [Bool?])] = []
+    do {
+      let results = try wrapped.fetch(request)
+      _ = try results.read(from: 0, limit: model.keyLimit + 1) { row in
+        rows.append((try RecordKey(of: row, in: request.schema), model.fits(row)))
+      }
+    } catch {
+      return nil
+    }
+    return rows.count > model.keyLimit ? nil : rows
+  }
+}

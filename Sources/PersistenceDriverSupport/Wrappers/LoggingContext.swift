@@ -1,0 +1,156 @@
+public import Logging
+import PersistenceDriver
+
+/// Any context, with each of its calls in the log: for finding out what a program asks of its store.
+///
+/// ```swift
+/// var logger = Logger(label: "store")
+/// logger.logLevel = .debug
+/// let repository = Repository(LoggingContext(context, logger: logger))
+/// ```
+///
+/// Each call is one line at debug level: what was asked, without its values; how long it took; how many rows there
+/// were, or which code the failure has. Values, keys and the messages of errors, which may hold values, are logged at
+/// trace level only. Rows are read after the fetch, a page at a time, and each page is a line of its own. A call of a
+/// transaction is logged when it is made, whether the transaction commits or not. Where the logger's level is above
+/// debug, nothing is measured and no text is made. Otherwise it behaves as the wrapped context does.
+public final class LoggingContext: StorageContextWrapper, LoggingReader {
+  /// The context that does the work.
+  public let wrapped: any StorageContext
+
+  let log: CallLog
+
+  /// Wraps a context.
+  ///
+  /// - Parameters:
+  ///   - wrapped: The context that does the work.
+  ///   - logger: Where calls are logged; nil for the wrapped context's own logger.
+  public init(_ wrapped: any StorageContext, logger: Logger? = nil) {
+    self.wrapped = wrapped
+    var logger = logger ?? wrapped.monitor.logger
+    logger[metadataKey: "store"] = .string(wrapped.location)
+    log = CallLog(logger)
+  }
+
+  /// Wraps the snapshot, so that what it is asked is logged.
+  public func wrap(_ snapshot: any StorageSnapshot) -> any StorageSnapshot {
+    log.isOn ? LoggingSnapshot(wrapped: snapshot, log: log) : snapshot
+  }
+
+  /// Wraps the transaction, so that what it is asked is logged.
+  public func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction {
+    log.isOn ? LoggingTransaction(wrapped: transaction, log: log) : transaction
+  }
+
+  /// Asks the wrapped context, and logs that.
+  public func snapshot() throws -> any StorageSnapshot {
+    wrap(try log.call("snapshot", outcome: { _ in "pinned" }) { try wrapped.snapshot() })
+  }
+
+  /// Runs a transaction of the wrapped context, and logs its calls and how it ended.
+  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    try log.call("transaction", outcome: { _ in "committed" }) {
+      try wrapped.transaction { try body(wrap($0)) }
+    }
+  }
+
+  /// Closes the wrapped context, and logs that.
+  public func close() throws {
+    try log.call("close", outcome: { _ in "closed" }) { try wrapped.close() }
+  }
+}
+
+private final class LoggingSnapshot: StorageSnapshotWrapper, LoggingReader {
+  let wrapped: any StorageSnapshot
+  let log: CallLog
+
+  init(wrapped: any StorageSnapshot, log: CallLog) {
+    self.wrapped = wrapped
+    self.log = log
+  }
+}
+
+private final class LoggingTransaction: StorageTransactionWrapper, LoggingReader {
+  let wrapped: any StorageTransaction
+  let log: CallLog
+
+  init(wrapped: any StorageTransaction, log: CallLog) {
+    self.wrapped = wrapped
+    self.log = log
+  }
+
+  func define(_ schema: ModelSchema) throws {
+    try log.call("define \(schema.name)", outcome: { _ in "defined" }) { try wrapped.define(schema) }
+  }
+  func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    try log.call("define \(schema.name), its indexes later", outcome: { _ in "defined" }) {
+      try wrapped.defineDeferringIndexes(schema)
+    }
+  }
+  func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    try log.call("build the indexes of \(schema.name)", outcome: { $0 ? "built" : "a part" }) {
+      try wrapped.buildIndexes(of: schema)
+    }
+  }
+  func drop(_ schema: ModelSchema) throws {
+    try log.call("drop \(schema.name)", outcome: { _ in "dropped" }) { try wrapped.drop(schema) }
+  }
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    let wrapped = wrapped
+    try log.write("insert", row, in: schema) { try wrapped.insert($0, in: schema) }
+  }
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    let wrapped = wrapped
+    try log.write("update", row, in: schema) { try wrapped.update($0, in: schema) }
+  }
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    let wrapped = wrapped
+    try log.write("save", row, in: schema) { try wrapped.save($0, in: schema) }
+  }
+  func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
+    try log.call("delete from \(schema.name) by key", values: "\(key)", outcome: { $0 ? "1 row" : "0 rows" })
+    {
+      try wrapped.delete(key, in: schema)
+    }
+  }
+  func delete(_ request: FetchRequest) throws -> Int {
+    try log.call("delete \(request.shape)", values: request.description, outcome: { "\($0) rows" }) {
+      try wrapped.delete(request)
+    }
+  }
+  func update(_ request: UpdateRequest) throws -> Int {
+    try log.call("update \(request.rows.shape)", values: request.rows.description, outcome: { "\($0) rows" })
+    {
+      try wrapped.update(request)
+    }
+  }
+  func deleteAll(in schema: ModelSchema) throws -> Int {
+    try log.call("delete all of \(schema.name)", outcome: { "\($0) rows" }) {
+      try wrapped.deleteAll(in: schema)
+    }
+  }
+  func nested(_ body: () throws -> Void) throws {
+    try log.call("nested transaction", outcome: { _ in "kept" }) { try wrapped.nested(body) }
+  }
+}
+
+final class LoggingResults: StorageResultsWrapper {
+  let wrapped: any StorageResults
+  private let log: CallLog
+  private let request: FetchRequest
+
+  init(wrapped: any StorageResults, log: CallLog, request: FetchRequest) {
+    self.wrapped = wrapped
+    self.log = log
+    self.request = request
+  }
+
+  func count() throws -> Int {
+    try log.call("count results of \(request.shape)", outcome: { "\($0) rows" }) { try wrapped.count() }
+  }
+  func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
+    try log.call("read from \(offset) of \(request.shape)", outcome: { "\($0) rows" }) {
+      try wrapped.read(from: offset, limit: limit, body)
+    }
+  }
+}

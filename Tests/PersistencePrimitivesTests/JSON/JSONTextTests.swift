@@ -1,0 +1,117 @@
+import Foundation
+@testable import PersistencePrimitives
+import Testing
+
+/// JSON text, exactly: what is read, what is refused and where, what is written.
+struct JSONTextTests {
+  private func canonical(_ text: String) throws -> String { JSONText.canonical(try JSONParser.parse(text)) }
+
+  @Test(
+    "V5 V2 canonical text keeps every digit and scalar",
+    arguments: [
+      (
+        #" { "b" : [ 1 , 2.50 , -0 , 9007199254740993 , 1E+400 ] , "a" : null } "#,
+        #"{"a":null,"b":[1,2.50,-0,9007199254740993,1E+400]}"#
+      ),
+      (#""\u0000\u001f\b\f\n\r\t\/\\\"é\u00e9\ud83d\ude00""#, #""\u0000\u001f\b\f\n\r\t/\\\"éé😀""#),
+      ("{\"é\":1,\"e\u{301}\":2,\"z\":true,\"\":false}", "{\"\":false,\"e\u{301}\":2,\"z\":true,\"é\":1}"),
+      ("\u{FEFF}[]", "[]"), ("{}", "{}"), ("\"\u{7F}\u{2028}\"", "\"\u{7F}\u{2028}\""),
+    ])
+  func canonicalText(text: String, expected: String) throws {
+    #expect(try Array(canonical(text).utf8) == Array(expected.utf8))
+    #expect(try canonical(canonical(text)) == canonical(text))
+  }
+
+  @Test(
+    "E5 malformed text is refused with its line and column",
+    arguments: [
+      ("", 1, 1), ("{", 1, 2), ("[1,]", 1, 4), ("{\"a\":1,\n \"a\":2}", 2, 2), ("[01]", 1, 3), ("[1.]", 1, 4),
+      ("[+1]", 1, 2), ("nul", 1, 1), ("\"\\x\"", 1, 2), ("\"\\ud800\"", 1, 2), ("\"\\udc00\"", 1, 2),
+      ("\"a\nb\"", 1, 3), ("\"abc", 1, 1), ("1 2", 1, 3), ("{\"a\" 1}", 1, 6), ("[NaN]", 1, 2),
+      ("{a:1}", 1, 2),
+      ("[1\n,\n  x]", 3, 3), ("'a'", 1, 1), ("[1e]", 1, 4), ("\"\\u12g4\"", 1, 4),
+    ])
+  func malformed(text: String, line: Int, column: Int) throws {
+    let error = try #require(throws: JSONSyntaxError.self) { try JSONParser.parse(text) }
+    #expect(error.line == line)
+    #expect(error.column == column)
+  }
+
+  @Test("E5 text that is not UTF-8 is refused")
+  func invalidText() {
+    for bytes: [UInt8] in [
+      [0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x22],
+    ] {
+      #expect(throws: JSONSyntaxError.self) { try bytes.withUnsafeBytes { try JSONParser.parse($0) } }
+    }
+  }
+
+  @Test("E5 hostile nesting is refused before the stack ends")
+  func nesting() throws {
+    let deep = String(repeating: "[", count: 100_000)
+    #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(deep) }
+    let fine = String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
+    #expect(try canonical(fine) == fine)
+  }
+
+  @Test("text for people has a member a line, sorted by bytes")
+  func pretty() throws {
+    let value = try JSONParser.parse(#"{"title":"x","cast":["a","b"],"empty":[],"nested":{"b":1,"a":{}}}"#)
+    #expect(
+      String(decoding: JSONText.pretty(value), as: UTF8.self) == """
+        {
+          "cast": [
+            "a",
+            "b"
+          ],
+          "empty": [],
+          "nested": {
+            "a": {},
+            "b": 1
+          },
+          "title": "x"
+        }
+
+        """)
+  }
+
+  @Test("V2 doubles are written shortest and read back to the bit")
+  func doubles() throws {
+    var bits: UInt64 = 42
+    var numbers: [Double] = [
+      0, 1, -1, 0.1, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 1e16, 123456789012345680,
+    ]
+    for _ in 0..<2_000 {
+      // Knuth's MMIX generator, with a fixed seed.
+      bits = bits &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      numbers.append(Double(bitPattern: bits))
+    }
+    for number in numbers where number.isFinite {
+      let text = try #require(JSONText.number(number))
+      #expect(try canonical(text) == text)
+      #expect(Double(text) == number, "\(number)")
+    }
+    #expect(JSONText.number(.nan) == nil && JSONText.number(.infinity) == nil)
+    #expect(JSONText.number(5) == "5")
+  }
+
+  @Test("arrays and lines are read one element at a time, and errors are placed")
+  func elements() throws {
+    func read(_ text: String) throws -> [String] {
+      var text = text
+      return try text.withUTF8 { bytes in
+        var elements = JSONElements(UnsafeRawBufferPointer(bytes))
+        var found: [String] = []
+        while let value = try elements.next() { found.append(JSONText.canonical(value)) }
+        #expect(elements.count == found.count)
+        return found
+      }
+    }
+    #expect(try read(" [1, {\"a\":2}, [3]] ") == ["1", "{\"a\":2}", "[3]"])
+    #expect(try read("{\"a\":1}\n\n{\"a\":2}\n") == ["{\"a\":1}", "{\"a\":2}"])
+    #expect(try read("") == [] && read("[]") == [])
+    for text in ["[1 2]", "[1,", "[1]x", "[,1]", "{}\n{"] {
+      #expect(throws: JSONSyntaxError.self, "\(text)") { try read(text) }
+    }
+  }
+}
