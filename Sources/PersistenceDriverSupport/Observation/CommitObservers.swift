@@ -158,7 +158,9 @@ extension CommitObservers {
     }
   }
 
-  /// Ends every observer of the store through one context. A driver calls it when the context is closed.
+  /// Ends every observer of the store through one context.
+  ///
+  /// A driver calls it when the context is closed.
   ///
   /// - Parameter context: The context that was closed.
   public func end(of context: any StorageContext) {
