@@ -4,32 +4,35 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-profiles bench-instructions-record docs format lint clean
+.PHONY: help setup demo check test soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-profiles bench-instructions-record api api-record docs docs-preview format lint clean
 
 # What is formatted and linted: everything written by hand.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
 TEST_RESULTS ?= .build/tests.xml
-EXAMPLE_RESULTS = $(TEST_RESULTS:.xml=-example.xml)
 ASYNC_RESULTS = $(TEST_RESULTS:.xml=-async.xml)
-# Tests of what suspends have a process of their own: checks of contexts block, and in one process with them hold the
-# few threads of the cooperative pool for minutes, while time-outs run.
+# Asynchronous tests run in a process of their own. Conformance checks block: in the same process they would occupy the
+# few threads of the cooperative pool for minutes, and time-outs would expire.
 ASYNC_TESTS = ^(DataAccessTests|DataAccessCombineTests|OfflineTests|PersistenceServerTests)[.]
 
 help:
-	@echo "make demo     movies through the real tool and a small app, on every engine"
-	@echo "make test     all tests, on every engine, and those of the example of a context"
-	@echo "make soak     the long tests too: hundreds of kills, many processes"
-	@echo "make soak-server  a served store under load, abuse and requests made of its description (wrk, schemathesis)"
-	@echo "make bench    the library beside raw C, GRDB and Codable, and the first ten of a million"
-	@echo "make bench-scaling  what a million rows cost beside a thousand, and eight readers beside one"
-	@echo "make bench-server   requests a second of a served store beside the framework's own limit (needs wrk)"
-	@echo "make bench-copies   a million records copied, beside sqlite3's and mdb's own dump and load"
-	@echo "make bench-instructions         instructions a row, get and insert beside what is recorded, by Callgrind"
-	@echo "make bench-profiles             in which functions those instructions are"
-	@echo "make bench-instructions-record  writes down what they are now, in Benchmarks/instructions.json"
-	@echo "make docs     writes the table of the contract's rules and their checks anew"
-	@echo "make format   puts the sources into the one form"
-	@echo "make lint     says where they are not in it"
+	@echo "make demo          copy movies between all engines with the tool, and run one app on each"
+	@echo "make check         the inner loop: tests of the targets that changed, and the contract on memory and SQLite"
+	@echo "make test          all tests, on every engine"
+	@echo "make soak          the long tests: hundreds of kills, many processes, a million random operations"
+	@echo "make soak-server   a served store under load, abuse and generated requests (wrk, schemathesis)"
+	@echo "make bench         the library beside raw C, GRDB and Codable"
+	@echo "make bench-scaling a thousand to a million rows; one to eight readers beside a writer"
+	@echo "make bench-server  requests a second beside the bare framework (needs wrk)"
+	@echo "make bench-copies  a million records copied, beside sqlite3's and mdb's own dump and load"
+	@echo "make bench-instructions         instructions for each operation, compared with the recorded counts (Callgrind)"
+	@echo "make bench-profiles             the functions that execute those instructions"
+	@echo "make bench-instructions-record  record the counts in Benchmarks/instructions.json"
+	@echo "make api           compare the public API with the baseline in Documentation/API; run make test first"
+	@echo "make api-record    record the public API as the baseline"
+	@echo "make docs          regenerate the table of the contract's rules and checks"
+	@echo "make docs-preview  build the static documentation site in .build/site"
+	@echo "make format        format the sources"
+	@echo "make lint          check the format"
 
 setup:
 	@.ci/setup
@@ -37,34 +40,38 @@ setup:
 demo: setup
 	@Examples/demo
 
+# The package with all of its traits.
+BUILD := swift build --enable-all-traits
+TEST := swift test --enable-all-traits --skip-build
+RELEASE := $(BUILD) -c release --product persistence
+
+check: setup
+	@.ci/check
+
 test: setup
-	swift build --build-tests
+	$(BUILD) --build-tests
 	rm -f $(TEST_RESULTS) $(TEST_RESULTS:.xml=-swift-testing.xml) $(ASYNC_RESULTS) $(ASYNC_RESULTS:.xml=-swift-testing.xml)
-	swift test --skip-build --skip '$(ASYNC_TESTS)' --xunit-output $(TEST_RESULTS)
-	swift test --skip-build --filter '$(ASYNC_TESTS)' --xunit-output $(ASYNC_RESULTS)
-	touch Examples/OneFile/Package.swift # a nested package's plan does not notice new files of ours
-	swift build --package-path Examples/OneFile --build-tests
-	rm -f $(EXAMPLE_RESULTS) $(EXAMPLE_RESULTS:.xml=-swift-testing.xml)
-	swift test --package-path Examples/OneFile --skip-build --xunit-output $(abspath $(EXAMPLE_RESULTS))
+	$(TEST) --skip '$(ASYNC_TESTS)' --xunit-output $(TEST_RESULTS)
+	$(TEST) --filter '$(ASYNC_TESTS)' --xunit-output $(ASYNC_RESULTS)
 
 soak: setup
-	swift build --build-tests
-	PERSISTENCE_SOAK=1 swift test --skip-build --skip '$(ASYNC_TESTS)'
-	PERSISTENCE_SOAK=1 swift test --skip-build --filter '$(ASYNC_TESTS)'
+	$(BUILD) --build-tests
+	PERSISTENCE_SOAK=1 $(TEST) --skip '$(ASYNC_TESTS)'
+	PERSISTENCE_SOAK=1 $(TEST) --filter '$(ASYNC_TESTS)'
 	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release Endurance 200
-	swift build -c release --product persistence
+	$(RELEASE)
 	.ci/fuzz $(FUZZ_SEEDS) $(FUZZ_OPERATIONS)
 
-# Ten minutes, or as long as is said; schemathesis is installed for the run where it is not there.
+# The server runs ten minutes under load by default. The target installs schemathesis for the run if it is missing.
 LOAD_SECONDS ?= 600
 
 soak-server: setup
-	swift build -c release --product persistence
+	$(RELEASE)
 	.ci/load-server .build/release/persistence $(LOAD_SECONDS)
 	.ci/schemathesis .build/release/persistence 200
 
-# Programs of chance on all contexts: a million operations in all.
+# Random programs on all contexts: a million operations in all.
 FUZZ_SEEDS ?= 20
 FUZZ_OPERATIONS ?= 50000
 
@@ -86,7 +93,7 @@ bench-server: setup
 COPY_ROWS ?= 1000000
 
 bench-copies: setup
-	swift build -c release --product persistence
+	$(RELEASE)
 	.ci/bench-copies .build/release/persistence $(COPY_ROWS)
 
 bench-scaling: setup
@@ -112,8 +119,18 @@ bench-instructions-record: setup
 	$(COUNT_INSTRUCTIONS) record Benchmarks/instructions.json
 
 docs: setup
-	swift build --product persistence
+	$(BUILD) --product persistence
 	.build/debug/persistence conform --list > Documentation/Conformance.md
+
+# The site has one folder a module. DocC comes with the toolchain; the plug-in is resolved for this target only.
+docs-preview: setup
+	@.ci/docs-site .build/site
+
+api:
+	@.ci/api check
+
+api-record:
+	@.ci/api record
 
 format:
 	swift format format --in-place --parallel --recursive --configuration .swift-format $(SOURCES)
@@ -122,4 +139,4 @@ lint:
 	swift format lint --strict --parallel --recursive --configuration .swift-format $(SOURCES)
 
 clean:
-	rm -rf .build Examples/MoviesApp/.build Examples/OneFile/.build Benchmarks/.build Benchmarks/Instructions/.build
+	rm -rf .build Benchmarks/.build Benchmarks/Instructions/.build

@@ -13,9 +13,12 @@ let settings: [SwiftSetting] = [
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
-let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
-let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let configuration = Target.Dependency.product(
+  name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"]))
+let system = Target.Dependency.product(
+  name: "SystemPackage", package: "swift-system", condition: .when(traits: ["Configuration"]))
+let arguments = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLineTool"]))
 let syntax = ["SwiftSyntax", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftSyntaxBuilder"]
   .map { Target.Dependency.product(name: $0, package: "swift-syntax") }
 let macroTesting = [
@@ -54,11 +57,18 @@ let package = Package(
   traits: [
     .trait(name: "SQLite", description: "The tool opens SQLite stores; needs libsqlite3."),
     .trait(name: "LMDB", description: "The tool opens LMDB stores; needs liblmdb."),
-    .trait(name: "HTTP", description: "Stores are served over HTTP and used from afar."),
+    .trait(name: "CommandLineTool", description: "The tool `persistence` and the plug-in that starts it."),
+    .trait(
+      name: "Configuration",
+      description: "PersistenceConfiguration reads a store's URL by swift-configuration."),
+    .trait(
+      name: "HTTP", description: "Stores are served over HTTP, and used from another machine.",
+      enabledTraits: ["Configuration"]),
     .trait(
       name: "OpenCombine",
       description: "DataAccessCombine publishes through OpenCombine where there is no Combine."),
-    .default(enabledTraits: ["SQLite", "LMDB", "HTTP", "OpenCombine"]),
+    // A client of an engine builds and resolves nothing else. `make` enables all traits.
+    .default(enabledTraits: ["SQLite", "LMDB"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -87,7 +97,10 @@ let package = Package(
       ], swiftSettings: settings),
     // Apart from the macros, for tests to link: a package whose tests link a macro is built twice.
     .target(name: "PersistenceMacroExpansion", dependencies: syntax, swiftSettings: settings),
-    .target(name: "PersistenceCore", dependencies: ["PersistenceDriver"], swiftSettings: settings),
+    .target(
+      name: "PersistenceCore",
+      dependencies: ["PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver"],
+      swiftSettings: settings),
     .target(
       name: "PersistenceDriver", dependencies: ["PersistencePrimitives", logging], swiftSettings: settings),
     // What drivers are built of: the one evaluator, aggregation, wrappers, observers, the memory context.
@@ -103,18 +116,21 @@ let package = Package(
       swiftSettings: settings),
 
     // What engines share.
-    .target(name: "PersistenceSQL", dependencies: ["PersistenceDriver"], swiftSettings: settings),
-    .target(name: "PersistencePlanner", dependencies: ["PersistenceDriver"], swiftSettings: settings),
     .target(
-      name: "PersistenceKeyValue", dependencies: ["PersistenceDriver", "PersistencePlanner", crypto],
+      name: "PersistenceSQL", dependencies: ["PersistenceDriverSupport", "PersistenceDriver"],
+      swiftSettings: settings),
+    .target(
+      name: "PersistenceKeyValue", dependencies: ["PersistenceDriverSupport", "PersistenceDriver", crypto],
       swiftSettings: settings),
 
     // Stores that suspend instead of blocking, and what is built of them.
     .target(
-      name: "DataAccess", dependencies: ["PersistenceCore", "PersistenceDriver"], swiftSettings: settings),
+      name: "DataAccess", dependencies: ["PersistenceDriverSupport", "PersistenceCore", "PersistenceDriver"],
+      swiftSettings: settings),
     // What authors and users of stores test with: scripted stores, a clock, the rules of stores.
     .target(
-      name: "DataAccessTesting", dependencies: ["DataAccess", "PersistenceCore"], swiftSettings: settings),
+      name: "DataAccessTesting", dependencies: ["PersistenceDriverSupport", "DataAccess", "PersistenceCore"],
+      swiftSettings: settings),
 
     // Publishers, for apps that use Combine or, where there is none, OpenCombine.
     .target(
@@ -132,29 +148,46 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .target(
-      name: "PersistenceSQLite", dependencies: ["PersistenceDriver", "PersistenceSQL", "CSQLite", logging],
+      name: "PersistenceSQLite",
+      dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceSQL", "CSQLite",
+        logging,
+      ],
       swiftSettings: settings),
     .target(
       name: "PersistenceLMDB",
-      dependencies: ["PersistenceDriver", "PersistenceKeyValue", "PersistencePlanner", "CLMDB", logging],
+      dependencies: [
+        "PersistenceDriverSupport", "PersistenceDriver", "PersistenceKeyValue", "CLMDB", logging,
+      ],
       swiftSettings: settings),
     .target(
-      name: "PersistenceJSON", dependencies: ["PersistenceDriver", "CFileSystem", crypto],
+      name: "PersistenceJSON",
+      dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "CFileSystem", crypto,
+      ],
       swiftSettings: settings),
 
     // What authors of contexts run: the contract's checks and the fuzzer.
     .target(
-      name: "PersistenceConformance", dependencies: ["PersistenceCore", logging], swiftSettings: settings),
+      name: "PersistenceConformance", dependencies: ["PersistenceDriverSupport", "PersistenceCore", logging],
+      swiftSettings: settings),
 
     // Stores over HTTP: what both sides say, the server, and the store that is its client.
     .target(
-      name: "PersistenceQueryLanguage", dependencies: ["PersistenceDriver"], swiftSettings: settings),
+      name: "PersistenceQueryLanguage",
+      dependencies: ["PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver"],
+      swiftSettings: settings),
     .target(
-      name: "PersistenceHTTP", dependencies: ["PersistenceDriver", "PersistenceQueryLanguage", crypto],
+      name: "PersistenceHTTP",
+      dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceQueryLanguage",
+        crypto,
+      ],
       swiftSettings: settings),
     .target(
       name: "PersistenceServer",
       dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceDriver", "PersistenceHTTP", logging, crypto, http("Hummingbird", of: "hummingbird"),
         http("HummingbirdCore", of: "hummingbird"),
         http("ServiceLifecycle", of: "swift-service-lifecycle"),
@@ -165,6 +198,7 @@ let package = Package(
     .target(
       name: "PersistenceRemote",
       dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives",
         "DataAccess", "PersistenceCore", "PersistenceDriver", "PersistenceHTTP", "PersistenceConfiguration",
         configuration, logging, http("AsyncHTTPClient", of: "async-http-client"),
         http("NIOCore", of: "swift-nio"),
@@ -173,10 +207,13 @@ let package = Package(
 
     // The tool.
     .target(
-      name: "PersistenceMigration", dependencies: ["PersistenceDriver", crypto], swiftSettings: settings),
+      name: "PersistenceMigration",
+      dependencies: ["PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", crypto],
+      swiftSettings: settings),
     .target(
       name: "PersistenceTool",
       dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceDriver", "PersistenceQueryLanguage", "PersistenceMigration", "PersistenceConformance",
         "PersistenceJSON", arguments, logging,
         .target(name: "PersistenceSQLite", condition: .when(traits: ["SQLite"])),
@@ -196,25 +233,32 @@ let package = Package(
 
     // Tests, named after what they test.
     .testTarget(
-      name: "PersistencePrimitivesTests", dependencies: ["PersistencePrimitives"], swiftSettings: settings),
+      name: "PersistencePrimitivesTests", dependencies: ["PersistencePrimitives", "PersistenceConformance"],
+      swiftSettings: settings),
     .testTarget(
-      name: "PersistenceDriverTests", dependencies: ["PersistenceDriver", "PersistenceDriverSupport"],
+      name: "PersistenceDriverTests",
+      dependencies: ["PersistenceDriver", "PersistenceDriverSupport", logging],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceMacroExpansionTests", dependencies: ["PersistenceMacroExpansion"] + macroTesting,
       swiftSettings: settings),
     .testTarget(
-      name: "PersistenceTests", dependencies: ["Persistence", "PersistenceCore", logging],
+      name: "PersistenceTests",
+      dependencies: ["PersistenceDriverSupport", "Persistence", "PersistenceCore", logging],
       swiftSettings: settings),
     .testTarget(
       name: "DataAccessTests",
       dependencies: [
+        "PersistenceDriver", "PersistenceDriverSupport",
         "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts", "PersistenceConformance",
+        "TestSupport",
       ],
       swiftSettings: settings),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     // The tool as it is started by people, and connections to it.
     .target(
-      name: "ToolProcess", dependencies: ["PersistenceConformance"], path: "Tests/ToolProcess",
+      name: "ToolProcess", dependencies: ["PersistenceDriverSupport", "PersistenceConformance"],
+      path: "Tests/ToolProcess",
       swiftSettings: settings),
     // Layers whose device or server is killed.
     .target(
@@ -235,7 +279,8 @@ let package = Package(
     .testTarget(
       name: "DataAccessCombineTests",
       dependencies: [
-        "DataAccessCombine", "DataAccess", "PersistenceCore",
+        "PersistenceDriverSupport",
+        "DataAccessCombine", "DataAccess", "PersistenceCore", "TestSupport",
         .product(
           name: "OpenCombine", package: "OpenCombine",
           condition: .when(platforms: [.linux, .android, .windows], traits: ["OpenCombine"])),
@@ -246,33 +291,36 @@ let package = Package(
     .testTarget(
       name: "PersistenceSQLiteTests",
       dependencies: [
+        "PersistenceDriverSupport",
         "PersistenceDriver", "PersistenceCore", "PersistenceSQLite", "PersistenceSQL", "CSQLite", logging,
+        "PersistenceConformance",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceJSONTests",
-      dependencies: ["PersistenceDriver", "PersistenceCore", "PersistenceJSON"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "PersistencePlannerTests", dependencies: ["PersistenceDriver", "PersistencePlanner"],
+      dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceCore",
+        "PersistenceJSON", "PersistenceConformance",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceKeyValueTests",
       dependencies: [
-        "PersistencePlanner", "PersistenceDriver", "PersistenceKeyValue", "PersistenceConformance",
+        "PersistenceDriver", "PersistenceDriverSupport", "PersistenceKeyValue", "PersistenceConformance",
         "PersistenceLMDB",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceLMDBTests",
       dependencies: [
+        "PersistenceDriverSupport",
         "PersistenceDriver", "PersistenceLMDB", "PersistenceKeyValue", "CLMDB", "PersistenceConformance",
         logging,
       ],
       swiftSettings: settings),
     .target(
       name: "MigrationStores",
-      dependencies: ["PersistenceDriver", "PersistenceMigration"] + engines,
+      dependencies: ["PersistenceDriverSupport", "PersistenceDriver", "PersistenceMigration"] + engines,
       path: "Tests/MigrationStores", swiftSettings: settings),
     .executableTarget(
       name: "MigrationWorker",
@@ -281,12 +329,15 @@ let package = Package(
     .testTarget(
       name: "PersistenceMigrationTests",
       dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceDriver", "PersistenceMigration", "MigrationStores", "MigrationWorker", logging,
       ] + engines,
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceToolTests",
       dependencies: [
+        "PersistenceHTTP", "PersistenceJSON",
+        "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceDriver", "PersistenceQueryLanguage",
         "PersistenceTool", "PersistenceMigration", "PersistenceConformance", "PersistenceCommand",
         "ToolProcess",
@@ -295,21 +346,26 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceConfigurationTests",
-      dependencies: ["PersistenceCore", "PersistenceConfiguration", configuration, system],
+      dependencies: [
+        "PersistenceDriverSupport", "PersistenceCore", "PersistenceConfiguration", configuration, system,
+      ],
       swiftSettings: settings),
 
     .testTarget(
       name: "PersistenceServerTests",
       dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceCore", "PersistenceDriver", "DataAccess", "DataAccessTesting", "PersistenceHTTP",
-        "PersistenceConformance", "OurContexts", "ToolProcess", logging, configuration,
+        "PersistenceConformance", "OurContexts", "ToolProcess", "TestSupport", logging, configuration,
         .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
         .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ], swiftSettings: settings),
 
     // Every context of this package passes the suite, and the process that it kills.
     .target(
-      name: "OurContexts", dependencies: ["PersistenceConformance", "PersistenceCore", logging] + engines,
+      name: "OurContexts",
+      dependencies: ["PersistenceDriverSupport", "PersistenceConformance", "PersistenceCore", logging]
+        + engines,
       path: "Tests/OurContexts",
       swiftSettings: settings),
     .executableTarget(
@@ -318,13 +374,18 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ContextTests",
-      dependencies: ["PersistenceCore", "OurContexts", "PersistenceConformance", "ContextWorker", logging],
+      dependencies: [
+        "PersistenceDriverSupport", "PersistenceCore", "OurContexts", "PersistenceConformance",
+        "ContextWorker", logging,
+      ],
       swiftSettings: settings),
 
     // Contexts that are broken on purpose: the suite and the fuzzer must find each.
     .target(
       name: "PlantedDefects",
-      dependencies: ["PersistenceConformance", "PersistenceCore", "PersistenceSQLite"],
+      dependencies: [
+        "PersistenceDriverSupport", "PersistenceConformance", "PersistenceCore", "PersistenceSQLite",
+      ],
       path: "Tests/PlantedDefects", swiftSettings: settings),
     .executableTarget(
       name: "DefectWorker", dependencies: ["PlantedDefects", "PersistenceConformance"],
@@ -333,5 +394,40 @@ let package = Package(
       name: "PlantedDefectTests",
       dependencies: ["PersistenceCore", "PlantedDefects", "PersistenceConformance", "DefectWorker"],
       swiftSettings: settings),
+
+    // Examples, which see public API only. A context by the guide "Write your own context", its suite as tests and as
+    // an executable, which the suite starts again as the process that it kills.
+    .target(
+      name: "OneFile", dependencies: ["PersistenceDriver", "PersistenceDriverSupport"],
+      path: "Examples/OneFile/Sources/OneFile", packageAccess: false, swiftSettings: settings),
+    .target(
+      name: "OneFileUnderTest",
+      dependencies: ["OneFile", "PersistenceConformance", "PersistenceDriverSupport"],
+      path: "Examples/OneFile/Sources/OneFileUnderTest", packageAccess: false, swiftSettings: settings),
+    .executableTarget(
+      name: "OneFileConform", dependencies: ["OneFile", "OneFileUnderTest", "PersistenceConformance"],
+      path: "Examples/OneFile/Sources/OneFileConform", packageAccess: false, swiftSettings: settings),
+    .testTarget(
+      name: "OneFileTests",
+      dependencies: ["OneFile", "OneFileUnderTest", "OneFileConform", "PersistenceConformance"],
+      path: "Examples/OneFile/Tests/OneFileTests", packageAccess: false, swiftSettings: settings),
+    // An app whose engine is one URL, and one that goes on without its server (Examples/offline).
+    .executableTarget(
+      name: "MoviesApp", dependencies: ["Persistence"] + engines,
+      path: "Examples/MoviesApp/Sources/MoviesApp",
+      packageAccess: false, swiftSettings: settings),
+    .executableTarget(
+      name: "OfflineMovies",
+      dependencies: [
+        "Persistence", "PersistenceSQLite", "DataAccess",
+        .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
+      ],
+      path: "Examples/MoviesApp/Sources/OfflineMovies", packageAccess: false, swiftSettings: settings),
   ]
 )
+
+// The inner loop (`make check`) builds some tests only.
+if let tests = Context.environment["PERSISTENCE_TESTS"] {
+  let wanted = Set(tests.split(separator: ",").map(String.init))
+  package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+}

@@ -12,7 +12,7 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Persistence", path: ".."),
+    .package(name: "Persistence", path: "..", traits: [.defaults, "HTTP"]),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0"),
@@ -30,7 +30,7 @@ let package = Package(
       dependencies: persistence(["Core"]) + [.product(name: "DataAccess", package: "Persistence")],
       swiftSettings: settings),
 
-    // A served store beside the framework's own limit.
+    // A served store, and the limit of the framework.
     .executableTarget(
       name: "Serving",
       dependencies: [
@@ -39,7 +39,7 @@ let package = Package(
       ] + persistence(["Core", "SQLite", "Server"]),
       swiftSettings: settings),
 
-    // The limit that the others are measured against is C, called from Swift; the names are not the library's.
+    // The reference is C, called from Swift; the module names differ from the library's.
     .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3"),
     .systemLibrary(name: "CRawLMDB", pkgConfig: "lmdb"),
     .systemLibrary(name: "CMemory"),

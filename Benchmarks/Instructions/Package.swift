@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, which needs neither GRDB nor anything else that is not the library's: it is built in CI.
-// The movie and its records are those of the workloads, by symbolic links.
+// A separate package without GRDB or other third-party packages, because CI builds it.
+// The movie and its records are symbolic links to those of the workloads.
 let settings: [SwiftSetting] = [.treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny")]
 
 let package = Package(
@@ -21,7 +21,7 @@ let package = Package(
           .product(name: "Persistence\($0)", package: "Persistence")
         },
       swiftSettings: settings,
-      // Valgrind up to 3.19 gives up on what Swift writes for debuggers.
+      // Valgrind up to 3.19 fails on Swift's debug information.
       linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux]))]),
   ]
 )

@@ -5,21 +5,21 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-/* Swift imports neither variadic functions nor casts in macros. */
+/* Swift imports neither variadic functions nor macros with casts. */
 
-/// Switches one of the boolean settings of a connection, SQLITE_DBCONFIG_….
+/// Sets one of the boolean settings of a connection, SQLITE_DBCONFIG_….
 static inline int persistence_sqlite3_configure(sqlite3 *database, int setting, int value) {
   return sqlite3_db_config(database, setting, value, (int *)0);
 }
 
-/// Has SQLite no longer count the memory that it takes; SQLITE_MISUSE where it has begun its work already.
+/// Stops SQLite from counting the memory that it uses; SQLITE_MISUSE if SQLite is already initialised.
 static inline int persistence_sqlite3_omit_memory_statistics(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 #ifdef __GLIBC__
 
-/// A mutex as SQLite is given it: of which number it is, and the system's.
+/// A mutex for SQLite: the system's mutex and SQLite's number for its kind.
 struct persistence_mutex {
   pthread_mutex_t mutex;
   int number;
@@ -28,7 +28,7 @@ struct persistence_mutex {
 static inline int persistence_mutex_begin(void) { return SQLITE_OK; }
 
 static inline sqlite3_mutex *persistence_mutex_make(int number) {
-  /* Those with numbers of their own are made once and never given back. */
+  /* SQLite's static mutexes have numbers of their own, exist once and are never freed. */
   static struct persistence_mutex fixed[] = {
     {PTHREAD_MUTEX_INITIALIZER, 2}, {PTHREAD_MUTEX_INITIALIZER, 3}, {PTHREAD_MUTEX_INITIALIZER, 4},
     {PTHREAD_MUTEX_INITIALIZER, 5}, {PTHREAD_MUTEX_INITIALIZER, 6}, {PTHREAD_MUTEX_INITIALIZER, 7},
@@ -72,11 +72,10 @@ static inline void persistence_mutex_leave(sqlite3_mutex *mutex) {
   pthread_mutex_unlock(&((struct persistence_mutex *)mutex)->mutex);
 }
 
-/* Asked in assertions of debug builds of SQLite only, which take 1 for "as it should be". */
+/* Only assertions in debug builds of SQLite call this; 1 satisfies them. */
 static inline int persistence_mutex_is_held(sqlite3_mutex *mutex) { return 1; }
 
-/// Gives SQLite mutexes that are tried some times before the thread goes to sleep; SQLITE_MISUSE where it has begun its
-/// work already.
+/// Makes SQLite use mutexes that spin before the thread sleeps; SQLITE_MISUSE if SQLite is already initialised.
 static inline int persistence_sqlite3_use_adaptive_mutexes(void) {
   sqlite3_mutex_methods methods = {
     persistence_mutex_begin, persistence_mutex_begin, persistence_mutex_make, persistence_mutex_end,
@@ -92,7 +91,7 @@ static inline int persistence_sqlite3_use_adaptive_mutexes(void) { return SQLITE
 
 #endif
 
-/// The destructor that makes SQLite copy what is bound, SQLITE_TRANSIENT.
+/// The destructor that makes SQLite copy a bound value, SQLITE_TRANSIENT.
 static inline sqlite3_destructor_type persistence_sqlite3_transient(void) {
   return SQLITE_TRANSIENT;
 }

@@ -7,12 +7,12 @@ import Synchronization
 #endif
 
 #if canImport(Combine) || canImport(OpenCombine)
-  /// One subscriber's walk: a task that waits for demand, then for an element.
+  /// One subscription: a task that waits for demand and then for an element.
   final class PullSubscription<Input: Sendable, Failure: Error>: Subscription, Sendable {
     typealias Next = @Sendable () async throws(Failure) -> Input?
 
-    /// A subscriber, whose type does not matter.
-    private struct Downstream: @unchecked Sendable {  // called by one task at a time, as Combine wants
+    /// A type-erased subscriber.
+    private struct Downstream: @unchecked Sendable {  // one task at a time calls it, as Combine requires
       let receive: (Input) -> Subscribers.Demand
       let complete: (Subscribers.Completion<Failure>) -> Void
     }
@@ -86,7 +86,7 @@ import Synchronization
       }
     }
 
-    /// Waits until another element is demanded; false where the subscription was cancelled.
+    /// Waits for demand; false if the subscription is cancelled.
     private func takeDemand() async -> Bool {
       while true {
         let isDemanded = state.withLock { state -> Bool? in

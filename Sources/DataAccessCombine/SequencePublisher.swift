@@ -5,25 +5,26 @@
 #endif
 
 #if canImport(Combine) || canImport(OpenCombine)
-  /// Publishes the elements of an asynchronous sequence, as many as are demanded and no more.
+  /// Publishes the elements of an asynchronous sequence with backpressure.
   ///
-  /// Each subscriber walks the sequence for itself, one element ahead of nobody: the next one is asked for when there is
-  /// demand for it. Elements arrive on threads of the cooperative pool; use `receive(on:)` for another. Cancelling the
-  /// subscription cancels the walk, and so releases whatever that holds.
+  /// Each subscriber has its own iterator, which requests the next element only on demand. Elements arrive on
+  /// threads of the cooperative pool; use `receive(on:)` to move them. Cancelling the subscription cancels the
+  /// iteration and releases its resources.
   public struct SequencePublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
-    /// Gives the next element; nil at the end.
-    public typealias Next = @Sendable () async throws(Failure) -> Output?
+    /// Returns the next element; nil at the end.
+    package typealias Next = @Sendable () async throws(Failure) -> Output?
 
     private let begin: @Sendable () -> Next
 
-    /// Makes a publisher.
+    /// Creates a publisher.
     ///
-    /// - Parameter begin: Called for each subscriber; what it returns is called for each element, by one task at a time.
-    public init(_ begin: @escaping @Sendable () -> Next) { self.begin = begin }
+    /// - Parameter begin: Makes a closure for each subscriber. One task at a time calls that closure, once for
+    ///   each element.
+    package init(_ begin: @escaping @Sendable () -> Next) { self.begin = begin }
 
-    /// Gives a subscriber its subscription; nothing is asked for before it demands something.
+    /// Attaches a subscriber, without requesting an element before it demands one.
     ///
-    /// - Parameter subscriber: Who is to be given the elements.
+    /// - Parameter subscriber: The subscriber.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
       subscriber.receive(subscription: PullSubscription(subscriber, begin))

@@ -1,4 +1,4 @@
-/// Makes a struct a model: writes the extension that conforms it to ``PersistentRecord``.
+/// Creates a struct a model: writes the extension that conforms it to ``PersistentRecord``.
 ///
 /// ```swift
 /// @Persistent

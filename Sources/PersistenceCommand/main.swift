@@ -1,8 +1,7 @@
 import Foundation
 import PersistenceTool
 
-// The first interrupt asks the work to stop at the next safe place, the second one stops it where it stands; both
-// leave what was committed.
+// The first interrupt stops the work at the next safe point, the second one exits at once. Both keep committed data.
 let interruption = Interruption()
 let session = ToolSession(
   output: ByteOutput(fileDescriptor: STDOUT_FILENO, name: "standard output"),

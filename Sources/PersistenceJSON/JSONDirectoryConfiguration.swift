@@ -1,35 +1,35 @@
 public import PersistenceDriver
 
-/// How a JSON directory is opened.
+/// The options of a JSON directory.
 public struct JSONDirectoryConfiguration: Sendable {
-  /// What a commit survives.
+  /// The failures that a commit survives.
   public enum Synchronization: String, Sendable, CaseIterable {
-    /// The loss of power: files and folders are synchronised before a write returns.
+    /// Power failures: a write flushes files and folders before it returns.
     case full
-    /// The kill of the process, but not the loss of power.
+    /// Kills of the process, but not power failures.
     case off
   }
 
-  /// What a commit survives; ``Synchronization/full`` by default.
+  /// The failures that a commit survives; ``Synchronization/full`` by default.
   public var synchronization: Synchronization
 
-  /// How long a writer waits for another, of this process or another one; 5 seconds by default.
+  /// How long a writer waits for another writer, in any process; 5 seconds by default.
   public var busyTimeout: Duration
 
-  /// Whether the store may only be read.
+  /// Whether the store is read-only.
   ///
-  /// Reading still takes locks on `.persistence/pins`, where it may.
+  /// Readers still lock `.persistence/pins` if they have permission.
   public var isReadOnly: Bool
 
-  /// Whether a store is made where there is none; true by default.
+  /// Whether to create a missing store; true by default.
   ///
-  /// The folder above must exist.
+  /// The parent folder must exist.
   public var createsStore: Bool
 
-  /// What is watched and where it is reported.
+  /// The monitoring of the context.
   public var monitoring: Monitoring
 
-  /// Called before each step of a commit, by tests of what a kill leaves behind.
+  /// Called before each step of a commit, so that tests can stop there.
   package var step: @Sendable (String) throws -> Void = { _ in }
 
   /// Makes a configuration.

@@ -11,23 +11,24 @@ public import PersistenceDriverSupport
   import Musl
 #endif
 
-/// A directory of JSON files as a context: one folder a model, one file a record, made for people to read, compare
-/// and edit.
+/// A directory of JSON files as a context: one folder per model, one file per record, for people to read,
+/// compare and edit.
 ///
-/// Transactions are journalled and survive a kill at any moment; snapshots hold while files are replaced, also by
-/// other processes. What a person edits is seen by the next fetch; a file that is damaged by hand is named, with
-/// line and column, when it is met, and is left as it is.
+/// A journal makes transactions atomic, even if the process is killed. Snapshots stay consistent while files
+/// are replaced, also by other processes. The next fetch sees an edit by hand, in any spelling that the
+/// lenient profile of `ValueReader` accepts. An error about a damaged file names the file, the line and the
+/// column; the engine never changes such a file.
 public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader {
-  /// The folder, as it was given.
+  /// The folder's path, as given.
   public let location: String
 
-  /// What watches over the context.
+  /// The monitor of the context.
   public let monitor: ContextMonitor
 
-  /// What the monitor knows.
+  /// The monitor's statistics.
   public var isKnownComplete: Bool { monitor.isKnownComplete }
 
-  /// Durable, for several processes; of a query on indexed fields, only the files that fit are read.
+  /// Durable, shared between processes; a query on indexed fields reads only matching files.
   public let capabilities: Capabilities
 
   private let configuration: JSONDirectoryConfiguration
@@ -44,14 +45,14 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     let cache = UniqueCache()
   }
 
-  /// Opens a JSON directory, and finishes what a killed writer left.
+  /// Opens a JSON directory, and recovers from a killed writer.
   ///
   /// - Parameters:
   ///   - path: The store's folder; its parent must exist.
-  ///   - configuration: How it is opened.
-  /// - Throws: ``PersistenceError`` with code `missingStore` where there is none and none was to be made,
-  ///   `notAStore` where the folder holds something else, `accessDenied`, `readOnly`, `storeFull` or
-  ///   `inputOutput` as the system answers.
+  ///   - configuration: The options.
+  /// - Throws: ``PersistenceError`` with code `missingStore` if there is no store and the options do not
+  ///   create one, `notAStore` if the folder contains something else, and `accessDenied`, `readOnly`,
+  ///   `storeFull` or `inputOutput` for system errors.
   public init(path: String, configuration: JSONDirectoryConfiguration = JSONDirectoryConfiguration()) throws {
     location = path
     self.configuration = configuration
@@ -73,7 +74,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     monitor.opened("a JSON directory of version \(version)")
   }
 
-  /// How many files of records were opened, by everybody who reads the store through this context.
+  /// The number of record files opened through this context.
   package var openedFiles: Int {
     get throws { try openStore().openings.load(ordering: .relaxed) }
   }
@@ -85,7 +86,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     return (view, try view.catalog())
   }
 
-  /// Reads without pinning a version, and again with a pin where one began to show meanwhile.
+  /// Reads without a pinned version, and again with one if a commit began in the meantime.
   func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result {
     let store = try openStore()
     let numbers = try store.sequence.read()
@@ -123,7 +124,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     monitor.reportLongHeldResults()
   }
 
-  /// Closes the store; results that are alive keep what they need.
+  /// Closes the store; live results keep their resources.
   public func close() throws {
     state.withLock { $0 = nil }
     observers.end(of: self)
@@ -131,7 +132,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
 
   private func run(_ store: StoreFolder, _ body: (any StorageTransaction) throws -> Void) throws {
     let journal = journal(store)
-    if try journal.recover() { monitor.recovered("finished or undid a transaction of a killed writer") }
+    if try journal.recover() { monitor.recovered("finished or rolled back a transaction of a killed writer") }
     let cache = unique.withLock { $0 }.cache
     let transaction = try JSONDirectoryTransaction(store, location: location, unique: cache)
     defer { transaction.end() }
@@ -153,24 +154,29 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
       try journal.commit(entries)
       for folder in leftFolders { store.forget(folder) }
     } catch let failure as SystemFailure where failure.number == ENOSPC || failure.number == EDQUOT {
-      // Nothing is committed yet: what is only a cache makes room for what is not.
+      // Nothing is committed yet. The index is only a cache, so deleting it frees space for the commit.
       guard try store.removeIndexes() else { throw failure }
       try journal.commit(entries)
       for folder in leftFolders { store.forget(folder) }
     }
   }
 
-  /// Finishes what a killed writer left, unless a living one is at work, whose version readers need not wait for.
+  /// Recovers from a killed writer.
+  ///
+  /// If a live writer holds the lock, readers need not wait for it.
   private func recoverAtOnce(_ store: StoreFolder, isOpening: Bool = false) throws {
     guard lock != nil else { return }
     try mappingErrors(location: location) {
       let journal = journal(store)
-      // An opening of its own: through the context's, a reader would get in beside the context's own writer.
+      // A separate descriptor: the lock of the context's own writer would not exclude a reader on the same
+      // one.
       guard try isOpening || journal.mayNeedRecovery,
         let file = try store.control.open(WriterLock.name, O_RDWR)
       else { return }
       _ = try WriterLock(file).withLockAtOnce {
-        if try journal.recover() { monitor.recovered("finished or undid a transaction of a killed writer") }
+        if try journal.recover() {
+          monitor.recovered("finished or rolled back a transaction of a killed writer")
+        }
       }
     }
   }

@@ -7,10 +7,10 @@ extension StorageEngine {
     options: [
       StoreOption(
         "synchronous", .choice(JSONDirectoryConfiguration.Synchronization.allCases.map(\.rawValue)),
-        "full: commits survive the loss of power; off: the kill of the process only"),
-      StoreOption("busy", .duration, "how long a writer waits for another"),
-      StoreOption("readonly", .flag, "whether the store may only be read"),
-      StoreOption("create", .flag, "whether a store is made where there is none"),
+        "full: commits survive power failures; off: only kills of the process"),
+      StoreOption("busy", .duration, "how long a writer waits for another writer"),
+      StoreOption("readonly", .flag, "whether the store is read-only"),
+      StoreOption("create", .flag, "whether to create a missing store"),
     ]
   ) { url, options, monitoring in
     guard !url.path.isEmpty else {

@@ -1,24 +1,24 @@
 import Foundation
 import PersistenceDriver
 
-/// What the operating system refused, before it is known what that means for the store.
+/// A failed system call, before the engine maps it to its own error.
 struct SystemFailure: Error {
   let attempt: String
   let path: String
   let number: Int32
 
-  /// Takes the number of the call that just failed.
+  /// Captures `errno` of the call that just failed.
   init(_ attempt: String, _ path: String) {
     number = errno
     self.attempt = attempt
     self.path = path
   }
 
-  /// The package's error for it (contract E5).
+  /// The package's error (contract E5).
   var error: PersistenceError { .system(number, while: attempt, at: path) }
 }
 
-/// Runs a closure so that only the package's error leaves it.
+/// Runs a closure, and maps its errors to ``PersistenceError``.
 func mappingErrors<Result>(location: String, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()

@@ -1,7 +1,7 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// What the context, its snapshots and its transactions share: reading the records of a source.
+/// The reading that the context, its snapshots and its transactions share.
 protocol JSONDirectoryReader: StorageReader {
   /// The store, for messages.
   var location: String { get }
@@ -9,7 +9,7 @@ protocol JSONDirectoryReader: StorageReader {
   /// The files and the catalog to read.
   func reading() throws -> (source: any RecordSource, catalog: Catalog)
 
-  /// Runs a closure that reads one record, once or twice: the last time counts.
+  /// Runs a closure that reads one record; it may run twice, and the last run counts.
   func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result
 }
 
@@ -22,10 +22,10 @@ extension JSONDirectoryReader {
   /// The model's schema, from the catalog file.
   public func schema(named name: String) throws -> ModelSchema? { try schemaFromCatalog(named: name) }
 
-  /// None: every record file belongs to a model.
+  /// Empty: every record file belongs to a model.
   public func unmappedObjects() throws -> [UnmappedObject] { [] }
 
-  /// Looks a record up: one file is opened.
+  /// Looks up a record, which opens one file.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {
@@ -41,7 +41,9 @@ extension JSONDirectoryReader {
     return isFound
   }
 
-  /// How many rows a request has: without a predicate the files are counted, with one they are read.
+  /// The number of rows of a request.
+  ///
+  /// Without a predicate it counts the files; with one it reads them.
   public func count(_ request: FetchRequest) throws -> Int {
     try mappingErrors(location: location) {
       let (source, catalog) = try reading()
@@ -54,7 +56,9 @@ extension JSONDirectoryReader {
     }
   }
 
-  /// The rows of a request: the names of its files are read now, the files when their page is.
+  /// The rows of a request.
+  ///
+  /// It lists the files now, and reads them page by page.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
     try mappingErrors(location: location) {
       let (source, catalog) = try reading()
@@ -62,7 +66,10 @@ extension JSONDirectoryReader {
     }
   }
 
-  /// The rows of a request, with some fields: where the index keeps all of them, no file is opened for it.
+  /// The rows of a request with selected fields.
+  ///
+  /// If the index contains all of them, valid entries need no
+  /// file.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
     try request.schema.requirePositions(positions)
     return try mappingErrors(location: location) {
@@ -72,7 +79,9 @@ extension JSONDirectoryReader {
     }
   }
 
-  /// Computes by looking at every row: where the index keeps all fields that are needed, no file is opened for it.
+  /// Aggregates by reading every row.
+  ///
+  /// If the index contains all fields needed, valid entries need no file.
   public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
     var fold = try AggregateFold(request)
     let names = request.grouping + request.aggregates.compactMap(\.field)
@@ -85,7 +94,7 @@ extension JSONDirectoryReader {
     return try fold.groups()
   }
 
-  /// A scan of the files in key order, or what the index spares of it.
+  /// A scan of the files in key order, or of those that the index leaves.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
     try mappingErrors(location: location) {
       _ = try reading().catalog.folder(of: request.schema, location: location)

@@ -2,24 +2,24 @@ import PersistenceDriver
 import Synchronization
 import PersistenceDriverSupport
 
-/// The rows of a request: the names of all files are known, and the files are read a page at a time; of those that
-/// the index knows, only the ones that it does not rule out.
+/// The rows of a request: it lists all files first, and reads them page by page, except those that the index
+/// excludes.
 final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // mutable state is behind `found`
-  /// What is left to decide of the entries.
+  /// The conditions that remain to be tested.
   private enum Stage {
-    /// All but the conditions on the key.
+    /// All except those on the key.
     case nothing
-    /// The conditions that take the whole record.
+    /// The conditions that need the whole record.
     case keptValues
     /// Nothing.
     case all
   }
 
-  /// Which fields rows must have.
+  /// The fields that rows must have.
   private enum Need {
     /// Those of the key.
     case key
-    /// Those that the index keeps.
+    /// Those that the index contains.
     case kept
     /// All.
     case whole
@@ -33,14 +33,14 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
   private let need: Need
   private let location: String
   private let found = Mutex(Found())
-  /// For each entry what its file was when it was first looked at; 0 for not yet.
+  /// For each entry the stamp of its file at the first look; 0 before.
   private let stamps: Mutex<[UInt64]>
 
-  /// Which entries are rows of the result, as far as is known.
+  /// The entries known to be rows of the result.
   private struct Found {
     /// Positions in `entries`, in the order of the result.
     var rows: [Int] = []
-    /// The first entry that was not looked at.
+    /// The first entry not examined yet.
     var next = 0
     var skipped = 0
     var isComplete = false
@@ -109,21 +109,21 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     return rows.count
   }
 
-  /// Reads a record that was found to be in the result, which it must still be.
+  /// Reads a record of the result, which must be unchanged.
   private func readRow(_ number: Int, of files: RecordFiles, into row: RowBuffer) throws {
     try read(number, of: files, into: row)
-    // An edit of the same size within a tick of the clock does not show in the file's status.
+    // An edit of the same size within a tick of the clock does not change the status.
     guard let whole = query.whole, try !row.withRow({ try whole.matches($0) }) else { return }
     throw files.changedByHand(entries[number])
   }
 
-  /// Reads the record of an entry, which must be what it was when it was looked at before.
+  /// Reads the record of an entry, which must be unchanged since the first look.
   private func read(_ number: Int, of files: RecordFiles, into row: RowBuffer) throws {
     guard let stamp = try files.read(entries[number], into: row) else { return }
     try requireSame(number, stamp, files)
   }
 
-  /// Fills at least the kept fields of a row; says whether it has all.
+  /// Sets at least the indexed fields of a row; returns whether it set all fields.
   private func glance(_ number: Int, of files: RecordFiles, into row: RowBuffer) throws -> Bool {
     let glance = try files.glance(entries[number], into: row)
     if let stamp = glance.stamp { try requireSame(number, stamp, files) }
@@ -139,7 +139,7 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     if !isSame { throw files.changedByHand(entries[number]) }
   }
 
-  /// Looks on until so many rows are found, or the end is reached.
+  /// Examines entries until it has found a number of rows, or reaches the end.
   private func advance(_ found: inout Found, to wanted: Int) throws {
     guard let files, !found.isComplete else { return }
     let request = query.request
@@ -156,7 +156,7 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     if found.isComplete, stage == .nothing { files.saveIndex() }
   }
 
-  /// Decides what is left to decide of an entry.
+  /// Tests the remaining conditions on an entry.
   private func isRow(_ number: Int, of files: RecordFiles, _ row: RowBuffer) throws -> Bool {
     if stage == .all { return true }
     var isWhole = false

@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// A JSON directory as it was at one moment: a pinned version and its catalog.
+/// A snapshot of a JSON directory: a pinned version and its catalog.
 final class JSONDirectorySnapshot: StorageSnapshot, JSONDirectoryReader {
   let location: String
   private let view: VersionView

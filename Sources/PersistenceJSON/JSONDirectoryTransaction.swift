@@ -1,9 +1,9 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// A transaction on a JSON directory: the files that it changes are kept in memory until it commits.
+/// A transaction on a JSON directory, which keeps changed files in memory until the commit.
 ///
-/// The writer's lock is held, so the folders change by nobody's hand but a person's.
+/// It holds the writer lock, so only edits by hand can change the folders.
 final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   let location: String
   let store: StoreFolder
@@ -25,7 +25,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   /// Ends the transaction; further calls throw.
   func end() { isOpen = false }
 
-  /// What the transaction is to commit.
+  /// The changes to commit.
   var entries: [Journal.Entry] {
     pending.files.map { Journal.Entry(folder: $0.key.folder, file: $0.key.file, text: $0.value.text) }
   }
@@ -56,7 +56,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     try setCatalog()
   }
 
-  /// The folders that nothing is left in once the transaction is committed.
+  /// The folders that are empty after the commit.
   var leftFolders: Set<String> { models.leftFolders }
 
   private func setCatalog() throws {
@@ -123,7 +123,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     } catch {
       pending.undo(to: mark)
       models = before
-      // What is known of unique values may be that of a folder that is no longer the model's.
+      // The cached unique values may belong to a folder of a model that the rollback restored.
       checked.removeAll()
       throw error
     }
@@ -140,7 +140,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     try mappingErrors(location: location) {
       guard let folder = try models.folder(of: schema, location: location) else {
         throw PersistenceError(
-          .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
+          .invalidRequest, "\(schema.name) must be defined before records are written", model: schema.name)
       }
       let name = PendingFiles.Name(folder: folder, file: FileName.file(for: key))
       try check(key, try exists(name.file, in: name.folder))
@@ -156,7 +156,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     let model = StoredName(schema.name)
     if checked.insert(model).inserted {
       do {
-        // The files as they are: what the transaction itself wrote is looked up beside them.
+        // Only committed files: `pending` has the values that the transaction wrote itself.
         let committed = RecordFiles(schema, in: name.folder, of: committed, location: location)
         try unique.refresh(model, schema, committed.withIndex)
       } catch {

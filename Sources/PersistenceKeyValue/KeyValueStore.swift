@@ -1,19 +1,18 @@
 package import PersistenceDriver
-import PersistencePlanner
 import PersistenceDriverSupport
 
-/// Records, indexes and a catalog in an ordered byte store: what every engine of that kind shares.
+/// Records, indexes and a catalog in an ordered byte store; every key-value engine uses it.
 ///
-/// It is given a reader for each call and keeps nothing but the models that it has met. One belongs to one store,
-/// and may be used by any number of threads.
+/// Each call receives a reader; the store keeps only a cache of models. An instance belongs to one store and
+/// is thread-safe.
 package final class KeyValueStore: Sendable {
-  /// The store, for messages.
+  /// The store's location, for messages.
   package let location: String
 
   let cache: CatalogCache
   let indexBuilding: IndexBuilding
 
-  /// The building of indexes that is under way.
+  /// The index build in progress.
   private let build: Lock<IndexBuild?>
 
   package init(location: String, indexBuilding: IndexBuilding) {
@@ -23,8 +22,9 @@ package final class KeyValueStore: Sendable {
     build = Lock(nil)
   }
 
-  /// Makes another object for the same store, for one thread at a time: it has the catalog in common, and nothing that
-  /// is counted when a record is looked up.
+  /// Creates an instance for the same store that shares only the catalog cache.
+  ///
+  /// A reader that uses its own instance shares no reference counts with others on the lookup path.
   package init(_ store: KeyValueStore) {
     location = String(decoding: Array(store.location.utf8), as: UTF8.self)  // characters of its own
     cache = store.cache
@@ -32,7 +32,7 @@ package final class KeyValueStore: Sendable {
     build = Lock(nil)  // is the writer's, which uses the other
   }
 
-  /// Takes the build that a model's indexes are in the middle of, where this process has it.
+  /// Takes the index build of a model if this process has begun it.
   func takeBuild(of model: StoredModel) -> IndexBuild? {
     let kept = build.withLock { build in
       defer { build = nil }
@@ -42,12 +42,12 @@ package final class KeyValueStore: Sendable {
     return kept
   }
 
-  /// Keeps a build until the next transaction goes on with it.
+  /// Keeps an index build for the next transaction.
   func keep(_ build: IndexBuild) { self.build.withLock { $0 = build } }
 }
 
 extension KeyValueStore {
-  /// The binding of a declared schema; nil where the store does not hold the model.
+  /// The binding of a declared schema; nil if the store does not contain the model.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch``.
   func binding(_ schema: ModelSchema, _ reader: any ByteReader) throws -> ModelBinding? {
@@ -57,34 +57,34 @@ extension KeyValueStore {
     guard let model = try model(StoredName(schema.name), reader, generation) else { return nil }
     try schema.requireCompatible(with: model.schema, location: location)
     let binding = ModelBinding(model, declared: schema)
-    if let generation { cache.adopt(binding, of: generation) }
+    if let generation { cache.insert(binding, of: generation) }
     return binding
   }
 
-  /// The schema of a model; nil where the store does not hold it.
+  /// The schema of a model; nil if the store does not contain it.
   package func schema(_ name: StoredName, _ reader: any ByteReader) throws -> ModelSchema? {
     try model(name, reader, cachedGeneration(reader))?.schema
   }
 
-  /// The generation of what a reader sees; nil where the cache does not speak for it.
+  /// The generation of a reader's version; nil if the cache is not valid for it.
   private func cachedGeneration(_ reader: any ByteReader) throws -> UInt64? {
     let generation = try located { try Catalog.generation(reader) }
-    return cache.note(reader.version, isOf: generation) ? generation : nil
+    return cache.record(reader.version, isOf: generation) ? generation : nil
   }
 
   /// A model of the store.
   ///
-  /// A transaction does not ask for what it has defined or changed itself, so that what is found is committed.
+  /// The caller handles models that its own transaction has changed, so a model found here is committed.
   private func model(_ name: StoredName, _ reader: any ByteReader, _ generation: UInt64?) throws
     -> StoredModel?
   {
     if generation != nil, let known = cache.model(name) { return known }
     guard let found = try located({ try Catalog.model(name, reader) }) else { return nil }
-    if let generation { cache.adopt([found], of: generation) }
+    if let generation { cache.insert([found], of: generation) }
     return found
   }
 
-  /// Runs a closure and says in its errors which store they are about.
+  /// Runs a closure and adds the store's location to its errors.
   func located<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -100,7 +100,7 @@ extension KeyValueStore {
     }
   }
 
-  /// Looks a record up by its key.
+  /// Looks up a record by its key.
   package func find(
     _ key: RecordKey, in schema: ModelSchema, _ reader: any ByteReader, _ body: (borrowing Row) throws -> Void
   ) throws -> Bool {
@@ -111,13 +111,13 @@ extension KeyValueStore {
     return try RecordAccess(binding, reader, location: location).find(key, body)
   }
 
-  /// How many rows a request has.
+  /// The number of rows of a request.
   package func count(_ request: FetchRequest, _ reader: any ByteReader) throws -> Int {
     guard let binding = try binding(request.schema, reader), request.limit != 0 else { return 0 }
     return try PreparedQuery(request, binding, reader, location: location, needs: .count).count(reader)
   }
 
-  /// The rows of a request, whole or some of their fields.
+  /// The rows of a request, whole or with some of their fields.
   package func results(
     _ request: FetchRequest, selecting positions: [Int]? = nil, _ source: any ByteSource
   ) throws -> any StorageResults {
@@ -132,7 +132,7 @@ extension KeyValueStore {
     }
   }
 
-  /// What rows come to, for all of them or group by group.
+  /// Aggregates rows, as a whole or by groups.
   package func aggregate(_ request: AggregateRequest, _ reader: any ByteReader) throws -> [AggregateGroup] {
     guard let binding = try binding(request.rows.schema, reader), request.rows.limit != 0 else {
       return try AggregateFold(request).groups()
@@ -140,7 +140,7 @@ extension KeyValueStore {
     return try AggregateReading(request, binding, reader, location: location).groups()
   }
 
-  /// How a request would be answered, for whole rows or some of their fields.
+  /// The plan of a request, for whole rows or some of their fields.
   package func plan(for request: FetchRequest, selecting positions: [Int]? = nil, _ reader: any ByteReader)
     throws -> QueryPlan
   {
@@ -156,18 +156,18 @@ extension KeyValueStore {
 }
 
 extension AccessNeeds {
-  /// Some fields of the rows of a request, or all of them, in order.
+  /// The needs of a fetch: some fields of the rows, or all, in order.
   init(of request: FetchRequest, selecting positions: [Int]?) {
     self.init(fields: positions.map { $0.map { request.schema.fields[$0].name } }, isOrdered: true)
   }
 
-  /// The keys of the rows of a request, in an order only where that decides which they are.
+  /// The needs of an update or delete: keys only, in order only if a limit or offset depends on it.
   static func keys(of request: FetchRequest) -> AccessNeeds {
     AccessNeeds(fields: [], isOrdered: request.limit != nil || request.offset != 0)
   }
 }
 
-/// The rows of a model that the store does not hold.
+/// The empty results of a model that the store does not contain.
 final class EmptyResults: StorageResults {
   let usesRandomAccess = false
   func count() throws -> Int { 0 }

@@ -1,7 +1,9 @@
 import PersistenceDriver
 
 extension Capabilities {
-  /// What LMDB can do: keys of any length up to a gigabyte work, since long ones are cut and looked up by digest.
+  /// The capabilities of LMDB.
+  ///
+  /// Keys have no limit: long ones are cut and looked up by digest.
   static func lmdb(isReadOnly: Bool, largestStore: Int) -> Capabilities {
     Capabilities(
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly, datePrecision: .exact,

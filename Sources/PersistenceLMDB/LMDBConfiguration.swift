@@ -1,68 +1,74 @@
 public import PersistenceDriver
 
-/// How an LMDB store is opened.
+/// The options for opening an LMDB store.
 public struct LMDBConfiguration: Sendable {
-  /// What a committed transaction survives; the kill of the process at any level.
+  /// The durability of a committed transaction.
+  ///
+  /// At every level it survives a crash of the process.
   public enum Synchronization: String, Sendable, Hashable, CaseIterable {
-    /// The loss of power too (contract W5): LMDB waits for the medium at every commit, twice.
+    /// Survives power loss (contract W5); LMDB syncs twice for every commit.
     case full
-    /// The loss of power but for the last transaction, which may be undone as a whole: LMDB waits once.
+    /// Power loss may roll back the last transaction as a whole; LMDB syncs once.
     case last
-    /// Nothing more: a loss of power may damage the store. LMDB never waits; for data that can be made anew.
+    /// Power loss may damage the store; LMDB never syncs. Use it for data that can be rebuilt.
     case off
   }
 
-  /// The largest size that the store may grow to, in bytes; nil, the default, for what is recorded in the store,
-  /// and ``defaultMapSize`` in a new one.
+  /// The largest size of the store in bytes.
   ///
-  /// It is address space, not disk or memory: a large one costs nothing. The size is recorded in the store, so
-  /// that all processes agree on it, and only ever grows. It is never changed while a result lives (contract E7).
+  /// By default, it is the size recorded in the store, and ``defaultMapSize`` for a new one.
+  ///
+  /// It is address space, not disk or memory, so a large size costs nothing. The store records it, so all
+  /// processes agree, and it only grows. It never changes while a result lives (contract E7).
   public var mapSize: Int?
 
-  /// What a committed transaction survives; ``Synchronization/full`` by default.
+  /// The durability of a committed transaction; ``Synchronization/full`` by default.
   ///
-  /// It is the writer's own choice, also where other contexts have the same store open.
+  /// Each writer chooses its own, also if other contexts have the same store open.
   public var synchronization: Synchronization
 
-  /// How long a writer waits for another before it throws; 5 seconds by default.
+  /// How long a writer waits for another one before it throws; 5 seconds by default.
   public var busyTimeout: Duration
 
-  /// Whether the store may only be read; then it must exist, and nothing is written but LMDB's table of readers.
+  /// Whether the store is opened for reading only.
+  ///
+  /// The store must exist then, and only LMDB's reader table is written.
   public var isReadOnly: Bool
 
-  /// Whether a store that does not exist is made; true by default.
+  /// Whether a missing store is created; true by default.
   public var createsMissingStore: Bool
 
   /// Whether the system reads ahead in the file; true by default.
   ///
-  /// Without, the first look into a large store that is not in memory is much quicker, and a scan of all of it
-  /// much slower.
+  /// Without readahead, the first lookups in a large store that is not in memory are much faster, and a full
+  /// scan much slower.
   public var readsAhead: Bool
 
-  /// How many snapshots and concurrent reads all processes may have at once; 510 by default.
+  /// The largest number of snapshots and concurrent reads of all processes; 510 by default.
   ///
-  /// It is settled by whoever opens the store first.
+  /// The first process that opens the store sets it.
   public var maximumReaders: Int
 
-  /// How many bytes of index entries are sorted in memory at once where indexes are built over records that are there,
-  /// and about how many are written in one transaction then; 24 MiB by default.
+  /// The memory for sorting index entries during an index build, in bytes; 24 MiB by default.
   ///
-  /// It is settled by whoever opens the store first.
+  /// About as many bytes are written in one transaction.
+  ///
+  /// The first context of the process that opens the store sets it.
   public var indexMemory = 24 << 20
 
-  /// Whether queries take any plan that can answer them instead of the best one; false by default.
+  /// Overrides the choice of query plans, for tests.
   ///
-  /// It is for tests: answers are the same, and slower. It is settled by whoever opens the store first.
-  public var takesAnyPlan = false
+  /// The closure takes the number of plans that can answer a query, and returns the position of one. The
+  /// first context of the process that opens the store sets it.
+  package var planChooser: (@Sendable (_ count: Int) -> Int)?
 
-  /// What is watched and where it is reported.
+  /// What the context monitors, and where it reports.
   public var monitoring: Monitoring
 
-  /// The map of a new store, where no size is given: 1 TiB, or the largest half, quarter… of it that the system
-  /// grants.
+  /// The map size of a new store by default: 1 TiB, or the largest fraction of it that the system grants.
   public static let defaultMapSize = 1 << 40
 
-  /// Makes a configuration.
+  /// Creates a configuration.
   public init(
     mapSize: Int? = nil, synchronization: Synchronization = .full, busyTimeout: Duration = .seconds(5),
     isReadOnly: Bool = false, createsMissingStore: Bool = true, readsAhead: Bool = true,

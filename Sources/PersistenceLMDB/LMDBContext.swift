@@ -2,46 +2,45 @@ public import PersistenceDriver
 import PersistenceKeyValue
 public import PersistenceDriverSupport
 
-/// A context that keeps models in an LMDB store: a folder with a memory-mapped file.
+/// A context that stores models in LMDB: a folder with a memory-mapped file.
 ///
-/// Rows are read in place, in the map. Readers never wait for a writer, nor a writer for readers; one writer at a
-/// time, of all processes, waits its turn. A process opens a store once, however many contexts and links lead to
-/// it.
+/// Rows are read in place, in the map. Readers never wait for a writer, nor a writer for readers. One writer
+/// at a time, of all processes, is active; others wait. A process opens a store once, whatever contexts and
+/// links refer to it.
 ///
-/// A context must not be used in a process that was forked from the one that opened it, and LMDB's locks do not
-/// work on network file systems.
+/// A forked process must not use a context of its parent. LMDB's locks do not work on network file systems.
 ///
 /// ```swift
 /// let context = try LMDBContext(path: "movies.lmdb")
 /// ```
 public final class LMDBContext: ObservableContext {
-  /// The folder's path, without links.
+  /// The folder's path with links resolved.
   public let location: String
 
-  /// Durable, for several processes, with predicates evaluated in place and secondary indexes.
+  /// Durable and multi-process, with predicates evaluated in place and secondary indexes.
   public let capabilities: Capabilities
 
-  /// The observers of the environment's commits.
+  /// The observers of the store's commits.
   public let observers: CommitObservers
 
-  /// What watches over the context.
+  /// The monitor of the context.
   public let monitor: ContextMonitor
 
-  /// What the monitor knows.
+  /// Whether the monitor knows that the store is complete.
   public var isKnownComplete: Bool { monitor.isKnownComplete }
 
   private let configuration: LMDBConfiguration
   private let session: Lock<LMDBSession?>
-  private let lanes: LMDBReaderSlots
+  private let slots: LMDBReaderSlots
 
-  /// Opens a store, making it where it does not exist.
+  /// Opens a store, and creates it if it does not exist.
   ///
   /// - Parameters:
   ///   - path: The folder, absolute or relative to the working directory.
-  ///   - configuration: How it is opened.
-  /// - Throws: ``PersistenceError``: `missingStore` where its parent folder does not exist, or the store where it
-  ///   is not to be made; `notAStore` where the path leads to something else; `damaged`; `readOnly` where it
-  ///   cannot be written to and was not opened for reading only; `accessDenied`; `storeFull`; `busy`.
+  ///   - configuration: The options.
+  /// - Throws: ``PersistenceError``: `missingStore` if the parent folder does not exist, or the store does
+  ///   not and must not be created; `notAStore` if the path refers to something else; `damaged`; `readOnly`
+  ///   if the store is not writable and was not opened for reading only; `accessDenied`; `storeFull`; `busy`.
   public init(path: String, configuration: LMDBConfiguration = LMDBConfiguration()) throws {
     let opening = ContextMonitor(configuration.monitoring, location: path)
     let session = try LMDBRegistry.open(path, configuration, opening)
@@ -52,12 +51,12 @@ public final class LMDBContext: ObservableContext {
       isReadOnly: configuration.isReadOnly, largestStore: session.environment.mapSize)
     self.configuration = configuration
     self.session = Lock(session)
-    lanes = LMDBReaderSlots(count: session.environment.laneLimit)
-    session.environment.register(lanes)
+    slots = LMDBReaderSlots(count: session.environment.slotLimit)
+    session.environment.register(slots)
     monitor.opened("LMDB, a map of \(session.environment.mapSize) bytes")
   }
 
-  deinit { for lane in lanes.close() { lane.end() } }
+  deinit { for slot in slots.close() { slot.end() } }
 
   private func openSession() throws -> LMDBSession {
     guard let session = session.withLock({ $0 }) else { throw PersistenceError.closed("the LMDB context") }
@@ -65,73 +64,74 @@ public final class LMDBContext: ObservableContext {
   }
 
   private func withReader<Result>(_ body: (KeyValueStore, LMDBReader) throws -> Result) throws -> Result {
-    let lane = try takeLane()
-    defer { giveBack(lane) }
-    return try body(lane.store, lane.reader)
+    let slot = try acquireSlot()
+    defer { release(slot) }
+    return try body(slot.store, slot.reader)
   }
 
-  private func takeLane() throws -> LMDBReaderSlot {
-    if let lane = lanes.take() {
-      if lane.reader.renewed() { return lane }
-      lane.session.environment.discard(lane.reader)
+  private func acquireSlot() throws -> LMDBReaderSlot {
+    if let slot = slots.take() {
+      if slot.reader.renewed() { return slot }
+      slot.session.environment.discard(slot.reader)
     }
     let session = try openSession()
     return LMDBReaderSlot(try session.environment.acquireReader(), session)
   }
 
-  private func giveBack(_ lane: LMDBReaderSlot) {
-    lane.reader.reset()
-    lanes.give(lane)?.end()
+  private func release(_ slot: LMDBReaderSlot) {
+    slot.reader.reset()
+    slots.give(slot)?.end()
   }
 
   /// The schemas of all models, sorted by name.
   public func catalog() throws -> [ModelSchema] { try withReader { try $0.catalog($1) } }
 
-  /// None: every key belongs to a model.
+  /// No objects: every key belongs to a model.
   public func unmappedObjects() throws -> [UnmappedObject] { [] }
 
-  /// The schema of one model, which is read once.
+  /// The schema of one model; cached after the first call.
   public func schema(named name: String) throws -> ModelSchema? {
     try withReader { try $0.schema(StoredName(name), $1) }
   }
 
-  /// Looks a record up by its key: one descent in the tree, in a transaction from a pool.
+  /// Looks up a record by its key: one descent of the tree, in a pooled read transaction.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {
     try withReader { try $0.find(key, in: schema, $1, body) }
   }
 
-  /// How many rows a request has: constant for a whole model, otherwise a walk over its entries or a scan in
-  /// place.
+  /// The number of rows of a request: constant time for a whole model, otherwise a scan of an index or of
+  /// records in place.
   public func count(_ request: FetchRequest) throws -> Int { try withReader { try $0.count(request, $1) } }
 
-  /// The rows of a request, over a snapshot of the newest state.
+  /// The rows of a request, from a snapshot of the newest state.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults { try snapshot().fetch(request) }
 
-  /// Some fields of the rows of a request; the others are not read, nor are the records where an index holds all
-  /// that is asked about.
+  /// Some fields of the rows of a request.
+  ///
+  /// Other fields are not decoded, and no record is read if an index contains all fields.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
     try snapshot().fetch(request, selecting: positions)
   }
 
-  /// What rows come to, from the ends or the entries of an index where one serves, otherwise by a walk over the
-  /// fields that are asked about.
+  /// Aggregates rows: from the ends or entries of an index if one serves, otherwise from the requested fields
+  /// of each row.
   public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
     try withReader { try $0.aggregate(request, $1) }
   }
 
-  /// How a request would be answered.
+  /// The plan of a request.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
     try withReader { try $0.plan(for: request, $1) }
   }
 
-  /// How a request for some fields would be answered.
+  /// The plan of a request for some fields.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try withReader { try $0.plan(for: request, selecting: positions, $1) }
   }
 
-  /// Pins the newest committed state; contexts and results of one version share what pins it.
+  /// A snapshot of the newest committed state, shared between contexts and results of the same version.
   public func snapshot() throws -> any StorageSnapshot {
     let session = try openSession()
     return try session.environment.snapshot(session)
@@ -139,7 +139,7 @@ public final class LMDBContext: ObservableContext {
 
   /// Runs a closure as one transaction, as the only writer of all processes.
   ///
-  /// A thread that is in a transaction of one context may not begin one of another context of the same store.
+  /// A thread inside a transaction of one context must not begin one of another context of the same store.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     try withExtendedLifetime(try openSession()) { session in
       guard !configuration.isReadOnly else { throw PersistenceError.readOnly(location) }
@@ -160,8 +160,7 @@ public final class LMDBContext: ObservableContext {
 
   /// Closes the store for this context; the file is closed when the last result is released.
   ///
-  /// Results that are alive stay valid, since they hold the store open. A transaction under way in another thread
-  /// is finished.
+  /// Live results stay valid and keep the store open. A transaction in progress in another thread completes.
   public func close() throws {
     let closed = try session.withLock { session in
       guard let open = session else { return nil as LMDBSession? }
@@ -171,9 +170,9 @@ public final class LMDBContext: ObservableContext {
       session = nil
       return open
     }
-    for lane in lanes.close() { lane.end() }
+    for slot in slots.close() { slot.end() }
     observers.end(of: self)
-    // Let go outside of the lock: it may be the last reference, which closes the file.
+    // Released outside the lock: the last reference closes the file.
     _ = closed
   }
 }

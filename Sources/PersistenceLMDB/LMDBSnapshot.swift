@@ -3,12 +3,12 @@ import PersistenceDriver
 import PersistenceKeyValue
 import Synchronization
 
-/// The store as it was at one moment, until it is released.
+/// A snapshot of the store, which lives until it is released.
 ///
-/// One thread at a time reads from it. The lock may be taken again by the thread that has it, since a closure
-/// that rows are lent to may read another result of the same snapshot.
+/// One thread at a time reads from it. The lock is recursive, since a closure that receives rows may read
+/// another result of the same snapshot.
 final class LMDBSnapshot: StorageSnapshot, ByteSource {
-  /// The number of the committed transaction that is seen.
+  /// The number of the committed transaction that the snapshot shows.
   let version: Int
 
   private let reader: LMDBReader
@@ -24,10 +24,10 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
 
   deinit { session.environment.endSnapshot(reader) }
 
-  /// Whether somebody is reading from it.
+  /// Whether a thread is reading from it.
   var isBusy: Bool { users.load(ordering: .relaxed) > 0 }
 
-  /// Whether a session may use it: it keeps its own store open, and no other is the same store.
+  /// Whether a session may use the snapshot, which keeps only its own store open.
   func isUsable(with other: LMDBSession) -> Bool { other.environment === session.environment }
 
   private var store: KeyValueStore { session.environment.store }

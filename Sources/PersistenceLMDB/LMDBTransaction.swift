@@ -2,30 +2,30 @@ import CLMDB
 import PersistenceDriver
 import PersistenceKeyValue
 
-/// A transaction for writing, of the thread that began it.
+/// A write transaction, which belongs to the thread that began it.
 final class LMDBTransaction: ByteWriter {
   let handle: LMDBHandle
   let workspace: KeyValueWorkspace
   let longestKey: Int
   let version: Int
-  /// What is lent lies in pages that the next write may move.
-  var lendsCopies: Bool { true }
+  /// Borrowed bytes lie in pages that the next write may move.
+  var copiesRows: Bool { true }
 
   @exclusivity(unchecked) private var transaction: OpaquePointer?
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
-  /// The greatest key of each space, where it is known: a greater one is appended without a search.
+  /// The greatest key of each space, if known; a greater key is appended without a search.
   let greatest = [ByteBuffer(), ByteBuffer(), ByteBuffer()]
-  /// The spaces whose greatest key is known, a bit for each.
+  /// The spaces whose greatest key is known, as bits.
   @exclusivity(unchecked) var known = 0
-  /// Index entries to be written; only for those does it matter.
+  /// Buffered index entries; LMDB writes them faster in key order.
   @exclusivity(unchecked) var pending = EntryBatch(limit: 32 << 20)
-  /// What writing them failed with, after which nothing can be committed.
+  /// The error of a failed flush, after which the transaction cannot commit.
   @exclusivity(unchecked) var failure: (any Error)?
 
-  /// Begins a transaction; other processes have been kept out already.
+  /// Begins a transaction; the caller holds the lock of all processes' writers.
   init(_ handle: LMDBHandle, _ synchronization: LMDBConfiguration.Synchronization) throws {
     self.handle = handle
-    workspace = KeyValueWorkspace(dice: handle.dice)
+    workspace = KeyValueWorkspace(planChooser: handle.planChooser)
     longestKey = Int(mdb_env_get_maxkeysize(handle.environment))
     let flags: Int32 =
       switch synchronization {
@@ -35,11 +35,11 @@ final class LMDBTransaction: ByteWriter {
       }
     try LMDBFailure.check(
       mdb_txn_begin(handle.environment, nil, UInt32(flags), &transaction), "begin to write")
-    // Its own number is that of the state that it will make.
+    // LMDB gives the transaction the number of the state that it creates.
     version = mdb_txn_id(transaction) - 1
   }
 
-  /// Commits, which ends the transaction in any case.
+  /// Commits and ends the transaction, even if the commit fails.
   func commit() throws {
     try writePending()
     let transaction = try current()
@@ -48,7 +48,7 @@ final class LMDBTransaction: ByteWriter {
     try check(mdb_txn_commit(transaction), "commit")
   }
 
-  /// Undoes everything, where it has not ended.
+  /// Rolls back the transaction unless it has ended.
   func abort() {
     closeCursors()
     if let transaction { mdb_txn_abort(transaction) }
@@ -83,15 +83,15 @@ extension LMDBTransaction {
     throw LMDBFailure(code: code, action: "read the store").error()
   }
 
-  /// Cursors are closed with the transaction at the latest, by LMDB's rules before it.
-  func takeCursor(in space: ByteSpace) throws -> any ByteCursor {
+  /// A new cursor; LMDB requires that it closes before the transaction ends.
+  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor {
     if space == .indexes { try writePending() }
     let cursor = try LMDBCursor(try current(), handle.database(space), space, generation: 0)
     cursors.append(cursor)
     return cursor
   }
 
-  func giveBack(_ cursor: any ByteCursor) {
+  func release(_ cursor: any ByteCursor) {
     guard let index = cursors.lastIndex(where: { $0 === cursor }) else { return }
     cursors.remove(at: index).close()
   }
@@ -143,19 +143,19 @@ extension LMDBTransaction {
     var code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
     while code == MDB_SUCCESS, key.bytes.starts(with: prefix) {
       try check(mdb_cursor_del(cursor, 0), "delete records")
-      // After a deletion the next entry is the one that took the place.
+      // After a deletion, MDB_NEXT returns the entry that took the deleted one's place.
       code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
     }
     if code != MDB_NOTFOUND { try check(code, "delete records") }
   }
 
-  /// Whether a key is greater than every one of its space, the greatest of which is kept in the buffer.
+  /// Whether a key is greater than all keys of its space; keeps the greatest one in the buffer.
   private func isGreatest(_ key: UnsafeRawBufferPointer, _ buffer: ByteBuffer, in space: ByteSpace) throws
     -> Bool
   {
     if known & 1 << space.rawValue == 0 {
-      let cursor = try takeCursor(in: space)
-      defer { giveBack(cursor) }
+      let cursor = try acquireCursor(in: space)
+      defer { release(cursor) }
       buffer.clear()
       if let last = try cursor.last() { buffer.append(last.key) }
       known |= 1 << space.rawValue
@@ -163,7 +163,7 @@ extension LMDBTransaction {
     return TotalOrder.compare(key, buffer.bytes) > 0
   }
 
-  /// A child transaction of LMDB, during which the parent is not touched.
+  /// Runs a closure in a child transaction of LMDB; the parent is unused meanwhile.
   func nested(_ body: () throws -> Void) throws {
     try writePending()
     let parent = try current()
@@ -181,12 +181,58 @@ extension LMDBTransaction {
       mdb_txn_abort(child)
       transaction = parent
       known = 0
-      // What failed within the child is undone with it.
+      // The rollback of the child also undoes its failure.
       failure = nil
       throw error
     }
     closeCursors()
     transaction = parent
     try check(mdb_txn_commit(child), "finish a nested transaction")
+  }
+}
+
+extension LMDBTransaction {
+  /// Buffers index entries, to write them in key order.
+  func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: ByteSpace) throws {
+    guard space == .indexes else {
+      try reserve(key, count: value.count, in: space, isReplacing: true)?.copyMemory(from: value)
+      return
+    }
+    pending.add(key, value)
+    if pending.isFull { try writePending() }
+  }
+
+  /// Flushes the buffered index entries.
+  func writePending() throws {
+    if let failure { throw failure }
+    guard !pending.isEmpty else { return }
+    defer { pending.removeAll() }
+    known &= ~(1 << ByteSpace.indexes.rawValue)
+    do {
+      var opened: OpaquePointer?
+      try check(mdb_cursor_open(try current(), handle.indexes, &opened), "write an index entry")
+      guard let cursor = opened else { return }
+      defer { mdb_cursor_close(cursor) }
+      let last = greatest[ByteSpace.indexes.rawValue]
+      last.clear()
+      var (key, value) = (MDB_val(), MDB_val())
+      let code = mdb_cursor_get(cursor, &key, &value, MDB_LAST)
+      if code == MDB_SUCCESS {
+        last.append(key.bytes)
+      } else if code != MDB_NOTFOUND {
+        try check(code, "write an index entry")
+      }
+      var isGreatest = false
+      pending.sort()
+      try pending.forEach { wanted, content in
+        isGreatest = isGreatest || TotalOrder.compare(wanted, last.bytes) > 0
+        var (key, value) = (MDB_val(wanted), MDB_val(content))
+        try check(
+          mdb_cursor_put(cursor, &key, &value, isGreatest ? UInt32(MDB_APPEND) : 0), "write an index entry")
+      }
+    } catch {
+      failure = error
+      throw error
+    }
   }
 }

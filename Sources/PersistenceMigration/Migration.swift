@@ -1,35 +1,36 @@
 public import PersistenceDriver
 import PersistenceDriverSupport
 
-/// A copy of the models of one store into another, of any engine, through the driver contract alone.
+/// A copy of one store's models into another store, between any two engines, through the driver contract alone.
 ///
-/// The source is read from one snapshot, so a source that is written to meanwhile is copied as it was at one moment.
-/// One thread reads while another writes; no more than a few megabytes of records are held in memory between them.
-/// Records go across in batches, each one transaction, and every such transaction also saves how far the migration has
-/// come in a *ledger* within the destination. While that is there, the destination counts as incomplete: a repository
-/// over it throws ``PersistenceError/Code/incompleteStore``. In the end the copy is checked as
-/// ``MigrationOptions/verification`` says, and then published: one transaction removes the ledger.
+/// A migration reads its source from one snapshot, so concurrent writes do not affect the copy. One thread reads while
+/// another writes; at most a few megabytes of records are in memory between them.
 ///
-/// So a migration may be interrupted at any instant, by cancellation, a kill, the loss of power or a full disk, and be
-/// resumed later with ``MigrationOptions/start`` as ``MigrationOptions/Start/resume``; what was copied before is
-/// compared with what the ledger knows of it, on both sides, and then the rest is copied.
+/// Each batch of records is one transaction. The same transaction saves a checkpoint in a *ledger* within the
+/// destination. A destination with a ledger is incomplete: a repository over it throws
+/// ``PersistenceError/Code/incompleteStore``. When all records are copied, the migration verifies them as
+/// ``MigrationOptions/verification`` specifies. One last transaction then removes the ledger and so publishes the copy.
+///
+/// A cancellation, a kill, a power failure or a full disk may interrupt a migration at any point. To continue, run it
+/// again with ``MigrationOptions/start`` set to ``MigrationOptions/Start/resume``. It first compares both stores with
+/// the ledger, and then copies the remaining records.
 public struct Migration: Sendable {
-  /// Where the records come from.
+  /// The store to copy.
   public let source: any StorageContext
-  /// Where the records go.
+  /// The store to fill.
   public let destination: any StorageContext
-  /// How it is done.
+  /// What to copy, and how.
   public let options: MigrationOptions
-  /// Where records are named that were put aside.
+  /// The receiver of rejected records.
   public let rejects: (any MigrationRejectSink)?
 
-  /// Prepares a migration.
+  /// Creates a migration.
   ///
   /// - Parameters:
-  ///   - source: Where the records come from.
-  ///   - destination: Where the records go.
-  ///   - options: How it is done.
-  ///   - rejects: Where records are named that were put aside.
+  ///   - source: The store to copy.
+  ///   - destination: The store to fill.
+  ///   - options: What to copy, and how.
+  ///   - rejects: The receiver of rejected records.
   public init(
     from source: any StorageContext, to destination: any StorageContext,
     options: MigrationOptions = MigrationOptions(), rejects: (any MigrationRejectSink)? = nil
@@ -40,40 +41,40 @@ public struct Migration: Sendable {
     self.rejects = rejects
   }
 
-  /// Copies, checks and publishes.
+  /// Copies, verifies and publishes.
   ///
-  /// - Parameter progress: Told how far the work has come, outside of any transaction; what it throws stops the
-  ///   migration, which can be resumed, and is thrown on.
-  /// - Returns: What was done.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/destinationNotEmpty`` or
-  ///   ``PersistenceError/Code/incompleteStore`` before anything is written, also
-  ///   ``PersistenceError/Code/lossyMigration`` where the destination cannot hold values as they are,
+  /// - Parameter progress: A closure that the migration calls outside of transactions. If it throws, the migration
+  ///   stops and rethrows the error; the migration can be resumed.
+  /// - Returns: The report.
+  /// - Throws: Before anything is written, ``PersistenceError`` with code
+  ///   ``PersistenceError/Code/destinationNotEmpty``, ``PersistenceError/Code/incompleteStore`` or
+  ///   ``PersistenceError/Code/lossyMigration``. If the migration cannot be resumed,
   ///   ``PersistenceError/Code/notResumable``, ``PersistenceError/Code/otherMigration``,
-  ///   ``PersistenceError/Code/sourceChanged`` or ``PersistenceError/Code/destinationChanged`` where it cannot be
-  ///   resumed, ``PersistenceError/Code/tooManyRejects``, ``PersistenceError/Code/verificationFailed`` where the copy is
-  ///   not what the source holds, and whatever reading and writing meet.
+  ///   ``PersistenceError/Code/sourceChanged`` or ``PersistenceError/Code/destinationChanged``. Otherwise
+  ///   ``PersistenceError/Code/tooManyRejects``, ``PersistenceError/Code/verificationFailed``, and any error of reading
+  ///   or writing.
   public func run(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> MigrationReport {
     try validate()
     let snapshot = try source.snapshot()
-    let routes = try routes(in: snapshot)
-    let (losses, unmappedObjects) = try requirePermission(for: routes, in: snapshot, progress)
-    let preparation = Preparation(self, routes)
+    let mappers = try mappers(in: snapshot)
+    let (losses, unmappedObjects) = try requireAllowedLosses(of: mappers, in: snapshot, progress)
+    let preparation = Preparation(self, mappers)
     var ledger =
       switch options.start {
       case .new: try preparation.begin()
       case .restart: try preparation.restart()
-      case .resume: try Resumption(self, routes, snapshot).ledger(progress)
+      case .resume: try Resumption(self, mappers, snapshot).ledger(progress)
       }
-    var rejectCount = try tellKeptRejects()
+    var rejectCount = try replayRejects()
     var report = MigrationReport(
       models: [], verification: options.verification, isResumed: options.start == .resume)
     (report.losses, report.unmappedObjects) = (losses, unmappedObjects)
-    for (index, route) in routes.enumerated() {
-      let run = ModelRun(migration: self, route: route, snapshot: snapshot)
-      report.models.append(try run.run(&ledger.entries[index], &rejectCount, progress))
+    for (index, mapper) in mappers.enumerated() {
+      let model = ModelMigration(migration: self, mapper: mapper, snapshot: snapshot)
+      report.models.append(try model.run(&ledger.entries[index], &rejectCount, progress))
     }
     if options.verification == .full {
-      report.comparison = try FullComparison(self, routes, snapshot).run(report, progress)
+      report.comparison = try FullVerification(self, mappers, snapshot).run(report, progress)
     }
     report.rejects = try RejectStore.read(from: destination, limit: MigrationReport.rejectLimit)
     try destination.transaction { transaction in
@@ -86,30 +87,30 @@ public struct Migration: Sendable {
     return report
   }
 
-  /// Tells the sink of what the runs before put aside.
+  /// Sends the rejects of earlier runs to the sink.
   ///
-  /// What it looks at must not stay pinned while records are copied: a destination that may not use the pages of its
-  /// old states again grows with every transaction.
+  /// The snapshot must be gone before copying starts: it keeps an engine from reusing old pages, so that the destination
+  /// would grow with every transaction.
   ///
-  /// - Returns: How many records that were.
-  private func tellKeptRejects() throws -> Int {
-    let kept = try destination.snapshot()
-    if let rejects { try RejectStore.tell(rejects, of: kept) }
-    return try RejectStore.count(in: kept)
+  /// - Returns: How many rejects there are.
+  private func replayRejects() throws -> Int {
+    let snapshot = try destination.snapshot()
+    if let rejects { try RejectStore.replay(to: rejects, from: snapshot) }
+    return try RejectStore.count(in: snapshot)
   }
 
   private func validate() throws {
     guard options.batchSize > 0, options.batchBytes > 0 else {
-      throw PersistenceError.invalidRequest("a batch must have room for a record")
+      throw PersistenceError.invalidRequest("a batch must allow at least one record and one byte")
     }
-    if let most = options.maxRejects, most < 0 {
-      throw PersistenceError.invalidRequest("the number of rejects \(most) is negative")
+    if let limit = options.maxRejects, limit < 0 {
+      throw PersistenceError.invalidRequest("maxRejects is \(limit); it must be 0 or greater")
     }
     let isOneStore =
       source.location == destination.location && source.capabilities.hasFiles
       && destination.capabilities.hasFiles
     guard source.innermost !== destination.innermost, !isOneStore else {
-      throw PersistenceError.invalidRequest("a store cannot be migrated to itself")
+      throw PersistenceError.invalidRequest("the source and the destination are the same store")
     }
     guard !destination.capabilities.isReadOnly else {
       throw PersistenceError.readOnly(destination.location)
@@ -117,12 +118,10 @@ public struct Migration: Sendable {
     try source.requireComplete()
   }
 
-  /// The models that are copied, in the order of their names' bytes.
-  private func routes(in snapshot: any StorageSnapshot) throws -> [ModelRoute] {
+  /// The mappers of the models to copy, sorted by the bytes of the models' names.
+  private func mappers(in snapshot: any StorageSnapshot) throws -> [RecordMapper] {
     let schemas = try chosenModels(of: snapshot.catalog())
     try options.mapping.check(against: schemas)
-    return try schemas.map { schema in
-      ModelRoute(mapper: try RecordMapper(options.mapping, schema, allowsLoss: options.allowLossy))
-    }
+    return try schemas.map { try RecordMapper(options.mapping, $0, allowsLoss: options.allowLossy) }
   }
 }

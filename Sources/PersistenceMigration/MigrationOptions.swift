@@ -1,91 +1,88 @@
-/// How a migration is done.
+/// The options of a migration.
 public struct MigrationOptions: Sendable, Hashable {
-  /// How a finished copy is checked.
+  /// How to verify the finished copy.
   public enum Verification: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Not at all.
+    /// No verification.
     case none
-    /// The records of each model are counted in the destination.
+    /// Count the records of each model in the destination.
     case count
-    /// The records of each model are counted, and read back to compare their digests with those of the source.
+    /// Count the records of each model, read them back and compare their digest with that of the source.
     case digest
-    /// As by digest; then source and destination are compared record by record, and the differences are named.
+    /// Verify by digest, then compare both stores record by record and report the differences.
     case full
   }
 
-  /// What is done where the destination holds a record of the same key already.
+  /// How to resolve a record whose key exists in the destination.
   public enum Conflicts: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The migration is refused, before anything is written, where the destination holds a record of a model that is
-    /// copied.
+    /// Refuse to start if the destination holds records of a copied model.
     case fail
-    /// The destination's record stays.
+    /// Keep the destination's record.
     case skip
-    /// The source's record takes its place.
+    /// Replace the destination's record.
     case replace
   }
 
-  /// What is done with a record that cannot be read, or that the destination refuses for what it is.
+  /// How to handle a record that cannot be read, converted or stored.
   public enum Failures: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The migration stops; it can be resumed.
+    /// Stop the migration; it can be resumed.
     case stop
-    /// The record is put aside, with the reason, and the migration goes on.
+    /// Reject the record with a reason, and continue.
     case reject
   }
 
-  /// Where a migration begins.
+  /// How to start.
   public enum Start: String, Sendable, Hashable, Codable, CaseIterable {
-    /// At the beginning; a destination that holds an unfinished migration is refused.
+    /// Start a new migration; refuse a destination with an unfinished one.
     case new
-    /// Where the unfinished migration in the destination stopped, after making sure that source and destination are
-    /// as it left them.
+    /// Continue the unfinished migration in the destination, after checking that neither store has changed.
     case resume
-    /// At the beginning, after removing what the unfinished migration in the destination had made.
+    /// Remove what the unfinished migration in the destination copied, and start a new one.
     case restart
   }
 
-  /// The models that are copied, by the names that they have in the source; all of them where it is nil.
+  /// The models to copy, by their names in the source; nil for all.
   public var models: [String]?
 
-  /// How many records are written in one transaction at most.
+  /// The maximum number of records per transaction.
   public var batchSize: Int
 
-  /// How many bytes of values are written in one transaction, roughly; a batch ends with the record that passes
-  /// it.
+  /// The approximate maximum size of a transaction's values, in bytes; the record that exceeds it ends the batch.
   public var batchBytes: Int
 
-  /// What is done where the destination holds a record of the same key already.
+  /// How to resolve a record whose key exists in the destination.
   public var conflicts: Conflicts
 
-  /// What is done with a record that cannot be read, or that the destination refuses for what it is.
+  /// How to handle a record that cannot be read, converted or stored.
   public var failures: Failures
 
-  /// How many records may be put aside before the migration stops; any number where it is nil.
+  /// The maximum number of rejects before the migration stops; nil for no limit.
   public var maxRejects: Int?
 
-  /// Where the migration begins.
+  /// How to start.
   public var start: Start
 
-  /// Whether values that the destination cannot hold as they are may be changed to what it can hold.
+  /// Whether values may be changed to values that the destination can store.
   public var allowLossy: Bool
 
-  /// How the finished copy is checked.
+  /// How to verify the finished copy.
   public var verification: Verification
 
-  /// How models and fields are called, and what they hold, in the destination.
+  /// The mapping of models and fields from the source to the destination.
   public var mapping: MigrationMapping
 
-  /// Makes options.
+  /// Creates options.
   ///
   /// - Parameters:
-  ///   - models: The models that are copied; all of them where it is nil.
-  ///   - batchSize: How many records are written in one transaction at most.
-  ///   - batchBytes: How many bytes of values are written in one transaction, roughly.
-  ///   - conflicts: What is done where the destination holds a record of the same key already.
-  ///   - failures: What is done with a record that cannot be carried over.
-  ///   - maxRejects: How many records may be put aside before the migration stops.
-  ///   - start: Where the migration begins.
-  ///   - allowLossy: Whether values may be changed to what the destination can hold.
-  ///   - verification: How the finished copy is checked.
-  ///   - mapping: How models and fields are called, and what they hold, in the destination.
+  ///   - models: The models to copy; nil for all.
+  ///   - batchSize: The maximum number of records per transaction.
+  ///   - batchBytes: The approximate maximum size of a transaction's values, in bytes.
+  ///   - conflicts: How to resolve a record whose key exists in the destination.
+  ///   - failures: How to handle a record that cannot be copied.
+  ///   - maxRejects: The maximum number of rejects before the migration stops.
+  ///   - start: How to start.
+  ///   - allowLossy: Whether values may be changed to values that the destination can store.
+  ///   - verification: How to verify the finished copy.
+  ///   - mapping: The mapping of models and fields.
   public init(
     models: [String]? = nil, batchSize: Int = 10_000, batchBytes: Int = 8 << 20,
     conflicts: Conflicts = .fail, failures: Failures = .stop, maxRejects: Int? = nil, start: Start = .new,
@@ -106,6 +103,5 @@ public struct MigrationOptions: Sendable, Hashable {
 }
 
 extension MigrationOptions.Verification {
-  /// Whether digests are made.
-  var wantsDigest: Bool { self == .digest || self == .full }
+  var computesDigests: Bool { self == .digest || self == .full }
 }

@@ -1,49 +1,31 @@
-/// How far long work has come, told after each batch.
+/// The progress of a migration, a plan or a comparison, reported after each batch.
 public struct MigrationProgress: Sendable, Hashable, Codable {
-  /// What is being done.
+  /// A phase of the work.
   public enum Phase: String, Sendable, Hashable, Codable {
-    /// Source and destination are compared with what an interrupted migration left.
+    /// Checking both stores before an interrupted migration continues.
     case resuming
-    /// Records are read to find out what the destination can hold.
+    /// Reading records for a plan.
     case planning
-    /// Records are written to the destination.
+    /// Writing records to the destination.
     case copying
-    /// Indexes are built in the destination, and checked against the records.
+    /// Building indexes in the destination, or checking them against the records.
     case indexing
-    /// Records are read back from the destination.
+    /// Reading records back from the destination.
     case verifying
-    /// Records of two stores are compared.
+    /// Comparing the records of two stores.
     case comparing
   }
 
-  /// What is being done.
+  /// The current phase.
   public var phase: Phase
-  /// The model that it is done to.
+  /// The current model.
   public var model: String
-  /// How many of the model's records are done.
+  /// The number of processed records of the model.
   public var done: Int
-  /// How many records the model has.
+  /// The number of records of the model.
   public var total: Int
-  /// How many bytes the values take that have been read for copying, roughly; 0 in the other phases.
-  public var bytes: Int
-  /// How many of the model's records have been put aside.
-  public var rejected: Int
-
-  /// Makes a statement of progress.
-  ///
-  /// - Parameters:
-  ///   - phase: What is being done.
-  ///   - model: The model that it is done to.
-  ///   - done: How many of the model's records are done.
-  ///   - total: How many records the model has.
-  ///   - bytes: How many bytes the values take that have been read.
-  ///   - rejected: How many records have been put aside.
-  public init(phase: Phase, model: String, done: Int, total: Int, bytes: Int = 0, rejected: Int = 0) {
-    self.phase = phase
-    self.model = model
-    self.done = done
-    self.total = total
-    self.bytes = bytes
-    self.rejected = rejected
-  }
+  /// The approximate size of the values read for copying, in bytes; 0 in other phases.
+  public var bytes = 0
+  /// The number of rejected records of the model.
+  public var rejected = 0
 }

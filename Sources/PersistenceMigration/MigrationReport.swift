@@ -1,84 +1,73 @@
 public import PersistenceDriver
 
-/// What a migration did.
+/// The result of a migration.
 public struct MigrationReport: Sendable, Hashable, Codable {
-  /// What was done to one model.
+  /// The result for one model.
   public struct Model: Sendable, Hashable, Codable {
     /// The model's name in the source.
     public var name: String
-    /// Its name in the destination.
+    /// The model's name in the destination.
     public var destinationName: String
-    /// What was done with its records, by all runs together.
+    /// The record counts of all runs.
     public var counts: MigrationCounts
-    /// How many bytes the values that were read take, roughly.
+    /// The approximate size of the values read, in bytes.
     public var bytes: Int
-    /// How long copying, indexing and checking took in this run, in seconds.
+    /// The duration of the copy, the index builds and the verification in this run, in seconds.
     public var seconds: Double
-    /// How many records were read a second while they were copied in this run.
+    /// The records read per second during the copy in this run.
     public var rate: Double
-    /// The digest of the records that arrived; nil where none was asked for.
+    /// The digest of the destination's records; nil without digests.
     public var digest: ContentDigest?
-
-    /// Makes a statement of what was done.
-    ///
-    /// - Parameters:
-    ///   - name: The model's name in the source.
-    ///   - destinationName: Its name in the destination.
-    ///   - counts: What was done with its records.
-    ///   - bytes: How many bytes the values that were read take.
-    ///   - seconds: How long it took.
-    ///   - rate: How many records were read a second.
-    ///   - digest: The digest of the records that arrived.
-    public init(
-      name: String, destinationName: String, counts: MigrationCounts = MigrationCounts(), bytes: Int = 0,
-      seconds: Double = 0, rate: Double = 0, digest: ContentDigest? = nil
-    ) {
-      self.name = name
-      self.destinationName = destinationName
-      self.counts = counts
-      self.bytes = bytes
-      self.seconds = seconds
-      self.rate = rate
-      self.digest = digest
-    }
   }
 
-  /// The models, in the order of their names' bytes.
+  /// The results by model, sorted by the bytes of the models' names.
   public var models: [Model]
-  /// How the copy was checked.
+  /// How the copy was verified.
   public var verification: MigrationOptions.Verification
-  /// Whether an earlier run had begun the migration.
+  /// Whether the run resumed an earlier one.
   public var isResumed: Bool
-  /// The first records that were put aside, no more than a hundred; all of them the sink was told.
+  /// The first hundred rejects; the sink receives all of them.
   public var rejects: [MigrationReject] = []
-  /// What comparing source and destination record by record found, where that was asked for.
+  /// The comparison of both stores, for ``MigrationOptions/Verification/full``.
   public var comparison: ComparisonReport?
 
-  /// Values that were changed, since the destination cannot hold them as they are and that was allowed.
+  /// The changed values that the options allowed.
   public var losses: [MigrationLoss] = []
-  /// What the source has beside its models, and what they do not say: it was left behind.
+  /// The objects of the source that models do not express, and that were not copied.
   public var unmappedObjects: [UnmappedObject] = []
 
-  /// How many records a report names that were put aside.
   static let rejectLimit = 100
 
-  /// Makes a report.
-  ///
-  /// - Parameters:
-  ///   - models: The models.
-  ///   - verification: How the copy was checked.
-  ///   - isResumed: Whether an earlier run had begun the migration.
-  ///   - comparison: What comparing record by record found.
-  public init(
-    models: [Model], verification: MigrationOptions.Verification, isResumed: Bool = false,
-    comparison: ComparisonReport? = nil
-  ) {
-    self.models = models
-    self.verification = verification
-    self.isResumed = isResumed
-    self.comparison = comparison
+  /// The record counts of all models.
+  public var counts: MigrationCounts { models.reduce(into: MigrationCounts()) { $0.add($1.counts) } }
+}
+
+/// The record counts of one model or of a whole migration.
+public struct MigrationCounts: Sendable, Hashable, Codable {
+  /// The records read from the source, including unreadable ones.
+  public var read = 0
+  /// The records inserted into the destination.
+  public var written = 0
+  /// The records skipped because the destination held their key.
+  public var skipped = 0
+  /// The records that replaced a record of the destination.
+  public var replaced = 0
+  /// The rejected records.
+  public var rejected = 0
+
+  package init(read: Int = 0, written: Int = 0, skipped: Int = 0, replaced: Int = 0, rejected: Int = 0) {
+    self.read = read
+    self.written = written
+    self.skipped = skipped
+    self.replaced = replaced
+    self.rejected = rejected
   }
 
-  /// What was done with the records of all models.
-  public var counts: MigrationCounts { models.reduce(into: MigrationCounts()) { $0.add($1.counts) } }
+  mutating func add(_ other: MigrationCounts) {
+    read += other.read
+    written += other.written
+    skipped += other.skipped
+    replaced += other.replaced
+    rejected += other.rejected
+  }
 }

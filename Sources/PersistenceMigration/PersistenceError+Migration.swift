@@ -1,22 +1,21 @@
 public import PersistenceDriver
 
 extension PersistenceError.Code {
-  /// A migration was to write to a store that holds records already.
+  /// The destination of a migration already holds records.
   public static let destinationNotEmpty = Self(rawValue: "destinationNotEmpty")
-  /// A copy does not hold what its source holds.
+  /// A copy differs from its source.
   public static let verificationFailed = Self(rawValue: "verificationFailed")
-  /// There is no unfinished migration to resume in the destination.
+  /// The destination holds no unfinished migration to resume.
   public static let notResumable = Self(rawValue: "notResumable")
-  /// The unfinished migration in the destination is another one: of another source, other models, another mapping or
-  /// other options.
+  /// The unfinished migration in the destination has another source, other models, another mapping or other options.
   public static let otherMigration = Self(rawValue: "otherMigration")
-  /// The part of the source that has been copied is no longer what it was.
+  /// The copied part of the source has changed.
   public static let sourceChanged = Self(rawValue: "sourceChanged")
-  /// The part of the destination that has been written is no longer what was written.
+  /// The written part of the destination has changed.
   public static let destinationChanged = Self(rawValue: "destinationChanged")
-  /// More records were put aside than may be.
+  /// A migration exceeded the maximum number of rejects.
   public static let tooManyRejects = Self(rawValue: "tooManyRejects")
-  /// The destination cannot hold some values as they are.
+  /// The destination cannot store some values exactly.
   public static let lossyMigration = Self(rawValue: "lossyMigration")
 }
 
@@ -24,51 +23,50 @@ extension PersistenceError {
   static func destinationNotEmpty(_ model: String, count: Int, location: String) -> PersistenceError {
     PersistenceError(
       .destinationNotEmpty,
-      "the destination holds \(count) records of \(model); nothing was written; name an empty one, or remove "
-        + "what it holds", model: model, location: location)
+      "the destination already holds \(count) records of \(model); nothing was written; choose an empty destination "
+        + "or delete the records", model: model, location: location)
   }
 
   static func notResumable(_ location: String) -> PersistenceError {
     PersistenceError(
       .notResumable,
-      "there is no unfinished migration in the destination to resume: it was finished, or never begun; nothing was "
-        + "changed", location: location)
+      "the destination holds no unfinished migration to resume: it was finished or never started; nothing was changed",
+      location: location)
   }
 
   static func otherMigration(_ difference: String, location: String) -> PersistenceError {
     PersistenceError(
       .otherMigration,
-      "the unfinished migration in the destination is another one: \(difference); resume it as it was begun, or begin "
-        + "anew with --restart", location: location)
+      "the destination holds a different unfinished migration: \(difference); resume it with its own options, or "
+        + "restart", location: location)
   }
 
   static func sourceChanged(_ model: String, _ reason: String, location: String) -> PersistenceError {
     PersistenceError(
       .sourceChanged,
-      "the part of \(model) that had been copied has changed in the source: \(reason); nothing was changed; begin "
-        + "anew with --restart", model: model, location: location)
+      "the copied part of \(model) has changed in the source: \(reason); nothing was written; restart the migration",
+      model: model, location: location)
   }
 
   static func destinationChanged(_ model: String, _ reason: String, location: String) -> PersistenceError {
     PersistenceError(
       .destinationChanged,
-      "the part of \(model) that had been copied has changed in the destination: \(reason); nothing was changed; "
-        + "begin anew with --restart", model: model, location: location)
+      "the copied part of \(model) has changed in the destination: \(reason); nothing was written; restart the "
+        + "migration", model: model, location: location)
   }
 
-  static func tooManyRejects(_ most: Int, last: MigrationReject, location: String) -> PersistenceError {
+  static func tooManyRejects(_ limit: Int, last: MigrationReject, location: String) -> PersistenceError {
     PersistenceError(
       .tooManyRejects,
-      "more than \(most) records were to be put aside, the last one number \(last.position) of \(last.model) for "
-        + "\(last.code): \(last.reason); the migration can be resumed with a greater --max-rejects",
+      "more than \(limit) records were rejected, the last one number \(last.position) of \(last.model) with "
+        + "\(last.code): \(last.reason); resume with a higher limit",
       model: last.model, key: last.key, location: location)
   }
 
   static func verificationFailed(_ model: String, _ reason: String, location: String) -> PersistenceError {
     PersistenceError(
       .verificationFailed,
-      "the copy of \(model) is not what the source holds: \(reason); do not use the destination",
-      model: model,
-      location: location)
+      "the copy of \(model) differs from the source: \(reason); do not use the destination",
+      model: model, location: location)
   }
 }

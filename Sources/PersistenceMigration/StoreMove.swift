@@ -1,9 +1,8 @@
 public import PersistenceDriver
 
-/// The moving of an app's store to another engine, when the app starts: “version 1 used JSON files, version 2 uses
-/// LMDB”.
+/// Moves an app's store to another engine at launch, for example from JSON files to LMDB.
 ///
-/// It is called at every start, in the place where the store was opened before:
+/// Call ``open(_:)`` at every launch instead of opening the store directly:
 ///
 /// ```swift
 /// let move = StoreMove(
@@ -16,30 +15,28 @@ public import PersistenceDriver
 /// let repository = Repository(try move.open())
 /// ```
 ///
-/// - The first time, all records are copied from the old store, compared with it, and published in one step.
-/// - Where the app was killed on the way, at whatever instant, the next start goes on from there. What was copied by
-///   then is checked first; where the old store has changed since, because version 1 ran in between, the move begins
-///   anew.
-/// - Where the move has been made, or there is no old store, the new one is opened and nothing else is done.
+/// - The first launch copies all records from the old store, verifies them and publishes the copy in one transaction.
+/// - If the app is killed during the move, the next launch resumes it and first checks the copied part. If the old
+///   store has changed since, because an older app version ran in between, the move restarts.
+/// - After the move, or without an old store, `open` only opens the new store.
 ///
-/// The old store is never written to. It is handed to `retiring` once the new one is complete, and again at every start
-/// that still finds it, so that removing it may be interrupted, too. Nothing of the new store can be seen through a
-/// repository before it is complete. An app that is started twice moves its store once: the second one opens what the
-/// first has moved where that is complete by then; else it throws ``PersistenceError/Code/incompleteStore`` or
-/// ``PersistenceError/Code/busy``, and finds the new store when it tries again later.
+/// The move never writes to the old store. It calls `retiring` when the new store is complete, and again at every launch
+/// that still finds the old one, so that removal may be interrupted too. A repository refuses the new store until it is
+/// complete. If two processes of an app start at once, one moves the store. The other opens the complete store, or throws
+/// ``PersistenceError/Code/incompleteStore`` or ``PersistenceError/Code/busy`` and can retry later.
 public struct StoreMove: Sendable {
   private let old: @Sendable () throws -> (any StorageContext)?
   private let new: @Sendable () throws -> any StorageContext
   private let retire: (@Sendable () throws -> Void)?
   private let verification: MigrationOptions.Verification
 
-  /// Prepares to move a store.
+  /// Creates a move.
   ///
   /// - Parameters:
-  ///   - old: Opens the old store; nil where there is none, as after a fresh installation.
-  ///   - new: Opens the new store, making it where it does not exist.
-  ///   - verification: How the copy is checked before the new store is used.
-  ///   - retire: Called when the new store is complete and the old one, which has been closed, is no longer needed.
+  ///   - old: A closure that opens the old store, or returns nil if there is none, as after a fresh installation.
+  ///   - new: A closure that opens the new store, and creates it if necessary.
+  ///   - verification: How to verify the copy before the new store is used.
+  ///   - retire: A closure that is called when the new store is complete and the old one is closed.
   public init(
     from old: @escaping @Sendable () throws -> (any StorageContext)?,
     to new: @escaping @Sendable () throws -> any StorageContext,
@@ -52,13 +49,12 @@ public struct StoreMove: Sendable {
     self.retire = retire
   }
 
-  /// Opens the new store, after moving what the old one holds where that has not been done.
+  /// Moves the old store's records if necessary, and opens the new store.
   ///
-  /// - Parameter progress: Told how far the move has come; what it throws interrupts the move, which the next call goes
-  ///   on with.
-  /// - Returns: The new store, complete.
-  /// - Throws: ``PersistenceError`` where a store cannot be opened, read or written; nothing is lost then, and the next
-  ///   call goes on.
+  /// - Parameter progress: A closure that receives the progress. If it throws, the move stops; the next call resumes it.
+  /// - Returns: The complete new store.
+  /// - Throws: ``PersistenceError`` if a store cannot be opened, read or written. No data is lost; the next call resumes
+  ///   the move.
   public func open(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> any StorageContext {
     let destination = try new()
     do {
@@ -94,21 +90,21 @@ public struct StoreMove: Sendable {
       do {
         try run(start)
       } catch let error as PersistenceError where start == .resume && Self.isStale(error) {
-        // The destination is incomplete, so there is nothing in it that is not in the source.
+        // An incomplete destination holds nothing but copies.
         try run(.restart)
       }
-    } catch let error as PersistenceError where Self.isTooLate(error) {
-      // Another process may have made the move since this one looked.
+    } catch let error as PersistenceError where Self.mayBeComplete(error) {
+      // Another process may have completed the move in the meantime.
       guard try self.start(in: destination) == nil else { throw error }
     }
   }
 
-  /// Where the move is to begin; nil where it has been made.
+  /// How to start the move; nil if it is complete.
   private func start(in destination: any StorageContext) throws -> MigrationOptions.Start? {
     do {
       if try Ledger.find(in: destination) != nil { return .resume }
     } catch let error as PersistenceError where error.code == .damaged || error.code == .otherMigration {
-      // A ledger that cannot be gone on with.
+      // An unusable ledger.
       return .restart
     }
     guard try !destination.catalog().isEmpty else { return .new }
@@ -116,13 +112,13 @@ public struct StoreMove: Sendable {
     return nil
   }
 
-  /// Whether the unfinished move is of no more use.
+  /// Whether the unfinished move cannot be resumed.
   private static func isStale(_ error: PersistenceError) -> Bool {
     [.sourceChanged, .destinationChanged, .otherMigration].contains(error.code)
   }
 
-  /// Whether what was to be moved to, or gone on with, may have been finished by another process.
-  private static func isTooLate(_ error: PersistenceError) -> Bool {
+  /// Whether another process may have completed the move.
+  private static func mayBeComplete(_ error: PersistenceError) -> Bool {
     [.destinationNotEmpty, .notResumable].contains(error.code)
   }
 }

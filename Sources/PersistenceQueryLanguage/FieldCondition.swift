@@ -1,8 +1,9 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistencePrimitives
 
-/// Makes conditions on one field, giving values the field's kind.
+/// Builds conditions on one field, and converts literals to the field's kind.
 struct FieldCondition {
   private let field: WhereField
 
@@ -28,13 +29,13 @@ struct FieldCondition {
     guard other.schema.kind.tag == kind.tag else {
       throw WhereError(
         message: "“\(name)” (\(kind.rawValue)) cannot be compared with “\(other.schema.name)” "
-          + "(\(other.schema.kind.rawValue)); a text stands in single quotes",
+          + "(\(other.schema.kind.rawValue)); enclose text in single quotes",
         position: other.position)
     }
     return .fieldComparison(left: name, comparison, right: other.schema.name)
   }
 
-  /// The field between two values, both included.
+  /// The field between two values, inclusive.
   func between(_ lower: WhereLiteral, _ upper: WhereLiteral) throws -> PredicateNode {
     try requireOrder(true)
     guard kind.isInteger else {
@@ -46,7 +47,7 @@ struct FieldCondition {
   /// The field equal to one of the values.
   func membership(_ literals: [WhereLiteral]) throws -> PredicateNode {
     let possible = literals.filter { literal in
-      // A number that no integer equals finds nothing.
+      // No integer equals such a number.
       guard kind.isInteger, case .number(let text) = literal.kind else { return true }
       return ExactNumber(text)?.int64 != nil
     }
@@ -57,7 +58,7 @@ struct FieldCondition {
   func search(_ search: TextOperator, _ text: String, at position: Int) throws -> PredicateNode {
     guard kind.isText else {
       throw WhereError(
-        message: "“\(name)” is \(kind.rawValue), not text that can be searched", position: field.position)
+        message: "“\(name)” is \(kind.rawValue), not text, and cannot be searched", position: field.position)
     }
     do {
       _ = try TextMatcher(search, text, isCaseInsensitive: false)
@@ -70,12 +71,13 @@ struct FieldCondition {
   private func requireOrder(_ isOrdering: Bool) throws {
     guard !isOrdering || kind.isOrdered else {
       throw WhereError(
-        message: "“\(name)” is a document, which is = or != but has no order", position: field.position)
+        message: "“\(name)” is a document, which supports = and != but has no order", position: field.position
+      )
     }
   }
 
-  /// An integer field compared with a number that is no 64-bit integer: with the nearest one that decides the
-  /// same, or with none.
+  /// Compares an integer field with a number that is not a 64-bit integer: uses the nearest equivalent integer, or a
+  /// constant.
   private func integerComparison(_ comparison: ComparisonOperator, _ number: ExactNumber) -> PredicateNode {
     let isPresent = PredicateNode.comparison(field: name, .notEqual, .null)
     switch comparison {
@@ -109,11 +111,9 @@ struct FieldCondition {
 
   private func value(ofText text: String) -> PersistentValue? {
     switch kind {
-    case .date: ISO8601Reader.seconds(text).map { .date($0) }
-    case .uuid: UUID(uuidString: text).map { .uuid($0) }
+    case .date, .uuid, .document: ValueReader.lenient.value(ofText: text, kind)
     case .double, .float: SpecialNumber.value(text).map { .double($0) }
     case .decimal: text == SpecialNumber.nan ? .decimal(.nan) : nil
-    case .document: (try? JSONDocument.canonical(text)).map { .document($0) }
     default: nil
     }
   }
@@ -123,12 +123,12 @@ struct FieldCondition {
     switch kind {
     case .double, .float:
       guard let double = Double(text), double.isFinite, kind == .double || Float(double).isFinite else {
-        throw WhereError(message: "\(text) is beyond what a \(kind.rawValue) can hold", position: position)
+        throw WhereError(message: "\(text) exceeds the range of \(kind.rawValue)", position: position)
       }
       return .double(TotalOrder.normalized(kind == .float ? Double(Float(double)) : double))
     case .decimal:
       guard let decimal = number.decimal else {
-        throw WhereError(message: "\(text) has more digits than a decimal can hold", position: position)
+        throw WhereError(message: "\(text) has more digits than a decimal can store", position: position)
       }
       return .decimal(decimal)
     default: return kind.isInteger ? number.int64.map { .integer($0) } : nil
@@ -146,4 +146,42 @@ struct FieldCondition {
     default: "a number"
     }
   }
+}
+
+/// A literal in a condition, before its conversion to a field's kind.
+struct WhereLiteral: Equatable {
+  /// A kind of literal.
+  enum Kind: Equatable {
+    /// A number, as written.
+    case number(String)
+    /// A text.
+    case text(String)
+    /// Bytes.
+    case bytes([UInt8])
+    /// True or false.
+    case truth(Bool)
+  }
+
+  /// A kind of literal.
+  let kind: Kind
+  /// The number of preceding scalars.
+  let position: Int
+
+  /// The kind, for messages.
+  var noun: String {
+    switch kind {
+    case .number: "a number"
+    case .text: "text"
+    case .bytes: "bytes"
+    case .truth: "a Boolean"
+    }
+  }
+}
+
+/// A field in a condition.
+struct WhereField {
+  /// The field.
+  let schema: FieldSchema
+  /// The number of scalars before its name.
+  let position: Int
 }

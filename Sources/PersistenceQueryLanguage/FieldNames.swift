@@ -1,8 +1,8 @@
 package import PersistenceDriver
 
-/// Names of fields as a user types them.
+/// Field names as users type them.
 package enum FieldNames {
-  /// What to say where a name is no field: the one that was meant, if it is plain, and the known ones.
+  /// The message for an unknown field: a suggestion, if there is one, and the known fields.
   package static func unknown(_ name: String, in schema: ModelSchema) -> String {
     let alike = schema.fields.filter { $0.name.lowercased() == name.lowercased() }
     let hint = alike.count == 1 ? "; did you mean \(quoted(alike[0].name))?" : ""
@@ -10,7 +10,7 @@ package enum FieldNames {
       + schema.fields.map { quoted($0.name) }.joined(separator: ", ")
   }
 
-  /// A name as it is written in a condition.
+  /// A name, quoted if a condition requires it.
   package static func quoted(_ name: String) -> String {
     let isBare =
       name.unicodeScalars.allSatisfy {
@@ -21,14 +21,14 @@ package enum FieldNames {
     return isBare && !hasOthers ? name : "\"" + name.doubling("\"") + "\""
   }
 
-  /// The parts of a list with commas, of which those that hold commas stand in double quotes.
+  /// Parses a comma-separated list of names; double quotes may enclose a name.
   ///
-  /// - Parameter text: Such as `title,-"Production Budget"`.
-  /// - Returns: The names, each with whether a `-` stood before it.
-  /// - Throws: ``FieldListError`` where a name is empty or a quotation mark is missing.
+  /// - Parameter text: A list, for example `title,-"Production Budget"`.
+  /// - Returns: The names, each with whether a `-` preceded it.
+  /// - Throws: ``FieldListError`` if a name is empty or a quotation mark is missing.
   package static func list(_ text: String) throws -> [(name: String, isDescending: Bool)] {
     var parts: [(String, Bool)] = []
-    // Scalars: a comma or quotation mark is one also where a combining scalar follows it.
+    // By scalars, because a combining scalar may follow a comma or quotation mark.
     var rest = Substring(text).unicodeScalars
     while true {
       rest = rest.drop { $0 == " " }
@@ -66,9 +66,9 @@ package enum FieldNames {
   }
 }
 
-/// What is wrong with a list of names.
+/// An error in a list of names.
 package struct FieldListError: Error {
-  /// What is wrong.
+  /// The reason.
   package let message: String
 
   init(_ message: String) { self.message = message }

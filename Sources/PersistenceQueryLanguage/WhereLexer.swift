@@ -1,9 +1,9 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// Cuts a condition into pieces.
+/// Splits a condition into tokens.
 struct WhereLexer {
-  /// Longer conditions are refused.
+  /// The maximum length of a condition in bytes.
   static let lengthLimit = 1 << 20
 
   private let scalars: [UnicodeScalar]
@@ -11,7 +11,7 @@ struct WhereLexer {
 
   private init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-  /// The pieces of a condition; the last one is its end.
+  /// The tokens of a condition; the last one is `end`.
   static func tokens(of text: String) throws -> [WhereToken] {
     guard text.utf8.count <= lengthLimit else {
       throw WhereError(message: "the condition is longer than \(lengthLimit) bytes", position: 0)
@@ -62,7 +62,7 @@ struct WhereLexer {
   private static func complaint(about scalar: UnicodeScalar) -> String {
     switch scalar {
     case "‘", "’", "“", "”", "„", "`":
-      "“\(scalar)” is no quotation mark here: texts stand in '…', names with spaces in \"…\""
+      "“\(scalar)” is not a quotation mark here; enclose text in '…' and names with spaces in \"…\""
     case "&", "|", "!": "“\(scalar)” is not understood; write and, or, not"
     default: "“\(scalar.properties.isWhitespace ? " " : String(scalar))” is not understood"
     }
@@ -89,7 +89,7 @@ struct WhereLexer {
     return String(word)
   }
 
-  /// A run in quotes, in which the quotation mark itself is written twice.
+  /// Reads a quoted text; a doubled quotation mark stands for one.
   private mutating func quoted(by mark: UnicodeScalar, _ what: String) throws -> String {
     let start = position
     position += 1
@@ -102,21 +102,22 @@ struct WhereLexer {
       }
       text.append(scalar)
     }
-    throw WhereError(message: "\(what) that begins here has no end (\(mark))", position: start)
+    throw WhereError(message: "\(what) that starts here has no closing \(mark)", position: start)
   }
 
   private mutating func bytes() throws -> [UInt8] {
     let start = position - 1
     let digits = Array(try quoted(by: "'", "the bytes").utf8)
     guard digits.count.isMultiple(of: 2) else {
-      throw WhereError(message: "bytes have two hexadecimal digits each, as in x'00ff'", position: start)
+      throw WhereError(
+        message: "bytes need two hexadecimal digits each, for example x'00ff'", position: start)
     }
     return try stride(from: 0, to: digits.count, by: 2).map { index in
       let pair = String(decoding: digits[index..<index + 2], as: UTF8.self)
       guard pair.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
         let byte = UInt8(pair, radix: 16)
       else {
-        throw WhereError(message: "“\(pair)” are no hexadecimal digits", position: start)
+        throw WhereError(message: "“\(pair)” is not a pair of hexadecimal digits", position: start)
       }
       return byte
     }
@@ -136,8 +137,42 @@ struct WhereLexer {
     }
     let number = String(text)
     guard ExactNumber(number) != nil else {
-      throw WhereError(message: "“\(number)” is no number", position: start)
+      throw WhereError(message: "“\(number)” is not a number", position: start)
     }
     return number
   }
+}
+
+/// A token of a condition, with its position.
+struct WhereToken: Equatable {
+  /// A kind of token.
+  enum Kind: Equatable {
+    /// A bare word: a name, a keyword or a function.
+    case word(String)
+    /// A name in double quotes.
+    case name(String)
+    /// A text in single quotes.
+    case text(String)
+    /// A number, as written.
+    case number(String)
+    /// Bytes, from `x'…'`.
+    case bytes([UInt8])
+    /// An operator or punctuation.
+    case symbol(String)
+    /// The end of the condition.
+    case end
+  }
+
+  /// The kind.
+  let kind: Kind
+  /// The number of preceding scalars.
+  let position: Int
+
+  /// Whether the token is this keyword, ignoring case.
+  func isKeyword(_ keyword: String) -> Bool {
+    if case .word(let word) = kind { word.lowercased() == keyword } else { false }
+  }
+
+  /// Whether the token is this operator or punctuation.
+  func isSymbol(_ symbol: String) -> Bool { kind == .symbol(symbol) }
 }

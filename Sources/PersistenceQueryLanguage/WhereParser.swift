@@ -1,11 +1,11 @@
 package import PersistenceDriver
 
-/// Reads a condition in the language of `--where`, which is SQL's, for one model.
+/// Parses a condition of `--where`, in the syntax of SQL, for one model.
 ///
 /// ```
-/// condition  = both { "or" both }
-/// both       = single { "and" single }
-/// single     = "not" single | "(" condition ")" | test
+/// condition  = conjunction { "or" conjunction }
+/// conjunction = negation { "and" negation }
+/// negation   = "not" negation | "(" condition ")" | test
 /// test       = field ( operator ( value | field ) | [ "not" ] "in" "(" [ value { "," value } ] ")"
 ///            | [ "not" ] "between" value "and" value | [ "not" ] "like" text | "is" [ "not" ] "null" )
 ///            | value operator field | function "(" field "," text ")" | field | "true" | "false"
@@ -14,10 +14,10 @@ package import PersistenceDriver
 /// value      = number | text | "true" | "false" | bytes
 /// ```
 ///
-/// Values take the kind of the field that they are compared with. Logic is two-valued (contract V6): a
-/// comparison with a field that is null is false, and `not` makes it true.
+/// A value takes the kind of the field that it is compared with. Logic is two-valued (contract V6): a comparison with
+/// null is false, and `not` makes it true.
 package struct WhereParser {
-  /// Deeper nesting is refused.
+  /// The maximum nesting depth.
   static let depthLimit = 100
 
   private static let operators: [String: ComparisonOperator] = [
@@ -36,18 +36,18 @@ package struct WhereParser {
   private var index = 0
   private var depth = 0
 
-  /// Reads a condition.
+  /// Parses a condition.
   ///
   /// - Parameters:
   ///   - text: The condition.
   ///   - schema: The model whose fields it names.
-  /// - Returns: The predicate that drivers take.
+  /// - Returns: The predicate.
   /// - Throws: ``WhereError``.
   package static func predicate(_ text: String, for schema: ModelSchema) throws -> PredicateNode {
     var parser = WhereParser(schema: schema, tokens: try WhereLexer.tokens(of: text))
     let node = try parser.condition()
     guard parser.current.kind == .end else {
-      throw parser.error("the condition should end here, or go on with and, or")
+      throw parser.error("the condition must end here or continue with and, or")
     }
     return node
   }
@@ -86,27 +86,27 @@ package struct WhereParser {
   }
 
   private mutating func condition() throws -> PredicateNode {
-    var alternatives = [try both()]
-    while takeKeyword("or") { alternatives.append(try both()) }
+    var alternatives = [try conjunction()]
+    while takeKeyword("or") { alternatives.append(try conjunction()) }
     return alternatives.count == 1 ? alternatives[0] : .any(alternatives)
   }
 
-  private mutating func both() throws -> PredicateNode {
-    var parts = [try single()]
-    while takeKeyword("and") { parts.append(try single()) }
+  private mutating func conjunction() throws -> PredicateNode {
+    var parts = [try negation()]
+    while takeKeyword("and") { parts.append(try negation()) }
     return parts.count == 1 ? parts[0] : .all(parts)
   }
 
-  private mutating func single() throws -> PredicateNode {
+  private mutating func negation() throws -> PredicateNode {
     depth += 1
     defer { depth -= 1 }
     guard depth <= Self.depthLimit else {
       throw error("the condition is nested deeper than \(Self.depthLimit) levels")
     }
-    if takeKeyword("not") { return .not(try single()) }
+    if takeKeyword("not") { return .not(try negation()) }
     if takeSymbol("(") {
       let node = try condition()
-      try expectSymbol(")", "to close a bracket")
+      try expectSymbol(")", "to close a parenthesis")
       return node
     }
     return try test()
@@ -133,7 +133,7 @@ package struct WhereParser {
   private mutating func function(_ word: String) throws -> PredicateNode {
     let token = take()
     guard let search = Self.functions[word.lowercased()] else {
-      throw error("there is no function “\(word)”; there are contains, starts, ends, matches", at: token)
+      throw error("unknown function “\(word)”; the functions are contains, starts, ends, matches", at: token)
     }
     index += 1
     let field = try self.field()
@@ -149,7 +149,9 @@ package struct WhereParser {
   private mutating func test(of field: WhereField) throws -> PredicateNode {
     if let comparison = takeOperator() {
       if let value = try literalIfAny() { return try FieldCondition(field).comparison(comparison, value) }
-      if current.isKeyword("null") { throw error("nothing is = null or < null; write is null, is not null") }
+      if current.isKeyword("null") {
+        throw error("a comparison with null never matches; write is null or is not null")
+      }
       return try FieldCondition(field).comparison(comparison, with: try self.field())
     }
     let isNegated = takeKeyword("not")
@@ -196,7 +198,7 @@ package struct WhereParser {
 
   private mutating func literal() throws -> WhereLiteral {
     if let value = try literalIfAny() { return value }
-    if current.isKeyword("null") { throw error("null is no value here; write is null, is not null") }
+    if current.isKeyword("null") { throw error("null is not a value here; write is null or is not null") }
     throw error("a value is missing: a number, a text in single quotes, true, false or x'…'")
   }
 
@@ -222,10 +224,10 @@ package struct WhereParser {
     case .name(let text): name = text
     case .word(let word):
       guard !Self.reserved.contains(word.lowercased()) else {
-        throw error("a field or a value is missing before “\(word)”; a field of that name stands in \"…\"")
+        throw error("a field or a value is missing before “\(word)”; enclose a field of that name in \"…\"")
       }
       name = word
-    case .end: throw error("the condition is not finished: a field or a value is missing")
+    case .end: throw error("the condition is incomplete: a field or a value is missing")
     default: throw error("a field is missing here")
     }
     guard let field = schema.field(named: name) else {
@@ -241,7 +243,7 @@ package struct WhereParser {
 }
 
 extension ComparisonOperator {
-  /// The comparison that says the same with its sides exchanged.
+  /// The equivalent comparison with exchanged operands.
   fileprivate var mirrored: ComparisonOperator {
     switch self {
     case .less: .greater

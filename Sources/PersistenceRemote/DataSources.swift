@@ -3,36 +3,36 @@ import Foundation
 public import PersistenceCore
 public import PersistenceDriver
 
-/// The stores behind a URL, whatever it names: an engine of this machine, or a server.
+/// The data sources at a URL, of a local engine or a server.
 ///
 /// ```swift
-/// let stores = try DataSources(opening: url, engines: [.sqlite, .lmdb])   // sqlite:movies.sqlite or https://…
-/// let movies = stores.dataSource(of: Movie.self)
+/// let sources = try DataSources(opening: url, engines: [.sqlite, .lmdb])   // sqlite:movies.sqlite or https://…
+/// let movies = sources.dataSource(of: Movie.self)
 /// ```
 public struct DataSources: Sendable {
-  private enum Place {
+  private enum Backend {
     case repository(any PersistentRepository)
     case server(RemoteServer)
   }
 
-  private let place: Place
+  private let backend: Backend
 
-  /// Opens the stores that a URL names.
+  /// Opens the data sources at a URL.
   ///
-  /// A server's URL begins with `https:` or `http:`, and may have the options `tokenfile` and `tokenenv`, which say where
-  /// the bearer token is, `timeout` and `connecttimeout`, such as `10s`, and `plaintext=true`, which lets the token go to
-  /// another machine by `http:`.
+  /// A server's URL starts with `https:` or `http:`. Its options are `tokenfile` or `tokenenv` for the bearer
+  /// token, `timeout` and `connecttimeout`, such as `10s`, and `plaintext=true`, which allows sending the token
+  /// to another machine by `http:`.
   ///
   /// - Parameters:
   ///   - url: `scheme:path?option=value&…`.
-  ///   - engines: The engines that the URL may name; `memory:` and servers are always among them.
-  ///   - monitoring: What is watched and where it is reported; of a server, slow requests.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where scheme, option or value is
-  ///   unknown, and whatever opening meets.
+  ///   - engines: The engines that the URL may name; `memory:` and servers are always allowed.
+  ///   - monitoring: What to log. A server logs slow requests.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` if the scheme, an option or
+  ///   a value is unknown; and errors of opening.
   public init(opening url: String, engines: [StorageEngine], monitoring: Monitoring = Monitoring()) throws {
     let parsed = try StoreURL(url)
     guard parsed.scheme == "https" || parsed.scheme == "http" else {
-      place = .repository(try Repository(opening: url, engines: engines, monitoring: monitoring))
+      backend = .repository(try Repository(opening: url, engines: engines, monitoring: monitoring))
       return
     }
     let options = try StoreOptions(parsed, known: Self.serverOptions)
@@ -41,39 +41,39 @@ public struct DataSources: Sendable {
     if let time = options.duration("connecttimeout") { remote.connectTime = time }
     remote.sendsTokenInPlainText = options.flag("plaintext") ?? false
     let base = String(url.prefix { $0 != "?" })
-    place = .server(
+    backend = .server(
       try RemoteServer(
         base, token: try Self.token(options, url), options: remote, monitoring: monitoring))
   }
 
-  /// The stores of a repository that is open already.
-  public init(_ repository: any PersistentRepository) { place = .repository(repository) }
+  /// Creates the data sources of an open repository.
+  public init(_ repository: any PersistentRepository) { backend = .repository(repository) }
 
-  /// The stores of a server.
-  public init(_ server: RemoteServer) { place = .server(server) }
+  /// Creates the data sources of a server.
+  public init(_ server: RemoteServer) { backend = .server(server) }
 
-  /// The objects of one kind.
+  /// The data source of one kind of object.
   ///
-  /// - Parameter type: What is kept.
-  /// - Returns: A store; several of the same kind are one.
+  /// - Parameter type: The type of the objects.
+  /// - Returns: A data source. All data sources of one type share the same objects.
   public func dataSource<Object: PersistentRecord>(of type: Object.Type) -> any DataSource<Object> {
-    switch place {
+    switch backend {
     case .repository(let repository): repository.dataSource(of: type)
     case .server(let server): server.dataSource(of: type)
     }
   }
 
-  /// The repository, where the URL names one: for what only contexts can do.
+  /// The repository, if the URL names an engine: for operations that need a context.
   public var repository: (any PersistentRepository)? {
-    if case .repository(let repository) = place { repository } else { nil }
+    if case .repository(let repository) = backend { repository } else { nil }
   }
 
   private static let serverOptions = [
     StoreOption("tokenfile", .text, "the file that holds the bearer token"),
     StoreOption("tokenenv", .text, "the environment variable that holds the bearer token"),
-    StoreOption("plaintext", .flag, "whether the token may go to another machine by http:"),
-    StoreOption("timeout", .duration, "how long a request may take"),
-    StoreOption("connecttimeout", .duration, "how long it may take to be connected"),
+    StoreOption("plaintext", .flag, "whether to send the token to another machine by http:"),
+    StoreOption("timeout", .duration, "the time limit of a request"),
+    StoreOption("connecttimeout", .duration, "the time limit for connecting"),
   ]
 
   private static func token(_ options: StoreOptions, _ url: String) throws -> String? {
@@ -89,7 +89,7 @@ public struct DataSources: Sendable {
       guard token == nil else { throw invalid("tokenfile and tokenenv exclude each other") }
       guard let data = FileManager.default.contents(atPath: file),
         let text = String(validating: data, as: UTF8.self)
-      else { throw invalid("the token's file cannot be read") }
+      else { throw invalid("cannot read the token file") }
       token = text
     }
     return token?.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,19 +1,25 @@
 public import DataAccess
 public import PersistenceCore
 public import PersistenceDriver
+import PersistenceHTTP
+import PersistencePrimitives
+import PersistenceDriverSupport
 
-/// The objects of one kind that a server keeps: a store like any other, whose calls may also fail with
-/// ``PersistenceError/Code/unreachable``, ``PersistenceError/Code/timedOut`` and ``PersistenceError/Code/unauthorized``.
+/// The objects of one kind on a server.
 ///
-/// A model that the server does not know yet is defined by the first write. A write that times out, is cancelled or
-/// loses its connection may have been made; sending a batch again under its id settles it.
+/// Besides the errors of other data sources, calls throw ``PersistenceError/Code/unreachable``,
+/// ``PersistenceError/Code/timedOut`` and ``PersistenceError/Code/unauthorized``. The first write defines a
+/// model that the server does not know. A write that times out, is cancelled or loses its connection may have
+/// happened; send the batch again under the same id to be sure.
 public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
   /// The server.
   public let server: RemoteServer
 
   private let dialect: any RemoteDialect
 
-  /// Whether answers come in the order of the contract: those of a server of this package do, of others it is not known.
+  /// Whether the server returns objects in contract order.
+  ///
+  /// A server of this package does; for others it is unknown.
   public var hasContractOrder: Bool { server.mapping == nil }
 
   init(_ server: RemoteServer) {
@@ -26,7 +32,7 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
       }
   }
 
-  /// Adds an object.
+  /// Inserts an object.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {
     let record = try RemoteRecord(object, at: server)
@@ -40,7 +46,7 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
     return try record.object(await dialect.update(record, replacing: nil))
   }
 
-  /// Replaces the object of the same key, if what is stored is still what was expected.
+  /// Replaces the object of the same key if the stored object equals the expected one.
   @discardableResult
   public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
     let record = try RemoteRecord(object, at: server)
@@ -48,7 +54,7 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
     return try record.object(await dialect.update(record, replacing: before))
   }
 
-  /// Adds an object, or replaces the one of the same key.
+  /// Inserts an object, or replaces the one of the same key.
   @discardableResult
   public func save(_ object: Object) async throws(PersistenceError) -> Object {
     let record = try RemoteRecord(object, at: server)
@@ -63,7 +69,7 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
     return try record.object(stored)
   }
 
-  /// Makes several changes in one transaction of the server.
+  /// Applies all changes of a batch in one transaction of the server.
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     var changes: [RemoteChange] = []
@@ -88,7 +94,7 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
     return try RemoteRecord<Object>.object(stored, schema, at: server)
   }
 
-  /// The objects of a query, whole.
+  /// All objects that match a query.
   public func execute(_ query: FetchOptions<Object>) async throws(PersistenceError) -> [Object] {
     var objects: [Object] = []
     let schema = try RemoteRecord<Object>.schema()
@@ -99,20 +105,20 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
     return objects
   }
 
-  /// How many objects a query has.
+  /// The number of objects that match a query.
   public func count(_ query: FetchOptions<Object>) async throws(PersistenceError) -> Int {
     try await dialect.count(try request(query))
   }
 
-  /// The objects of a query, a page at a time, as they come from the server.
+  /// The objects that match a query, in pages, streamed from the server.
   ///
-  /// They are as they were when the first was asked for. Where the connection breaks off or stands still for too long,
-  /// as it does while nobody asks for pages, the walk goes on after the last object, with what is stored then.
+  /// They come from one snapshot. If the connection breaks or idles for too long, which it does while the
+  /// consumer pauses, the iteration resumes after the last object with the current state.
   public func pages(_ query: FetchOptions<Object>, size: Int) -> DataSourcePages<Object, PersistenceError> {
-    DataSourcePages { RemotePager(store: self, dialect: dialect, query: query, size: max(1, size)).next }
+    DataSourcePages { RemotePager(source: self, dialect: dialect, query: query, size: max(1, size)).next }
   }
 
-  /// The state that a change begins with, which is of the same record.
+  /// The expected state of a change, which must have the same key.
   private func before(_ object: Object, _ expected: Object) throws(PersistenceError) -> RemoteRecord<Object> {
     try PersistenceError.catching { try object.requireSameKey(as: expected) }
     return try RemoteRecord(expected, at: server)
@@ -124,7 +130,7 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
 }
 
 extension PersistenceError {
-  /// Runs a closure that throws errors of this package only, though its signature does not say so.
+  /// Narrows the errors of a closure to `PersistenceError`.
   static func catching<Value>(_ body: () throws -> Value) throws(PersistenceError) -> Value {
     do {
       return try body()
@@ -133,5 +139,120 @@ extension PersistenceError {
     } catch {
       throw PersistenceError(.encodingFailed, "\(error)")
     }
+  }
+}
+
+/// An object in the form of the wire: its key and its fields.
+struct RemoteRecord<Object: PersistentRecord>: RemoteRow {
+  let schema: ModelSchema
+  let key: RecordKey
+  let json: JSONValue
+  private let server: RemoteServer
+
+  init(_ object: Object, at server: RemoteServer) throws(PersistenceError) {
+    let schema = try Self.schema()
+    self.schema = schema
+    self.server = server
+    (key, json) = try PersistenceError.catching {
+      let row = RowBuffer(count: schema.fields.count)
+      try object.encode(into: row)
+      // Reject invalid records as a store would, without sending them.
+      return try row.withRow { row in
+        try schema.validate(row)
+        return (object.recordKey, try ValueWriter.json(row, in: schema))
+      }
+    }
+  }
+
+  static func schema() throws(PersistenceError) -> ModelSchema {
+    try PersistenceError.catching { try Object.schema.model }
+  }
+
+  /// Decodes the stored object from the server's answer.
+  func object(_ json: JSONValue) throws(PersistenceError) -> Object {
+    try Self.object(json, schema, at: server)
+  }
+
+  static func object(_ json: JSONValue, _ schema: ModelSchema, at server: RemoteServer)
+    throws(PersistenceError)
+    -> Object
+  {
+    do {
+      let row = RowBuffer(count: schema.fields.count)
+      try RecordJSON.read(json, schema, into: row)
+      return try row.withRow { try Object(from: $0) }
+    } catch let error as PersistenceError {
+      throw PersistenceError(
+        .damaged, "cannot decode a \(schema.name) from the server's record: \(error.message)",
+        model: schema.name,
+        field: error.field, location: server.client.location)
+    } catch {
+      throw PersistenceError(
+        .damaged, "cannot decode a \(schema.name) from the server's record: \(error)", model: schema.name,
+        location: server.client.location)
+    }
+  }
+}
+
+/// Reads the records of a streamed answer in pages, and resumes after the last record if the stream breaks.
+///
+/// One task at a time uses it.
+final class RemotePager<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time uses it
+  private let source: RemoteDataSource<Object>
+  private let dialect: any RemoteDialect
+  private let size: Int
+  private var query: FetchOptions<Object>
+  private var rows: RemoteDialect.Rows?
+  private var isAtEnd = false
+
+  init(source: RemoteDataSource<Object>, dialect: any RemoteDialect, query: FetchOptions<Object>, size: Int) {
+    self.source = source
+    self.dialect = dialect
+    self.query = query
+    self.size = size
+  }
+
+  @Sendable
+  func next() async throws(PersistenceError) -> [Object]? {
+    if Task.isCancelled {
+      throw TransportFailure.error(CancellationError(), location: source.server.client.location)
+    }
+    var page: [Object] = []
+    // Resume once for each record: a second failure without progress ends the iteration.
+    var failures = 0
+    while page.count < size, !isAtEnd {
+      do throws(PersistenceError) {
+        guard let object = try await object() else {
+          isAtEnd = true
+          break
+        }
+        page.append(object)
+        failures = 0
+        query.after = object
+        query.token = nil
+        query.offset = 0
+        query.limit = query.limit.map { $0 - 1 }
+      } catch {
+        failures += 1
+        let hasBegun = rows != nil
+        rows = nil
+        guard hasBegun, failures < 2, dialect.seeksByKey, error.isRetryable, !Task.isCancelled else {
+          isAtEnd = true
+          throw error
+        }
+      }
+    }
+    if isAtEnd { rows = nil }
+    return page.isEmpty ? nil : page
+  }
+
+  private func object() async throws(PersistenceError) -> Object? {
+    let schema = try RemoteRecord<Object>.schema()
+    if rows == nil {
+      if query.limit == 0 { return nil }
+      rows = try await dialect.fetch(try source.request(query))
+    }
+    guard let rows, let row = try await rows() else { return nil }
+    return try RemoteRecord<Object>.object(row, schema, at: source.server)
   }
 }

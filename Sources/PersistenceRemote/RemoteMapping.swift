@@ -1,9 +1,8 @@
-/// How to speak with a server that is none of this package: its paths, its parameters, and where records stand in its
-/// answers.
+/// A description of a third-party server: its paths, its parameters, and the structure of its answers.
 ///
-/// What such a server cannot be asked throws ``PersistenceError/Code/unsupported``, before anything is sent: conditions
-/// that it has no parameters for, several values of one field, orders where it has none, and batches. Texts are ordered and
-/// ties broken as that server does: layers do not take its first ten for those that would be the first ten here.
+/// A query that the server does not support throws ``PersistenceError/Code/unsupported`` before any request: a
+/// predicate without a parameter, several values of one field, an unsupported order, or a batch. The server
+/// decides how text sorts and how ties break, so layers do not rely on the order of its answers.
 ///
 /// ```swift
 /// var mapping = RemoteMapping()
@@ -13,51 +12,52 @@
 /// let movies = try RemoteServer("https://films.example.com", mapping: mapping).dataSource(of: Movie.self)
 /// ```
 public struct RemoteMapping: Sendable, Hashable {
-  /// How a record is replaced.
+  /// The method that replaces a record.
   public enum Replacing: String, Sendable, Hashable {
-    /// By PUT.
+    /// PUT.
     case put = "PUT"
-    /// By PATCH.
+    /// PATCH.
     case patch = "PATCH"
   }
 
-  /// Which conditions the server takes.
+  /// The predicates that the server supports.
   public enum Conditions: Sendable, Hashable {
-    /// None: only whole collections are asked for.
+    /// None: every query reads whole collections.
     case none
-    /// Fields that equal values, joined by and: each a parameter of the member's name.
+    /// A conjunction of equalities, each a parameter with the member's name.
     case equalities
   }
 
-  /// The path of each model's collection; `/` and the model's name where none is given.
+  /// The path of each model's collection.
   ///
-  /// A record's path is that of its
-  /// collection and the values of its key.
+  /// The default is `/` and the model's name.
+  ///
+  /// A record's path is the path of its collection and the values of its key.
   public var collections: [String: String] = [:]
-  /// The members' names where they are not those of the fields.
+  /// The JSON members whose names differ from those of the fields.
   public var members: [String: String] = [:]
-  /// The names of the members that lead to the records in the answer to a query; empty where the answer is their array.
+  /// The path of members to the records in a query's answer; empty if the answer is their array.
   public var records: [String] = []
-  /// The names of the members that lead to the record in the answer about one; empty where the answer is the record.
+  /// The path of members to the record in the answer for one record; empty if the answer is the record.
   public var record: [String] = []
-  /// The names of the members that lead to the number of records that a query has, in the answer to it; empty where the
-  /// answer does not say.
+  /// The path of members to the total number of records in a query's answer; empty if the answer lacks it.
   ///
-  /// Without it a walk ends at a page without records, since a server may give shorter pages than it is asked for.
+  /// Without a total, an iteration ends at an empty page, since a server may return shorter pages than
+  /// requested.
   public var total: [String] = []
-  /// Which conditions the server takes.
+  /// The predicates that the server supports.
   public var conditions = Conditions.equalities
-  /// The parameter of an order: members with commas, `-` before one for descending; nil where there is none.
+  /// The parameter for the order: comma-separated members, with `-` for descending; nil if unsupported.
   public var sort: String? = "sort"
-  /// The parameter of how many records are wanted; nil where there is none, so that all come at once.
+  /// The parameter for the number of records; nil if the server returns all records at once.
   public var limit: String? = "limit"
-  /// The parameter of how many records are passed over; nil where there is none.
+  /// The parameter for the number of records to skip; nil if unsupported.
   public var offset: String? = "offset"
-  /// How many records are asked for at once.
+  /// The number of records of one request.
   public var pageSize = 100
-  /// How a record is replaced.
+  /// The method that replaces a record.
   public var replacing = Replacing.put
 
-  /// A mapping to paths and members of the models' and fields' own names.
+  /// Creates a mapping with the names of the models and fields.
   public init() {}
 }

@@ -3,30 +3,29 @@ public import PersistenceCore
 public import PersistenceDriver
 import Synchronization
 
-/// A server that stores are asked of: its URL, a token and connections, which all of its stores share.
+/// A server with data sources: its URL, a token and a connection pool, which its data sources share.
 ///
 /// ```swift
 /// let server = try RemoteServer("https://movies.example.com", token: token)
 /// let movies = server.dataSource(of: Movie.self)
 /// ```
 ///
-/// Connections are kept open and used again; releasing the last store and the server closes them.
+/// The pool closes when the server and its last data source are released.
 public final class RemoteServer: Sendable {
   let client: RemoteClient
   let mapping: RemoteMapping?
-  private let checked = Mutex<[StoredName: [ModelSchema]]>([:])
+  private let validated = Mutex<[StoredName: [ModelSchema]]>([:])
 
-  /// Names a server; nothing is sent before it is asked.
+  /// Creates a server without connecting to it.
   ///
   /// - Parameters:
-  ///   - url: Where it is, such as `https://movies.example.com:8443/store`.
-  ///   - token: The bearer token that it is shown.
-  ///   - mapping: How it is spoken with; nil for a server of this package.
-  ///   - options: Times and limits.
-  ///   - monitoring: Where slow requests are reported.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where the URL is none of a server,
-  ///   or a token would go over a line that others can read: to another machine by `http:`, where the options do not
-  ///   allow that.
+  ///   - url: The URL, such as `https://movies.example.com:8443/store`.
+  ///   - token: The bearer token.
+  ///   - mapping: The description of a third-party server; nil for a server of this package.
+  ///   - options: Time limits and sizes.
+  ///   - monitoring: Where to log slow requests.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` if the URL is not that of a
+  ///   server, or if a token would travel in plain text to another machine without permission of the options.
   public init(
     _ url: String, token: String? = nil, mapping: RemoteMapping? = nil,
     options: RemoteOptions = RemoteOptions(), monitoring: Monitoring = Monitoring()
@@ -38,49 +37,83 @@ public final class RemoteServer: Sendable {
     else {
       throw PersistenceError(
         .invalidURL,
-        "“\(StoreURL.redacted(url))” is no URL of a server; one looks like https://example.com:8443")
+        "“\(StoreURL.redacted(url))” is not the URL of a server; use a form like https://example.com:8443")
     }
     if let token, !token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) || token.isEmpty {
-      throw PersistenceError(.invalidURL, "the token holds what a header cannot")
+      throw PersistenceError(.invalidURL, "the token contains characters that a header cannot contain")
     }
     guard token == nil || scheme == "https" || options.sendsTokenInPlainText || Self.isThisMachine(rest)
     else {
       throw PersistenceError(
         .invalidURL,
-        "the token would go to “\(url)” over a line that others can read; use https:, or say in the options "
-          + "that the line is private")
+        "the token would go to “\(url)” in plain text; use https:, or set sendsTokenInPlainText (option plaintext) "
+          + "for a private connection")
     }
     self.mapping = mapping
     client = RemoteClient(base: url, token: token, options: options, monitoring: monitoring)
   }
 
-  /// The objects of one kind that the server has.
+  /// The data source of one kind of object.
   ///
-  /// - Parameter type: What is kept.
-  /// - Returns: A store; several of the same kind are one.
+  /// - Parameter type: The type of the objects.
+  /// - Returns: A data source. All data sources of one type share the same objects.
   public func dataSource<Object: PersistentRecord>(of type: Object.Type) -> RemoteDataSource<Object> {
     RemoteDataSource(self)
   }
 
-  /// Whether this declaration of a model has been compared with the server's.
-  func isChecked(_ schema: ModelSchema) -> Bool {
-    checked.withLock { $0[StoredName(schema.name)]?.contains(schema) ?? false }
+  /// Whether this schema has been compared with the server's.
+  func isValidated(_ schema: ModelSchema) -> Bool {
+    validated.withLock { $0[StoredName(schema.name)]?.contains(schema) ?? false }
   }
 
-  func note(checked schema: ModelSchema) {
-    checked.withLock { checked in
-      let known = checked[StoredName(schema.name)] ?? []
-      if !known.contains(schema) { checked[StoredName(schema.name)] = known + [schema] }
+  func markValidated(_ schema: ModelSchema) {
+    validated.withLock { validated in
+      let known = validated[StoredName(schema.name)] ?? []
+      if !known.contains(schema) { validated[StoredName(schema.name)] = known + [schema] }
     }
   }
 
-  /// Whether what stands after a URL's scheme names this machine, by its form alone: names are not looked up.
+  /// Whether the host is this machine, judged without a name look-up.
   private static func isThisMachine(_ rest: Substring) -> Bool {
-    let place = rest.dropFirst(3).prefix { $0 != "/" }
-    if place == "[::1]" || place.hasPrefix("[::1]:") { return true }
-    let host = place.prefix { $0 != ":" }
+    let authority = rest.dropFirst(3).prefix { $0 != "/" }
+    if authority == "[::1]" || authority.hasPrefix("[::1]:") { return true }
+    let host = authority.prefix { $0 != ":" }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return host.lowercased() == "localhost"
       || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
+  }
+}
+
+/// The options of a client.
+public struct RemoteOptions: Sendable, Hashable {
+  /// The time limit for connecting.
+  public var connectTime: Duration
+  /// The time limit of a request and its answer, unless the answer is streamed.
+  public var requestTime: Duration
+  /// The time limit between two parts of a streamed answer.
+  public var readTime: Duration
+  /// The maximum number of pooled connections.
+  public var connections: Int
+  /// The maximum size in bytes of an answer that is not streamed, and of a line of one that is.
+  public var answerSize: Int
+
+  /// Whether to send the token by `http:` to another machine.
+  ///
+  /// Allow it only over a private connection, such as a tunnel.
+  public var sendsTokenInPlainText: Bool
+
+  /// Creates options.
+  public init(
+    connectTime: Duration = .seconds(10), requestTime: Duration = .seconds(30),
+    readTime: Duration = .seconds(60),
+    connections: Int = 8, answerSize: Int = 64 << 20,
+    sendsTokenInPlainText: Bool = false
+  ) {
+    self.connectTime = connectTime
+    self.requestTime = requestTime
+    self.readTime = readTime
+    self.connections = max(1, connections)
+    self.answerSize = answerSize
+    self.sendsTokenInPlainText = sendsTokenInPlainText
   }
 }

@@ -1,44 +1,43 @@
 package import PersistenceDriver
 
-/// What tells one SQL database's language from another's.
+/// The syntax and functions of one SQL database.
 package protocol SQLDialect: Sendable {
   /// A parameter, by its number from 1.
   func parameter(_ number: Int) -> String
 
-  /// A name that means itself, whatever it holds.
+  /// A quoted name.
   func identifier(_ name: String) -> String
 
-  /// What stands behind `INSERT` and `UPDATE` so that a conflict is refused, whatever the table says of it.
-  var aborting: String { get }
+  /// The clause after `INSERT` or `UPDATE` that makes a conflict fail, whatever the table's definition says.
+  var abortClause: String { get }
 
-  /// A column where its values are read.
+  /// A column as a result or an argument.
   func value(_ column: SQLColumn) -> String
 
-  /// A column where it is compared or sorted by.
+  /// A column as an operand of a comparison or a sort key.
   func compared(_ column: SQLColumn) -> String
 
-  /// An expression that means the same, and that the database does not look up in an index.
+  /// An equivalent expression that the database does not look up in an index.
   func unindexed(_ expression: String) -> String
 
-  /// What is compared and sorted by in the place of an expression of a kind, so that the order is the
-  /// contract's.
+  /// The expression to compare and sort by, so that the order of a kind is the contract's.
   func orderKey(_ expression: String, of kind: FieldKind) -> String
 
-  /// Whether two expressions differ, NULL being equal to NULL.
-  func areDistinct(_ left: String, _ right: String) -> String
+  /// Whether two expressions differ, where NULL equals NULL.
+  func isDistinct(_ left: String, _ right: String) -> String
 
-  /// Whether two expressions are the same, NULL being equal to NULL.
-  func areSame(_ left: String, _ right: String) -> String
+  /// Whether two expressions are equal, where NULL equals NULL.
+  func isSame(_ left: String, _ right: String) -> String
 
-  /// Whether a column that is not NULL holds one of the values bound to one parameter.
+  /// Whether a column that is not NULL holds one of the values in a list parameter.
   func isMember(_ column: String, of parameter: String, isNegated: Bool) -> String
 
-  /// Whether the search bound to a parameter finds something in a column; never UNKNOWN.
-  func isFound(_ parameter: String, in column: String) -> String
+  /// Whether the search in a parameter matches a column; never UNKNOWN.
+  func search(_ parameter: String, in column: String) -> String
 
-  /// Whether the condition bound to a parameter holds for the columns; never UNKNOWN.
-  func holds(_ parameter: String, for columns: [String]) -> String
+  /// Whether the condition in a parameter is true for the columns; never UNKNOWN.
+  func evaluate(_ parameter: String, for columns: [String]) -> String
 
-  /// One criterion of an order, with NULL first where it ascends and last where it descends (contract O3).
+  /// One criterion of an order: NULL first if ascending, last if descending (contract O3).
   func criterion(_ expression: String, isDescending: Bool) -> String
 }

@@ -1,25 +1,25 @@
 package import PersistenceDriver
 package import PersistenceDriverSupport
 
-/// A statement to run: its shape, and what is bound to its parameters in their order.
+/// A statement to run: the key of its text, and the bindings of its parameters.
 package struct SQLStatement: Sendable {
-  /// What decides the text.
-  package let shape: StatementKey
-  /// What is bound.
+  /// The key of the text.
+  package let key: StatementKey
+  /// The bindings, in the order of the parameters.
   package let bindings: [SQLBinding]
 
-  package init(_ shape: StatementKey, _ bindings: [SQLBinding]) {
-    self.shape = shape
+  package init(_ key: StatementKey, _ bindings: [SQLBinding]) {
+    self.key = key
     self.bindings = bindings
   }
 }
 
-/// A request, lowered once, from which the statements that answer it are made.
+/// A lowered request, which makes the statements that answer it.
 package struct SQLQuery: Sendable {
   /// The request's condition.
   package let predicate: LoweredPredicate
 
-  /// The request's total order, by position.
+  /// The request's total order, by field position.
   package let order: RowOrder
 
   private let model: UInt32
@@ -29,12 +29,11 @@ package struct SQLQuery: Sendable {
   /// Lowers a request.
   ///
   /// - Parameters:
-  ///   - request: What was asked for.
-  ///   - includingAnchor: Whether the request's anchor becomes a part of the condition; otherwise it is the
-  ///     place that a caller begins after.
-  ///   - model: The number of the model's table.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where the condition is
-  ///   beyond what can be evaluated.
+  ///   - request: The request.
+  ///   - includingAnchor: Whether the request's anchor becomes part of the condition; otherwise the caller seeks to it.
+  ///   - model: The number of the model.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where neither SQL nor the
+  ///   evaluator can take the condition.
   package init(_ request: FetchRequest, includingAnchor: Bool, model: UInt32) throws {
     schema = request.schema
     self.model = model
@@ -44,46 +43,46 @@ package struct SQLQuery: Sendable {
     orderWords = order.criteria.map { UInt64($0.position) << 1 | ($0.isDescending ? 1 : 0) }
   }
 
-  /// A statement that yields rows, sort keys or locators in order, or changes such rows.
+  /// A statement that yields rows, sort keys or row IDs in order, or changes such rows.
   ///
   /// - Parameters:
   ///   - kind: Which of these.
-  ///   - items: The fields that it yields or sets; none for all of them.
-  ///   - place: The place after which they begin.
-  ///   - limit: How many at most; nil for all.
-  ///   - offset: How many are passed over.
-  /// - Returns: The statement, whose last parameters are the limit, where there is one or an offset, and the
-  ///   offset, where it is not 0.
+  ///   - items: The fields to yield or set; empty for all of them.
+  ///   - seek: A condition that starts the rows after a position, one of ``seeks(after:)``.
+  ///   - limit: How many rows at most; nil for all.
+  ///   - offset: How many rows to skip.
+  /// - Returns: The statement. Its last parameters are the limit, if it has a limit or an offset, and the offset, if
+  ///   it is not 0.
   package func select(
-    _ kind: StatementKey.Kind, _ items: [SQLItem] = [], after place: LoweredPredicate? = nil, limit: Int?,
+    _ kind: StatementKey.Kind, _ items: [SQLItem] = [], after seek: LoweredPredicate? = nil, limit: Int?,
     offset: Int = 0
   ) -> SQLStatement {
-    statement(kind, items, order: orderWords, after: place, limit: limit, offset: offset, values: [])
+    statement(kind, items, order: orderWords, after: seek, limit: limit, offset: offset, values: [])
   }
 
-  /// A statement that yields fields of all rows of the condition, in any order.
+  /// A statement that yields fields of all rows that match the condition, in any order.
   package func unordered(_ items: [SQLItem]) -> SQLStatement {
     statement(.rows, items, order: [], values: [])
   }
 
-  /// A statement that counts rows, no further than a limit where one is given.
+  /// A statement that counts rows, and stops at a limit if there is one.
   package func count(upTo limit: Int?) -> SQLStatement {
     statement(limit == nil ? .count : .countUpTo, order: [], limit: limit, values: [])
   }
 
-  /// A statement that deletes the rows of the condition, or of a page of them.
+  /// A statement that deletes the rows that match the condition, or a page of them.
   package func delete(limit: Int?, offset: Int) -> SQLStatement {
     isPage(limit, offset)
-      ? statement(.deleteChosen, order: orderWords, limit: limit, offset: offset, values: [])
+      ? statement(.deletePage, order: orderWords, limit: limit, offset: offset, values: [])
       : statement(.delete, order: [], values: [])
   }
 
-  /// A statement that sets fields of the rows of the condition, or of a page of them.
+  /// A statement that sets fields of the rows that match the condition, or of a page of them.
   ///
   /// - Parameters:
-  ///   - values: The fields' positions, and what they are set to.
+  ///   - values: The fields' positions and new values.
   ///   - limit: How many rows at most; nil for all.
-  ///   - offset: How many are passed over.
+  ///   - offset: How many rows to skip.
   /// - Returns: The statement.
   package func set(_ values: [(position: Int, value: PersistentValue)], limit: Int?, offset: Int)
     -> SQLStatement
@@ -91,32 +90,33 @@ package struct SQLQuery: Sendable {
     let items = values.map { SQLItem(.field, $0.position) }
     let bindings = values.map { SQLBinding.value($0.value) }
     return isPage(limit, offset)
-      ? statement(.setChosen, items, order: orderWords, limit: limit, offset: offset, values: bindings)
+      ? statement(.setPage, items, order: orderWords, limit: limit, offset: offset, values: bindings)
       : statement(.set, items, order: [], values: bindings)
   }
 
-  /// A statement that computes values over the rows of the condition, or of a page of them: a row for each group
-  /// of equal fields among the items, in the order of these fields; one row where there are none.
+  /// A statement that computes aggregates over the rows that match the condition, or over a page of them.
+  ///
+  /// It groups and orders by the fields among the items; without fields it yields one row.
   package func aggregates(_ items: [SQLItem], limit: Int?, offset: Int) -> SQLStatement {
     isPage(limit, offset)
-      ? statement(.aggregatesOfChosen, items, order: orderWords, limit: limit, offset: offset, values: [])
+      ? statement(.aggregatesOfPage, items, order: orderWords, limit: limit, offset: offset, values: [])
       : statement(.aggregates, items, order: [], values: [])
   }
 
   private func isPage(_ limit: Int?, _ offset: Int) -> Bool { limit != nil || offset > 0 }
 
   private func statement(
-    _ kind: StatementKey.Kind, _ items: [SQLItem] = [], order: [UInt64], after place: LoweredPredicate? = nil,
+    _ kind: StatementKey.Kind, _ items: [SQLItem] = [], order: [UInt64], after seek: LoweredPredicate? = nil,
     limit: Int? = nil, offset: Int = 0, values: [SQLBinding]
   ) -> SQLStatement {
     var bindings = values
     bindings.reserveCapacity(
-      values.count + predicate.bindings.count + (place?.bindings.count ?? 0) + 2)
+      values.count + predicate.bindings.count + (seek?.bindings.count ?? 0) + 2)
     bindings += predicate.bindings
-    if let place { bindings += place.bindings }
+    if let seek { bindings += seek.bindings }
     var page: StatementKey.Page = []
     if isPage(limit, offset) {
-      // An offset stands behind a limit only; −1 is none.
+      // SQL needs a limit before an offset; −1 means no limit.
       page.insert(.limit)
       bindings.append(.count(limit.map(Int64.init) ?? -1))
     }
@@ -124,48 +124,74 @@ package struct SQLQuery: Sendable {
       page.insert(.offset)
       bindings.append(.count(Int64(offset)))
     }
-    let shape = StatementKey(
-      kind, model: model, page: page, order: order, items: items, predicate: predicate, place: place)
-    return SQLStatement(shape, bindings)
+    let key = StatementKey(
+      kind, model: model, page: page, order: order, items: items, predicate: predicate, seek: seek)
+    return SQLStatement(key, bindings)
   }
 
-  /// The conditions, one after the other, under which the rows after a place are found in order by one seek
-  /// each: those that differ from the place in the last criterion only come first.
+  /// The conditions that find the rows after a position in order, each by one seek.
   ///
-  /// A single condition with alternatives would be answered by a scan: SQLite seeks by the first column of a
-  /// row value only.
+  /// The first one matches rows that differ from the position in the last criterion only. One disjunction would be a
+  /// scan, and of a row value SQLite seeks by the first column only.
   ///
-  /// - Parameter values: The values of a row's order, one for each criterion.
-  /// - Returns: The conditions, in the order of the rows that they find.
-  package func steps(after values: [PersistentValue]) -> [LoweredPredicate] {
-    var steps: [LoweredPredicate] = []
+  /// - Parameter values: The order's values at the position, one for each criterion.
+  /// - Returns: The conditions, in the order of the rows that they match.
+  package func seeks(after values: [PersistentValue]) -> [LoweredPredicate] {
+    var seeks: [LoweredPredicate] = []
     for last in order.criteria.indices.reversed() where last < values.count {
-      var words: [PredicateOpcode] = []
+      var opcodes: [PredicateOpcode] = []
       var bindings: [SQLBinding] = []
       for (criterion, value) in zip(order.criteria[..<last], values) {
-        words.append(PredicateOpcode(value.isNull ? .isNull : .equal, criterion.position))
+        opcodes.append(PredicateOpcode(value.isNull ? .isNull : .equal, criterion.position))
         if !value.isNull { bindings.append(.value(value)) }
       }
       let (criterion, value) = (order.criteria[last], values[last])
       let position = criterion.position
       switch (value.isNull, criterion.isDescending) {
       case (true, false):
-        steps.append(
+        seeks.append(
           LoweredPredicate(
-            all: words + [PredicateOpcode(.isNotNull, position)], bindings: bindings, in: schema))
+            all: opcodes + [PredicateOpcode(.isNotNull, position)], bindings: bindings, in: schema))
       case (true, true): break
       case (false, let isDescending):
-        steps.append(
+        seeks.append(
           LoweredPredicate(
-            all: words + [PredicateOpcode(isDescending ? .less : .greater, position)],
+            all: opcodes + [PredicateOpcode(isDescending ? .less : .greater, position)],
             bindings: bindings + [.value(value)], in: schema))
         if isDescending, schema.fields[position].isOptional {
-          steps.append(
+          seeks.append(
             LoweredPredicate(
-              all: words + [PredicateOpcode(.isNull, position)], bindings: bindings, in: schema))
+              all: opcodes + [PredicateOpcode(.isNull, position)], bindings: bindings, in: schema))
         }
       }
     }
-    return steps
+    return seeks
+  }
+}
+
+/// The binding of a statement's parameter: user data never becomes part of the text.
+package enum SQLBinding: Sendable {
+  /// A value, in its column's format.
+  case value(PersistentValue)
+  /// A limit or an offset; −1 for no limit.
+  case count(Int64)
+  /// The values of a membership test, as one parameter.
+  case list([PersistentValue])
+  /// An argument of the function that searches text.
+  case search(TextMatcher)
+  /// An argument of the function that evaluates a condition over the fields at these positions.
+  case condition(CompiledPredicate, positions: [Int])
+}
+
+extension SQLBinding: CustomStringConvertible {
+  /// The value as predicates print it; the kind of other bindings.
+  package var description: String {
+    switch self {
+    case .value(let value): "\(value)"
+    case .count(let count): "\(count)"
+    case .list(let values): "[" + values.map { "\($0)" }.joined(separator: ", ") + "]"
+    case .search: "search"
+    case .condition(_, let positions): "condition over \(positions)"
+    }
   }
 }

@@ -1,29 +1,29 @@
 extension SQLQueryTranslator {
-  /// How many members of a group stand side by side: a chain of operators is as deep as it is long, so a group that
-  /// stands first in another is as deep as both are long, and SQLite allows a depth of 1,000.
+  /// How many operands a chain of AND or OR may have before it is split into parenthesised chains.
   ///
-  /// As many groups as may be nested share ``LoweredPredicate/lengthLimit`` words: 333 each, which are chains of seven
-  /// chains of 50, and twelve times 57 deep.
+  /// SQLite parses a chain to a tree as deep as the chain is long, and limits the depth to 1,000. The worst condition
+  /// nests ``LoweredPredicate/nestingLimit`` groups of 333 operands, which share ``LoweredPredicate/lengthLimit``: each
+  /// is seven chains of 50 operands, 57 deep, so twelve of them are 684 deep.
   private static let chainLength = 50
 
-  /// The condition that begins at a word; the index is moved behind it.
-  mutating func condition(_ words: [PredicateOpcode], _ index: inout Int, isInGroup: Bool) -> String {
-    let word = words[index]
+  /// The text of the condition that starts at an index, which is advanced beyond it.
+  mutating func condition(_ opcodes: [PredicateOpcode], _ index: inout Int, isInGroup: Bool) -> String {
+    let opcode = opcodes[index]
     index += 1
-    switch word.operation {
-    case .no: return "0"
-    case .yes: return "1"
+    switch opcode.operation {
+    case .never: return "0"
+    case .always: return "1"
     case .all, .any:
       var members: [String] = []
-      for _ in 0..<word.count { members.append(condition(words, &index, isInGroup: true)) }
-      let text = Self.joined(members, by: word.operation == .all ? " AND " : " OR ")
+      for _ in 0..<opcode.count { members.append(condition(opcodes, &index, isInGroup: true)) }
+      let text = Self.joined(members, by: opcode.operation == .all ? " AND " : " OR ")
       return isInGroup ? "(\(text))" : text
     case .evaluated:
       let parameter = parameter()
-      let columns = words[index..<index + word.count].map { column($0.field) }
-      index += word.count
-      return dialect.holds(parameter, for: columns)
-    default: return comparison(word)
+      let columns = opcodes[index..<index + opcode.count].map { column($0.field) }
+      index += opcode.count
+      return dialect.evaluate(parameter, for: columns)
+    default: return comparison(opcode)
     }
   }
 
@@ -35,55 +35,55 @@ extension SQLQueryTranslator {
     return joined(chunks, by: separator)
   }
 
-  private mutating func comparison(_ word: PredicateOpcode) -> String {
-    let column = table.columns[word.field]
+  private mutating func comparison(_ opcode: PredicateOpcode) -> String {
+    let column = table.columns[opcode.field]
     let compared = dialect.compared(column)
-    switch word.operation {
+    switch opcode.operation {
     case .isNull: return "\(compared) IS NULL"
     case .isNotNull: return "\(compared) IS NOT NULL"
     case .equal: return "\(compared) = \(parameter())"
-    case .differs:
+    case .notEqual:
       return column.isOptional
-        ? dialect.areDistinct(compared, parameter()) : "\(compared) <> \(parameter())"
-    case .less: return ordering(word, "<")
-    case .lessOrEqual: return ordering(word, "<=")
-    case .greater: return ordering(word, ">")
-    case .greaterOrEqual: return ordering(word, ">=")
+        ? dialect.isDistinct(compared, parameter()) : "\(compared) <> \(parameter())"
+    case .less: return ordering(opcode, "<")
+    case .lessOrEqual: return ordering(opcode, "<=")
+    case .greater: return ordering(opcode, ">")
+    case .greaterOrEqual: return ordering(opcode, ">=")
     case .isBetween, .isNotBetween:
-      let isNegated = word.operation == .isNotBetween
+      let isNegated = opcode.operation == .isNotBetween
       let key = dialect.orderKey(compared, of: column.kind)
       let lower = dialect.orderKey(parameter(), of: column.kind)
       let upper = dialect.orderKey(parameter(), of: column.kind)
-      if !isNegated, ascending.contains(word.field) {
+      if !isNegated, ascending.contains(opcode.field) {
         return "\(dialect.unindexed(key)) >= \(lower) AND \(key) <= \(upper)"
       }
-      if !isNegated, descending.contains(word.field) {
+      if !isNegated, descending.contains(opcode.field) {
         return "\(key) >= \(lower) AND \(dialect.unindexed(key)) <= \(upper)"
       }
       return orNull(
-        "\(key) \(isNegated ? "NOT " : "")BETWEEN \(lower) AND \(upper)", isNegated ? [word.field] : [])
+        "\(key) \(isNegated ? "NOT " : "")BETWEEN \(lower) AND \(upper)", isNegated ? [opcode.field] : [])
     case .isIn, .isNotIn:
-      let isNegated = word.operation == .isNotIn
+      let isNegated = opcode.operation == .isNotIn
       return orNull(
-        dialect.isMember(compared, of: parameter(), isNegated: isNegated), isNegated ? [word.field] : [])
-    case .isFound: return dialect.isFound(parameter(), in: self.column(word.field))
-    case .isNotFound: return "NOT " + dialect.isFound(parameter(), in: self.column(word.field))
-    case .fieldEqual: return fields(word, "=") { dialect.areSame($0, $1) }
-    case .fieldDiffers: return fields(word, "<>") { dialect.areDistinct($0, $1) }
-    case .fieldLess: return fieldOrdering(word, "<")
-    case .fieldLessOrEqual: return fieldOrdering(word, "<=")
-    case .fieldGreater: return fieldOrdering(word, ">")
-    case .fieldGreaterOrEqual: return fieldOrdering(word, ">=")
-    case .no, .yes, .all, .any, .evaluated, .field: return "0"
+        dialect.isMember(compared, of: parameter(), isNegated: isNegated), isNegated ? [opcode.field] : [])
+    case .textMatches: return dialect.search(parameter(), in: self.column(opcode.field))
+    case .textDoesNotMatch: return "NOT " + dialect.search(parameter(), in: self.column(opcode.field))
+    case .fieldEqual: return fields(opcode, "=") { dialect.isSame($0, $1) }
+    case .fieldNotEqual: return fields(opcode, "<>") { dialect.isDistinct($0, $1) }
+    case .fieldLess: return fieldOrdering(opcode, "<")
+    case .fieldLessOrEqual: return fieldOrdering(opcode, "<=")
+    case .fieldGreater: return fieldOrdering(opcode, ">")
+    case .fieldGreaterOrEqual: return fieldOrdering(opcode, ">=")
+    case .never, .always, .all, .any, .evaluated, .field: return "0"
     }
   }
 
-  private mutating func ordering(_ word: PredicateOpcode, _ sign: String) -> String {
-    let column = table.columns[word.field]
+  private mutating func ordering(_ opcode: PredicateOpcode, _ sign: String) -> String {
+    let column = table.columns[opcode.field]
     var key = dialect.orderKey(dialect.compared(column), of: column.kind)
     let value = dialect.orderKey(parameter(), of: column.kind)
-    if (sign.hasPrefix(">") ? ascending : descending).contains(word.field) { key = dialect.unindexed(key) }
-    return orNull("\(key) \(sign) \(value)", word.orNull ? [word.field] : [])
+    if (sign.hasPrefix(">") ? ascending : descending).contains(opcode.field) { key = dialect.unindexed(key) }
+    return orNull("\(key) \(sign) \(value)", opcode.orNull ? [opcode.field] : [])
   }
 
   /// Adds what makes a negated ordering true where a field is nil.
@@ -92,18 +92,18 @@ extension SQLQueryTranslator {
     return alternatives.isEmpty ? text : "(\(text) OR \(alternatives.joined(separator: " OR ")))"
   }
 
-  private func fields(_ word: PredicateOpcode, _ sign: String, _ nullSafe: (String, String) -> String)
+  private func fields(_ opcode: PredicateOpcode, _ sign: String, _ nullSafe: (String, String) -> String)
     -> String
   {
-    let (left, right) = (table.columns[word.field], table.columns[word.other])
+    let (left, right) = (table.columns[opcode.field], table.columns[opcode.other])
     let (first, second) = (dialect.compared(left), dialect.compared(right))
     return left.isOptional || right.isOptional ? nullSafe(first, second) : "\(first) \(sign) \(second)"
   }
 
-  private func fieldOrdering(_ word: PredicateOpcode, _ sign: String) -> String {
-    let (left, right) = (table.columns[word.field], table.columns[word.other])
+  private func fieldOrdering(_ opcode: PredicateOpcode, _ sign: String) -> String {
+    let (left, right) = (table.columns[opcode.field], table.columns[opcode.other])
     let first = dialect.orderKey(dialect.compared(left), of: left.kind)
     let second = dialect.orderKey(dialect.compared(right), of: right.kind)
-    return orNull("\(first) \(sign) \(second)", word.orNull ? [word.field, word.other] : [])
+    return orNull("\(first) \(sign) \(second)", opcode.orNull ? [opcode.field, opcode.other] : [])
   }
 }

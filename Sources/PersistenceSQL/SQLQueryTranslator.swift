@@ -1,17 +1,15 @@
-/// Makes SQL text of shapes: for one table, in one dialect.
+/// Translates statement keys to SQL text, for one table and one dialect.
 ///
-/// It opens nothing and knows no values. A shape decides its text, so the text is made once for each shape.
+/// It needs neither a connection nor values, so the text of a key can be cached.
 package struct SQLQueryTranslator {
   let dialect: any SQLDialect
   let table: SQLTable
   var parameters = 0
 
-  /// The fields of the order, ascending and descending, whose other bound the place after which rows are wanted
-  /// already is.
+  /// The ascending and descending fields of the order whose range the seek already bounds at the start.
   ///
-  /// A condition that is a bound at the same end, too, would let the database begin at either: at the range's
-  /// beginning for every page, where it chose badly. It is true of all rows after the place, so it may go without
-  /// the index.
+  /// If the condition bounded the same end, the database might start every page at the beginning of the range. That
+  /// bound is true for all rows after the seek, so it is written without the index.
   var ascending: Set<Int> = []
   var descending: Set<Int> = []
 
@@ -21,73 +19,73 @@ package struct SQLQueryTranslator {
   }
 
   /// The text of a statement.
-  package static func text(of shape: StatementKey, on table: SQLTable, _ dialect: any SQLDialect) -> String {
+  package static func text(of key: StatementKey, on table: SQLTable, _ dialect: any SQLDialect) -> String {
     var translator = SQLQueryTranslator(dialect, table: table)
-    return translator.text(of: shape)
+    return translator.text(of: key)
   }
 
-  private mutating func text(of shape: StatementKey) -> String {
-    switch shape.kind {
-    case .rows: return select(fields(shape), shape)
-    case .orderKeys: return select(list(shape.order.map { $0.position }), shape)
-    case .locators: return select(locator, shape)
-    case .count: return "SELECT count(*) FROM \(name)" + condition(shape)
+  private mutating func text(of key: StatementKey) -> String {
+    switch key.kind {
+    case .rows: return select(fields(key), key)
+    case .orderKeys: return select(list(key.order.map { $0.position }), key)
+    case .rowIDs: return select(locator, key)
+    case .count: return "SELECT count(*) FROM \(name)" + condition(key)
     case .countUpTo:
-      return "SELECT count(*) FROM (SELECT 1 FROM \(name)\(condition(shape)) LIMIT \(parameter()))"
-    case .aggregates: return aggregates(shape, of: name + condition(shape))
-    case .aggregatesOfChosen:
-      // The text of the inner statement first, and with it its parameters: the outer has none.
-      // It yields columns as they are, since the outer one makes values of them.
-      let rows = select(places(fields(of: shape)), shape)
-      return aggregates(shape, of: "(\(rows))")
-    case .delete: return "DELETE FROM \(name)" + condition(shape)
-    case .deleteChosen: return "DELETE FROM \(name)" + chosen(shape)
-    case .set: return "UPDATE \(aborting)\(name) SET \(assignments(shape))" + condition(shape)
-    case .setChosen: return "UPDATE \(aborting)\(name) SET \(assignments(shape))" + chosen(shape)
+      return "SELECT count(*) FROM (SELECT 1 FROM \(name)\(condition(key)) LIMIT \(parameter()))"
+    case .aggregates: return aggregates(key, of: name + condition(key))
+    case .aggregatesOfPage:
+      // Translate the inner statement first: it has all parameters. It yields bare columns, which the outer one
+      // turns into values.
+      let rows = select(targets(fields(of: key)), key)
+      return aggregates(key, of: "(\(rows))")
+    case .delete: return "DELETE FROM \(name)" + condition(key)
+    case .deletePage: return "DELETE FROM \(name)" + isOnPage(key)
+    case .set: return "UPDATE \(abortClause)\(name) SET \(assignments(key))" + condition(key)
+    case .setPage: return "UPDATE \(abortClause)\(name) SET \(assignments(key))" + isOnPage(key)
     case .find: return "SELECT \(list(table.columns.indices)) FROM \(name)" + byKey()
-    case .rowAtLocator:
-      let rows = "SELECT \(fields(shape)) FROM \(name)"
-      guard table.rowNumber != nil else { return rows + byKey() }
+    case .rowByID:
+      let rows = "SELECT \(fields(key)) FROM \(name)"
+      guard table.rowID != nil else { return rows + byKey() }
       return rows + " WHERE \(locator) = \(parameter())"
     case .insert: return insert()
     case .update: return update()
     case .save: return save()
     case .deleteKey: return "DELETE FROM \(name)" + byKey()
     case .deleteAll: return "DELETE FROM \(name)"
-    case .holder: return holder(ofIndex: shape.argument)
+    case .holder: return holder(ofIndex: key.argument)
     }
   }
 
   var name: String { dialect.identifier(table.name) }
 
-  /// What makes a writing statement refuse a conflict, where the table itself says otherwise (contract W4).
-  var aborting: String { table.decidesConflicts ? dialect.aborting + " " : "" }
+  /// The clause that makes a conflict fail despite the table's own conflict clauses (contract W4).
+  var abortClause: String { table.hasConflictClauses ? dialect.abortClause + " " : "" }
 
-  /// A column where its values are read.
+  /// A column as a result.
   func column(_ position: Int) -> String { dialect.value(table.columns[position]) }
 
-  /// A column where values are written.
-  func place(_ position: Int) -> String { dialect.identifier(table.columns[position].name) }
+  /// A column as the target of an assignment.
+  func target(_ position: Int) -> String { dialect.identifier(table.columns[position].name) }
 
   func list(_ positions: some Sequence<Int>) -> String { positions.map(column).joined(separator: ", ") }
 
-  /// The fields that a statement yields.
-  private func fields(_ shape: StatementKey) -> String {
-    let items = shape.items
+  /// The fields of a statement's rows.
+  private func fields(_ key: StatementKey) -> String {
+    let items = key.items
     return items.isEmpty ? list(table.columns.indices) : list(items.map { $0.position })
   }
 
-  /// What a row is found again by.
-  private var locator: String { table.rowNumber ?? list(table.key) }
+  /// The row ID, or the key where rows have no IDs.
+  private var locator: String { table.rowID ?? list(table.key) }
 
-  /// The condition that a row is one of a page.
-  private mutating func chosen(_ shape: StatementKey) -> String {
-    let rows = select(locator, shape)
-    return " WHERE \(table.rowNumber == nil ? "(\(locator))" : locator) IN (\(rows))"
+  /// The condition that a row belongs to a page.
+  private mutating func isOnPage(_ key: StatementKey) -> String {
+    let rows = select(locator, key)
+    return " WHERE \(table.rowID == nil ? "(\(locator))" : locator) IN (\(rows))"
   }
 
-  private mutating func assignments(_ shape: StatementKey) -> String {
-    shape.items.map { "\(place($0.position)) = \(parameter())" }.joined(separator: ", ")
+  private mutating func assignments(_ key: StatementKey) -> String {
+    key.items.map { "\(target($0.position)) = \(parameter())" }.joined(separator: ", ")
   }
 
   mutating func parameter() -> String {
@@ -95,15 +93,15 @@ package struct SQLQueryTranslator {
     return dialect.parameter(parameters)
   }
 
-  mutating func select(_ what: String, _ shape: StatementKey) -> String {
-    var text = "SELECT \(what) FROM \(name)" + condition(shape) + order(shape)
-    if shape.page.contains(.limit) { text += " LIMIT \(parameter())" }
-    if shape.page.contains(.offset) { text += " OFFSET \(parameter())" }
+  mutating func select(_ what: String, _ key: StatementKey) -> String {
+    var text = "SELECT \(what) FROM \(name)" + condition(key) + order(key)
+    if key.page.contains(.limit) { text += " LIMIT \(parameter())" }
+    if key.page.contains(.offset) { text += " OFFSET \(parameter())" }
     return text
   }
 
-  private func order(_ shape: StatementKey) -> String {
-    let criteria = shape.order.map { criterion in
+  private func order(_ key: StatementKey) -> String {
+    let criteria = key.order.map { criterion in
       let column = table.columns[criterion.position]
       return dialect.criterion(
         dialect.orderKey(dialect.compared(column), of: column.kind), isDescending: criterion.isDescending)
@@ -111,17 +109,95 @@ package struct SQLQueryTranslator {
     return criteria.isEmpty ? "" : " ORDER BY " + criteria.joined(separator: ", ")
   }
 
-  private mutating func condition(_ shape: StatementKey) -> String {
+  private mutating func condition(_ key: StatementKey) -> String {
     var parts: [String] = []
-    for (number, words) in [shape.predicate, shape.place].enumerated() where !words.isEmpty {
-      let isBounded = number == 0 && !shape.place.isEmpty
-      ascending = isBounded ? Set(shape.order.filter { !$0.isDescending }.map { $0.position }) : []
-      descending = isBounded ? Set(shape.order.filter { $0.isDescending }.map { $0.position }) : []
-      if words.count == 1, words[0].operation == .yes { continue }
+    for (number, opcodes) in [key.predicate, key.seek].enumerated() where !opcodes.isEmpty {
+      let isBounded = number == 0 && !key.seek.isEmpty
+      ascending = isBounded ? Set(key.order.filter { !$0.isDescending }.map { $0.position }) : []
+      descending = isBounded ? Set(key.order.filter { $0.isDescending }.map { $0.position }) : []
+      if opcodes.count == 1, opcodes[0].operation == .always { continue }
       var index = 0
-      parts.append(condition(words, &index, isInGroup: false))
+      parts.append(condition(opcodes, &index, isInGroup: false))
     }
     guard !parts.isEmpty else { return "" }
     return " WHERE " + (parts.count == 1 ? parts[0] : parts.map { "(\($0))" }.joined(separator: " AND "))
   }
+}
+
+/// Aggregates.
+extension SQLQueryTranslator {
+  /// The fields that aggregates read, without duplicates.
+  func fields(of key: StatementKey) -> [Int] {
+    let positions = key.items.filter { $0.operation != .count }.map { $0.position }
+    return positions.isEmpty ? [table.key[0]] : Set(positions).sorted()
+  }
+
+  /// A statement over rows that yields one row for each group, in the order of the groups.
+  func aggregates(_ key: StatementKey, of rows: String) -> String {
+    let groups = key.items.filter { $0.operation == .field }.map { orderKey($0.position) }
+    let text = "SELECT \(key.items.map(expression).joined(separator: ", ")) FROM \(rows)"
+    guard !groups.isEmpty else { return text }
+    let list = groups.joined(separator: ", ")
+    return text + " GROUP BY \(list) ORDER BY \(list)"
+  }
+
+  private func expression(_ item: SQLItem) -> String {
+    switch item.operation {
+    case .field: column(item.position)
+    case .count: "count(*)"
+    case .countOfValues: "count(\(column(item.position)))"
+    case .minimum: "min(\(dialect.compared(table.columns[item.position])))"
+    case .maximum: "max(\(dialect.compared(table.columns[item.position])))"
+    case .sum: "sum(\(column(item.position)))"
+    }
+  }
+
+  private func orderKey(_ position: Int) -> String {
+    let column = table.columns[position]
+    return dialect.orderKey(dialect.compared(column), of: column.kind)
+  }
+}
+
+/// Statements over one record. Those that write have a parameter for each field, in the order of the fields.
+extension SQLQueryTranslator {
+  mutating func byKey() -> String {
+    let parts = table.key.map { position in
+      "\(dialect.compared(table.columns[position])) = \(parameter())"
+    }
+    return " WHERE " + parts.joined(separator: " AND ")
+  }
+
+  func insert() -> String {
+    let values = table.columns.indices.map { dialect.parameter($0 + 1) }
+    return "INSERT \(abortClause)INTO \(name) (\(targets(table.columns.indices))) "
+      + "VALUES (\(values.joined(separator: ", ")))"
+  }
+
+  func save() -> String {
+    let changes = nonKeyColumns.map { "\(target($0)) = excluded.\(target($0))" }
+    return insert() + " ON CONFLICT (\(targets(table.key))) DO "
+      + (changes.isEmpty ? "NOTHING" : "UPDATE SET " + changes.joined(separator: ", "))
+  }
+
+  func update() -> String {
+    // A record that has only key fields is set to itself, so that SQLite counts it.
+    let changed = nonKeyColumns.isEmpty ? table.key : nonKeyColumns
+    let changes = changed.map { "\(target($0)) = \(dialect.parameter($0 + 1))" }
+    let key = table.key.map { "\(dialect.compared(table.columns[$0])) = \(dialect.parameter($0 + 1))" }
+    return "UPDATE \(abortClause)\(name) SET \(changes.joined(separator: ", ")) "
+      + "WHERE \(key.joined(separator: " AND "))"
+  }
+
+  mutating func holder(ofIndex index: Int) -> String {
+    let values = table.indexes[index].map { position in
+      "\(column(position)) = \(parameter())"
+    }
+    return "SELECT \(list(table.key)) FROM \(name) WHERE \(values.joined(separator: " AND ")) LIMIT 1"
+  }
+
+  func targets(_ positions: some Sequence<Int>) -> String {
+    positions.map(target).joined(separator: ", ")
+  }
+
+  private var nonKeyColumns: [Int] { table.columns.indices.filter { !table.key.contains($0) } }
 }

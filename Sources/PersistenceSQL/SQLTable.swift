@@ -1,5 +1,6 @@
-/// A table that holds a model, seen through one declaration of it: the columns stand in the order of the
-/// declared fields, so that a field's position is its column's.
+package import PersistenceDriver
+
+/// A model's table as one declaration of the model sees it: a column's position is that of its declared field.
 package struct SQLTable: Sendable, Hashable {
   /// The table's name in the database.
   package let name: String
@@ -13,28 +14,62 @@ package struct SQLTable: Sendable, Hashable {
   /// The positions of each declared index's columns.
   package let indexes: [[Int]]
 
-  /// The name by which a row's number in the table is asked for, such as `rowid`; nil where rows have none.
-  package let rowNumber: String?
+  /// The name of the row ID, such as `rowid`; nil where rows have none.
+  package let rowID: String?
 
-  /// Whether another program made the table, and wrote what this library would not.
+  /// Whether another program made the table, which may hold values that this library would not write.
   package let isForeign: Bool
 
-  /// Whether the table's definition says what becomes of conflicts, such as that a record takes the place of another.
+  /// Whether the table's definition has `ON CONFLICT` clauses.
   ///
-  /// Statements overrule it, but only there: what a statement says also counts in the table's triggers, whose own
-  /// `INSERT OR IGNORE` would fail otherwise.
-  package let decidesConflicts: Bool
+  /// Only then do statements override them: a statement's conflict clause also applies to the table's triggers, whose
+  /// own `INSERT OR IGNORE` would fail.
+  package let hasConflictClauses: Bool
 
   package init(
-    name: String, columns: [SQLColumn], key: [Int], indexes: [[Int]] = [], rowNumber: String?,
-    isForeign: Bool = false, decidesConflicts: Bool = false
+    name: String, columns: [SQLColumn], key: [Int], indexes: [[Int]] = [], rowID: String?,
+    isForeign: Bool = false, hasConflictClauses: Bool = false
   ) {
     self.name = name
     self.columns = columns
     self.key = key
     self.indexes = indexes
-    self.rowNumber = rowNumber
+    self.rowID = rowID
     self.isForeign = isForeign
-    self.decidesConflicts = decidesConflicts
+    self.hasConflictClauses = hasConflictClauses
+  }
+}
+
+/// A column that holds a field.
+package struct SQLColumn: Sendable, Hashable {
+  /// How to write the column in a comparison, so that it compares as the contract requires.
+  package enum Comparison: Sendable, Hashable {
+    /// The bare column.
+    case plain
+    /// With the binary collation, where the column's declaration has another.
+    case byBytes
+    /// Without the column's affinity, which would convert a text operand to a number.
+    case withoutAffinity
+    /// Through a function that turns every value into a document, in results as well; such a column is read-only.
+    case asDocument
+  }
+
+  /// The column's name in the database, unquoted.
+  package let name: String
+
+  /// The kind of value that the field holds.
+  package let kind: FieldKind
+
+  /// Whether the column may hold NULL.
+  package let isOptional: Bool
+
+  /// How to compare it.
+  package let comparison: Comparison
+
+  package init(_ name: String, _ kind: FieldKind, isOptional: Bool, comparison: Comparison = .plain) {
+    self.name = name
+    self.kind = kind
+    self.isOptional = isOptional
+    self.comparison = comparison
   }
 }

@@ -1,14 +1,14 @@
 package import PersistenceDriver
 
-/// SQLite's language, with the functions that the engine's connections register.
+/// SQLite's SQL, with the functions that the engine registers on its connections.
 package struct SQLiteDialect: SQLDialect {
   /// The function `persistence_found(search, text)`.
   package static let searchFunction = "persistence_found"
   /// The function `persistence_holds(condition, value, …)`.
   package static let conditionFunction = "persistence_holds"
-  /// The function `persistence_decimal(text)`: bytes in the order of numbers.
+  /// The function `persistence_decimal(text)`: bytes that sort like the numbers.
   package static let decimalFunction = "persistence_decimal"
-  /// The function `persistence_document(value)`: a document that tells every value from every other.
+  /// The function `persistence_document(value)`: a JSON document, different for every value.
   package static let documentFunction = "persistence_document"
   /// The table-valued function `persistence_list(list)`, with one column, `value`.
   package static let listFunction = "persistence_list"
@@ -19,7 +19,7 @@ package struct SQLiteDialect: SQLDialect {
 
   package func identifier(_ name: String) -> String { "\"" + name.doubling("\"") + "\"" }
 
-  package var aborting: String { "OR ABORT" }
+  package var abortClause: String { "OR ABORT" }
 
   package func value(_ column: SQLColumn) -> String {
     switch column.comparison {
@@ -43,19 +43,19 @@ package struct SQLiteDialect: SQLDialect {
     kind == .decimal ? "\(Self.decimalFunction)(\(expression))" : expression
   }
 
-  package func areDistinct(_ left: String, _ right: String) -> String { "\(left) IS NOT \(right)" }
+  package func isDistinct(_ left: String, _ right: String) -> String { "\(left) IS NOT \(right)" }
 
-  package func areSame(_ left: String, _ right: String) -> String { "\(left) IS \(right)" }
+  package func isSame(_ left: String, _ right: String) -> String { "\(left) IS \(right)" }
 
   package func isMember(_ column: String, of parameter: String, isNegated: Bool) -> String {
     "\(column) \(isNegated ? "NOT " : "")IN (SELECT value FROM \(Self.listFunction)(\(parameter)))"
   }
 
-  package func isFound(_ parameter: String, in column: String) -> String {
+  package func search(_ parameter: String, in column: String) -> String {
     "\(Self.searchFunction)(\(parameter), \(column))"
   }
 
-  package func holds(_ parameter: String, for columns: [String]) -> String {
+  package func evaluate(_ parameter: String, for columns: [String]) -> String {
     "\(Self.conditionFunction)(\(([parameter] + columns).joined(separator: ", ")))"
   }
 

@@ -1,50 +1,50 @@
-/// All that decides a statement's text: equal shapes have equal texts, whatever is bound to them.
+/// Everything that determines a statement's text: statements with equal keys differ only in their bindings.
 package struct StatementKey: Equatable, Sendable {
   /// What a statement does.
   package enum Kind: UInt8, Sendable, CaseIterable {
-    /// Rows of a request, in order: the fields of its items, or all of them where it has none.
+    /// The rows of a request, in order: the fields of the items, or all fields if there are no items.
     case rows
-    /// The fields of a request's order only.
+    /// The fields of a request's order, for each row.
     case orderKeys
-    /// The row numbers of a request's rows, or their keys where rows have no numbers.
-    case locators
-    /// How many rows a condition has.
+    /// The row IDs of a request's rows, or their keys where rows have no IDs.
+    case rowIDs
+    /// How many rows match a condition.
     case count
-    /// How many rows a condition has, counting no further than a limit.
+    /// How many rows match a condition, up to a limit.
     case countUpTo
-    /// Values computed over the rows of a condition, and over those of a request with an order and a page.
-    case aggregates, aggregatesOfChosen
-    /// Deletes the rows of a condition.
+    /// Aggregates over the rows that match a condition, or over a page of them.
+    case aggregates, aggregatesOfPage
+    /// Deletes the rows that match a condition.
     case delete
-    /// Deletes the rows of a request with an order and a page.
-    case deleteChosen
-    /// Sets fields of the rows of a condition, and of those of a request with an order and a page.
-    case set, setChosen
+    /// Deletes a page of such rows.
+    case deletePage
+    /// Sets fields of the rows that match a condition, or of a page of them.
+    case set, setPage
     /// One row by its key.
     case find
-    /// One row by its number: the fields of its items, or all of them where it has none.
-    case rowAtLocator
-    /// Writes of one row; parameter `n` is the field at position `n − 1`.
+    /// One row by its row ID: the fields of the items, or all fields if there are no items.
+    case rowByID
+    /// Writes one row; parameter `n` is the field at position `n − 1`.
     case insert, update, save
     /// Deletes one row by its key.
     case deleteKey
     /// Deletes all rows.
     case deleteAll
-    /// The key of the row that has certain values in an index.
+    /// The key of the row that holds given values in a unique index.
     case holder
   }
 
-  /// The words: a head, then the order, the items, the condition and the place after which rows are wanted.
+  /// A header, then the order, the items, the condition and the seek.
   package let words: [UInt64]
 
-  /// Equal for equal shapes, and seldom for others.
+  /// The hash of the words.
   package let hash: UInt64
 
   package static func == (left: StatementKey, right: StatementKey) -> Bool {
     left.hash == right.hash && left.words == right.words
   }
 
-  /// Mixes words one after the other (the constants of SplitMix64).
+  /// Mixes one word after the other, with the constants of SplitMix64.
   private static func hash(_ words: [UInt64]) -> UInt64 {
     var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
     for word in words {
@@ -54,12 +54,12 @@ package struct StatementKey: Equatable, Sendable {
     return hash
   }
 
-  /// The shape of a statement on a model that asks for nothing but its kind.
+  /// The key of a statement without a condition or an order.
   ///
   /// - Parameters:
-  ///   - kind: What it does.
-  ///   - model: The number of the model's table, as the engine counts them.
-  ///   - index: The position of the index that it is about.
+  ///   - kind: What the statement does.
+  ///   - model: The engine's number for the model's declaration.
+  ///   - index: The position of the index, for ``Kind/holder``.
   ///   - items: What it yields.
   package init(_ kind: Kind, model: UInt32, index: Int = 0, items: [SQLItem] = []) {
     var words = [Self.head(kind, model, UInt64(UInt16(truncatingIfNeeded: index)))]
@@ -73,22 +73,22 @@ package struct StatementKey: Equatable, Sendable {
 
   init(
     _ kind: Kind, model: UInt32, page: Page, order: [UInt64], items: [SQLItem], predicate: LoweredPredicate,
-    place: LoweredPredicate?
+    seek: LoweredPredicate?
   ) {
     var words: [UInt64] = []
     words.reserveCapacity(
-      2 + order.count + items.count + predicate.words.count + (place?.words.count ?? 0))
+      2 + order.count + items.count + predicate.opcodes.count + (seek?.opcodes.count ?? 0))
     words.append(Self.head(kind, model, page.rawValue))
-    words.append(Self.counts(order: order.count, items: items.count, predicate: predicate.words.count))
+    words.append(Self.counts(order: order.count, items: items.count, predicate: predicate.opcodes.count))
     words.append(contentsOf: order)
     for item in items { words.append(item.rawValue) }
-    for word in predicate.words { words.append(word.rawValue) }
-    if let place { for word in place.words { words.append(word.rawValue) } }
+    for opcode in predicate.opcodes { words.append(opcode.rawValue) }
+    if let seek { for opcode in seek.opcodes { words.append(opcode.rawValue) } }
     self.words = words
     hash = Self.hash(words)
   }
 
-  /// Which numbers a statement is given to cut its rows to a page.
+  /// The parameters that limit a statement to a page.
   struct Page: OptionSet {
     let rawValue: UInt64
     static let offset = Page(rawValue: 1)
@@ -125,8 +125,35 @@ package struct StatementKey: Equatable, Sendable {
     words.dropFirst(2 + orderCount + itemCount).prefix(predicateCount).map(PredicateOpcode.init(rawValue:))
   }
 
-  /// The condition that rows come after a place; empty where there is none.
-  var place: [PredicateOpcode] {
+  /// The condition that rows come after a position; empty where there is none.
+  var seek: [PredicateOpcode] {
     words.dropFirst(2 + orderCount + itemCount + predicateCount).map(PredicateOpcode.init(rawValue:))
   }
+}
+
+/// A result of a statement, or a field that it sets.
+package struct SQLItem: Hashable, Sendable {
+  package enum Operation: UInt8, Sendable {
+    /// The field itself.
+    case field
+    /// How many rows there are.
+    case count
+    /// How many rows have a value in the field.
+    case countOfValues
+    case minimum, maximum
+    /// The sum of integers; nil where there are no values.
+    case sum
+  }
+
+  package let rawValue: UInt64
+
+  init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// An item over the field at a position.
+  package init(_ operation: Operation, _ position: Int = 0) {
+    rawValue = UInt64(operation.rawValue) | UInt64(position) << 8
+  }
+
+  package var operation: Operation { Operation(rawValue: UInt8(truncatingIfNeeded: rawValue)) ?? .field }
+  package var position: Int { Int(rawValue >> 8) }
 }

@@ -1,13 +1,13 @@
 import PersistenceDriver
 
 extension Capabilities {
-  /// What a SQLite store can do.
+  /// The capabilities of a SQLite store.
   ///
   /// - Parameters:
-  ///   - isReadOnly: Whether it may only be read.
-  ///   - journal: The journal that the file has.
-  ///   - largestValue: SQLite's limit, in bytes, of a text or blob, and of a whole record.
-  /// - Returns: The statement of capabilities.
+  ///   - isReadOnly: Whether the store is read-only.
+  ///   - journal: The file's journal mode.
+  ///   - largestValue: SQLite's limit, in bytes, for a text or blob, and for a whole record.
+  /// - Returns: The capabilities.
   static func sqlite(isReadOnly: Bool, journal: SQLiteConfiguration.Journal, largestValue: Int) -> Self {
     Capabilities(
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly,

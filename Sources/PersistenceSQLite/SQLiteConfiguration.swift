@@ -1,64 +1,67 @@
 public import PersistenceDriver
 
-/// How a SQLite store is opened.
+/// Options for opening a SQLite store.
 public struct SQLiteConfiguration: Sendable {
-  /// How SQLite undoes and repeats: what lies beside the file while it is in use.
+  /// The journal mode, which decides whether readers and writers block each other.
   public enum Journal: String, Sendable, Hashable, CaseIterable {
     /// A write-ahead log: readers and the writer never wait for each other.
     case wal
-    /// A rollback journal: a reader keeps the writer waiting, and the writer readers. A context that is opened
-    /// so declares ``Capabilities/readersBlockWriters``.
+    /// A rollback journal: readers and the writer block each other, which the context declares by
+    /// ``Capabilities/readersBlockWriters``.
     case delete
   }
 
-  /// When SQLite waits for the medium.
+  /// When SQLite waits until data is on disk.
   public enum Synchronous: String, Sendable, Hashable, CaseIterable {
-    /// Never: a loss of power may damage the store.
+    /// Never: a power loss may damage the store.
     case off
-    /// At checkpoints: a loss of power may lose the last transactions, never damage the store.
+    /// At checkpoints: a power loss may lose the last transactions, but does not damage the store.
     case normal
-    /// At every commit: a committed transaction survives a loss of power (contract W5).
+    /// At every commit: a committed transaction survives a power loss (contract W5).
     case full
-    /// As ``full``, and the folder is synchronised after a journal was deleted.
+    /// Like ``full``, and SQLite also synchronises the folder after deleting a journal.
     case extra
   }
 
-  /// The journal; nil, the default, for a write-ahead log in new files and for what they have in others.
+  /// The journal mode; nil, the default, means a write-ahead log for new files, and the current mode for existing ones.
   ///
-  /// Naming one changes a file that has the other, which is written into its header.
+  /// Setting it changes the mode of an existing file permanently.
   public var journal: Journal?
 
-  /// When SQLite waits for the medium; ``Synchronous/full`` by default.
+  /// When SQLite waits until data is on disk; ``Synchronous/full`` by default.
   public var synchronous: Synchronous
 
-  /// How long a writer waits for another before it throws; 5 seconds by default.
+  /// How long a writer waits for another writer before it throws; 5 seconds by default.
   public var busyTimeout: Duration
 
-  /// Whether the store may only be read; then it must exist, and nothing is written beside it that the journal
-  /// does not ask for.
+  /// Whether to open the store read-only; it must exist, and only the files that its journal mode needs are written.
   public var isReadOnly: Bool
 
-  /// Whether a file that does not exist is made; true by default.
+  /// Whether to create a missing file; true by default.
   public var createsMissingFile: Bool
 
-  /// How many connections for reading are kept open; 8 by default.
+  /// How many idle connections for reading to keep open; 8 by default.
   ///
-  /// More are opened while more are needed at once. As many pin one state before its results share them.
+  /// The context opens more while more are in use. Snapshots share connections once this many hold snapshots.
   public var poolSize: Int
 
-  /// Whether tables that others made are read from end to end first, to find a kind for each column that holds all its
+  /// Whether to read the tables of other programs completely, to find a kind for each column that represents all its
   /// values; false by default.
   ///
-  /// SQLite keeps values of any kind in a column of any declared type. Without a survey the declared type decides, and
-  /// a cell of another kind is an error. With one, a column of several kinds is a document that tells each value from
-  /// every other, computed columns are fields, and a primary key that holds NULL or values that no model's key can be
-  /// gives way to the row's number. A store opened so is only read: it is how copying tools look at it.
+  /// SQLite stores values of any kind in a column of any declared type. Without a survey, the declared type decides,
+  /// and a value of another kind is an error. A survey has these effects:
+  ///
+  /// - A column with values of several kinds becomes a document, in which different values stay different.
+  /// - Generated columns become fields.
+  /// - The row ID replaces a primary key that contains NULL, or values that no model's key can have.
+  ///
+  /// A surveyed store is read-only; copying tools use surveys.
   public var surveysForeignTables: Bool
 
-  /// Views and virtual tables that are looked at as models, where rows can be told apart; a survey is needed for them.
+  /// Views and virtual tables to include as models, if a column identifies their rows; this needs a survey.
   public var includedViews: [String]
 
-  /// What is watched and where it is reported.
+  /// What to monitor, and where to report it.
   public var monitoring: Monitoring
 
   /// Makes a configuration.

@@ -1,14 +1,14 @@
 import CSQLite
 import Foundation
 public import PersistenceDriver
+public import PersistenceDriverSupport
 import PersistenceSQL
 import Synchronization
-public import PersistenceDriverSupport
 
-/// A context that keeps models in one SQLite file: an ordinary table for each, which any SQLite tool reads.
+/// A context that stores models in one SQLite file, with an ordinary table for each model.
 ///
-/// One connection writes, a pool of others reads, each seeing a state of the store that no writer disturbs. A
-/// file that another program made opens too: its tables are models by what they declare.
+/// One connection writes, and a pool of connections reads; each reader sees one state of the store. The context also
+/// opens databases that other programs made, and derives models from their tables' definitions.
 ///
 /// ```swift
 /// let context = try SQLiteContext(path: "movies.sqlite")
@@ -17,20 +17,20 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
   /// The file's absolute path.
   public var location: String { store.location }
 
-  /// Durable, for several processes, with predicates, orders and pages answered by SQLite.
+  /// What the store supports: it is durable and multi-process, and SQLite evaluates predicates, orders and pages.
   public let capabilities: Capabilities
 
-  /// What watches over the context.
+  /// The monitor of the context.
   public let monitor: ContextMonitor
 
-  /// What the monitor knows.
+  /// Whether the store is known to be complete, as the monitor remembers.
   public var isKnownComplete: Bool { monitor.isKnownComplete }
 
   package var counters: SQLiteCounters { store.counters }
 
   let store: SQLiteStore
   let pool: SQLitePool
-  private let pins: SQLiteSharedReadTransactions
+  private let readTransactions: SQLiteSharedReadTransactions
   private let file: SQLiteFile
 
   /// The observers of the file's commits.
@@ -38,26 +38,26 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
   var gate: WriterGate { file.gate }
   private let writer: Mutex<Writer>
 
-  /// The connection that writes, opened by the first write.
+  /// The writing connection, which the first write opens.
   private struct Writer {
     var connection: SQLiteConnection?
     var isClosed = false
   }
 
-  /// Opens a store, making the file where it does not exist.
+  /// Opens a store, and creates the file if it does not exist.
   ///
   /// - Parameters:
-  ///   - path: The file, absolute or relative to the working directory.
-  ///   - configuration: How it is opened.
-  /// - Throws: ``PersistenceError``: `missingStore` where its folder does not exist, or the file where it is not
-  ///   to be made; `notAStore` where it is another kind of file; `damaged`; `readOnly` where it cannot be
-  ///   written to and was not opened for reading only; `accessDenied`; `storeFull`; `busy`; `unsupported` where
-  ///   its text is encoded in UTF-16.
+  ///   - path: The file's path, absolute or relative to the working directory.
+  ///   - configuration: How to open the store.
+  /// - Throws: ``PersistenceError``: `missingStore` if the folder does not exist, or the file if the configuration does
+  ///   not create it; `notAStore` if the file is not a SQLite database; `damaged`; `readOnly` if the file cannot be
+  ///   written and the configuration is not read-only; `accessDenied`; `storeFull`; `busy`; `unsupported` if the file
+  ///   stores text in UTF-16.
   public init(path: String, configuration: SQLiteConfiguration = SQLiteConfiguration()) throws {
     let opening = try SQLiteOpening(path: path, configuration: configuration)
     store = opening.store
     pool = SQLitePool(store)
-    pins = SQLiteSharedReadTransactions(pool, sharedLimit: configuration.poolSize)
+    readTransactions = SQLiteSharedReadTransactions(pool, sharedLimit: configuration.poolSize)
     file = SQLiteFiles.file(at: SQLiteOpening.realPath(store.path) ?? store.path, store)
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly || configuration.surveysForeignTables, journal: opening.journal,
@@ -75,14 +75,14 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     }
   }
 
-  /// Looks a record up by its key: one statement, prepared once.
+  /// Finds a record by its key, with a statement that is prepared once.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {
     try key.validate(for: schema)
     let connection = try pool.take()
     defer { pool.giveBack(connection) }
-    if let found = try findAtOnce(key, in: schema, connection, body) { return found }
+    if let found = try findWithoutTransaction(key, in: schema, connection, body) { return found }
     return try connection.withReadTransaction {
       guard let model = try connection.model(for: schema) else { return false }
       return try connection.withStatement(model.find, of: model) { statement in
@@ -94,11 +94,10 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     }
   }
 
-  /// Looks up without a transaction of its own; nil where the catalog may have changed.
+  /// Finds a record without beginning a transaction; nil if the catalog may be stale.
   ///
-  /// SQLite prepares a statement anew when the schema has changed since, and counts that: so the catalog is
-  /// checked by the very read that needs it.
-  private func findAtOnce(
+  /// SQLite counts how often a change of the schema makes it prepare a statement again, so this read checks the catalog.
+  private func findWithoutTransaction(
     _ key: RecordKey, in schema: ModelSchema, _ connection: SQLiteConnection,
     _ body: (borrowing Row) throws -> Void
   ) throws -> Bool? {
@@ -106,33 +105,33 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     defer { statement.finish() }
     try statement.bind(key)
     let code = sqlite3_step(statement.handle)
-    if statement.wasPreparedAnew { return nil }
+    if statement.wasReprepared { return nil }
     switch code {
     case SQLITE_ROW:
       try statement.withWholeRow(body)
       return true
     case SQLITE_DONE: return false
-    // Said with the catalog's help, if it happens again.
+    // If the error recurs, the caller's second attempt reports it with details from the catalog.
     default: return nil
     }
   }
 
-  /// The rows of a request, over a snapshot that lives as long as they do.
+  /// The rows of a request, from a snapshot that lives as long as the results.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    try SQLiteResults(request, in: SQLiteSnapshot(try pins.pin()))
+    try SQLiteResults(request, in: SQLiteSnapshot(try readTransactions.begin()))
   }
 
-  /// Some fields of such rows, which are all that is read.
+  /// Selected fields of a request's rows; it reads no others.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try SQLiteResults(request, selecting: positions, in: SQLiteSnapshot(try pins.pin()))
+    try SQLiteResults(request, selecting: positions, in: SQLiteSnapshot(try readTransactions.begin()))
   }
 
-  /// Pins the newest state; snapshots of one state share connections.
+  /// A snapshot of the newest state; snapshots of one state may share a connection.
   public func snapshot() throws -> any StorageSnapshot {
-    SQLiteSnapshot(try pins.pin())
+    SQLiteSnapshot(try readTransactions.begin())
   }
 
-  /// Runs a closure as one transaction, which has the store to itself for writing.
+  /// Runs a closure in a transaction, which excludes all other writers.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     try write { connection, deadline in
       try connection.beginWriting(until: deadline)
@@ -140,7 +139,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
       let observed = observers.begin(transaction)
       do {
         try body(observed.transaction)
-        if connection.catalog?.writesByItself == true { observed.mayHaveChangedMore() }
+        if connection.catalog?.hasTriggers == true { observed.mayHaveChangedMore() }
         try transaction.end()
       } catch {
         transaction.abandon()
@@ -154,12 +153,12 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     monitor.reportLongHeldResults()
   }
 
-  /// Lends the writing connection, in order of arrival.
+  /// Calls a closure with the writing connection; writers take turns in order of arrival.
   func write<Result>(_ body: (SQLiteConnection, ContinuousClock.Instant) throws -> Result) throws -> Result {
     guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
     let deadline = ContinuousClock.now + configuration.busyTimeout
     return try gate.withEntry(timeout: configuration.busyTimeout, location: location) {
-      // Outside the lock, inside the gate: nobody else writes, and `close` waits at the gate.
+      // The gate excludes other writers and `close`, so the lock on `writer` is not held here.
       return try body(try writingConnection(), deadline)
     }
   }
@@ -179,7 +178,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
 
   /// Closes the store.
   ///
-  /// Results that are alive stay readable; the last of them to be released closes the file.
+  /// Results that are still in use stay readable; releasing the last of them closes the file.
   public func close() throws {
     let timeout = configuration.busyTimeout
     let connection = try gate.withEntry(timeout: timeout, location: location) {
@@ -190,8 +189,59 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
       }
     }
     observers.end(of: self)
-    pins.close()
+    readTransactions.close()
     pool.close()
     withExtendedLifetime(connection) {}
+  }
+}
+
+/// Your own SQL, for what requests cannot express.
+extension SQLiteContext {
+  /// Runs one statement that changes the store, in a transaction of its own.
+  ///
+  /// It waits for its turn among the writers, and existing results do not see the change, as with every write. Pass
+  /// values as bindings for `?1`, `?2` and so on, never in the text.
+  ///
+  /// - Parameters:
+  ///   - sql: Exactly one statement. A statement that leaves a transaction open is rolled back and rejected.
+  ///   - bindings: A value for each parameter, stored like a field of its kind.
+  /// - Returns: How many rows it changed.
+  /// - Throws: ``PersistenceError``: `invalidRequest` if the text is not exactly one statement, or the number of
+  ///   parameters is wrong; `busy`; `readOnly`; and SQLite's own errors.
+  @discardableResult
+  public func execute(_ sql: String, _ bindings: [PersistentValue] = []) throws -> Int {
+    try write { connection, deadline in
+      let before = sqlite3_total_changes64(connection.handle)
+      try connection.retryingWhileBusy(until: deadline) {
+        try connection.withText(sql, bindings, "run a statement") { try $0.run() }
+      }
+      guard connection.isOutsideTransaction else {
+        connection.rollBack()
+        throw PersistenceError.invalidRequest(
+          "cannot run a statement that begins a transaction; use transaction(_:)")
+      }
+      return Int(sqlite3_total_changes64(connection.handle) - before)
+    }
+  }
+
+  /// Reads rows by one statement, from the newest state.
+  ///
+  /// - Parameters:
+  ///   - sql: Exactly one statement that only reads.
+  ///   - bindings: A value for each parameter.
+  /// - Returns: All rows, each with a value for each column: integers, doubles, texts, bytes and nil, as SQLite stores
+  ///   them.
+  /// - Throws: ``PersistenceError``: `invalidRequest` if the text is not exactly one statement, the number of
+  ///   parameters is wrong, or the statement changes the store.
+  public func rows(_ sql: String, _ bindings: [PersistentValue] = []) throws -> [[PersistentValue]] {
+    try pool.withConnection { connection in
+      let isReading = try connection.withText(sql, bindings, "prepare a statement") {
+        sqlite3_stmt_readonly($0.handle) != 0
+      }
+      guard isReading else {
+        throw PersistenceError.invalidRequest("the statement changes the store; use execute(_:_:)")
+      }
+      return try connection.rows(sql, bindings)
+    }
   }
 }

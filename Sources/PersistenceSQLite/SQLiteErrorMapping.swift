@@ -3,72 +3,75 @@ import Foundation
 import PersistenceDriver
 import PersistenceSQL
 
-/// Makes errors of the package of SQLite's result codes (contract E2, E5, E7).
+/// Maps SQLite's result codes to the package's errors (contract E2, E5, E7).
 enum SQLiteErrorMapping {
   /// The error for a result code.
   ///
   /// - Parameters:
   ///   - code: The extended result code.
-  ///   - database: The connection that it came from, for SQLite's words and the system's number.
-  ///   - action: What was tried, such as `read from the store`.
+  ///   - database: The connection, which has SQLite's message and the system's error number.
+  ///   - action: The failed operation, such as `read from the store`.
   ///   - location: The store.
-  /// - Returns: The error, with SQLite's own code and words beneath.
+  /// - Returns: The error, with SQLite's own code and message as the engine error.
   static func error(_ code: Int32, _ database: OpaquePointer?, _ action: String, _ location: String)
     -> PersistenceError
   {
     let system = database.map { sqlite3_system_errno($0) } ?? 0
-    let words = database.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
+    let message =
+      database.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
     let (kind, advice) = meaning(of: code, system: system)
     return PersistenceError(
       kind, "SQLite could not \(action): \(advice)", location: location,
       engineError: PersistenceError.EngineError(
         engine: "SQLite", code: Int(code),
         message: system == 0 || code & 0xFF == SQLITE_CONSTRAINT
-          ? words : "\(words) (\(String(cString: strerror(system))))"))
+          ? message : "\(message) (\(String(cString: strerror(system))))"))
   }
 
   private static func meaning(of code: Int32, system: Int32) -> (PersistenceError.Code, String) {
     let isFull = system == ENOSPC || system == EDQUOT
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED:
-      return (.busy, "another connection holds the store; try again, or raise the busy time-out")
-    case SQLITE_FULL: return (.storeFull, "the disk is full; make room and try again")
-    case SQLITE_IOERR where isFull: return (.storeFull, "the disk is full; make room and try again")
-    case SQLITE_IOERR: return (.inputOutput, "the medium failed; check the disk and the file system")
+      return (.busy, "another connection has locked the store; retry, or raise the busy time-out")
+    case SQLITE_FULL: return (.storeFull, "the disk is full; free some space and retry")
+    case SQLITE_IOERR where isFull: return (.storeFull, "the disk is full; free some space and retry")
+    case SQLITE_IOERR: return (.inputOutput, "the storage device failed; check the disk and the file system")
     case SQLITE_CORRUPT:
-      return (.damaged, "the file is damaged; restore it from a copy, or recover it with sqlite3's .recover")
-    case SQLITE_NOTADB: return (.notAStore, "the file is no SQLite database, or it is encrypted")
+      return (
+        .damaged, "the file is damaged; restore it from a backup, or recover it with sqlite3's .recover"
+      )
+    case SQLITE_NOTADB: return (.notAStore, "the file is not a SQLite database, or it is encrypted")
     case SQLITE_READONLY:
       return (
-        .readOnly, "the store may only be read; make its file and folder writable, or open it for reading"
+        .readOnly, "the store cannot be written; make its file and folder writable, or open it read-only"
       )
-    case SQLITE_CANTOPEN where isFull: return (.storeFull, "the disk is full; make room and try again")
+    case SQLITE_CANTOPEN where isFull: return (.storeFull, "the disk is full; free some space and retry")
     case SQLITE_CANTOPEN where system == ENOENT || system == ENOTDIR:
       return (.missingStore, "the file or its folder does not exist")
     case SQLITE_CANTOPEN where system == EACCES || system == EPERM || system == EROFS:
-      return (.accessDenied, "the system refuses access to the file or its folder")
+      return (.accessDenied, "the system denies access to the file or its folder; check their permissions")
     case SQLITE_CANTOPEN where system == EMFILE || system == ENFILE:
       return (.inputOutput, "too many files are open; release results that are no longer needed")
-    case SQLITE_CANTOPEN: return (.inputOutput, "the file could not be opened")
-    case SQLITE_PERM, SQLITE_AUTH: return (.accessDenied, "access was refused")
-    case SQLITE_TOOBIG: return (.valueTooLarge, "a value is longer than SQLite can hold")
+    case SQLITE_CANTOPEN: return (.inputOutput, "the file could not be opened; see the engine's message")
+    case SQLITE_PERM, SQLITE_AUTH: return (.accessDenied, "access was denied")
+    case SQLITE_TOOBIG: return (.valueTooLarge, "a value exceeds SQLite's size limit")
     case SQLITE_CONSTRAINT:
-      return (.invalidRequest, "the table's own rules refuse the record; see the engine's words")
-    default: return (.engineFailure, "see the engine's words")
+      return (.invalidRequest, "a constraint of the table rejects the record; see the engine's message")
+    default: return (.engineFailure, "see the engine's message")
     }
   }
 }
 
 extension PersistenceError {
-  /// Whether SQLite could make nothing of a statement's text.
-  var isAboutTheText: Bool { code == .engineFailure && engineError?.code == Int(SQLITE_ERROR) }
+  /// Whether SQLite rejected a statement's text.
+  var isSQLError: Bool { code == .engineFailure && engineError?.code == Int(SQLITE_ERROR) }
 
-  /// The error where a statement of ours, made after the catalog, does not fit the table.
-  func unlike(_ model: SQLiteModel) -> PersistenceError {
+  /// The error for a statement that the catalog's definition allows, but the table rejects.
+  func catalogMismatch(_ model: SQLiteModel) -> PersistenceError {
     PersistenceError(
       .damaged,
-      "the table “\(model.table.name)” is not as the store's catalog says; it was changed by another program: "
-        + "restore its columns, or the store from a copy", model: model.schema.name, location: location,
+      "the table “\(model.table.name)” does not match the store's catalog: another program has changed it; restore its "
+        + "columns, or the store from a backup", model: model.schema.name, location: location,
       engineError: engineError)
   }
 }

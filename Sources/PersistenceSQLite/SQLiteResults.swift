@@ -1,45 +1,47 @@
 import CSQLite
 import PersistenceDriver
-import PersistenceSQL
 import PersistenceDriverSupport
+import PersistenceSQL
 
-/// The rows of a request, read a page at a time by statements that are not kept open in between.
+/// The rows of a request, read a page at a time; no statement stays open between pages.
 ///
-/// Where an index or the key yields the order, a page goes on after the last row of the one before, by seeks.
-/// Where an order has to be sorted for, a small result is kept as it is; of a larger one SQLite sorts the rows'
-/// numbers, which are kept (8 bytes a row).
+/// Where an index or the key yields the order, each page starts with a seek to the end of the previous one (keyset
+/// pagination). Otherwise a small result is buffered and sorted here; of a larger one SQLite sorts the row IDs, which
+/// take 8 bytes a row.
 final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under the reader's lock
   let usesRandomAccess = false
   private let request: FetchRequest
   private let source: any SQLiteReader
   /// The model and the lowered request; nil where the store does not hold the model.
   private let query: (model: SQLiteModel, ordered: SQLQuery)?
-  /// The columns that are read.
   private let columns: SQLiteColumns
-  /// The fields of the order, and the columns in which they stand.
+  /// The fields of the order, and their columns.
   private let orderPositions: [Int]
   private let orderColumns: [Int]
 
   private var total: Int?
-  private var places = SQLiteKeysetBookmarks()
-  private var locators = SQLiteSortedRowIDs()
-  private var kept: SQLiteBufferedRows?
-  private var isLarge = false
+  /// The order's values in the row before each bookmark, counted without the request's offset.
+  private var bookmarks = KeysetBookmarks<[PersistentValue]>()
+  private var rowIDs = SQLiteSortedRowIDs()
+  private var buffered: SQLiteBufferedRows?
+  private var exceedsBuffer = false
   private var isSorted: Bool?
 
-  /// How far ahead of the nearest known place rows are read and passed over, instead of their keys only.
-  private static let passedOver = 1_024
+  /// A point to continue at: a row, and the order's values in the row before it; nil for the first row.
+  private typealias Start = (row: Int, values: [PersistentValue]?)
 
-  /// How many rows' numbers a first sort keeps, so that SQLite keeps no more either; one row more than these and
-  /// all is sorted a second time.
-  private static let firstSort = 8_192
+  /// A longer gap between the nearest bookmark and the wanted row is crossed by reading sort keys only.
+  private static let skipLimit = 1_024
+
+  /// How many row IDs the first sort keeps, in SQLite's memory too; reading beyond them sorts everything once more.
+  private static let firstSortLimit = 8_192
 
   /// Results of a request.
   ///
   /// - Parameters:
-  ///   - request: Which rows.
-  ///   - selected: The fields that the rows have; nil for all.
-  ///   - source: Where they are read.
+  ///   - request: The request.
+  ///   - selected: The positions of the fields that the rows have; nil for all.
+  ///   - source: The snapshot or transaction to read in.
   /// - Throws: ``PersistenceError``.
   init(_ request: FetchRequest, selecting selected: [Int]? = nil, in source: any SQLiteReader) throws {
     if let selected { try request.schema.requirePositions(selected) }
@@ -78,49 +80,47 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
     guard wanted > 0 else { return 0 }
     return try source.withReader { connection in
       if let total, offset >= total { return 0 }
-      if try sorts(connection, query) {
-        return try readSorted(connection, query.model, from: offset, wanted, body)
+      if try !needsSort(connection, query),
+        let count = try readInOrder(connection, from: offset, wanted, body)
+      {
+        return count
       }
-      return try readInOrder(connection, from: offset, wanted, body)
-        ?? readSorted(
-          connection, query.model, from: offset, wanted, body)
+      return try readSorted(connection, query.model, from: offset, wanted, body)
     }
   }
 
-  /// Whether SQLite has to sort.
-  private func sorts(_ connection: SQLiteConnection, _ query: (model: SQLiteModel, ordered: SQLQuery)) throws
-    -> Bool
-  {
+  private func needsSort(
+    _ connection: SQLiteConnection, _ query: (model: SQLiteModel, ordered: SQLQuery)
+  ) throws -> Bool {
     if let isSorted { return isSorted }
     let statement = query.ordered.select(.rows, columns.items, limit: 0)
-    let sorts = try connection.withStatement(statement.shape, of: query.model) { try $0.planSorts() }
+    let sorts = try connection.withStatement(statement.key, of: query.model) { try $0.planSorts() }
     isSorted = sorts
     return sorts
   }
 }
 
-/// In order by an index or the key.
+/// Rows in the order of an index or the key.
 extension SQLiteResults {
-  /// Reads rows by seeking; nil where it turns out that SQLite would have to sort for it.
+  /// Reads rows by seeks; nil where one of the seeks turns out to need a sort.
   private func readInOrder(
     _ connection: SQLiteConnection, from offset: Int, _ wanted: Int, _ body: (borrowing Row) throws -> Void
   ) throws -> Int? {
     let (first, overflow) = request.offset.addingReportingOverflow(offset)
     guard !overflow else { return 0 }
-    var place = places.nearest(notAfter: first)
-    if first - place.number > Self.passedOver {
-      guard try walk(connection, from: place, to: first) else { return nil }
-      place = places.nearest(notAfter: first)
+    var start = nearest(to: first)
+    if first - start.row > Self.skipLimit {
+      guard try advance(connection, from: start, to: first) else { return nil }
+      start = nearest(to: first)
     }
-    var skipped = first - place.number
-    if total != nil, skipped > Self.passedOver { return 0 }
+    var skipped = first - start.row
+    if total != nil, skipped > Self.skipLimit { return 0 }
     var count = 0
     var last: [PersistentValue]?
     let end = first &+ wanted < first ? Int.max : first + wanted
-    let (rows, isFull) = try run(.rows, connection, after: place, limit: end - place.number) {
-      statement, left in
+    let (rows, isFull) = try run(.rows, connection, after: start, limit: end - start.row) { statement, left in
       let cells = statement.cells(of: columns)
-      let row = UnsafeBufferPointer(start: UnsafePointer(cells.baseAddress), count: columns.lent)
+      let row = UnsafeBufferPointer(start: UnsafePointer(cells.baseAddress), count: columns.selectedCount)
       while left > 0, try statement.step() {
         left -= 1
         if skipped > 0 {
@@ -130,76 +130,72 @@ extension SQLiteResults {
         try statement.fill(cells, columns)
         try body(Row(cells: row))
         count += 1
-        let number = first + count
-        guard left == 0 || number % SQLiteKeysetBookmarks.distance == 0 else { continue }
+        let next = first + count
+        guard left == 0 || next % KeysetBookmarks<[PersistentValue]>.interval == 0 else { continue }
         let values = try statement.values(orderColumns, of: orderPositions)
-        if number % SQLiteKeysetBookmarks.distance == 0 { places.note(number, values) }
+        bookmarks.remember(values, at: next)
         if left == 0 { last = values }
       }
     }
     guard rows != nil else { return nil }
-    if let last { places.noteRecent(end, last) }
-    if !isFull, count < wanted { noteEnd(at: first + count, wasReached: skipped == 0) }
+    if let last { bookmarks.rememberPageEnd(last, at: end) }
+    if !isFull, count < wanted, skipped == 0 { noteEnd(at: first + count) }
     return count
   }
 
-  /// Notes where the rows end, once a page has come up short.
-  private func noteEnd(at number: Int, wasReached: Bool) {
-    guard wasReached, total == nil else { return }
-    total = max(0, number - request.offset)
+  private func nearest(to row: Int) -> Start {
+    bookmarks.nearest(notAfter: row).map { ($0.row, $0.position) } ?? (0, nil)
   }
 
-  /// Walks over the order's fields only, noting places, up to a row; false where SQLite would have to sort.
-  private func walk(_ connection: SQLiteConnection, from place: SQLiteKeysetBookmarks.Place, to number: Int)
-    throws
-    -> Bool
-  {
-    var position = place.number
-    let (rows, _) = try run(.orderKeys, connection, after: place, limit: number - place.number) {
-      statement, left in
+  /// Notes the number of the last row, which a short page reveals.
+  private func noteEnd(at row: Int) {
+    if total == nil { total = max(0, row - request.offset) }
+  }
+
+  /// Reads sort keys up to a row and sets bookmarks; false where SQLite would have to sort.
+  private func advance(_ connection: SQLiteConnection, from start: Start, to end: Int) throws -> Bool {
+    var row = start.row
+    let (rows, _) = try run(.orderKeys, connection, after: start, limit: end - start.row) { statement, left in
       while left > 0, try statement.step() {
         left -= 1
-        position += 1
-        if position % SQLiteKeysetBookmarks.distance == 0 {
-          places.note(position, try statement.values(orderPositions))
-        }
+        row += 1
+        try bookmarks.remember(statement.values(orderPositions), at: row)
       }
     }
-    if rows != nil, position < number { noteEnd(at: position, wasReached: true) }
+    if rows != nil, row < end { noteEnd(at: row) }
     return rows != nil
   }
 
-  /// Runs the statements that yield the rows after a place, one after the other, until there are enough.
+  /// Runs the statements that yield the rows from a start, one after the other, until there are enough.
   ///
   /// - Parameters:
-  ///   - kind: Rows, or their order's fields only.
-  ///   - connection: Where they are read.
-  ///   - place: The place.
-  ///   - limit: How many rows at most.
+  ///   - kind: Rows, or sort keys only.
+  ///   - connection: The connection to read on.
+  ///   - start: The start.
+  ///   - limit: How many rows to read at most.
   ///   - body: Steps through one statement, counting down how many rows are left to read.
   /// - Returns: How many rows there were, nil where a statement would have to sort, and whether the limit was
   ///   reached.
   /// - Throws: ``PersistenceError``, and what the closure throws.
   private func run(
-    _ kind: StatementKey.Kind, _ connection: SQLiteConnection, after place: SQLiteKeysetBookmarks.Place,
-    limit: Int,
+    _ kind: StatementKey.Kind, _ connection: SQLiteConnection, after start: Start, limit: Int,
     _ body: (SQLiteStatement, inout Int) throws -> Void
   ) throws -> (rows: Int?, isFull: Bool) {
     guard let query else { return (0, false) }
-    let values = place.values ?? request.after?.values
-    let steps: [LoweredPredicate?] = values.map { query.ordered.steps(after: $0) } ?? [nil]
+    let values = start.values ?? request.after?.values
+    let seeks: [LoweredPredicate?] = values.map { query.ordered.seeks(after: $0) } ?? [nil]
     var left = limit
-    for step in steps {
+    for seek in seeks {
       let statement = query.ordered.select(
-        kind, kind == .rows ? columns.items : [], after: step, limit: left == Int.max ? nil : left)
-      let isSorting = try connection.withStatement(statement.shape, of: query.model) { prepared in
-        // Where rows have been handed out already, a step that sorts is taken as it is.
+        kind, kind == .rows ? columns.items : [], after: seek, limit: left == Int.max ? nil : left)
+      let needsSort = try connection.withStatement(statement.key, of: query.model) { prepared in
+        // Once rows have been delivered, a statement that sorts is accepted.
         if left == limit, try prepared.planSorts() { return true }
         try prepared.bind(statement.bindings)
         try body(prepared, &left)
         return false
       }
-      if isSorting {
+      if needsSort {
         isSorted = true
         return (nil, false)
       }
@@ -209,50 +205,50 @@ extension SQLiteResults {
   }
 }
 
-/// In an order that has to be sorted for.
+/// Rows in an order that needs a sort.
 extension SQLiteResults {
   private func readSorted(
     _ connection: SQLiteConnection, _ model: SQLiteModel, from offset: Int, _ wanted: Int,
     _ body: (borrowing Row) throws -> Void
   ) throws -> Int {
-    if let kept { return try kept.read(from: offset, wanted, body) }
+    if let buffered { return try buffered.read(from: offset, wanted, body) }
     let query = try SQLQuery(request, includingAnchor: true, model: model.number)
     if offset == 0, wanted == (request.limit ?? Int.max) {
-      // All of it at once: the rows themselves go through the sort, and nothing is kept.
+      // The caller reads everything at once: SQLite sorts whole rows, and nothing is kept.
       return try readAll(query, connection, model, body)
     }
-    if !isLarge, let rows = try keep(query, connection, model) {
+    if !exceedsBuffer, let rows = try buffer(query, connection, model) {
       return try rows.read(from: offset, wanted, body)
     }
     let (end, overflow) = offset.addingReportingOverflow(wanted)
-    if !locators.isComplete, overflow || end > locators.count {
-      let isFirst = !overflow && end <= Self.firstSort
-      try locators.load(
+    if !rowIDs.isComplete, overflow || end > rowIDs.count {
+      let isFirst = !overflow && end <= Self.firstSortLimit
+      try rowIDs.load(
         query, connection, model, offset: request.offset,
-        limit: isFirst ? min(Self.firstSort, request.limit ?? Int.max) : request.limit, isAll: !isFirst)
+        limit: isFirst ? min(Self.firstSortLimit, request.limit ?? Int.max) : request.limit, isAll: !isFirst)
     }
-    if locators.isComplete { total = locators.count }
-    return try locators.read(columns, connection, model, from: offset, wanted, body)
+    if rowIDs.isComplete { total = rowIDs.count }
+    return try rowIDs.read(columns, connection, model, from: offset, wanted, body)
   }
 
-  /// Keeps all rows; nil where there are too many, or one of them cannot be read, which is said where it is met.
-  private func keep(_ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel) throws
+  /// Buffers all rows; nil where they exceed the buffer, or where one is damaged, which reading it reports.
+  private func buffer(_ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel) throws
     -> SQLiteBufferedRows?
   {
     let rows = SQLiteBufferedRows(columns, in: query.order, at: orderColumns)
     let statement = query.unordered(columns.items)
-    isLarge = true
-    try connection.withStatement(statement.shape, of: model) { prepared in
+    exceedsBuffer = true
+    try connection.withStatement(statement.key, of: model) { prepared in
       try prepared.bind(statement.bindings)
       let cells = prepared.cells(of: columns)
       while try prepared.step() {
-        guard prepared.firstMisfit(cells, columns) == nil, rows.append(cells) else { return }
+        guard prepared.firstMismatch(cells, columns) == nil, rows.append(cells) else { return }
       }
-      isLarge = false
+      exceedsBuffer = false
     }
-    guard !isLarge else { return nil }
+    guard !exceedsBuffer else { return nil }
     rows.sort(offset: request.offset, limit: request.limit)
-    kept = rows
+    buffered = rows
     total = rows.count
     return rows
   }
@@ -262,7 +258,7 @@ extension SQLiteResults {
     _ body: (borrowing Row) throws -> Void
   ) throws -> Int {
     let statement = query.select(.rows, columns.items, limit: request.limit, offset: request.offset)
-    return try connection.withStatement(statement.shape, of: model) { prepared in
+    return try connection.withStatement(statement.key, of: model) { prepared in
       try prepared.bind(statement.bindings)
       var count = 0
       while try prepared.step() {

@@ -1,19 +1,21 @@
 import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
 import Synchronization
 
-/// The store as it was at one moment.
+/// The store at one moment.
 final class SQLiteSnapshot: StorageSnapshot, SQLiteReader {
-  private let pin: SQLiteSharedReadTransaction
+  private let transaction: SQLiteSharedReadTransaction
 
-  init(_ pin: SQLiteSharedReadTransaction) {
-    self.pin = pin
-    pin.users.add(1, ordering: .relaxed)
+  init(_ transaction: SQLiteSharedReadTransaction) {
+    self.transaction = transaction
+    transaction.users.add(1, ordering: .relaxed)
   }
 
-  deinit { pin.users.subtract(1, ordering: .relaxed) }
+  deinit { transaction.users.subtract(1, ordering: .relaxed) }
 
   func withReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
-    try pin.withConnection(body)
+    try transaction.withConnection(body)
   }
 
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
@@ -26,5 +28,66 @@ final class SQLiteSnapshot: StorageSnapshot, SQLiteReader {
 
   func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
     try SQLiteResults(request, selecting: positions, in: self)
+  }
+}
+
+/// The reading half of contexts, snapshots and transactions, which provide the connection.
+protocol SQLiteReader: StorageReader {
+  /// Calls a closure with a connection that has an open transaction and an up-to-date catalog.
+  func withReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result
+}
+
+extension SQLiteReader {
+  /// The schemas of all models, including those of foreign tables.
+  public func catalog() throws -> [ModelSchema] {
+    try withReader { try $0.schemas() }
+  }
+
+  /// The schema of one model, derived on first use.
+  public func schema(named name: String) throws -> ModelSchema? {
+    try withReader { try $0.schema(of: StoredName(name)) }
+  }
+
+  /// The objects of the file that models do not represent, such as views and triggers.
+  public func unmappedObjects() throws -> [UnmappedObject] {
+    try withReader { try $0.unmappedObjects() }
+  }
+
+  func find(
+    _ key: RecordKey, in schema: ModelSchema, reading body: (borrowing Row) throws -> Void
+  ) throws -> Bool {
+    try key.validate(for: schema)
+    return try withReader { connection in
+      guard let model = try connection.model(for: schema) else { return false }
+      return try connection.withStatement(model.find, of: model) { statement in
+        try statement.bind(key)
+        guard try statement.step() else { return false }
+        try statement.withRow(model.columns, body)
+        return true
+      }
+    }
+  }
+
+  /// How many rows a request has; SQLite counts them.
+  public func count(_ request: FetchRequest) throws -> Int {
+    try withReader { connection in
+      guard let model = try connection.model(for: request.schema) else { return 0 }
+      return try connection.count(request, of: model)
+    }
+  }
+
+  /// How SQLite executes a request.
+  public func plan(for request: FetchRequest) throws -> QueryPlan {
+    try withReader { connection in
+      guard let model = try connection.model(for: request.schema) else {
+        return QueryPlan(access: .engine("the store does not hold the model"), ordering: .byEngine)
+      }
+      return try connection.plan(for: request, of: model)
+    }
+  }
+
+  /// The plan for whole rows: selecting fields does not change it.
+  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try planForWholeRows(request, selecting: positions)
   }
 }

@@ -3,19 +3,19 @@ import PersistenceDriver
 import PersistenceSQL
 import PersistenceDriverSupport
 
-/// A transaction under way on the writing connection.
+/// An open transaction on the writing connection.
 final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   let connection: SQLiteConnection
   private var isOpen = true
 
-  /// Why SQLite undid the whole transaction by itself, as it may where a disk is full.
+  /// The error after which SQLite rolled back the whole transaction, for example because the disk is full.
   private var failure: PersistenceError?
 
   init(on connection: SQLiteConnection) { self.connection = connection }
 
   /// Ends the transaction before it is committed.
   ///
-  /// - Throws: What made SQLite undo it, where the closure kept that to itself: it is not committed then.
+  /// - Throws: The error after which SQLite rolled back the transaction, if the closure has swallowed it.
   func end() throws {
     try requireOpen()
     isOpen = false
@@ -54,7 +54,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema) {
       $0.insert
-    } refused: { model, row, error in
+    } rejected: { model, row, error in
       try requireNoRecord(ofKeyOf: row, model)
       throw try violation(of: row, model) ?? error
     }
@@ -63,7 +63,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   func update(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema) {
       $0.update
-    } refused: { model, row, error in
+    } rejected: { model, row, error in
       throw try violation(of: row, model) ?? error
     }
     guard connection.changes > 0 else {
@@ -74,26 +74,27 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   func save(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema) {
       $0.save
-    } refused: { model, row, error in
+    } rejected: { model, row, error in
       throw try violation(of: row, model) ?? error
     }
   }
 
   /// Runs one of the statements that write a row.
   ///
-  /// Where a rule of the table refuses it, SQLite has undone that statement and nothing else.
+  /// If a constraint of the table rejects the row, SQLite has rolled back that statement only.
   private func write(
-    _ row: borrowing Row, in schema: ModelSchema, _ shape: (SQLiteModel) -> StatementKey,
-    refused: (SQLiteModel, borrowing Row, PersistenceError) throws -> Void
+    _ row: borrowing Row, in schema: ModelSchema, _ statementKey: (SQLiteModel) -> StatementKey,
+    rejected: (SQLiteModel, borrowing Row, PersistenceError) throws -> Void
   ) throws {
     try requireOpen()
     try schema.validate(row)
     guard let model = try connection.model(for: schema) else {
       throw PersistenceError(
-        .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
+        .invalidRequest, "cannot write a record of \(schema.name): define the model first", model: schema.name
+      )
     }
     do {
-      try connection.withStatement(shape(model), of: model) { statement in
+      try connection.withStatement(statementKey(model), of: model) { statement in
         for position in 0..<model.cells.count {
           try statement.bind(cell: row[position], at: Int32(truncatingIfNeeded: position + 1))
         }
@@ -101,8 +102,8 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
       }
     } catch let error as PersistenceError {
       if connection.isOutsideTransaction { failure = error }
-      guard Self.isRefusal(error) else { throw error.at(model: schema.name) }
-      try refused(model, row, error.at(model: schema.name))
+      guard Self.isConstraintViolation(error) else { throw error.at(model: schema.name) }
+      try rejected(model, row, error.at(model: schema.name))
     }
   }
 
@@ -115,15 +116,15 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     if exists { throw PersistenceError.duplicateKey(key, in: model.schema) }
   }
 
-  /// Which unique index refused a row, found by looking for the other holder of its values.
+  /// The unique index that rejected a row, found by looking for another record with the same values.
   private func violation(of row: borrowing Row, _ model: SQLiteModel) throws -> PersistenceError? {
     let key = try RecordKey(of: row, in: model.schema)
     for (number, index) in model.schema.indexes.enumerated() where index.isUnique {
       let values = try model.table.indexes[number].map { try row.value(at: $0) }
       guard !values.contains(where: { $0.isNull }) else { continue }
-      let shape = StatementKey(.holder, model: model.number, index: number)
-      let holder = try connection.withStatement(shape, of: model) { statement -> RecordKey? in
-        for (place, value) in values.enumerated() { try statement.bind(value, at: Int32(place + 1)) }
+      let statementKey = StatementKey(.holder, model: model.number, index: number)
+      let holder = try connection.withStatement(statementKey, of: model) { statement -> RecordKey? in
+        for (offset, value) in values.enumerated() { try statement.bind(value, at: Int32(offset + 1)) }
         return try statement.step() ? RecordKey(try statement.values(model.table.key)) : nil
       }
       if let holder, holder != key {
@@ -147,7 +148,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     try change(request.schema) { model in
       let query = try SQLQuery(request, includingAnchor: true, model: model.number)
       let statement = query.delete(limit: request.limit, offset: request.offset)
-      try connection.withStatement(statement.shape, of: model) { prepared in
+      try connection.withStatement(statement.key, of: model) { prepared in
         try prepared.bind(statement.bindings)
         try prepared.run()
       }
@@ -156,8 +157,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   /// Sets fields by one statement.
   ///
-  /// Since what is set is the same for all rows, SQLite meets a value twice in an index exactly where it would
-  /// stand there twice in the end.
+  /// All rows get the same values, so SQLite finds a duplicate in a unique index only if the final state has one.
   func update(_ request: UpdateRequest) throws -> Int {
     let (rows, schema) = (request.rows, request.rows.schema)
     do {
@@ -167,19 +167,19 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
           schema.position(of: assignment.field).map { (position: $0, value: assignment.value) }
         }
         let statement = query.set(values, limit: rows.limit, offset: rows.offset)
-        try connection.withStatement(statement.shape, of: model) { prepared in
+        try connection.withStatement(statement.key, of: model) { prepared in
           try prepared.bind(statement.bindings)
           try prepared.run()
         }
       }
-    } catch let error as PersistenceError where Self.isRefusal(error) {
-      // SQLite has undone the statement. One record after the other says which of them is refused, and why.
+    } catch let error as PersistenceError where Self.isConstraintViolation(error) {
+      // SQLite has rolled back the statement. Updating one record at a time reveals which one it rejects, and why.
       return try updateEach(request)
     }
   }
 
-  /// Whether a rule of the table refused what was written.
-  static func isRefusal(_ error: PersistenceError) -> Bool {
+  /// Whether a constraint of the table rejected a write.
+  static func isConstraintViolation(_ error: PersistenceError) -> Bool {
     error.engineError.map { Int32(truncatingIfNeeded: $0.code) & 0xFF == SQLITE_CONSTRAINT } ?? false
   }
 
@@ -189,7 +189,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     }
   }
 
-  /// Runs a statement that changes or deletes rows, and says how many.
+  /// Runs a statement that changes or deletes rows, and returns how many.
   private func change(_ schema: ModelSchema, _ body: (SQLiteModel) throws -> Void) throws -> Int {
     try withReader { _ in
       guard let model = try connection.model(for: schema) else { return 0 }
@@ -205,18 +205,18 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
       try body()
       try requireOpen()
     } catch {
-      try undoNested(error)
+      try rollBackNested()
       throw error
     }
     try connection.run(.release)
   }
 
-  /// Undoes what was done since the savepoint; the catalog may have been among it.
-  private func undoNested(_ error: any Error) throws {
+  /// Rolls back to the savepoint, and reads the catalog again, which may have changed.
+  private func rollBackNested() throws {
     guard !connection.isOutsideTransaction else { return }
     try connection.run(.rollbackToSavepoint)
     try connection.run(.release)
-    connection.forgetCatalog()
+    connection.discardCatalog()
     try connection.refreshCatalog()
   }
 }

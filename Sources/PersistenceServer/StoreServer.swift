@@ -3,25 +3,27 @@ import HummingbirdCore
 public import Logging
 import NIOCore
 public import PersistenceDriver
+import PersistenceDriverSupport
 import ServiceLifecycle
+import Synchronization
 import UnixSignals
 
-/// A server of one store over HTTP, as Documentation/Server.md describes.
+/// An HTTP server for one store; see Documentation/Server.md.
 ///
-/// It knows no Swift types of models: what it serves are the models in the store's catalog, and those that clients define.
+/// It needs no Swift types: it serves the models of the store's catalog, and those that clients define.
 public struct StoreServer: Sendable {
   private let context: any StorageContext
   private let tokens: AccessTokens
   private let limits: ServerLimits
   private let logger: Logger
 
-  /// Makes a server; it serves nothing until it is run.
+  /// Creates a server.
   ///
   /// - Parameters:
-  ///   - context: The store, which is not closed by the server.
-  ///   - tokens: Who may read and write.
-  ///   - limits: What clients may ask.
-  ///   - logger: Where failures are told that clients are not told.
+  ///   - context: The store. The server does not close it.
+  ///   - tokens: The tokens for reading and writing.
+  ///   - limits: The limits of requests and connections.
+  ///   - logger: Logs failures whose details clients do not receive.
   public init(
     _ context: any StorageContext, tokens: AccessTokens, limits: ServerLimits = ServerLimits(),
     logger: Logger = Logger(label: "persistence.server")
@@ -32,35 +34,36 @@ public struct StoreServer: Sendable {
     self.logger = logger
   }
 
-  /// Serves until the task is cancelled, the process is told to stop, or `stop` is.
+  /// Serves until the task is cancelled, the process gets a signal, or `stop` is asked.
   ///
-  /// Then no more connections are accepted, requests under way are finished, and after ``ServerLimits/shutdownTime``
-  /// broken off.
+  /// Then the server accepts no connections and finishes the requests in flight, for at most
+  /// ``ServerLimits/shutdownTime``.
   ///
   /// - Parameters:
   ///   - host: The address to listen on.
-  ///   - port: The port; 0 for any that is free.
+  ///   - port: The port; 0 for any free one.
   ///   - endsOnSignals: Whether SIGTERM and SIGINT stop the server.
-  ///   - stop: What else stops it.
-  ///   - whenListening: Told the port.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/inputOutput`` where the address cannot be listened
-  ///   on.
+  ///   - stop: Stops the server on request.
+  ///   - whenListening: Receives the port.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/inputOutput`` if the server cannot listen
+  ///   on the address.
   public func run(
     host: String = "127.0.0.1", port: Int, endsOnSignals: Bool = false, stop: ServerStop = ServerStop(),
     whenListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) async throws {
-    let reading = WorkThreads(threads: limits.readingThreads, waiting: limits.waitingRequests)
-    // One writes at a time whatever the number; a second one has its request read meanwhile.
-    let writing = WorkThreads(threads: 2, waiting: limits.waitingRequests)
+    let reading = BlockingThreads(
+      "server", limit: limits.readingThreads, queueLimit: limits.waitingRequests)
+    // A store has one writer at a time. The second thread parses the next request meanwhile.
+    let writing = BlockingThreads("server", limit: 2, queueLimit: limits.waitingRequests)
     let failure = await Self.failure {
       try await serve(host, port, endsOnSignals, stop, whenListening, reading, writing)
     }
-    try await reading.shutDown()
-    try await writing.shutDown()
+    await reading.close()
+    await writing.close()
     guard let failure else { return }
     if let failure = failure as? IOError {
       throw PersistenceError(
-        .inputOutput, "\(host):\(port) cannot be listened on: \(failure)", location: "http://\(host):\(port)")
+        .inputOutput, "cannot listen on \(host):\(port): \(failure)", location: "http://\(host):\(port)")
     }
     throw failure
   }
@@ -76,7 +79,8 @@ public struct StoreServer: Sendable {
 
   private func serve(
     _ host: String, _ port: Int, _ endsOnSignals: Bool, _ stop: ServerStop,
-    _ whenListening: @escaping @Sendable (Int) async -> Void, _ reading: WorkThreads, _ writing: WorkThreads
+    _ whenListening: @escaping @Sendable (Int) async -> Void, _ reading: BlockingThreads,
+    _ writing: BlockingThreads
   ) async throws {
     let limits = limits
     let responder = StoreResponder(
@@ -88,7 +92,7 @@ public struct StoreServer: Sendable {
         configuration: HTTP1Channel.Configuration(
           additionalChannelHandlers: [ConnectionDeadlines(limits)],
           httpDecoderConfiguration: .init(
-            // Somewhat more than the path may have, so that a longer one is answered by a problem.
+            // Above the path limit, so that a longer path gets a problem as its answer.
             maxHeaderFieldSize: 2 * limits.pathSize, maxHeaderListSize: 4 * limits.pathSize,
             maxHeaderFieldCount: 100))),
       configuration: ApplicationConfiguration(
@@ -102,5 +106,104 @@ public struct StoreServer: Sendable {
     let group = ServiceGroup(configuration: configuration)
     stop.whenAsked { await group.triggerGracefulShutdown() }
     try await group.run()
+  }
+}
+
+/// Stops a running server on request.
+public final class ServerStop: Sendable {
+  private enum State {
+    case running([@Sendable () async -> Void])
+    case asked
+  }
+
+  private let state = Mutex(State.running([]))
+
+  /// Creates a stop request that has not been made.
+  public init() {}
+
+  /// Stops the servers that run with it now, and those that start later.
+  public func ask() {
+    let waiting = state.withLock { state -> [@Sendable () async -> Void] in
+      guard case .running(let waiting) = state else { return [] }
+      state = .asked
+      return waiting
+    }
+    for body in waiting { Task { await body() } }
+  }
+
+  func whenAsked(_ body: @escaping @Sendable () async -> Void) {
+    let isAsked = state.withLock { state in
+      guard case .running(let waiting) = state else { return true }
+      state = .running(waiting + [body])
+      return false
+    }
+    if isAsked { Task { await body() } }
+  }
+}
+
+/// The limits of requests and connections, which protect clients from each other.
+public struct ServerLimits: Sendable, Hashable {
+  /// The maximum size of a body, in bytes.
+  public var bodySize: Int
+  /// The maximum size of a path with its parameters, in bytes.
+  public var pathSize: Int
+  /// The maximum size of an answer that is not streamed, in bytes.
+  ///
+  /// A longer page ends early, with a token.
+  public var pageBytes: Int
+  /// The maximum number of records of a page.
+  ///
+  /// Streamed answers have no limit.
+  public var pageSize: Int
+  /// The number of records of a page if the request does not specify it.
+  public var defaultPageSize: Int
+  /// The maximum nesting of a predicate.
+  public var queryDepth: Int
+  /// The maximum number of comparisons and values of a predicate.
+  public var querySize: Int
+  /// The time limit for the work of a request, or of one part of a streamed answer.
+  public var requestTime: Duration
+  /// The time limit for the head of a request, from the start of the connection or the end of the previous
+  /// answer.
+  public var headTime: Duration
+  /// The time limit for the body of a request.
+  public var bodyTime: Duration
+  /// The time limit for a client to read what the server has sent.
+  public var writeTime: Duration
+  /// The maximum number of connections; others wait for acceptance.
+  public var connections: Int
+  /// The maximum number of requests that wait for a thread.
+  ///
+  /// The server rejects others as busy.
+  public var waitingRequests: Int
+  /// The maximum number of concurrent reads.
+  public var readingThreads: Int
+  /// The time limit for requests in flight after a stop.
+  public var shutdownTime: Duration
+
+  /// Creates limits.
+  public init(
+    bodySize: Int = 8 << 20, pathSize: Int = 16 << 10, pageBytes: Int = 16 << 20, pageSize: Int = 1000,
+    defaultPageSize: Int = 100, queryDepth: Int = 32, querySize: Int = 2000,
+    requestTime: Duration = .seconds(30),
+    headTime: Duration = .seconds(30), bodyTime: Duration = .seconds(60), writeTime: Duration = .seconds(60),
+    connections: Int = 1024, waitingRequests: Int = 1024, readingThreads: Int = 16,
+    shutdownTime: Duration = .seconds(30)
+  ) {
+    self.bodySize = bodySize
+    self.pathSize = pathSize
+    self.pageBytes = pageBytes
+    self.pageSize = max(1, pageSize)
+    self.defaultPageSize = max(1, min(defaultPageSize, pageSize))
+    self.queryDepth = queryDepth
+    self.querySize = querySize
+    self.requestTime = requestTime
+    self.headTime = headTime
+    self.bodyTime = bodyTime
+    self.writeTime = writeTime
+    self.connections = max(1, connections)
+    self.waitingRequests = max(1, waitingRequests)
+    self.readingThreads = max(1, readingThreads)
+    self.shutdownTime = shutdownTime
   }
 }

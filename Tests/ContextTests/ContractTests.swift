@@ -2,17 +2,17 @@ import OurContexts
 import PersistenceConformance
 import Testing
 
-@Suite("The contract, on every context")
+@Suite("Contract on every context")
 struct ContractTests {
   @Test(
-    "every rule holds, or is excused by a declared capability", arguments: ContextUnderTest.ours,
+    "each check passes, or a declared capability excuses it", arguments: ContextUnderTest.ours,
     ConformanceCheck.all)
   func contract(context: ContextUnderTest, check: ConformanceCheck) async throws {
     try await run(check, on: context)
   }
 
   @Test(
-    "wrappers are contexts too: the same rules hold through each that ships",
+    "each shipped wrapper passes the same checks",
     arguments: ContextUnderTest.wrapped, ConformanceCheck.all)
   func wrappers(context: ContextUnderTest, check: ConformanceCheck) async throws {
     try await run(check, on: context)

@@ -3,7 +3,7 @@ import OurContexts
 import PersistenceConformance
 import Testing
 
-@Suite("What the documents say of the contract")
+@Suite("Contract documents")
 struct DocumentationTests {
   private static let documents = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -12,25 +12,25 @@ struct DocumentationTests {
     try String(contentsOf: Self.documents.appendingPathComponent(name), encoding: .utf8)
   }
 
-  @Test("every rule has a check, and no two checks have one name", arguments: RuleTable().rows.map(\.rule))
+  @Test("every rule has a check, and titles are unique", arguments: RuleTable().rows.map(\.rule))
   func everyRule(rule: ContractRule) {
     #expect(RuleTable().rows.contains { $0.rule == rule && !$0.checks.isEmpty }, "\(rule) has no check")
     #expect(Set(ConformanceCheck.all.map(\.id)).count == ConformanceCheck.all.count)
   }
 
-  @Test("the table of rules and checks is the one that `make docs` makes")
+  @Test("Conformance.md is the output of `make docs`")
   func table() throws {
     #expect(try text("Documentation/Conformance.md") == RuleTable().markdown + "\n", "run make docs")
   }
 
-  @Test("every rule of the contract's text is one that checks name, and the other way round")
+  @Test("the contract's text and the checks have the same rules")
   func contract() throws {
     let contract = try text("Documentation/Contract.md")
     let numbers = contract.matches(of: /\*\*([VOWRECU][0-9]+a?)/).map { String($0.1) }
     #expect(Set(numbers) == Set(ContractRule.allCases.map(\.rawValue)))
   }
 
-  @Test("the README says by which capabilities our contexts are excused", arguments: ContextUnderTest.ours)
+  @Test("the README lists the capabilities that excuse our contexts", arguments: ContextUnderTest.ours)
   func excuses(context: ContextUnderTest) throws {
     let capabilities = try context.capabilities()
     let excuses = Set(

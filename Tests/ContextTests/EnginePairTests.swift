@@ -4,9 +4,11 @@ import PersistenceConformance
 import PersistenceCore
 import Testing
 
-@Suite("E5: stores of another engine")
+@Suite("Stores of another engine")
 struct EnginePairTests {
-  @Test("E5 a store of another engine is notAStore, and keeps its files", arguments: ContextUnderTest.ours)
+  @Test(
+    "E5 opening another engine's store throws notAStore and changes no file", arguments: ContextUnderTest.ours
+  )
   func anotherEngine(context: ContextUnderTest) throws {
     guard try context.capabilities().hasFiles else { return }
     for other in ContextUnderTest.ours where other.name != context.name {
@@ -17,12 +19,12 @@ struct EnginePairTests {
         try first.save(contentsOf: (1...20).map { Account($0, balance: $0) })
         try first.close()
         let before = try store.contents()
-        let error = #expect(throws: PersistenceError.self, "\(context) at a store of \(other)") {
+        let error = #expect(throws: PersistenceError.self, "\(context) with a store of \(other)") {
           try StoreUnderTest(context, folder: store.folder).open()
         }
-        #expect(error?.code == .notAStore, "\(context) at a store of \(other)")
+        #expect(error?.code == .notAStore, "\(context) with a store of \(other)")
         #expect(
-          try store.contents().keys.sorted() == before.keys.sorted(), "\(context) at a store of \(other)")
+          try store.contents().keys.sorted() == before.keys.sorted(), "\(context) with a store of \(other)")
         let again = try store.open()
         #expect(try again.fetch(Account.self).map(\.balance) == Array(1...20))
         try again.close()

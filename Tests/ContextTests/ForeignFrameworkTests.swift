@@ -5,9 +5,9 @@ import Testing
 
 @Suite("Models and contexts of another framework")
 struct ForeignFrameworkTests {
-  private struct Refusal: Error, Equatable {}
+  private struct SuiteError: Error, Equatable {}
 
-  @Test("E1 a record is refused by a context of an object-graph framework, which is named")
+  @Test("E1 an object-graph context rejects a record, and the error names the context")
   func foreignContext() throws {
     let graph = Repository(ObjectGraph())
     let account = Account(1, balance: 1)
@@ -28,7 +28,7 @@ struct ForeignFrameworkTests {
     try graph.transaction { check($0) }
   }
 
-  @Test("E1 beside that, the object-graph framework's own models work through the same repository")
+  @Test("E1 an object-graph model works through the same repository")
   func foreignFramework() throws {
     let graph = Repository(ObjectGraph())
     try graph.save(contentsOf: [Track(2, "Two"), Track(1, "One"), Track(3, "Three")])
@@ -38,10 +38,10 @@ struct ForeignFrameworkTests {
     #expect(try graph.fetch(Track.self, options: options).map(\.title) == ["Three"])
     #expect(try graph.count(Track.self, options: FetchOptions(predicate: \.number > 1)) == 2)
     #expect(try graph.write(Track(1, "")) { $0.title = "Uno" }.title == "Uno")
-    #expect(throws: Refusal()) {
+    #expect(throws: SuiteError()) {
       try graph.transaction { store in
         try store.deleteAll(Track.self)
-        throw Refusal()
+        throw SuiteError()
       }
     }
     #expect(try graph.fetch(Track.self).map(\.title) == ["Uno", "Two", "Three"])

@@ -5,9 +5,9 @@ import PersistenceCore
 import Testing
 import PersistenceDriverSupport
 
-@Suite("Programs that look at collections")
+@Suite("Fuzzing of collections")
 struct FuzzCollectionTests {
-  /// Forty rows with ties, looked at from both ends and page by page.
+  /// Forty rows with ties, read from both ends and page by page.
   private func program() throws -> FuzzProgram {
     let schema = try ModelSchema(
       name: "FuzzRecord",
@@ -39,17 +39,17 @@ struct FuzzCollectionTests {
       ])
   }
 
-  @Test("all contexts show what the reference does")
+  @Test("all contexts give the same results as the reference model")
   func agreement() throws {
     for context in ContextUnderTest.ours { try program().run(on: context) }
   }
 
-  @Test("a context whose tokens do not hold is found")
+  @Test("the fuzzer finds a context that rejects its own tokens")
   func wanderingStore() throws {
     let context = ContextUnderTest("wandering") { _, _, _ in WanderingContext() }
     do {
       try program().run(on: context)
-      Issue.record("nothing was found")
+      Issue.record("the fuzzer found nothing")
     } catch let difference as FuzzDifference {
       #expect(difference.expected.hasPrefix("pages by token"), "\(difference)")
       #expect(difference.found.contains("incompatibleContext"), "\(difference)")
@@ -57,7 +57,7 @@ struct FuzzCollectionTests {
     }
   }
 
-  @Test("the programs of chance look at collections, too")
+  @Test("random programs include collections")
   func programsOfChance() throws {
     let context = ContextUnderTest("wandering") { _, _, _ in WanderingContext() }
     var fuzzer = Fuzzer(seed: 1, operations: 3_000)
@@ -66,8 +66,8 @@ struct FuzzCollectionTests {
   }
 }
 
-/// A store in memory that is at another place whenever it is asked, as one would be that names a path it has not
-/// made absolute: no page token is its own.
+/// An in-memory store whose location changes on every read, as with a relative path, so that it rejects its
+/// own page tokens.
 private final class WanderingContext: StorageContextWrapper {
   let wrapped: any StorageContext = MemoryContext()
   var location: String { "wandering:\(UUID().uuidString)" }

@@ -2,12 +2,13 @@ import Foundation
 import OurContexts
 import PersistenceConformance
 import PersistenceCore
+import PersistenceDriverSupport
 import Synchronization
 import Testing
 
-@Suite("Observing stores of this package")
+@Suite("Observation of every engine")
 struct ObservationTests {
-  /// Of each kind, a store in a scratch folder for as long as the closure runs.
+  /// A store of each engine, in a scratch folder for the duration of a closure.
   private func withStore(
     _ context: ContextUnderTest, _ body: (StoreUnderTest) async throws -> Void
   ) async throws {
@@ -19,10 +20,10 @@ struct ObservationTests {
   }
 
   @Test(
-    "of very many changes, each key is told once, and at every look as many are told as are there",
+    "with very many changes, each key is reported once, and each update agrees with the records",
     arguments: ContextUnderTest.ours)
   func million(context: ContextUnderTest) async throws {
-    // A directory of a million files says nothing that one of some thousands does not.
+    // For a JSON directory, thousands of files are as good as a million.
     let many = context.name == "json" ? 40_000 : 1_000_000
     let total = Environment.isSoak ? many : context.name == "json" ? 400 : 20_000
     let writers = 4
@@ -36,7 +37,7 @@ struct ObservationTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
           for writer in 0..<writers {
             group.addTask {
-              try await Self.onThread {
+              try await BlockingThread.run {
                 for start in stride(from: writer * size, to: total, by: writers * size) {
                   try repository.insert(
                     contentsOf: (start..<min(total, start + size)).map { Account($0, balance: 1) })
@@ -60,7 +61,7 @@ struct ObservationTests {
         }
         told += keys.inserted.count
         looks += 1
-        // Counting takes long on some engines.
+        // Counting is slow on some engines.
         if looks % (Environment.isSoak ? 100 : 10) == 1 { #expect(update.results.count == told) }
       }
       #expect(twice == 0)
@@ -72,7 +73,7 @@ struct ObservationTests {
   }
 
   @Test(
-    "an observer that never looks holds no more keys than it wants, and misses nothing in the end",
+    "an observer that does not read keeps no more keys than its limit, and misses nothing",
     arguments: ContextUnderTest.ours)
   func stalled(context: ContextUnderTest) async throws {
     try await withStore(context) { store in
@@ -91,7 +92,7 @@ struct ObservationTests {
     }
   }
 
-  @Test("contexts of one store in one process tell each other's keys", arguments: ContextUnderTest.ours)
+  @Test("contexts on one store in one process report each other's keys", arguments: ContextUnderTest.ours)
   func siblings(context: ContextUnderTest) async throws {
     guard try context.capabilities().isMultiProcess else { return }
     try await withStore(context) { store in
@@ -107,7 +108,7 @@ struct ObservationTests {
   }
 
   @Test(
-    "other processes' commits are looked for when the observer's clock says so, and not before",
+    "an observer polls for other processes' commits by its clock, and not earlier",
     arguments: ContextUnderTest.ours)
   func clock(context: ContextUnderTest) async throws {
     guard try context.capabilities().noticesOutsideCommits else { return }
@@ -136,22 +137,16 @@ struct ObservationTests {
       #expect(update.results.first?.id == -100)
     }
   }
-
-  private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
-    }
-  }
 }
 
-/// Something that has happened or not.
+/// A flag that is set once.
 private final class Signal: Sendable {
   private let state = Mutex(false)
   var isSet: Bool { state.withLock(\.self) }
   func set() { state.withLock { $0 = true } }
 }
 
-/// A clock whose sleepers wake when they are told to.
+/// A clock whose sleepers wake on command.
 private final class SteppedClock: Clock {
   struct Instant: InstantProtocol {
     var offset: Swift.Duration

@@ -3,10 +3,10 @@ import PersistenceCore
 import Testing
 import PersistenceDriverSupport
 
-@Suite("R4: a plain for over records that cannot be read")
+@Suite("Plain for loops over unreadable records")
 struct PlainLoopTests {
   #if os(Linux) || os(macOS)
-    @Test("R4 without a handler, it stops the program with the error's message")
+    @Test("R4 without a handler, a plain for loop stops the program with the error's message")
     func stops() async throws {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let inner = Repository(MemoryContext())

@@ -2,9 +2,9 @@ import Foundation
 import PersistenceConformance
 import Testing
 
-@Suite("Folders of checks")
+@Suite("Scratch folders")
 struct ScratchFolderTests {
-  @Test("a check that ends does not take away the folder that another one is about to use")
+  @Test("the end of a check does not remove the folder of another check")
   func together() async throws {
     try await withThrowingTaskGroup { group in
       for _ in 0..<8 {

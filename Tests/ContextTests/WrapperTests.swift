@@ -6,10 +6,10 @@ import Synchronization
 import Testing
 import PersistenceDriverSupport
 
-@Suite("What wrappers promise beyond the contract")
+@Suite("Wrappers")
 struct WrapperTests {
   @Test(
-    "a logging context says at debug level what is asked and how it ended, and values at trace level only",
+    "a logging context logs calls and outcomes at debug level, and values at trace level only",
     arguments: [Logger.Level.info, .debug, .trace])
   func levels(level: Logger.Level) throws {
     let lines = Lines()
@@ -30,7 +30,7 @@ struct WrapperTests {
     #expect(text.contains("find Person by key") && text.contains("1 rows"), "\(text)")
   }
 
-  @Test("R1a a wrapper and what it wraps are one store: each is outer inside the other's transaction")
+  @Test("R1a a wrapper and its wrapped context reject each other's use inside a transaction")
   func insideTransaction() throws {
     let inner = MemoryContext()
     let pair = [Repository(inner), Repository(LoggingContext(inner))]

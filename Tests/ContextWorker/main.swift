@@ -2,7 +2,7 @@ import Foundation
 import OurContexts
 import PersistenceConformance
 
-// The context's name, then what the suite asks of its worker.
+// The context's name, then the command of the suite.
 let arguments = CommandLine.arguments.dropFirst()
 guard let context = ContextUnderTest.ours.first(where: { $0.name == arguments.first }) else {
   print("usage: ContextWorker memory|sqlite|lmdb|json …")

@@ -1,9 +1,10 @@
 import DataAccess
 import DataAccessCombine
 import PersistenceCore
-import Synchronization
-import Testing
 import PersistenceDriverSupport
+import Synchronization
+import TestSupport
+import Testing
 
 #if canImport(Combine)
   import Combine
@@ -11,7 +12,7 @@ import PersistenceDriverSupport
   import OpenCombine
 #endif
 
-/// A record of a number.
+/// A record with a number.
 private struct Word: PersistentRecord {
   var id: Int
   static let schema = RecordSchema<Word>("Word", fields: [.field("id", \.id)], key: [\.id])
@@ -21,9 +22,9 @@ private struct Word: PersistentRecord {
   func encode(into row: RowBuffer) throws { row.encode(id, at: 0) }
 }
 
-/// Demands what it is told to, and notes what comes.
+/// A subscriber that demands on request and records what it receives.
 private final class Probe<Input: Sendable, Failure: Error>: Subscriber, Sendable {
-  private struct State: @unchecked Sendable {  // guarded by the mutex
+  private struct State: @unchecked Sendable {  // the mutex guards it
     var subscription: (any Subscription)?
     var received: [Input] = []
     var completion: Subscribers.Completion<Failure>?
@@ -59,17 +60,13 @@ private final class Probe<Input: Sendable, Failure: Error>: Subscriber, Sendable
   }
 }
 
-private struct UncheckedSubscription: @unchecked Sendable {  // handed through a mutex
+private struct UncheckedSubscription: @unchecked Sendable {  // a mutex hands it over
   let subscription: any Subscription
 }
 
 @Suite("Publishers", .timeLimit(.minutes(1)))
 struct PublisherTests {
-  private func until(_ isReached: () -> Bool) async {
-    while !isReached(), !Task.isCancelled { await Task.yield() }
-  }
-
-  @Test("no more is asked for than is demanded, and the end is told")
+  @Test("the publisher requests no more than is demanded, and completes")
   func demand() async throws {
     let box = Box(asked: 0)
     let publisher = SequencePublisher<Int, Never> {
@@ -83,82 +80,82 @@ struct PublisherTests {
     for _ in 0..<100 { await Task.yield() }
     #expect(box.asked == 0)
     probe.demand(.max(2))
-    await until { probe.count == 2 }
+    try await until { probe.count == 2 }
     for _ in 0..<1000 { await Task.yield() }
     #expect(probe.received == [1, 2])
     #expect(box.asked == 2)
     probe.demand(.max(1))
     probe.demand(.max(1))
-    await until { probe.count == 4 }
+    try await until { probe.count == 4 }
     #expect(box.asked == 4)
     probe.demand(.unlimited)
-    await until { probe.isComplete }
+    try await until { probe.isComplete }
     #expect(probe.received == [1, 2, 3, 4, 5])
   }
 
-  @Test("states are published, and updates after them; cancelling releases the observer")
+  @Test("a publisher sends states and updates, and cancelling releases the observer")
   func updates() async throws {
     let context = MemoryContext()
     let repository = Repository(context)
     let probe = Probe<LoadingState<RecordUpdate<Word>>, Never>()
     repository.updates(of: Word.self).states.publisher.subscribe(probe)
     probe.demand(.unlimited)
-    await until { probe.count == 2 }
+    try await until { probe.count == 2 }
     try repository.save(Word(1))
-    await until { probe.count == 3 }
+    try await until { probe.count == 3 }
     #expect(probe.received.map(\.isLoading) == [true, false, false])
     #expect(probe.received.last?.value?.results.map(\.id) == [1])
     #expect(context.observers.isObserved)
     probe.cancel()
-    await until { !context.observers.isObserved }
+    try await until { !context.observers.isObserved }
     try repository.save(Word(2))
     #expect(probe.count == 3)
     #expect(!probe.isComplete)
   }
 
-  @Test("who demands late is given the newest, with every change since")
+  @Test("a late demand gets the newest state with coalesced changes")
   func pressure() async throws {
     let repository = Repository(MemoryContext())
     let probe = Probe<RecordUpdate<Word>, PersistenceError>()
     repository.updates(of: Word.self).publisher.subscribe(probe)
     probe.demand(.max(1))
-    await until { probe.count == 1 }
+    try await until { probe.count == 1 }
     for id in 1...100 { try repository.save(Word(id)) }
     #expect(probe.count == 1)
     probe.demand(.max(1))
-    await until { probe.count == 2 }
+    try await until { probe.count == 2 }
     #expect(probe.received.last?.changes.keys?.inserted.count == 100)
     probe.cancel()
   }
 
-  @Test("a failure is the publisher's")
+  @Test("a failure completes the publisher")
   func failure() async throws {
     let context = MemoryContext()
     let repository = Repository(context)
     let probe = Probe<RecordUpdate<Word>, PersistenceError>()
     repository.updates(of: Word.self).publisher.subscribe(probe)
     probe.demand(.unlimited)
-    await until { probe.count == 1 }
+    try await until { probe.count == 1 }
     try context.close()
-    await until { probe.isComplete }
+    try await until { probe.isComplete }
     #expect(!context.observers.isObserved)
   }
 
-  @Test("pages are read as they are demanded")
+  @Test("pages are read on demand")
   func pages() async throws {
-    let store = try RepositoryDataSource<Word>.inMemory((1...10).map(Word.init))
+    let source = try RepositoryDataSource<Word>.inMemory((1...10).map(Word.init))
     let probe = Probe<[Word], PersistenceError>()
-    store.filter().pages(of: 4).publisher.subscribe(probe)
+    source.filter().pages(of: 4).publisher.subscribe(probe)
     probe.demand(.max(1))
-    await until { probe.count == 1 }
+    try await until { probe.count == 1 }
     #expect(probe.received.map(\.count) == [4])
     probe.demand(.unlimited)
-    await until { probe.isComplete }
+    try await until { probe.isComplete }
     #expect(probe.received.map(\.count) == [4, 4, 2])
   }
 }
 
-/// Counts what it is asked for.
+/// A counter of requests.
 private final class Box: Sendable {
   private let count: Mutex<Int>
   init(asked: Int) { count = Mutex(asked) }

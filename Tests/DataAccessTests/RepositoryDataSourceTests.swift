@@ -5,33 +5,34 @@ import PersistenceConformance
 import PersistenceCore
 import Testing
 
-@Suite("The store of a repository")
+@Suite("Repository data source")
 struct RepositoryDataSourceTests {
-  @Test("objects are written, queried and paged without blocking (E1)", arguments: ContextUnderTest.ours)
+  @Test("writes, queries and pages do not block the caller (E1)", arguments: ContextUnderTest.ours)
   func everyday(context: ContextUnderTest) async throws {
     let repository = try context.makeStore().open()
     defer { try? repository.close() }
-    let store = repository.dataSource(of: Errand.self)
-    for number in 0..<10 { try await store.insert(Errand(id: number, title: "t\(number % 3)")) }
+    let source = repository.dataSource(of: Errand.self)
+    for number in 0..<10 { try await source.insert(Errand(id: number, title: "t\(number % 3)")) }
 
-    let found = try await store.filter(where: \.title == "t1").sorted(by: \.id, inOrder: .descending).result()
+    let found = try await source.filter(where: \.title == "t1").sorted(by: \.id, inOrder: .descending)
+      .result()
     #expect(found.map(\.id) == [7, 4, 1])
     var pages: [[Int]] = []
-    for try await page in store.filter().pages(of: 4) { pages.append(page.map(\.id)) }
+    for try await page in source.filter().pages(of: 4) { pages.append(page.map(\.id)) }
     #expect(pages == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]])
 
-    let seven = try #require(try await store.find(7))
-    try await store.update(Errand(id: 7, title: "new"), replacing: seven)
+    let seven = try #require(try await source.find(7))
+    try await source.update(Errand(id: 7, title: "new"), replacing: seven)
     let conflict = await #expect(throws: PersistenceError.self) {
-      try await store.update(Errand(id: 7, title: "lost"), replacing: seven)
+      try await source.update(Errand(id: 7, title: "lost"), replacing: seven)
     }
     #expect(conflict?.code == .conflict)
-    #expect(try await store.delete(seven)?.title == "new")
-    #expect(try await store.delete(seven) == nil)
-    #expect(try await store.filter().count() == 9)
+    #expect(try await source.delete(seven)?.title == "new")
+    #expect(try await source.delete(seven) == nil)
+    #expect(try await source.filter().count() == 9)
   }
 
-  @Test("a batch is applied whole and once, however often it is sent", arguments: ContextUnderTest.ours)
+  @Test("a batch is atomic and idempotent", arguments: ContextUnderTest.ours)
   func batches(context: ContextUnderTest) async throws {
     let files = try context.makeStore()
     var repository = try files.open()
@@ -45,20 +46,20 @@ struct RepositoryDataSourceTests {
       try repository.close()
       repository = try files.open()
     }
-    let store = repository.dataSource(of: Errand.self)
-    try await store.apply(batch)
-    #expect(try await store.filter().result() == [Errand(id: 2, title: "b")])
+    let source = repository.dataSource(of: Errand.self)
+    try await source.apply(batch)
+    #expect(try await source.filter().result() == [Errand(id: 2, title: "b")])
 
     let failing = ChangeBatch([.save(Errand(id: 3, title: "c")), .insert(Errand(id: 2, title: "twice"))])
     for _ in 0..<2 {
-      let error = await #expect(throws: PersistenceError.self) { try await store.apply(failing) }
+      let error = await #expect(throws: PersistenceError.self) { try await source.apply(failing) }
       #expect(error?.code == .duplicateKey)
     }
-    #expect(try await store.find(3) == nil)
-    // Nothing of it is left, not even its id: once it can be applied, it is.
-    try await store.delete(Errand(id: 2, title: "b"))
-    try await store.apply(failing)
-    #expect(try await store.filter().count() == 2)
+    #expect(try await source.find(3) == nil)
+    // The rejected batch left nothing, not even its id, so it can succeed later.
+    try await source.delete(Errand(id: 2, title: "b"))
+    try await source.apply(failing)
+    #expect(try await source.filter().count() == 2)
     try repository.close()
   }
 }

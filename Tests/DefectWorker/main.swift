@@ -2,7 +2,7 @@ import Foundation
 import PersistenceConformance
 import PlantedDefects
 
-// The context's name, then what the suite asks of its worker.
+// The context's name, then the command of the suite.
 let arguments = CommandLine.arguments.dropFirst()
 let contexts = PlantedDefect.all.map(\.context) + PlantedDefect.Control.all.map(\.context)
 guard let context = contexts.first(where: { $0.name == arguments.first }) else {

@@ -1,15 +1,15 @@
 package import PersistenceDriver
 import PersistenceDriverSupport
 
-/// A context over another that refuses certain records, as a destination with rules of its own does.
+/// A wrapper that refuses some records, like a destination with its own rules.
 package final class RefusingContext: StorageContextWrapper {
-  /// The context that does the work.
+  /// The wrapped context.
   package let wrapped: any StorageContext
 
   /// Wraps a context.
   package init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
 
-  /// Whether a record of ``SampleStores/pairs()`` is refused: one in 97.
+  /// Whether the context refuses a record of ``SampleStores/pairs()``: one in 97.
   package static func refuses(_ row: borrowing Row, in schema: ModelSchema) -> Bool {
     schema.name == "Pair" && Int(row[2].doubleValue * 3 + 0.5).isMultiple(of: 97)
   }

@@ -1,9 +1,9 @@
 package import Foundation
 package import PersistenceDriver
 
-/// Stores with every kind of value and with hostile names and keys, for migrations to carry.
+/// Sample data with every kind of value, and with hostile names and keys.
 package enum SampleStores {
-  /// A model with every kind of value, all optional but the key.
+  /// A model with optional fields of every kind.
   package static func everyKind() throws -> ModelSchema {
     let fields = FieldKind.allCases.map { FieldSchema("\($0.rawValue) field", $0, isOptional: true) }
     return try ModelSchema(
@@ -42,7 +42,7 @@ package enum SampleStores {
     ]
   }
 
-  /// A row of ``everyKind()`` with the values in the first fields of their kind.
+  /// A row of ``everyKind()``: puts each value into the first field of its kind.
   private static func row(_ key: String, _ values: [PersistentValue]) -> [PersistentValue] {
     var row: [PersistentValue] = [.text(key)] + FieldKind.allCases.map { _ in .null }
     for value in values {
@@ -81,7 +81,7 @@ package enum SampleStores {
     }
   }
 
-  /// A UUID made of a number.
+  /// A UUID derived from a number.
   package static func uuid(_ number: Int) -> UUID {
     let bytes = withUnsafeBytes(of: number.bigEndian) { Array($0) }
     return UUID(

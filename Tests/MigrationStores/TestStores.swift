@@ -6,22 +6,22 @@ import PersistenceLMDB
 import PersistenceSQLite
 import PersistenceDriverSupport
 
-/// Stores by URL, as the tests and the process that they kill open them.
+/// Opens stores for the tests and for the worker process.
 package enum TestStores {
-  /// The engines whose stores outlive a process.
+  /// The durable engines.
   package static let durable = ["sqlite", "lmdb", "json"]
 
   /// Every engine.
   package static let all = ["memory"] + durable
 
-  /// Opens a store of an engine at a path, saying nothing of recoveries.
+  /// Opens a store of an engine at a path, without log messages about recovery.
   package static func open(_ engine: String, _ path: String, options: String = "") throws
     -> any StorageContext
   {
     var logger = Logger(label: "migration")
     logger.logLevel = .error
     var url = engine == "memory" ? "memory:" : "\(engine):\(path)\(options)"
-    // So that building a few records' indexes takes many transactions.
+    // A small limit, so that an index build needs many transactions.
     if engine == "lmdb" { url += (options.isEmpty ? "?" : "&") + "indexmemory=8KiB" }
     let context = try StorageEngine.open(
       url, engines: [.memory, .sqlite, .lmdb, .json], monitoring: Monitoring(logger: logger))
@@ -31,7 +31,7 @@ package enum TestStores {
     return store
   }
 
-  /// Runs a closure with a folder of its own, which is removed afterwards.
+  /// Runs a closure with a temporary folder, then removes the folder.
   package static func withFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "migration-\(UUID().uuidString)")

@@ -9,23 +9,23 @@ import PersistenceMigration
   import Darwin
 #endif
 
-// A migration in a process of its own, to be killed:
+// Runs a migration in a process that tests can kill:
 // MigrationWorker compare FROM PATH TO PATH
 // MigrationWorker FROM PATH TO PATH new|resume|restart none|count|digest|full BATCH [REJECTS]
 
-/// Writes a line past every buffer, so that a line that arrived is a fact.
+/// Writes a line without buffering, so that a kill loses no line.
 func say(_ line: String) {
   let bytes = Array((line.replacingOccurrences(of: "\n", with: " ") + "\n").utf8)
   _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
 }
 
-/// The most memory that the process had, in bytes.
-func mostMemory() -> Int {
+/// The peak memory of the process, in bytes.
+func peakMemory() -> Int {
   #if os(Linux)
-    // Not ru_maxrss, which a process inherits from the one that started it.
+    // Not ru_maxrss, which a process inherits from its parent.
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-    // Without a figure the test that asks fails.
+    // Without a value, the test must fail.
     return (Int(line.filter(\.isNumber)) ?? Int.max >> 10) << 10
   #else
     var usage = rusage()
@@ -62,7 +62,7 @@ do {
   let report = try Migration(from: source, to: destination, options: options, rejects: rejects).run {
     progress in say("\(progress.phase.rawValue) \(progress.model) \(progress.done)")
   }
-  say("memory \(mostMemory())")
+  say("memory \(peakMemory())")
   say("finished \(report.counts.read)")
 } catch let error as PersistenceError {
   say("error \(error.code.rawValue) \(error)")

@@ -1,7 +1,9 @@
 package import DataAccess
 package import PersistenceCore
 
-/// What is written while things are killed: number 0 counts the writes, each of the others was made by one of them.
+/// A record for tests with kills.
+///
+/// Number 0 counts the writes; each other number was inserted by one of them.
 package struct Job: PersistentRecord, Equatable {
   package var id: Int
   package var count: Int
@@ -22,8 +24,10 @@ package struct Job: PersistentRecord, Equatable {
     row.encode(count, at: 1)
   }
 
-  /// The write of a number: it counts itself by a conditional update, which would be refused the second time, inserts one
-  /// record, and deletes every fourth of them two writes later.
+  /// The changes of one write: a conditional update of the counter, an insertion, and at every fourth write a
+  /// deletion.
+  ///
+  /// A repeated write would fail as a conflict.
   package static func changes(_ number: Int, _ counter: Job) -> [ObjectChange<Job>] {
     var changes: [ObjectChange<Job>] = [
       .update(Job(0, count: number), replacing: counter), .insert(Job(number, count: number)),
@@ -32,7 +36,7 @@ package struct Job: PersistentRecord, Equatable {
     return changes
   }
 
-  /// What is stored once so many writes are done.
+  /// The stored records after a number of writes.
   package static func stored(after writes: Int) -> [Job] {
     [Job(0, count: writes)]
       + (1...writes).filter { $0 % 4 != 0 || $0 + 2 > writes }.map { Job($0, count: $0) }

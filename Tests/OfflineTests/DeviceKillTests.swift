@@ -7,9 +7,9 @@ import PersistenceCore
 import PersistenceSQLite
 import Testing
 
-@Suite("A device that is killed while it writes and sends")
+@Suite("Kills of a device that writes and sends")
 struct DeviceKillTests {
-  @Test("in the end both sides are equal: nothing lost, nothing twice")
+  @Test("both sides are equal at the end, with nothing lost and nothing twice")
   func kills() async throws {
     let kills = Environment.isSoak ? 100 : 4
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kills-\(UUID())")
@@ -20,9 +20,9 @@ struct DeviceKillTests {
     let place = StoreUnderTest(context, folder: folder)
     var (acknowledged, killed) = (0, 0)
     while killed < kills {
-      // So much is left to do that it is hardly through before it is killed, however busy the machine is.
+      // Enough work that the kill comes first, even on a fast machine.
       let worker = try place.worker("run", "\(acknowledged + 5_000)")
-      // Between two of its lines, wherever it is then.
+      // The kill hits a random point after this line.
       try worker.wait(for: "ack ")
       try await Task.sleep(for: .microseconds(Int.random(in: 0...30_000)))
       worker.kill()
@@ -41,9 +41,9 @@ struct DeviceKillTests {
     #expect(Array(try remote.fetch(Job.self)) == Job.stored(after: writes))
     var options = LayerOptions<Job>()
     options.writes = .localFirst
-    let store = try LayeredDataSource(
+    let source = try LayeredDataSource(
       local: device.dataSource(of: Job.self), remote: remote.dataSource(of: Job.self), options: options)
-    let outbox = try #require(store.outbox)
+    let outbox = try #require(source.outbox)
     #expect(try await outbox.count() == 0)
     #expect(try await outbox.setAside().isEmpty)
     try device.close()

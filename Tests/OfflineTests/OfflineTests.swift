@@ -11,7 +11,7 @@
   @Suite("Offline, with the real server", .serialized)
   struct OfflineTests {
     @Test(
-      "many writes while the server is killed and started again: in the end both sides are equal, nothing twice"
+      "both sides are equal at the end of many writes with server restarts, and nothing happened twice"
     )
     func kills() async throws {
       let (writes, kills) = Environment.isSoak ? (10_000, 20) : (500, 3)
@@ -27,12 +27,12 @@
       options.outbox = RetryPolicy(
         attempts: 1000, firstDelay: .milliseconds(5), longestDelay: .milliseconds(200))
       let remote = try RemoteServer(server.url).dataSource(of: Errand.self)
-      let store = try LayeredDataSource(
+      let source = try LayeredDataSource(
         cache: CacheDataSource(), local: repository.dataSource(of: Errand.self), remote: remote,
         options: options)
 
-      // The counter is changed by conditional updates: one that was made twice would be refused as a conflict.
-      try await store.insert(Errand(0, "counter", count: 0))
+      // Conditional updates change the counter, so a repeated one would fail as a conflict.
+      try await source.insert(Errand(0, "counter", count: 0))
       var generator = SystemRandomNumberGenerator()
       var open: [Int] = []
       for number in 1..<writes {
@@ -44,17 +44,17 @@
         switch number % 4 {
         case 0:
           let counter = try #require(try await stored(0, in: repository))
-          try await store.update(Errand(0, "counter", count: counter.count + 1), replacing: counter)
+          try await source.update(Errand(0, "counter", count: counter.count + 1), replacing: counter)
         case 1 where !open.isEmpty:
           let id = open.remove(at: Int.random(in: open.indices, using: &generator))
-          try await store.delete(Errand(id, "", count: 0))
+          try await source.delete(Errand(id, "", count: 0))
         default:
-          try await store.insert(Errand(number, "task \(number)", count: number))
+          try await source.insert(Errand(number, "task \(number)", count: number))
           open.append(number)
         }
       }
       #expect(server.starts == kills + 1)
-      let outbox = try #require(store.outbox)
+      let outbox = try #require(source.outbox)
       let deadline = Date(timeIntervalSinceNow: Environment.isSoak ? 600 : 60)
       while try await outbox.count() > 0, Date() < deadline { try? await outbox.send() }
       #expect(try await outbox.count() == 0)
@@ -62,9 +62,9 @@
       let mine = try repository.fetch(Errand.self).map(\.self)
       #expect(mine.first?.count == (writes - 1) / 4)
       #expect(try await remote.execute(FetchOptions()) == mine)
-      #expect(try await store.answer(to: FetchOptions()).source == .remote)
+      #expect(try await source.answer(to: FetchOptions()).source == .remote)
       server.kill()
-      // The server's own file, without the server.
+      // The server's file, opened without the server.
       let theirs = try Repository(opening: "sqlite:\(folder.path)/server.sqlite", engines: [.sqlite])
       #expect(try theirs.fetch(Errand.self).map(\.self) == mine)
       try theirs.close()

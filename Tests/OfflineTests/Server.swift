@@ -1,6 +1,6 @@
 import ToolProcess
 
-/// The real server, as a process that is killed and started again at the same port.
+/// The real server as a process, which a test can kill and restart on the same port.
 final class Server {
   let store: String
   let port: Int
@@ -9,13 +9,13 @@ final class Server {
 
   init(store: String) {
     self.store = store
-    // Below the ports that systems take for connections to others, which might hold this one while it is down.
+    // Below the ephemeral ports, one of which could take this port while the server is down.
     port = Int.random(in: 10_000..<32_000)
   }
 
   var url: String { "http://127.0.0.1:\(port)" }
 
-  /// Starts it, and waits until it listens.
+  /// Starts the server and waits until it listens.
   func start() throws {
     let process = try ToolProcess(["serve", store, "--listen", "127.0.0.1:\(port)", "--without-tokens"])
     try process.waits(for: "serving ")
@@ -23,7 +23,7 @@ final class Server {
     starts += 1
   }
 
-  /// Ends it at once, whatever it is doing.
+  /// Kills the server.
   func kill() {
     process?.killed()
     process = nil

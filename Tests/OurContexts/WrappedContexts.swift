@@ -4,7 +4,7 @@ import PersistenceCore
 import PersistenceDriverSupport
 
 extension ContextUnderTest {
-  /// Contexts of ours inside the wrappers that ship: wrappers are contexts too, and keep the same rules.
+  /// Our contexts inside each shipped wrapper, which must keep the same rules.
   package static let wrapped: [ContextUnderTest] = [
     wrapping("memory", in: "LoggingContext", loggingEverything),
     wrapping("memory", in: "ReadOnlyContext", readingThroughReadOnly),
@@ -19,10 +19,10 @@ extension ContextUnderTest {
     let inner = ours.first { $0.name == name }
     return ContextUnderTest("\(wrapper) over \(name)", effort: .quick, worker: inner?.worker) {
       path, options, monitoring in
-      guard let inner else { throw PersistenceError(.missingStore, "no context of ours is called \(name)") }
+      guard let inner else { throw PersistenceError(.missingStore, "no context is named \(name)") }
       var innerOptions = options
       if wrapper == "ReadOnlyContext", options.isReadOnly {
-        // The store could be written to: it is the wrapper that refuses.
+        // The store is writable; the wrapper rejects writes.
         innerOptions.isReadOnly = false
         innerOptions.creates = false
       }
@@ -30,7 +30,7 @@ extension ContextUnderTest {
     }
   }
 
-  /// Every call becomes text, at the most talkative level, which goes nowhere.
+  /// Formats every call at trace level, and discards the text.
   @Sendable private static func loggingEverything(_ context: any StorageContext, _ options: OpeningOptions)
     -> any StorageContext
   {
@@ -46,8 +46,7 @@ extension ContextUnderTest {
   }
 }
 
-/// A context that writes to a store and reads it through a ``ReadOnlyContext``, so that all of reading is checked
-/// through that.
+/// A context that writes to a store and reads it through a ``ReadOnlyContext``, which covers all reads.
 private final class ReadThroughContext: StorageContextWrapper {
   let wrapped: any StorageContext
   private let reader: ReadOnlyContext
@@ -62,7 +61,7 @@ private final class ReadThroughContext: StorageContextWrapper {
   func snapshot() throws -> any StorageSnapshot { try reader.snapshot() }
 }
 
-/// Makes the text of every line, and forgets it.
+/// Formats every line, and discards it.
 private struct FormattingLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level = .trace

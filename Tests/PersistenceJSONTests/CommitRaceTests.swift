@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceJSON
 
-/// What a reader, or a person, does in the midst of a commit.
+/// Concurrent reads and edits by hand in the middle of a commit.
 struct CommitRaceTests {
   @Test(
     "R2 what an index knew and a commit replaces while it is sorted is of its version, not changed by hand")
@@ -42,7 +42,7 @@ struct CommitRaceTests {
   }
 
   @Test(
-    "W5 a file that a person makes where a version has taken one away stays, though its writer died at the end"
+    "W5 a file created by hand in place of a deleted one survives recovery from a killed writer"
   )
   func madeAnew() throws {
     for step in ["forget", "prune"] {
@@ -60,7 +60,7 @@ struct CommitRaceTests {
     }
   }
 
-  @Test("E5 a file's time at the end of all clocks is not past, and stops nothing")
+  @Test("E5 a file with the greatest possible time is not in the past, and causes no error")
   func endOfTime() throws {
     let last = FileTime(seconds: .max, nanoseconds: 999_999_999)
     #expect(!last.isPast(at: .now))

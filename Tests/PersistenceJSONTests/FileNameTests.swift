@@ -28,7 +28,7 @@ struct FileNameTests {
     String(repeating: "x", count: 201),
   ]
 
-  @Test("E6 no two keys share a name, none escapes its folder, none differs by case only")
+  @Test("E6 file names are unique, stay in their folder, and differ by more than case")
   func hostileKeys() throws {
     var seen: [String: String] = [:]
     for key in Self.hostile {
@@ -48,7 +48,7 @@ struct FileNameTests {
     }
   }
 
-  @Test("E6 a name that was not shortened gives its key back")
+  @Test("E6 a name that is not shortened decodes to its key")
   func keysOfNames() throws {
     for key in Self.hostile {
       let name = FileName.file(for: RecordKey([.text(key)]))

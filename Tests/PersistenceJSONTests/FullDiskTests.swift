@@ -1,20 +1,23 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
+import PersistenceJSON
 import Testing
 
-@testable import PersistenceJSON
-
-/// Disks that are full and disks that may only be read (contract E5), where this user may mount some.
+/// Full disks and read-only disks (contract E5), if this user may mount disks.
 @Suite(.serialized, .enabled(if: SmallDisk.isAvailable, "mounting a disk needs its permission"))
 struct FullDiskTests {
   private static func row(_ id: Int64, _ round: Int64) -> [PersistentValue] {
     Films.row(id, "\(round) " + String(repeating: "x", count: 2_000), "\(id)")
   }
 
-  @Test("E5 W5 a full disk is told, keeps what was committed, and is of use again when there is room")
+  @Test("E5 W5 a full disk is an error, keeps committed data, and works again after space is freed")
   func full() throws {
-    let disk = try SmallDisk()
-    let path = disk.path + "/store"
+    let scratch = try ScratchFolder()
+    defer { scratch.remove() }
+    let disk = try #require(try SmallDisk(megabytes: 1, in: scratch))
+    defer { disk.unmount() }
+    let path = disk.folder.appendingPathComponent("store").path
     let context = try JSONDirectoryContext(path: path)
     try context.save(Self.row(0, 0))
     var committed: Int64 = 0
@@ -51,7 +54,7 @@ struct FullDiskTests {
     #expect(try again.rows().count == rows.count)
     #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/.persistence/stage") == [])
     // A full disk does not keep anybody from making room.
-    try disk.fill()
+    disk.fill()
     _ = Result { try again.delete(100) }
     try disk.clear()
     try again.transaction { transaction in
@@ -62,12 +65,15 @@ struct FullDiskTests {
     #expect(try again.rows() == [Self.row(1, 1)])
   }
 
-  @Test("E5 a disk that may only be read is read, and refused for writing")
+  @Test("E5 a read-only disk can be read, and rejects writes")
   func readOnly() throws {
-    let disk = try SmallDisk()
-    let path = disk.path + "/store"
+    let scratch = try ScratchFolder()
+    defer { scratch.remove() }
+    let disk = try #require(try SmallDisk(megabytes: 1, in: scratch))
+    defer { disk.unmount() }
+    let path = disk.folder.appendingPathComponent("store").path
     try JSONDirectoryContext(path: path).save(Films.row(1, "One"))
-    try disk.mountAgain("ro")
+    try disk.remountReadOnly()
     let error = try #require(throws: PersistenceError.self) { try JSONDirectoryContext(path: path) }
     #expect(error.code == .readOnly, "\(error)")
     let context = try JSONDirectoryContext(
@@ -79,48 +85,20 @@ struct FullDiskTests {
   }
 }
 
-/// A file system of a megabyte in memory.
-final class SmallDisk {
-  static let isAvailable = (try? SmallDisk()) != nil
-  let path: String
-
-  struct Refused: Error {}
-
-  init() throws {
-    path = NSTemporaryDirectory() + "persistence-disk-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    do {
-      try Self.run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path)
-    } catch {
-      try? FileManager.default.removeItem(atPath: path)
-      throw error
-    }
+extension SmallDisk {
+  fileprivate func remountReadOnly() throws {
+    try #require(mount("tmpfs", folder.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
   }
 
-  deinit {
-    try? Self.run("umount", "-l", path)
-    try? FileManager.default.removeItem(atPath: path)
-  }
+  private var ballast: URL { folder.appendingPathComponent("ballast") }
 
-  func mountAgain(_ mode: String) throws { try Self.run("mount", "-o", "remount,\(mode)", path) }
-
-  /// Takes all room that is left.
-  func fill() throws {
-    let file = open(path + "/ballast", O_WRONLY | O_CREAT, 0o600)
+  /// Uses all the space that is left.
+  fileprivate func fill() {
+    let file = open(ballast.path, O_WRONLY | O_CREAT, 0o600)
     defer { close(file) }
     let block = [UInt8](repeating: 0, count: 4096)
     while write(file, block, block.count) > 0 {}
   }
 
-  func clear() throws { try FileManager.default.removeItem(atPath: path + "/ballast") }
-
-  private static func run(_ command: String...) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = command
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Refused() }
-  }
+  fileprivate func clear() throws { try FileManager.default.removeItem(at: ballast) }
 }

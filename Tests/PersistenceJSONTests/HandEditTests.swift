@@ -1,8 +1,7 @@
 import Foundation
 import PersistenceDriver
+import PersistenceJSON
 import Testing
-
-@testable import PersistenceJSON
 
 /// A person edits, adds, copies, removes and damages files beside an open store.
 struct HandEditTests {
@@ -32,7 +31,7 @@ struct HandEditTests {
     #expect(try place.text(file(4)) == "{\n  \"code\": \"d\",\n  \"id\": 4,\n  \"title\": \"Vier\"\n}\n")
   }
 
-  @Test("a folder that was replaced by hand is the one that is read")
+  @Test("a folder replaced by hand is read")
   func replacedFolder() throws {
     #expect(try context.titles().count == 3)
     try FileManager.default.moveItem(
@@ -77,7 +76,7 @@ struct HandEditTests {
     #expect(try context.titles() == ["One", "Three"])
   }
 
-  @Test("W4 a damaged file that hides unique values is named when a unique value is written")
+  @Test("W4 writing a unique value names a damaged file, which may have the same value")
   func damageBesideUniqueValues() throws {
     try place.write("{\n  \"id\": 2", to: file(2))
     let error = try #require(throws: PersistenceError.self) { try context.save(Films.row(5, "Five", "e")) }
@@ -88,7 +87,7 @@ struct HandEditTests {
     #expect(try context.row(Films.key(6)) == Films.row(6, "Six"))
   }
 
-  @Test("W4 a file whose name does not fit its key is named when it is met")
+  @Test("W4 reading a file whose name does not match its key is an error that names the file")
   func wrongName() throws {
     try FileManager.default.copyItem(atPath: "\(place.path)/\(file(1))", toPath: "\(place.path)/\(file(8))")
     for attempt in [{ _ = try context.titles() }, { _ = try context.row(Films.key(8)) }]
@@ -108,7 +107,39 @@ struct HandEditTests {
     #expect(try context.titles() == ["One", "Two", "Three"])
   }
 
-  @Test("files of other programs in a model's folder are passed over")
+  @Test("W4 values written in other spellings count as values: in keys, conditions and unique indexes")
+  func spellings() throws {
+    let schema = try ModelSchema(
+      name: "Event",
+      fields: [FieldSchema("id", .int64), FieldSchema("day", .date), FieldSchema("seats", .int32)],
+      key: ["id"],
+      indexes: [IndexSchema(["day"], isUnique: true), IndexSchema(["seats"])])
+    let row: [PersistentValue] = [.integer(2), .date(300_931_200), .integer(7)]
+    try context.save([.integer(1), .date(0), .integer(5)], in: schema)
+    try place.write("{\"id\": 2.0, \"day\": \"2010-07-16\", \"seats\": \"7\"}", to: "Event/2.json")
+    // The first round reads the file, the second the index.
+    for _ in 0..<2 {
+      #expect(try context.row(RecordKey([.integer(2)]), in: schema) == row)
+      for (field, value) in [("day", row[1]), ("seats", row[2])] {
+        let request = try FetchRequest(schema, where: .comparison(field: field, .equal, value))
+        #expect(try context.rows(request) == [row])
+      }
+      let error = try #require(throws: PersistenceError.self) {
+        try context.save([.integer(3), row[1], .integer(1)], in: schema)
+      }
+      #expect(error.code == .uniqueViolation && error.message.contains("2.json"), "\(error)")
+      Books.settle()
+    }
+    try context.save(row, in: schema)
+    #expect(
+      try place.text("Event/2.json")
+        == "{\n  \"day\": \"2010-07-16T00:00:00Z\",\n  \"id\": 2,\n  \"seats\": 7\n}\n")
+    try place.write("{\"id\": \"2\", \"day\": \"2011-07-16\", \"seats\": 1}", to: "Event/4.json")
+    let error = try #require(throws: PersistenceError.self) { try context.rows(of: schema) }
+    #expect(error.code == .damaged && error.message.contains("2.json"), "\(error)")
+  }
+
+  @Test("files of other programs in a model's folder are ignored")
   func otherFiles() throws {
     for name in [".DS_Store", ".1.json.swp", "1.json~", "README.md", "#1.json#"] {
       try place.write("not JSON", to: "\(Films.folder)/\(name)")
@@ -122,7 +153,7 @@ struct HandEditTests {
     #expect(try place.names(Films.folder).count == 5)
   }
 
-  @Test("W4 a unique value that was doubled by hand is refused for the next record, and can be put right")
+  @Test("W4 a unique value duplicated by hand is rejected for the next record, and can be corrected")
   func doubledUniqueValue() throws {
     try place.edit(file(3), "null", "\"a\"")
     let error = try #require(throws: PersistenceError.self) { try context.save(Films.row(4, "Four", "a")) }
@@ -134,7 +165,7 @@ struct HandEditTests {
       try context.rows() == [Films.row(1, "One", "a"), Films.row(2, "Two", "b"), Films.row(3, "Three", "c")])
   }
 
-  @Test("W4 a unique value that was changed by hand is free, its new one taken")
+  @Test("W4 after an edit by hand the old unique value is free, and the new one is taken")
   func editedUniqueValue() throws {
     try context.save(Films.row(4, "Four", "d"))
     try place.edit(file(4), "\"d\"", "\"e\"", inPlace: true)
@@ -143,7 +174,8 @@ struct HandEditTests {
     #expect(try context.row(Films.key(5)) == Films.row(5, "Five", "d"))
   }
 
-  @Test("R2 an edit during a live result is thrown, never mixed in", arguments: [true, false])
+  @Test(
+    "R2 an edit during a live result is an error, and never part of the result", arguments: [true, false])
   func editDuringResult(inPlace: Bool) throws {
     let results = try context.fetch(FetchRequest(Films.schema))
     #expect(try results.read(from: 0, limit: 1) { _ in } == 1)
@@ -156,7 +188,7 @@ struct HandEditTests {
     #expect(try context.titles() == ["One", "Zwei", "Three"])
   }
 
-  @Test("R2 a removal during a live result is thrown, an addition not shown")
+  @Test("R2 a removal during a live result is an error, and an addition is invisible")
   func removalDuringResult() throws {
     let results = try context.fetch(FetchRequest(Films.schema))
     try place.remove(file(2))
@@ -167,7 +199,7 @@ struct HandEditTests {
   }
 
   @Test(
-    "R2 an edit after which a record was read before is thrown when it is read again",
+    "R2 reading a record again after an edit is an error",
     arguments: [true, false])
   func editBetweenReads(inPlace: Bool) throws {
     let results = try context.fetch(FetchRequest(Films.schema))
@@ -178,7 +210,7 @@ struct HandEditTests {
     if case .success(let titles) = again { #expect(titles == ["One", "Two", "Three"]) }
   }
 
-  @Test("files that are stamped with a time to come can be read")
+  @Test("files with a modification time in the future can be read")
   func futureTimes() throws {
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSinceNow: 86_400)], ofItemAtPath: "\(place.path)/\(file(2))")
@@ -187,7 +219,7 @@ struct HandEditTests {
     #expect(try context.titles() == ["One", "Zwei", "Three"])
   }
 
-  @Test("E5 what is no regular file is refused by name")
+  @Test("E5 an entry that is not a regular file is an error with its name")
   func noFile() throws {
     try place.makeFolder(file(7))
     let error = try #require(throws: PersistenceError.self) { try context.titles() }
@@ -198,7 +230,7 @@ struct HandEditTests {
     #expect(other.message.contains("7.json"), "\(other)")
   }
 
-  @Test("E5 a damaged catalog is named")
+  @Test("E5 an error about a damaged catalog names it")
   func damagedCatalog() throws {
     try place.write("{", to: ".persistence/catalog.json")
     let error = try #require(throws: PersistenceError.self) { try context.titles() }

@@ -1,10 +1,11 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
 import Testing
 
 @testable import PersistenceJSON
 
-/// The index's file: a cache that may be gone, damaged, foreign or hostile at any time.
+/// The index file: a cache that may be missing, damaged, foreign or hostile at any time.
 struct IndexFileTests {
   private static let count: Int64 = 100
   private let place: TemporaryStore
@@ -37,7 +38,7 @@ struct IndexFileTests {
     return openings - dramas.count
   }
 
-  @Test("an index is read by the next process, made anew where it is gone, and is no record")
+  @Test("the next process reads the index, or rebuilds a missing one; the index is never a record")
   func deleted() throws {
     #expect(try openings() == 0)
     #expect(try place.names(Books.folder).count == Int(Self.count))
@@ -53,10 +54,10 @@ struct IndexFileTests {
     #expect(again == 0)
   }
 
-  @Test("an index that is cut or garbled anywhere is passed over, and replaced by a good one")
+  @Test("an index that is truncated or corrupted anywhere is ignored, and replaced")
   func damaged() throws {
     let good = try content()
-    var random = Randomness(seed: 5)
+    var random = SeededGenerator(seed: 5)
     for round in 0..<60 {
       var bytes = good
       if round % 2 == 0 {
@@ -72,7 +73,7 @@ struct IndexFileTests {
     #expect(try openings() == Int(Self.count))
   }
 
-  @Test("an index that is a folder, a link, a pipe or not to be read is passed over")
+  @Test("an index that is a folder, a link, a pipe or unreadable is ignored")
   func otherKinds() throws {
     for round in 0..<4 {
       try place.remove(Books.index)
@@ -88,7 +89,7 @@ struct IndexFileTests {
     }
   }
 
-  @Test("sizes that a hostile index promises are not believed, whether the checksum is right or not")
+  @Test("sizes in a hostile index are ignored, with or without a valid checksum")
   func hostile() throws {
     let fields = IndexedFields(Books.schema)
     let store = UInt64(try Folder(path: place.path).inode)
@@ -125,7 +126,7 @@ struct IndexFileTests {
     #expect(try openings() == Int(Self.count))
   }
 
-  @Test("values that no record of the file's name can have are not believed")
+  @Test("values that no record of the file's name can have are ignored")
   func implausible() throws {
     let fields = IndexedFields(Books.schema)
     let status = FileStatus(
@@ -162,7 +163,7 @@ struct IndexFileTests {
     #expect(!isInvalidRead)
   }
 
-  @Test("the index of another store, or of a copy of this one, is not believed")
+  @Test("the index of another store, or of a copy of this one, is ignored")
   func foreign() throws {
     let other = try TemporaryStore()
     let context = try other.open()
@@ -187,14 +188,15 @@ struct IndexFileTests {
     #expect(try !copy.open().ids(ofGenre: "drama").contains(1))
   }
 
-  @Test("an index of other fields is not believed")
+  @Test("an index of other fields is ignored")
   func otherFields() throws {
     let bytes = try content()
     let fewer = IndexedFields(Films.schema)
     #expect(IndexContent.records(in: bytes, fewer, store: UInt64(try Folder(path: place.path).inode)) == nil)
   }
 
-  @Test("reading only, an index is used and not written; where it cannot be written, that is no error")
+  @Test(
+    "a read-only context uses the index without writing it; an index that cannot be written is not an error")
   func readOnly() throws {
     try place.remove(".persistence/index")
     let context = try place.openForReading()
@@ -207,7 +209,7 @@ struct IndexFileTests {
     #expect(try place.text(".persistence/index") == "in the way")
   }
 
-  @Test("W5 a process killed at any step of writing an index leaves a store that answers rightly")
+  @Test("W5 a process killed at any step of writing an index leaves a store with correct results")
   func killed() async throws {
     for (number, step) in ["index folder", "index create", "index write", "index rename", "index end"]
       .enumerated()
@@ -234,7 +236,7 @@ struct IndexFileTests {
     }
   }
 
-  @Test("C2 two processes that query and one that writes agree, each with its own index")
+  @Test("C2 two reading processes and one writing process agree, each with its own index")
   func processes() async throws {
     let path = place.path
     async let first: Void = query(path)

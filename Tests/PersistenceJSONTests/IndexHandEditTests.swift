@@ -1,8 +1,7 @@
 import Foundation
 import PersistenceDriver
+import PersistenceJSON
 import Testing
-
-@testable import PersistenceJSON
 
 /// Files that a person edits, adds and deletes beside an index.
 struct IndexHandEditTests {
@@ -20,7 +19,7 @@ struct IndexHandEditTests {
     (Books.ids(below: 100) { id in id % 5 == 1 && !ids.contains(id) } + more).sorted()
   }
 
-  @Test("edited, added and deleted files are seen, and they alone are read again", arguments: [true, false])
+  @Test("only edited, added and deleted files are read again", arguments: [true, false])
   func edits(inPlace: Bool) throws {
     try place.edit(Books.file(1), "drama", "crime", inPlace: inPlace)
     try place.edit(Books.file(5), "crime", "drama", inPlace: inPlace)
@@ -47,7 +46,7 @@ struct IndexHandEditTests {
     }
   }
 
-  @Test("an edit of the same size that sets the old time again is seen")
+  @Test("an edit of the same size that restores the modification time is seen")
   func restoredTime() throws {
     let path = "\(place.path)/\(Books.file(1))"
     var before = stat()
@@ -62,7 +61,7 @@ struct IndexHandEditTests {
     #expect(try context.ids(ofGenre: "crime").contains(1))
   }
 
-  @Test("E5 R4 a damaged file is named by queries that would meet it, and by no others")
+  @Test("E5 R4 only queries that read a damaged file report it")
   func damage() throws {
     try place.write("{", to: Books.file(50))
     let error = #expect(throws: PersistenceError.self) { try context.ids(ofGenre: "drama") }
@@ -77,7 +76,7 @@ struct IndexHandEditTests {
     #expect(try context.ids(query) == dramas().filter { $0 < 50 })
   }
 
-  @Test("W4 a unique value that a person gave a second record is seen when it is written")
+  @Test("W4 a unique value that an edit by hand duplicates is found by the next write")
   func unique() throws {
     try place.edit(Books.file(1), "n1", "x1", inPlace: true)
     var row = Books.row(200)
@@ -91,7 +90,7 @@ struct IndexHandEditTests {
     #expect(try context.row(RecordKey([.integer(200)]), in: Books.schema) == row)
   }
 
-  @Test("R2 a file that is edited while a result shows it is named, not mixed in")
+  @Test("R2 a file edited during a live result is an error with its name")
   func heldResult() throws {
     let held = try context.fetch(FetchRequest(Books.schema, where: Books.genre("drama")))
     #expect(try held.count() == 20)

@@ -1,13 +1,13 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceJSON
 import Testing
 
-@testable import PersistenceJSON
-import PersistenceDriverSupport
-
-/// Random queries on random books, of which the index believes most, must come to what the reference says.
+/// Random queries on random books, most of them indexed, compared with a reference.
 struct IndexReferenceTests {
-  private static func predicate(_ random: inout Randomness, depth: Int = 0) -> PredicateNode {
+  private static func predicate(_ random: inout SeededGenerator, depth: Int = 0) -> PredicateNode {
     func year() -> PersistentValue { .integer(Int64.random(in: 1895...2005, using: &random)) }
     let comparison =
       [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual].randomElement(using: &random)
@@ -35,7 +35,7 @@ struct IndexReferenceTests {
     }
   }
 
-  private static func request(_ random: inout Randomness) throws -> FetchRequest {
+  private static func request(_ random: inout SeededGenerator) throws -> FetchRequest {
     let fields = ["id", "title", "genre", "year", "price", "number"]
     let order = (0..<Int.random(in: 0...2, using: &random)).map { _ in
       FieldOrder(fields.randomElement(using: &random) ?? "id", isDescending: Bool.random(using: &random))
@@ -53,7 +53,7 @@ struct IndexReferenceTests {
   }
 
   private static func differences(
-    _ reader: any StorageReader, _ reference: any StorageReader, _ random: inout Randomness
+    _ reader: any StorageReader, _ reference: any StorageReader, _ random: inout SeededGenerator
   ) throws {
     let request = try request(&random)
     let expected = try reference.rows(request)
@@ -73,7 +73,7 @@ struct IndexReferenceTests {
     "queries, counts, selections and aggregates agree with the reference",
     arguments: [1, 2, 3, 4] as [UInt64])
   func agree(seed: UInt64) throws {
-    var random = Randomness(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let place = try TemporaryStore()
     var context = try place.open()
     let memory = MemoryContext()

@@ -1,10 +1,9 @@
 import Foundation
 import PersistenceDriver
+import PersistenceJSON
 import Testing
 
-@testable import PersistenceJSON
-
-/// What a query on indexed fields reads, counted in files that are opened.
+/// The number of files that queries on indexed fields open.
 struct IndexTests {
   private static let count: Int64 = 2_000
   private let place: TemporaryStore
@@ -24,7 +23,7 @@ struct IndexTests {
     try FetchRequest(Books.schema, where: predicate, order: order, limit: limit, offset: offset)
   }
 
-  @Test("a query by an indexed field opens the files that fit and no others, in a new process too")
+  @Test("a query by an indexed field opens only matching files, in a new process too")
   func reads() throws {
     let wanted = Books.ids(below: Self.count) { id in id % 5 == 3 && id % 100 < 10 && id % 7 != 0 }
     let query = try request(
@@ -37,7 +36,7 @@ struct IndexTests {
     }
   }
 
-  @Test("of the files that the index does not rule out, those are rows whose other fields fit")
+  @Test("conditions on other fields filter the files that the index leaves")
   func residual() throws {
     let query = try request(
       .all([
@@ -53,7 +52,7 @@ struct IndexTests {
     #expect(openings == candidates.count + wanted.count)
   }
 
-  @Test("counts, aggregates, selections and keys of indexed fields open nothing")
+  @Test("counts, aggregates, selections and keys of indexed fields open no file")
   func covered() throws {
     let openings = try context.openings {
       #expect(try context.count(request(Books.genre("drama"))) == 400)
@@ -75,7 +74,7 @@ struct IndexTests {
     #expect(openings == 0)
   }
 
-  @Test("sorted by an indexed field, the files of the page that is read are opened", arguments: [0, 5])
+  @Test("a query sorted by an indexed field opens only the files of the page", arguments: [0, 5])
   func sorted(offset: Int) throws {
     let query = try request(order: [FieldOrder("year", isDescending: true)], limit: 10, offset: offset)
     let dated = Books.ids(below: Self.count) { id in id % 7 != 0 }
@@ -124,7 +123,7 @@ struct IndexTests {
     #expect(try context.rows(added) == [Books.row(2_500)] && snapshot.rows(added) == [])
   }
 
-  @Test("a unique value is checked without opening files whose records are known, in a new process too")
+  @Test("checking a unique value opens no indexed file, in a new process too")
   func unique() throws {
     let context = try place.open()
     let openings = try context.openings {
@@ -140,7 +139,7 @@ struct IndexTests {
     #expect(openings <= 1)
   }
 
-  @Test("the plan says which index is used, what it decides and what is left")
+  @Test("the plan has the index, the native conditions and the residual")
   func plan() throws {
     let title = PredicateNode.comparison(field: "title", .equal, .text("x"))
     let price = PredicateNode.comparison(field: "price", .greater, .double(3))
@@ -162,7 +161,7 @@ struct IndexTests {
         == QueryPlan(access: .scan, residual: "title == ?", ordering: .sorted))
   }
 
-  @Test("R2 a snapshot's queries find what it had, whatever is committed and indexed afterwards")
+  @Test("R2 a snapshot's queries ignore later commits and index entries")
   func snapshots() throws {
     let snapshot = try context.snapshot()
     let held = try context.fetch(request(Books.genre("drama")))
@@ -188,7 +187,7 @@ struct IndexTests {
     #expect(try context.rows(sorted) != [Books.row(1)])
   }
 
-  @Test("R1a a transaction's queries find what it wrote, by the index as without it")
+  @Test("R1a a transaction's queries find its own writes, with and without the index")
   func transactions() throws {
     var changed = Books.row(1)
     changed[2] = .text("crime")

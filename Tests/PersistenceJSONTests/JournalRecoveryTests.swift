@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceJSON
 
-/// Transactions that stop at each step of the journal, and what is there afterwards (contract W3, W5).
+/// Transactions that stop at each step of the journal, and the store afterwards (contract W3, W5).
 struct JournalRecoveryTests {
   private static let other = Films.make("Other")
   private static let before = [Films.row(1, "One", "a"), Films.row(2, "Two", "b")]
@@ -53,7 +53,8 @@ struct JournalRecoveryTests {
   }
 
   @Test(
-    "W3 W5 a transaction that stops at any step is done or undone at the next open", arguments: [true, false])
+    "W3 W5 the next open completes or rolls back a transaction that stopped at any step",
+    arguments: [true, false])
   func stops(isSynchronized: Bool) throws {
     let synchronization: JSONDirectoryConfiguration.Synchronization = isSynchronized ? .full : .off
     let steps = try Self.steps(synchronization)
@@ -84,7 +85,7 @@ struct JournalRecoveryTests {
     }
   }
 
-  @Test("W5 recovery that stops at any step is finished by the next one")
+  @Test("W5 the next recovery completes one that stopped at any step")
   func stopsInRecovery() throws {
     let steps = try Self.steps(.off)
     let commit = try #require(steps.firstIndex(of: "journal"))
@@ -105,7 +106,7 @@ struct JournalRecoveryTests {
     }
   }
 
-  @Test("W5 the same context goes on after a transaction that stopped")
+  @Test("W5 the same context continues after a transaction that stopped")
   func goesOn() throws {
     for number in try Self.steps(.off).indices {
       let place = try TemporaryStore()
@@ -120,7 +121,7 @@ struct JournalRecoveryTests {
     }
   }
 
-  @Test("E5 a failure before the commit undoes everything, one after it says that it is committed")
+  @Test("E5 a failure before the commit rolls back; the error of a failure after it reports the commit")
   func failures() throws {
     let steps = try Self.steps(.full)
     let commit = try #require(steps.firstIndex(of: "journal"))
@@ -151,7 +152,7 @@ struct JournalRecoveryTests {
     }
   }
 
-  @Test("E5 a damaged journal is named and nothing is changed")
+  @Test("E5 an error about a damaged journal names it, and nothing changes")
   func damagedJournal() throws {
     let place = try TemporaryStore()
     try Self.prepare(place)
@@ -170,7 +171,7 @@ struct JournalRecoveryTests {
     #expect(try Self.holdsAll(place.open()))
   }
 
-  @Test("W5 staged files of one version are never taken for those of another")
+  @Test("W5 staged files of one version are never used for another")
   func strangeStage() throws {
     // As after the loss of power: the removal of the journal's entry did not last, what was staged later did.
     let place = try TemporaryStore()

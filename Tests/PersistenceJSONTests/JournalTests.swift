@@ -6,7 +6,7 @@ import Testing
 
 @testable import PersistenceJSON
 
-/// What a kill between any two steps of a commit leaves behind, and what hands and other writers may do.
+/// The store after a kill between any two steps of a commit, with edits by hand and other writers.
 struct JournalTests {
   struct Note: PersistentRecord, Hashable {
     var id: Int64
@@ -55,7 +55,7 @@ struct JournalTests {
     Array(try repository.filter(Note.self).result())
   }
 
-  @Test("W5 a kill before any step of a commit leaves the version before or the one after, whole")
+  @Test("W5 a kill before any step of a commit leaves the previous version or the new one, complete")
   func kills() throws {
     var steps = 0
     var outcomes: Set<Bool> = []
@@ -104,7 +104,7 @@ struct JournalTests {
     #expect(outcomes == [true, false])
   }
 
-  @Test("R2 a snapshot sees the version before while a dead writer's files are half in place")
+  @Test("R2 a snapshot sees the previous version while a killed writer's files are partly in place")
   func snapshotAcrossRecovery() throws {
     try withFolder { path in
       let reader = try open(path)
@@ -160,7 +160,7 @@ struct JournalTests {
     }
   }
 
-  @Test("edits by hand are seen by the next fetch, and never mixed into a live result")
+  @Test("the next fetch sees edits by hand, and a live result never does")
   func handEdits() throws {
     try withFolder { path in
       let repository = try open(path)
@@ -184,7 +184,7 @@ struct JournalTests {
     }
   }
 
-  @Test("W4 a name that does not fit its key, and a duplicate unique value made by hand, are named when met")
+  @Test("W4 errors name a file whose name does not match its key, and a unique value duplicated by hand")
   func handMadeContradictions() throws {
     try withFolder { path in
       let repository = try open(path)
@@ -204,7 +204,7 @@ struct JournalTests {
     }
   }
 
-  @Test("E5 what is no JSON directory is told apart, and nothing is written to it")
+  @Test("E5 a folder that is not a JSON directory is an error, and stays unchanged")
   func notStores() throws {
     try withFolder { path in
       func code(_ path: String, _ change: (inout JSONDirectoryConfiguration) -> Void = { _ in })

@@ -1,10 +1,9 @@
 import Foundation
 import PersistenceDriver
+import PersistenceJSON
 import Testing
 
-@testable import PersistenceJSON
-
-/// Processes that are killed while they write, and processes that write at once (contract W5, C2).
+/// Processes that are killed while they write, and processes that write concurrently (contract W5, C2).
 struct KillTests {
   private static let steps = [
     "stage", "manifest", "journal", "begin", "apply 0", "apply 1", "publish", "forget", "prune",
@@ -29,7 +28,7 @@ struct KillTests {
     }
   }
 
-  @Test("W5 a process killed at a random moment has kept what it acknowledged")
+  @Test("W5 a process killed at a random moment keeps its acknowledged commits")
   func killedAtRandom() async throws {
     let place = try TemporaryStore()
     try place.open().save(Films.row(0, "-1"), Films.row(1, "-1"))
@@ -62,7 +61,7 @@ struct KillTests {
     }
   }
 
-  @Test("C2 two processes count up together, and a third sees no torn snapshot")
+  @Test("C2 two processes increment a counter, and a third sees no torn snapshot")
   func processes() async throws {
     let place = try TemporaryStore()
     try place.open().save(Films.row(0, "0"), Films.row(1, "0"))

@@ -1,17 +1,16 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceJSON
 import Testing
 
-@testable import PersistenceJSON
-import PersistenceDriverSupport
-
-/// Opening what is a store, what is none, and what may not be written (contract E5).
+/// Opening stores, other folders and read-only folders (contract E5).
 struct OpeningTests {
   private func code(_ body: () throws -> Void) throws -> PersistenceError.Code {
     try #require(throws: PersistenceError.self) { try body() }.code
   }
 
-  @Test("E5 each wrong place has its own error, and nothing is written there")
+  @Test("E5 each invalid path has its own error, and stays unchanged")
   func wrongPlaces() throws {
     let place = try TemporaryStore()
     #expect(try code { _ = try place.openForReading() } == .missingStore)
@@ -29,7 +28,7 @@ struct OpeningTests {
     #expect(try place.names("") == ["package.json"])
   }
 
-  @Test("a path may be relative, end in a slash, and hold any scalar")
+  @Test("a path may be relative, end in a slash, and contain any scalar")
   func paths() throws {
     let place = try TemporaryStore()
     for name in ["plain/", "with space", "é%41?", "-dash"] {
@@ -40,7 +39,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("E5 a read-only context reads and refuses to write")
+  @Test("E5 a read-only context reads, and rejects writes")
   func readOnly() throws {
     let place = try TemporaryStore()
     try place.open().save(Films.row(1, "One"))
@@ -52,7 +51,7 @@ struct OpeningTests {
     #expect(try context.titles() == ["Uno"])
   }
 
-  @Test("a store by its URL: every option is known or refused")
+  @Test("a store URL accepts known options and rejects others")
   func engine() throws {
     let place = try TemporaryStore()
     func open(_ query: String) throws -> any PersistentContext {
@@ -68,7 +67,7 @@ struct OpeningTests {
         == .invalidURL)
   }
 
-  @Test("two contexts make one store at once")
+  @Test("two contexts create one store concurrently")
   func madeAtOnce() throws {
     for _ in 0..<20 {
       let place = try TemporaryStore()
@@ -85,7 +84,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("E4 a model under another schema is refused with the difference")
+  @Test("E4 another schema of a model is rejected with the differences")
   func otherSchema() throws {
     let place = try TemporaryStore()
     let context = try place.open()
@@ -97,7 +96,7 @@ struct OpeningTests {
     #expect(try context.titles() == ["One"])
   }
 
-  @Test("a schema whose fields stand in another order reads and writes the same records")
+  @Test("a schema with another order of fields reads and writes the same records")
   func otherOrder() throws {
     let place = try TemporaryStore()
     let context = try place.open()

@@ -1,10 +1,11 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
 import Testing
 
 @testable import PersistenceJSON
 
-/// The fast reading of records against the careful one: it may give up, it may never differ.
+/// The scanner compared with the parser: it may give up, but never differ.
 struct RecordScannerTests {
   private let schema: ModelSchema
   private let layout: RecordLayout
@@ -32,7 +33,7 @@ struct RecordScannerTests {
     return try row.withRow { try $0.values() }
   }
 
-  private func text(_ random: inout Randomness) throws -> [UInt8] {
+  private func text(_ random: inout SeededGenerator) throws -> [UInt8] {
     func string() -> String {
       let choices = [
         "plain", "", "é", "quote \" here", "tab\t", "a longer text that fills more than sixteen bytes",
@@ -76,9 +77,9 @@ struct RecordScannerTests {
     return try row.withRow { try RecordText.text(of: $0, in: schema) }
   }
 
-  @Test("V2 what this library writes is read fast, as the careful reading reads it")
+  @Test("V2 the scanner reads canonical files, with the same values as the parser")
   func agree() throws {
-    var random = Randomness(seed: 3)
+    var random = SeededGenerator(seed: 3)
     var fast = 0
     for _ in 0..<3_000 {
       let text = try text(&random)
@@ -87,13 +88,13 @@ struct RecordScannerTests {
       fast += 1
       #expect(scanned == careful, "\(String(decoding: text, as: UTF8.self))")
     }
-    // NaN and the infinities are left to the careful reading.
+    // NaN and the infinities are left to the parser.
     #expect(fast > 1_500)
   }
 
-  @Test("E5 changed bytes are read as the careful reading reads them, or left to it")
+  @Test("E5 the scanner reads changed bytes as the parser does, or gives up")
   func mutations() throws {
-    var random = Randomness(seed: 5)
+    var random = SeededGenerator(seed: 5)
     let pool = Array("0123456789-+.eE\"\\{}[],: \n\tnulltruefalse".utf8) + [0, 0x1F, 0x80, 0xC3, 0xA9, 0xFF]
     for _ in 0..<6_000 {
       var text = try text(&random)
@@ -114,7 +115,7 @@ struct RecordScannerTests {
   }
 
   @Test(
-    "V5 numbers at the edges of what is read fast",
+    "V5 numbers at the limits of the scanner",
     arguments: [
       "0", "-0", "00", "01", "-", "1.", ".5", "1.5", "-1.5", "-0.5", "0.1", "9007199254740993",
       "9007199254740993.0",

@@ -1,10 +1,10 @@
+import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceJSON
 import Testing
 
-@testable import PersistenceJSON
-import PersistenceDriverSupport
-
-/// Random work on a JSON directory and in memory, which is the reference for all meaning, must come to the same.
+/// Random programs on a JSON directory and in memory, which is the reference, must have equal results.
 struct ReferenceTests {
   private struct Undo: Error {}
 
@@ -19,7 +19,7 @@ struct ReferenceTests {
     case nested([Change], isUndone: Bool)
   }
 
-  private static func change(_ random: inout Randomness, depth: Int = 0) -> Change {
+  private static func change(_ random: inout SeededGenerator, depth: Int = 0) -> Change {
     let id = Int64.random(in: 0..<12, using: &random)
     let title = ["a", "b", "c", "é"].randomElement(using: &random) ?? ""
     let code = [nil, "1", "2", "3", "4", "5", "6"].randomElement(using: &random) ?? nil
@@ -78,7 +78,7 @@ struct ReferenceTests {
     "W1 W3 W4 R2 random transactions and snapshots agree with the reference",
     arguments: [1, 2, 3] as [UInt64])
   func agree(seed: UInt64) throws {
-    var random = Randomness(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let place = try TemporaryStore()
     var context = try place.open()
     let memory = MemoryContext()

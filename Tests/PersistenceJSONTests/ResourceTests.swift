@@ -1,10 +1,9 @@
 import Foundation
 import PersistenceDriver
+import PersistenceJSON
 import Testing
 
-@testable import PersistenceJSON
-
-/// What a store holds of the process's resources.
+/// The process resources that a store uses.
 @Suite(.serialized)
 struct ResourceTests {
   /// The open files of this process that lie below a path, by their names.
@@ -16,7 +15,7 @@ struct ResourceTests {
   }
 
   @Test(
-    "a context gives back every file that it opened",
+    "a context closes every file that it opened",
     .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
   func filesAreGivenBack() throws {
     let place = try TemporaryStore()

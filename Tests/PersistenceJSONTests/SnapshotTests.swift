@@ -1,10 +1,9 @@
 import Foundation
 import PersistenceDriver
+import PersistenceJSON
 import Testing
 
-@testable import PersistenceJSON
-
-/// Results and snapshots while other contexts, standing for other processes, replace files (contract R2, C2).
+/// Results and snapshots while other contexts, as other processes would, replace files (contract R2, C2).
 struct SnapshotTests {
   private let place: TemporaryStore
   private let reader: JSONDirectoryContext
@@ -38,7 +37,7 @@ struct SnapshotTests {
     #expect(try reader.titles() == [])
   }
 
-  @Test("R2 a snapshot shows the models of its moment")
+  @Test("R2 a snapshot shows the models of its version")
   func catalogOfSnapshot() throws {
     let snapshot = try reader.snapshot()
     let other = Films.make("Other")
@@ -48,7 +47,7 @@ struct SnapshotTests {
     #expect(try reader.catalog() == [Films.schema, other])
   }
 
-  @Test("R2 history is kept for as long as somebody needs it, and no longer")
+  @Test("R2 history exists only as long as a reader needs it")
   func history() throws {
     try writer.save(Films.row(1, "Uno", "a"))
     #expect(try place.names(".persistence/history").isEmpty)
@@ -61,7 +60,7 @@ struct SnapshotTests {
     #expect(try place.names(".persistence/history").isEmpty)
   }
 
-  @Test("R3 a result outlives the closing of its context")
+  @Test("R3 a result stays readable after its context is closed")
   func outlives() throws {
     let results = try reader.fetch(FetchRequest(Films.schema))
     try reader.close()
@@ -74,7 +73,7 @@ struct SnapshotTests {
       try #require(throws: PersistenceError.self) { try reader.save(Films.row(1, "x")) }.code == .closed)
   }
 
-  @Test("C1 C2 R2 readers and writers on four contexts at once see whole transactions only")
+  @Test("C1 C2 R2 concurrent readers and writers on four contexts see only whole transactions")
   func concurrency() throws {
     let place = try TemporaryStore()
     let rounds = 60
@@ -151,7 +150,7 @@ struct SnapshotTests {
     #expect(try context.titles() == ["Uno", "Dos", "Tres"])
   }
 
-  @Test("W6 a writer waits for the stated time and then throws busy")
+  @Test("W6 a writer waits for the busy timeout and then throws busy")
   func busy() throws {
     let impatient = try place.open(busy: .milliseconds(50))
     try writer.transaction { _ in

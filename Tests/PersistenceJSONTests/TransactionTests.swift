@@ -1,7 +1,6 @@
 import PersistenceDriver
+import PersistenceJSON
 import Testing
-
-@testable import PersistenceJSON
 
 /// Transactions of many files: all or nothing, nested, with unique values (contract W3, W4).
 struct TransactionTests {
@@ -34,7 +33,7 @@ struct TransactionTests {
     #expect(try place.names("") == [Films.folder, ".persistence"].sorted())
   }
 
-  @Test("W3 a nested transaction that throws undoes only its own part")
+  @Test("W3 a nested transaction that throws rolls back only its own part")
   func nested() throws {
     let other = Films.make("Other")
     try context.transaction { transaction in
@@ -95,7 +94,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("W3 a transaction of thousands of records is one")
+  @Test("W3 a transaction of thousands of records is atomic")
   func large() throws {
     try context.transaction { transaction in
       for id in 0..<3_000 as Range<Int64> { try transaction.save(Films.row(id, "\(id)", "code \(id)")) }

@@ -1,10 +1,9 @@
 import PersistenceDriver
+import PersistenceKeyValue
 
-@testable import PersistenceKeyValue
-
-/// An ordered byte store in sorted arrays, with keys as short as wished.
+/// An ordered byte store in sorted arrays, with an arbitrary limit on the key length.
 ///
-/// It implements the seam that LMDB implements. What it has lent stays where it is until the store is released.
+/// It implements the protocols that LMDB implements. Borrowed bytes stay valid until the store is released.
 final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // each test uses one thread
   struct Node {
     let key: UnsafeRawBufferPointer
@@ -12,11 +11,11 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
   }
 
   let longestKey: Int
-  /// Everything that is written shows at once, and so is a state of its own.
+  /// Every write is visible immediately and creates a version.
   private(set) var version = 0
   let workspace = KeyValueWorkspace()
-  var lendsCopies = false
-  /// How often a cursor was moved.
+  var copiesRows = false
+  /// The number of cursor moves.
   fileprivate(set) var steps = 0
   private var spaces: [[Node]] = [[], [], []]
   private var memory: [UnsafeMutableRawBufferPointer] = []
@@ -29,7 +28,7 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
 
   func nodes(_ space: ByteSpace) -> [Node] { spaces[space.rawValue] }
 
-  /// The first index whose key is not less.
+  /// The index of the first key that is not less.
   fileprivate func index(of key: UnsafeRawBufferPointer, in space: ByteSpace) -> Int {
     let nodes = spaces[space.rawValue]
     var (low, high) = (0, nodes.count)
@@ -56,9 +55,9 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
       ? UnsafeRawBufferPointer(spaces[space.rawValue][index].value) : nil
   }
 
-  func takeCursor(in space: ByteSpace) throws -> any ByteCursor { ArrayCursor(self, space) }
+  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor { ArrayCursor(self, space) }
 
-  func giveBack(_ cursor: any ByteCursor) {}
+  func release(_ cursor: any ByteCursor) {}
 
   func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: ByteSpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?

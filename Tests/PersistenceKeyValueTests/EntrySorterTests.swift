@@ -9,7 +9,7 @@ import Testing
 struct EntrySorterTests {
   private let folder = FileManager.default.temporaryDirectory.path
 
-  /// Entries of different keys, some longer than what is read of a run at a time.
+  /// Entries with distinct keys, some longer than a run's read buffer.
   private func entries(_ count: Int, _ random: inout SeededGenerator) -> [[UInt8]: [UInt8]] {
     var entries: [[UInt8]: [UInt8]] = [:]
     while entries.count < count {
@@ -29,7 +29,7 @@ struct EntrySorterTests {
   }
 
   @Test(
-    "what comes out is what went in, in order, any number of times",
+    "the sorter returns all entries in order, any number of times",
     arguments: [(0, 1000), (1, 1000), (500, 1 << 30), (500, 3000), (2000, 500), (2000, 100_000)])
   func order(count: Int, memory: Int) throws {
     var random = SeededGenerator(seed: UInt64(count + memory))
@@ -50,7 +50,7 @@ struct EntrySorterTests {
     #expect(try read(sorter) == expected)
   }
 
-  @Test("a folder that does not take the file is an error that names it, and no file outlives the sorter")
+  @Test("an unusable folder throws an error that names it, and no file outlives the sorter")
   func files() throws {
     let missing = EntrySorter(memory: 0, folder: folder + "/not there")
     let error = #expect(throws: PersistenceError.self) {

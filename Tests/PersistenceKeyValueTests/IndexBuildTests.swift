@@ -1,31 +1,30 @@
 import Foundation
 import PersistenceConformance
 import PersistenceDriver
+import PersistenceKeyValue
 import Testing
 
-@testable import PersistenceKeyValue
-
 extension IndexBuilding {
-  /// So little memory that a few records take several runs and transactions.
+  /// A memory limit that splits a few records into several runs and transactions.
   static var small: IndexBuilding {
     IndexBuilding(memory: 1500, folder: FileManager.default.temporaryDirectory.path)
   }
 }
 
-/// Indexes that are built over records that are there are, byte for byte, those that are written with the records.
+/// Indexes built over existing records equal, byte for byte, those written with the records.
 ///
 /// The store's keys are so short that many are cut.
-@Suite("Indexes built last")
+@Suite("Index builds")
 struct IndexBuildTests {
-  struct Undone: Error {}
+  struct RolledBack: Error {}
 
-  /// Two stores that are given the same records: one with its indexes, one whose indexes are to be built.
+  /// Two stores with the same records: one writes its indexes with them, the other builds them later.
   private final class Stores {
     let items: RandomItems
     let longestKey: Int
     let (reference, bytes): (ArrayByteStore, ArrayByteStore)
     private let plain = KeyValueStore(location: "plain", indexBuilding: .small)
-    /// Replaced where another process goes on.
+    /// Replaced to simulate another process.
     var store = KeyValueStore(location: "deferred", indexBuilding: .small)
 
     init(seed: UInt64, longestKey: Int) throws {
@@ -53,7 +52,7 @@ struct IndexBuildTests {
       }
     }
 
-    /// Random writes to both; what the indexes refuse does not reach the other.
+    /// Writes random records to both stores; skips those that the indexes reject.
     func write(_ count: Int) throws {
       let row = RowBuffer(count: items.schema.fields.count)
       for _ in 0..<count {
@@ -77,7 +76,7 @@ struct IndexBuildTests {
       }
     }
 
-    /// One part of building; says whether it was the last.
+    /// Runs one step of the build; returns whether it was the last.
     func step() throws -> Bool {
       var isBuilt = false
       try transaction { isBuilt = try $0.buildIndexes(of: items.schema) }
@@ -90,7 +89,7 @@ struct IndexBuildTests {
       try #require(found == expected, comment)
     }
 
-    /// The plans for an order that an index has.
+    /// Whether a query uses the indexes.
     func usesIndexes() throws -> Bool {
       let request = try FetchRequest(items.schema, order: [FieldOrder("id")], limit: 1)
       return try store.plan(for: request, bytes).ordering != .sorted
@@ -98,7 +97,7 @@ struct IndexBuildTests {
   }
 
   @Test(
-    "W3 they are those that are written with the records",
+    "W3 built indexes equal those written with the records",
     arguments: [(1, 128), (2, 128), (3, 160), (4, 511)] as [(UInt64, Int)])
   func equality(seed: UInt64, longestKey: Int) throws {
     let stores = try Stores(seed: seed, longestKey: longestKey)
@@ -110,10 +109,10 @@ struct IndexBuildTests {
       steps += 1
       #expect(try !stores.usesIndexes())
     }
-    #expect(steps > 5, "the test has lost its point")
+    #expect(steps > 5, "the test no longer covers several steps")
     try stores.requireSameIndexes("after \(steps) steps")
     #expect(try stores.usesIndexes())
-    // From now on they are written with the records.
+    // After the build, the records' writes maintain the indexes.
     try stores.write(100)
     try stores.requireSameIndexes("after further writes")
     #expect(try stores.step())
@@ -121,7 +120,7 @@ struct IndexBuildTests {
   }
 
   @Test(
-    "W3 W5 whatever happens between two parts: a part undone, another process, a write", arguments: 5..<15)
+    "W3 W5 a build survives rollbacks, other processes and writes between its steps", arguments: 5..<15)
   func interruptions(seed: UInt64) throws {
     let stores = try Stores(seed: seed, longestKey: 140)
     try stores.write(120)
@@ -130,19 +129,19 @@ struct IndexBuildTests {
       switch stores.items.random.random.int(0...7) {
       case 0: stores.store = KeyValueStore(location: "another", indexBuilding: .small)
       case 1:
-        #expect(throws: Undone.self) {
+        #expect(throws: RolledBack.self) {
           try stores.transaction { transaction in
             _ = try transaction.buildIndexes(of: stores.items.schema)
-            throw Undone()
+            throw RolledBack()
           }
         }
       case 2:
-        // One that sees what was built in its own transaction, and takes it back.
+        // A nested step that rolls back after its transaction has built entries.
         try stores.transaction { transaction in
           _ = try transaction.buildIndexes(of: stores.items.schema)
           try? transaction.nested {
             _ = try transaction.buildIndexes(of: stores.items.schema)
-            throw Undone()
+            throw RolledBack()
           }
         }
       case 3 where writes < 4:
@@ -158,7 +157,7 @@ struct IndexBuildTests {
     try stores.requireSameIndexes("after further writes")
   }
 
-  @Test("W3 a model without records has its indexes at once, and one that is dropped leaves nothing")
+  @Test("W3 an empty model builds its indexes at once, and a dropped model leaves no entries")
   func edges() throws {
     let stores = try Stores(seed: 1, longestKey: 128)
     #expect(try stores.step())

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PersistenceKeyValue
 
-@Suite("Keys whose byte order is the contract's order")
+@Suite("The key codec")
 struct KeyCodecTests {
-  @Test("V3 V4 V4a O3 bytes order as values do", arguments: RandomValues.orderedKinds)
+  @Test("V3 V4 V4a O3 encoded values sort like the values", arguments: RandomValues.orderedKinds)
   func order(kind: FieldKind) throws {
     var values = RandomValues(seed: 1)
     let all = [PersistentValue.null] + (0..<200).map { _ in values.value(kind) }
@@ -20,7 +20,7 @@ struct KeyCodecTests {
     }
   }
 
-  @Test("O1 O2 keys of several values order value by value, also where some descend")
+  @Test("O1 O2 compound keys sort value by value, ascending or descending")
   func composites() throws {
     var values = RandomValues(seed: 2)
     let kinds = RandomValues.orderedKinds
@@ -61,7 +61,7 @@ struct KeyCodecTests {
     return 0
   }
 
-  @Test("V2 what is written into a key is read out of it", arguments: RandomValues.orderedKinds)
+  @Test("V2 values survive encoding and decoding", arguments: RandomValues.orderedKinds)
   func roundTrip(kind: FieldKind) throws {
     var values = RandomValues(seed: 3)
     for _ in 0..<300 {
@@ -71,7 +71,7 @@ struct KeyCodecTests {
     }
   }
 
-  @Test("E5 bytes that are no key are refused, and never read beyond")
+  @Test("E5 malformed keys are rejected without reading beyond their bytes")
   func hostile() throws {
     var values = RandomValues(seed: 4)
     var refused = 0
@@ -96,7 +96,7 @@ struct KeyCodecTests {
     #expect(refused > 1000)
   }
 
-  @Test("V4a decimals of any size and exponent order by value")
+  @Test("V4a decimals of any size and exponent sort by value")
   func decimals() throws {
     let texts = [
       "NaN", "0", "1", "-1", "10", "9.99", "0.000000000000000000000000001", "-0.000000000000000000000000001",

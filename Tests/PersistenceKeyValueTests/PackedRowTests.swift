@@ -40,7 +40,7 @@ struct PackedRowTests {
     [values.value(.int64)] + Self.kinds.map { values.random.oneIn(4) ? .null : values.value($0) }
   }
 
-  @Test("V2 every kind comes back as it was, and empty is not nil")
+  @Test("V2 every kind survives packing, and empty differs from nil")
   func roundTrip() throws {
     let schema = try Self.schema(Self.kinds)
     let layout = RowLayout(stored: schema, declared: schema)
@@ -56,7 +56,7 @@ struct PackedRowTests {
     #expect(try unpack(pack(empty, layout), layout) == empty)
   }
 
-  @Test("E4 a declaration in another order reads and writes the same record")
+  @Test("E4 a schema with another field order reads and writes the same record")
   func permuted() throws {
     let stored = try Self.schema(Self.kinds)
     var random = SeededGenerator(seed: 6)
@@ -74,7 +74,7 @@ struct PackedRowTests {
     }
   }
 
-  @Test("E5 R4 any changed byte is noticed")
+  @Test("E5 R4 every changed byte is detected")
   func damage() throws {
     let schema = try Self.schema(Self.kinds)
     let layout = RowLayout(stored: schema, declared: schema)
@@ -92,7 +92,7 @@ struct PackedRowTests {
     }
   }
 
-  @Test("E5 rows made to deceive, with a right checksum, are read within their bounds or refused")
+  @Test("E5 forged rows with valid checksums are read within their bounds or rejected")
   func hostile() throws {
     let schema = try Self.schema(Self.kinds)
     let layout = RowLayout(stored: schema, declared: schema)
@@ -114,7 +114,7 @@ struct PackedRowTests {
     #expect(refused > 1000)
   }
 
-  @Test("A row that the schema does not allow is refused before it is packed")
+  @Test("A row that violates the schema is rejected before it is packed")
   func refusals() throws {
     let schema = try Self.schema([.string])
     let layout = RowLayout(stored: schema, declared: schema)

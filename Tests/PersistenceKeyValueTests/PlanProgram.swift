@@ -1,20 +1,21 @@
 import PersistenceConformance
 import PersistenceDriver
-import PersistencePlanner
 import Testing
 
 @testable import PersistenceKeyValue
 import PersistenceDriverSupport
 
-/// A random program on a store and on the memory context, which says what is right: changes, then requests of every
-/// sort, each by every plan that there is (NoREC, after Rigger and Su 2020).
+/// A random program on a store, with the memory context as its oracle.
+///
+/// The program writes, and then executes random requests by each possible plan (NoREC, after Rigger and Su
+/// 2020).
 final class PlanProgram {
   private let items: RandomItems
   private let store: any PlanStore
   private let memory = MemoryContext()
   private let row: RowBuffer
   private let catalog = KeyValueStore(location: "plans", indexBuilding: .small)
-  /// How many plans were carried out.
+  /// The number of executed plans.
   private(set) var plans = 0
 
   private var schema: ModelSchema { items.schema }
@@ -25,7 +26,7 @@ final class PlanProgram {
     row = RowBuffer(count: items.schema.fields.count)
   }
 
-  /// Changes the stores by random writes.
+  /// Writes random changes to both stores.
   func change(_ count: Int) throws {
     try memory.transaction { reference in
       try reference.define(schema)
@@ -36,7 +37,7 @@ final class PlanProgram {
     }
   }
 
-  /// Asks random questions.
+  /// Executes random requests by all plans.
   func ask(_ count: Int) throws {
     let source = try store.source()
     try source.withReader { reader in
@@ -55,7 +56,7 @@ final class PlanProgram {
     }
   }
 
-  /// Changes the rows of random requests by every plan, undoing each.
+  /// Updates and deletes the rows of random requests by all plans, with a rollback after each.
   func changeByPlans(_ count: Int) throws {
     for _ in 0..<count {
       let rows = try items.request()
@@ -98,7 +99,7 @@ extension PlanProgram {
     let selected = try query.results(reader, source, selecting: selection)
     let cut = expected.map { row in selection.map { row[$0] } }
     try #require(try rows(selected, pages: items.random.random.int(1...9)) == cut, comment)
-    // A jump, now that everything has been walked, and one that nothing has.
+    // A jump in a result that was read completely, and in a new one.
     let fresh = try query.results(reader, source)
     for results in [results, fresh] {
       let offset = items.random.random.int(0...expected.count + 1)
@@ -123,7 +124,7 @@ extension PlanProgram {
     }
   }
 
-  /// What the planner itself would choose.
+  /// Checks the plan that the planner chooses.
   private func checkChoice(_ request: FetchRequest, _ source: any ByteSource, _ reader: any ByteReader) throws
   {
     let expected = try rows(try memory.fetch(request), pages: 1000)
@@ -145,7 +146,7 @@ extension PlanProgram {
 }
 
 extension PlanProgram {
-  private struct Undone: Error {}
+  private struct RolledBack: Error {}
 
   private func query(_ rows: FetchRequest, _ number: Int, _ transaction: KeyValueTransaction) throws
     -> PreparedQuery
@@ -156,15 +157,15 @@ extension PlanProgram {
       rows, binding, plan, longestKey: transaction.writer.longestKey, location: "plans")
   }
 
-  /// What a change says and leaves behind in the memory context, which is undone.
+  /// The outcome and the effect of a change in the memory context, which is rolled back.
   private func inMemory(_ body: (any StorageTransaction) throws -> Int) throws -> [String] {
     var found: [String] = []
     do {
       try memory.transaction { transaction in
         found = try outcome(transaction) { try body(transaction) }
-        throw Undone()
+        throw RolledBack()
       }
-    } catch is Undone {}
+    } catch is RolledBack {}
     return found
   }
 
@@ -174,9 +175,9 @@ extension PlanProgram {
     do {
       try store.transaction { transaction in
         found = try outcome(transaction) { try body(transaction) }
-        throw Undone()
+        throw RolledBack()
       }
-    } catch is Undone {}
+    } catch is RolledBack {}
     return found
   }
 
@@ -188,7 +189,7 @@ extension PlanProgram {
       found.append(error.code.rawValue)
     }
     for order in schema.orders {
-      // Every index has been kept in step, so that each path still leads to the rows.
+      // Every index is consistent, so each path finds the rows.
       let request = try FetchRequest(schema, order: order.map { FieldOrder($0) })
       found.append("\(try rows(try transaction.fetch(request), pages: 1000))")
       found.append("\(try transaction.count(request))")
@@ -196,7 +197,7 @@ extension PlanProgram {
     return found
   }
 
-  /// One random change to both, which must say the same about it.
+  /// Applies one random change to both stores, whose outcomes must agree.
   private func change(_ transaction: KeyValueTransaction, _ reference: any StorageTransaction) throws {
     row.set(schema.fields.map(items.value))
     let kind = items.random.random.int(0...19)

@@ -4,7 +4,7 @@ import PersistenceDriver
 @testable import PersistenceKeyValue
 @testable import PersistenceLMDB
 
-/// A store whose plans are tested: an engine's, or the tests' own with keys so short that many are cut.
+/// A store under test: LMDB, or an array store that cuts many keys.
 protocol PlanStore: AnyObject {
   /// The newest committed state.
   func source() throws -> any ByteSource

@@ -1,15 +1,14 @@
 import PersistenceDriver
-import PersistencePlanner
 import Testing
 
 @testable import PersistenceKeyValue
 
-/// What is read of a store, and what not, when less than whole records is asked for.
-@Suite("Answers without the records")
+/// Queries for less than whole records read less than the records.
+@Suite("Queries without record reads")
 struct PushDownTests {
   private static let records = 3000
 
-  /// A store of records `n`, in a hundred groups, with a value that is nil for one in ten.
+  /// A store with records `n` in a hundred groups, and a value that is nil for one in ten.
   private func store() throws -> (bytes: ArrayByteStore, store: KeyValueStore, schema: ModelSchema) {
     let schema = try ModelSchema(
       name: "Sale",
@@ -41,7 +40,7 @@ struct PushDownTests {
     return (result, bytes.steps - before)
   }
 
-  @Test("the least and the greatest value are the ends of an index")
+  @Test("the minimum and the maximum come from the ends of an index")
   func ends() throws {
     let (bytes, store, schema) = try store()
     let request = try AggregateRequest(
@@ -56,7 +55,7 @@ struct PushDownTests {
     #expect(few < 8)
   }
 
-  @Test("distinct values are found by jumping from each to the next")
+  @Test("distinct values come from seeks in an index")
   func distinct() throws {
     let (bytes, store, schema) = try store()
     let request = try AggregateRequest(try FetchRequest(schema), grouping: ["group"], aggregates: [])
@@ -67,7 +66,7 @@ struct PushDownTests {
     #expect(try store.aggregate(counts, bytes).allSatisfy { $0.values == [.integer(30)] })
   }
 
-  @Test("what an index holds is answered without reading a record, and the plan says so")
+  @Test("a covering index answers without reading records, and the plan shows it")
   func indexOnly() throws {
     let (bytes, store, schema) = try store()
     let cheap = try FetchRequest(
@@ -85,7 +84,7 @@ struct PushDownTests {
     let even = try FetchRequest(
       schema,
       where: .any([.comparison(field: "price", .equal, .null), .comparison(field: "id", .less, .integer(9))]))
-    // The records are taken away behind the store's back: nobody may miss them.
+    // The test removes the records behind the store's back; no query may read them.
     let prefix = try #require(try store.binding(schema, bytes)).prefix
     try prefix.withUnsafeBytes { try bytes.removeAll(beginningWith: $0, in: .records) }
     var rows: [[PersistentValue]] = []

@@ -2,7 +2,7 @@ import Foundation
 import PersistenceConformance
 import PersistenceDriver
 
-/// Random records of one model and random requests for them, whose conditions and orders fit its indexes often.
+/// Random records of one model, and random requests that often use its indexes.
 final class RandomItems {
   let schema: ModelSchema
   var random: RandomValues
@@ -25,7 +25,7 @@ final class RandomItems {
     random = RandomValues(seed: seed)
   }
 
-  /// Long texts that share what is kept of cut keys, and short ones.
+  /// Short texts, and long ones whose cut keys have the same beginning.
   func text() -> String {
     let long = String(repeating: "long ", count: random.random.pick([0, 0, 5, 13, 20, 30]))
     return long + random.random.pick(["", "a", "a\0", "b", "\u{10FFFF}", random.random.text(0...2)])
@@ -85,14 +85,14 @@ final class RandomItems {
       schema, where: predicate, order: order, limit: limit, offset: offset, after: PageAnchor(anchor))
   }
 
-  /// Some fields, of which one may stand twice.
+  /// A random selection of fields, which may repeat one.
   func selection() -> [Int] {
     let index = random.random.pick(schema.orders).compactMap { schema.position(of: $0) }
     guard random.random.oneIn(2) else { return index }
     return index + (0..<random.random.int(0...2)).map { _ in random.random.int(0...schema.fields.count - 1) }
   }
 
-  /// What is computed over the rows of a request.
+  /// A random aggregation of a request's rows.
   func aggregates(over rows: FetchRequest) throws -> AggregateRequest {
     let ordered = schema.fields.filter(\.kind.isOrdered).map(\.name)
     let numbers = schema.fields.filter(\.kind.isNumber).map(\.name)
@@ -111,7 +111,7 @@ final class RandomItems {
     return try AggregateRequest(rows, grouping: grouping, aggregates: aggregates)
   }
 
-  /// A change in place of the rows of a request.
+  /// A random update of a request's rows.
   func update(of rows: FetchRequest) throws -> UpdateRequest {
     let fields = schema.fields.filter { field in !schema.key.contains(field.name) }
     let set = (0..<random.random.int(1...2)).map { _ in
@@ -123,6 +123,6 @@ final class RandomItems {
 }
 
 extension ModelSchema {
-  /// The fields of every index and of the key: orders worth asking for.
+  /// The fields of every index and of the key, as orders to request.
   var orders: [[String]] { indexes.map(\.fields) + [key, ["d"], ["b", "s"]] }
 }

@@ -2,7 +2,7 @@ import PersistenceConformance
 import Foundation
 import PersistenceDriver
 
-/// Random values of every kind, with those that break codecs among them.
+/// Random values of every kind, including edge cases of codecs.
 struct RandomValues {
   var random: SeededGenerator
 
@@ -41,7 +41,7 @@ struct RandomValues {
     }
   }
 
-  /// Text that shares beginnings with other text, and holds U+0000 and what sorts beside it.
+  /// Texts with common prefixes, with U+0000 and its neighbours.
   mutating func text() -> String {
     switch random.int(0...3) {
     case 0:

@@ -1,12 +1,11 @@
 import Foundation
 import PersistenceDriver
+import PersistenceKeyValue
 import Testing
 
-@testable import PersistenceKeyValue
-
-/// Unique indexes over records that are there: two records with the same values are found, however long these are and
-/// wherever the store cuts their keys.
-@Suite("Unique indexes built last")
+/// An index build detects two records with the same unique values, whatever their length and the length of
+/// stored keys.
+@Suite("Unique violations in index builds")
 struct UniqueClaimTests {
   private static let longestKey = 128
 
@@ -29,7 +28,7 @@ struct UniqueClaimTests {
     }
   }
 
-  /// What building says of records.
+  /// The outcome of a build.
   private func build(_ claims: [Claim]) throws -> (PersistenceError?, entries: Int) {
     let schema = try Self.schema()
     let bytes = ArrayByteStore(longestKey: Self.longestKey)
@@ -51,13 +50,13 @@ struct UniqueClaimTests {
     }
   }
 
-  @Test("W4 two records with one value, whose keys are cut or not", arguments: 0...130)
+  @Test("W4 two records with the same value are detected, with cut keys and without", arguments: 0...130)
   func lengths(length: Int) throws {
     let value = String(repeating: "v", count: length)
     for (short, long) in [
       ("1", "2"), ("1", String(repeating: "2", count: 90)), ("1", String(repeating: "2", count: 40)),
     ] {
-      // Beside them values that differ from theirs by what comes behind.
+      // Other values differ only in their ends.
       let others = (0..<12).map { number in
         Claim("o\(number)", value + "\0" + String(repeating: "w", count: 5 * number + 1), nil)
       }
@@ -75,7 +74,7 @@ struct UniqueClaimTests {
     }
   }
 
-  @Test("W4 nil never collides, alone or in a compound index")
+  @Test("W4 nil values are never a violation, alone or in a compound index")
   func nulls() throws {
     let rows = (0..<40).map { Claim("\($0)", nil, $0 % 2 == 0 ? nil : 1) }
     #expect(try build(rows).0 == nil)

@@ -4,11 +4,11 @@ import PersistenceLMDB
 import Synchronization
 import Testing
 
-@Suite("Many threads and processes at once", .timeLimit(.minutes(15)))
+@Suite("Many concurrent threads and processes", .timeLimit(.minutes(15)))
 struct CrowdTests {
   private static let threads = 8
 
-  /// Has threads call a closure until something is done; returns what was thrown first.
+  /// Runs a closure repeatedly in several threads until another one returns; returns the first error.
   private static func crowd(
     during body: () async throws -> Void, _ call: @escaping @Sendable () throws -> Void
   ) async throws -> String? {
@@ -40,7 +40,7 @@ struct CrowdTests {
     return failure.withLock(\.self)
   }
 
-  @Test("R2 threads that make and drop snapshots beside a writer never wait for themselves")
+  @Test("R2 threads that create and release snapshots beside a writer do not deadlock")
   func snapshots() async throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -55,7 +55,7 @@ struct CrowdTests {
     #expect(failure == nil)
   }
 
-  @Test("C2 threads that read go on when another process makes the store larger than their map")
+  @Test("C2 reading threads continue when another process grows the store beyond their map")
   func growing() async throws {
     let scratch = try Scratch(sharedAs: "growing", by: getpid())
     let schema = try Scratch.schema()
@@ -83,11 +83,11 @@ struct CrowdTests {
     #expect(try context.count(FetchRequest(schema)) == 5_001)
   }
 
-  @Test("W5 a store opens after the kill of a process that had every place for a reader")
+  @Test("W5 a store opens after a process that used every reader slot was killed")
   func deadReaders() async throws {
     let scratch = try Scratch(sharedAs: "places", by: getpid())
     let schema = try Scratch.schema()
-    // It stays open and does nothing, so that the table of readers stays as it is.
+    // It stays open without reading, so the reader table does not change.
     let idle = try scratch.open(LMDBConfiguration(maximumReaders: 8))
     try idle.save([("kept", "text")], schema)
     try await #require(
@@ -117,7 +117,7 @@ struct CrowdTests {
     try idle.close()
   }
 
-  @Test("C2 a process that has done much at once and rests leaves places for the readers of others")
+  @Test("C2 a process that becomes idle leaves reader slots for other processes")
   func restingReaders() async throws {
     let scratch = try Scratch(sharedAs: "resting", by: getpid())
     let schema = try Scratch.schema()
@@ -129,7 +129,7 @@ struct CrowdTests {
         do {
           _ = try context.count(FetchRequest(schema))
         } catch let error as PersistenceError where error.code == .busy {
-          // Eight threads have eight places in common with whoever looks into the store.
+          // Eight threads share eight slots with every process that opens the store.
         }
       })
     #expect(failure == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("E5 R4: damaged records")
 struct DamageTests {
-  @Test("R4 a record with a changed byte is thrown, naming model, key and store; the others are read")
+  @Test("R4 a record with a changed byte throws, naming model, key and store; other records can be read")
   func changedByte() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -30,7 +30,7 @@ struct DamageTests {
       #expect(error?.key == RecordKey([.text("key 23")]))
       #expect(error?.location == again.location)
     }
-    // Damage does not keep the record from being replaced.
+    // A damaged record can be replaced.
     try again.save([("key 23", "sound again")], schema)
     #expect(try again.keys(FetchRequest(schema)).count == 40)
   }

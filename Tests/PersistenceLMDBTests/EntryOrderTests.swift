@@ -4,11 +4,11 @@ import PersistenceDriver
 import PersistenceLMDB
 import Testing
 
-@Suite("Index entries that are written in order, and the format of stores")
+@Suite("Buffered index entries, and the format of stores")
 struct EntryOrderTests {
   private static let order = [FieldOrder("text")]
 
-  @Test("W3 entries that are kept back show in their transaction, and in a nested one, and go with it")
+  @Test("W3 a transaction and its nested ones see buffered entries, which roll back with it")
   func keptBack() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema(indexes: [IndexSchema(["text"])])
@@ -48,7 +48,7 @@ struct EntryOrderTests {
       try context.count(FetchRequest(schema, where: .comparison(field: "text", .less, .text("250")))) == 250)
   }
 
-  @Test("E5 a store of an older format is refused by name, and left as it is")
+  @Test("E5 a store of an older format is rejected by its format number, and unchanged")
   func olderFormat() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()

@@ -5,10 +5,10 @@ import Testing
 
 @testable import PersistenceLMDB
 
-@Suite("The first pages of a data file")
+@Suite("The header of a data file")
 struct HeaderTests {
   @Test(
-    "C2 a file that another one writes to and makes longer, while they are read, is not taken for a damaged one"
+    "C2 a file that another process writes and grows during the read is not reported as damaged"
   )
   func readBesideWriter() throws {
     let scratch = try Scratch()
@@ -36,7 +36,7 @@ struct HeaderTests {
     #expect(failure.withLock { $0 } == nil)
   }
 
-  @Test("E5 first pages that speak of more than a file can hold are damaged, and stop nothing")
+  @Test("E5 a header with sizes beyond the limits is damaged, and does not crash")
   func beyondAnyFile() throws {
     let scratch = try Scratch()
     let context = try scratch.open()
@@ -45,7 +45,7 @@ struct HeaderTests {
     var bytes = try Data(contentsOf: scratch.data)
     let pageSize = 1 << 16
     bytes.append(Data(count: max(0, 2 * pageSize - bytes.count)))
-    // Two first pages that are alike in form, of a size of page and with a last page that together overflow.
+    // Two well-formed header pages whose page size and last page overflow together.
     func put(_ value: UInt64, _ count: Int, at place: Int) {
       for index in 0..<count {
         bytes[place + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))

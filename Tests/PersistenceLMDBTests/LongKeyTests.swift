@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Keys longer than LMDB's 511 bytes, and empty ones")
 struct LongKeyTests {
-  /// Lengths around every place where keys begin to be cut, and far beyond.
+  /// Lengths around every limit at which keys are cut, and far beyond.
   private static let lengths =
     [0, 1, 2, 255] + Array(440...450) + Array(474...484) + Array(500...515) + [1000, 1001, 5000, 70_000]
 
@@ -14,7 +14,8 @@ struct LongKeyTests {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
     let context = try scratch.open()
-    // Three of each length that share all but the last byte, so that what is kept of a cut key is the same.
+    // Three keys of each length that differ in the last byte only, so their cut forms share the same
+    // beginning.
     let ids = Self.lengths.flatMap { length in
       length == 0 ? [""] : ["a", "b", "\0"].map { String(repeating: "k", count: length - 1) + $0 }
     }
@@ -27,7 +28,7 @@ struct LongKeyTests {
     #expect(try context.keys(backwards) == sorted.reversed())
     for id in ids { #expect(try context.text(id, schema) == .text("text of \(id.utf8.count)")) }
     #expect(try context.text(String(repeating: "k", count: 999) + "c", schema) == nil)
-    // Pages that begin at any key, those within a run of cut ones among them.
+    // Pages that begin at any key, also within a run of cut keys.
     for (index, id) in sorted.enumerated() {
       let page = try FetchRequest(schema, limit: 4, after: PageAnchor([.text(id)]))
       #expect(try context.keys(page) == Array(sorted.dropFirst(index + 1).prefix(4)))
@@ -41,7 +42,7 @@ struct LongKeyTests {
     #expect(try context.keys(FetchRequest(schema)) == Array(sorted.prefix(3)))
   }
 
-  @Test("W4 V3 long values are indexed, told apart, and unique")
+  @Test("W4 V3 long values are indexed, distinguished and unique")
   func indexedValues() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema(indexes: [IndexSchema(["text"], isUnique: true)])
@@ -58,7 +59,7 @@ struct LongKeyTests {
       let error = expectError(.uniqueViolation) { try context.save([("other", text)], schema) }
       #expect(error?.field == "text")
       #expect(error?.model == "Note")
-      // Saving the same record again is no collision.
+      // Saving the same record again is no violation.
       try context.save([(id, text)], schema)
     }
     let byText = try FetchRequest(schema, order: [FieldOrder("text")])
@@ -67,7 +68,7 @@ struct LongKeyTests {
     let plan = try context.plan(for: byText)
     #expect(plan.access == .index(["text"]))
     #expect(plan.ordering == .byAccess)
-    // The values move on by one: every old entry goes, every new one comes.
+    // Every record takes the next one's value: every entry is replaced.
     try context.transaction { try _ = $0.deleteAll(in: schema) }
     try context.save(notes.map { ($0, $1 + "x") }, schema)
     let moved = notes.sorted { TotalOrder.compare($0.1 + "x", $1.1 + "x") < 0 }.map(\.0)
@@ -75,12 +76,12 @@ struct LongKeyTests {
     #expect(try context.count(FetchRequest(schema)) == notes.count)
   }
 
-  @Test("W4 values whose cut keys just hold them are unique, whatever their digests and those of others are")
+  @Test("W4 values that exactly fill a cut key are unique, whatever the digests beside them")
   func uniqueAtTheCut() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema(indexes: [IndexSchema(["text"], isUnique: true)])
     let context = try scratch.open(LMDBConfiguration(synchronization: .off))
-    // So many that digests begin with any byte.
+    // Enough values that digests begin with any byte.
     let texts = (436...448).flatMap { length in
       (0..<600).map { number in
         let start = "\(number) "
@@ -88,7 +89,7 @@ struct LongKeyTests {
       }
     }
     let long = String(repeating: "i", count: 80)
-    // Longer texts that begin alike, first.
+    // Longer texts with the same beginning come first.
     try context.save(texts.map { ("longer " + $0, $0 + "\0x") }, schema)
     try context.save(texts.map { (long + $0, $0) }, schema)
     try context.transaction { transaction in
@@ -101,7 +102,8 @@ struct LongKeyTests {
     #expect(try context.count(FetchRequest(schema)) == 2 * texts.count)
   }
 
-  @Test("W4 unique values change among old records whose other values are indexed", .timeLimit(.minutes(15)))
+  @Test(
+    "W4 unique values can change among existing records with other indexed values", .timeLimit(.minutes(15)))
   func changingUniqueValues() throws {
     let scratch = try Scratch()
     let schema = try ModelSchema(
@@ -130,7 +132,7 @@ struct LongKeyTests {
     #expect(try context.count(old) == 0)
   }
 
-  @Test("two long lists of one field's values have their common ones at once", .timeLimit(.minutes(15)))
+  @Test("two long lists of values of one field are intersected quickly", .timeLimit(.minutes(15)))
   func longLists() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()

@@ -8,7 +8,9 @@ import Testing
 struct MapTests {
   private static let text = String(repeating: "x", count: 1000)
 
-  @Test("E7 a full map is storeFull and names the option; what was committed stays, and the store is usable")
+  @Test(
+    "E7 a full map throws storeFull and names the option; committed data is intact, and the store stays usable"
+  )
   func full() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -23,7 +25,7 @@ struct MapTests {
     #expect(try result.keys() == ["kept"])
     #expect(try context.keys(FetchRequest(schema)) == ["kept"])
     try context.save([("more", nil)], schema)
-    // An error that the closure swallows still ends the transaction.
+    // An error that the closure ignores still fails the transaction.
     expectError(.storeFull) {
       try context.transaction { transaction in
         let row = RowBuffer(count: 2)
@@ -35,12 +37,12 @@ struct MapTests {
     }
     #expect(try context.keys(FetchRequest(schema)) == ["kept", "more"])
     try context.close()
-    // The result that is alive holds the store open, so its map cannot grow yet.
+    // The live result keeps the store open, so its map cannot grow yet.
     expectError(.invalidRequest) { try scratch.open(LMDBConfiguration(mapSize: 64 << 20)) }
     #expect(try result.keys() == ["kept"])
   }
 
-  @Test("E7 a larger map, given at the next opening, is taken and recorded")
+  @Test("E7 a larger map size takes effect at the next opening, and is recorded")
   func grown() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -51,13 +53,13 @@ struct MapTests {
     try large.save((0..<5000).map { ("\($0)", Self.text) }, schema)
     try large.close()
     #expect(try LMDBHeader.read(scratch.data.path).mapSize == 32 << 20)
-    // A smaller one is not: the others would not see what lies beyond.
+    // A smaller size is ignored: other processes could not see the data beyond it.
     let again = try scratch.open(LMDBConfiguration(mapSize: 1 << 20))
     #expect(try again.count(FetchRequest(schema)) == 5001)
     try again.save([("more", nil)], schema)
   }
 
-  @Test("W3 a nested transaction that fills the map is undone alone")
+  @Test("W3 only the nested transaction that fills the map rolls back")
   func nested() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -82,7 +84,7 @@ struct MapTests {
     #expect(try context.keys(FetchRequest(schema)) == ["kept", "more"])
   }
 
-  @Test("C2 when another process has grown the store, reading and writing go on")
+  @Test("C2 reading and writing continue after another process has grown the store")
   func resized() async throws {
     let scratch = try Scratch(sharedAs: "resized", by: getpid())
     let schema = try Scratch.schema()

@@ -10,7 +10,7 @@ import PersistenceDriverSupport
 struct OpeningTests {
   private let monitor = ContextMonitor(Monitoring(), location: "test")
 
-  @Test("one environment serves every path, link and context of a process")
+  @Test("one environment serves all paths, links and contexts of a process")
   func links() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -18,7 +18,7 @@ struct OpeningTests {
     let files = FileManager.default
     let link = scratch.folder.appendingPathComponent("link").path
     try files.createSymbolicLink(atPath: link, withDestinationPath: scratch.path)
-    // A folder whose data file is a hard link, and one whose data file is a symbolic one.
+    // One folder whose data file is a hard link, and one whose data file is a symbolic link.
     for (name, isHard) in [("hard", true), ("soft", false)] {
       let folder = scratch.folder.appendingPathComponent(name)
       try files.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -45,12 +45,12 @@ struct OpeningTests {
     }
     #expect(try first.count(FetchRequest(schema)) == 6)
     try first.close()
-    // The last one out closes it, and it opens again.
+    // The last context closes the store, which can then be opened again.
     let again = try scratch.open()
     #expect(try again.text("a", schema) == .text("first"))
   }
 
-  @Test("E5 a missing folder, store or parent is said to be missing, and nothing is made")
+  @Test("E5 a missing folder, store or parent throws missingStore, and nothing is created")
   func missing() throws {
     let scratch = try Scratch()
     expectError(.missingStore) {
@@ -59,7 +59,7 @@ struct OpeningTests {
     expectError(.missingStore) { try scratch.open(LMDBConfiguration(isReadOnly: true)) }
     expectError(.missingStore) { try scratch.open(LMDBConfiguration(createsMissingStore: false)) }
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).isEmpty)
-    // What a maker that was killed leaves is taken away by the next.
+    // The next opening removes the leftovers of a killed creator.
     try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: false)
     for name in ["new.mdb", "new.mdb-lock", "turn.lock"] {
       try Data("half".utf8).write(to: scratch.folder.appendingPathComponent("store.lmdb/" + name))
@@ -70,7 +70,7 @@ struct OpeningTests {
         == ["data.mdb", "lock.mdb", "turn.lock"])
   }
 
-  @Test("E5 what is no store is refused, and left byte for byte as it is")
+  @Test("E5 a path that is no store is rejected, and its bytes are unchanged")
   func otherFiles() throws {
     let scratch = try Scratch()
     let files = FileManager.default
@@ -98,7 +98,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("E5 an LMDB file with another program's data is no store of ours")
+  @Test("E5 an LMDB file with another program's data is rejected")
   func foreign() throws {
     let scratch = try Scratch()
     try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: false)
@@ -122,7 +122,7 @@ struct OpeningTests {
     #expect(try Data(contentsOf: scratch.data) == before)
   }
 
-  @Test("E5 a file that was cut short is damaged wherever it was cut, and the system kills nobody")
+  @Test("E5 a file truncated at any length is reported as damaged, without a crash")
   func truncated() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -150,7 +150,7 @@ struct OpeningTests {
     #expect(try scratch.open().keys(FetchRequest(schema)).count == 501)
   }
 
-  @Test("W5 a file that is shorter than it says because pages were never needed opens")
+  @Test("W5 a file that lacks only unused pages opens")
   func shortButSound() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -171,7 +171,7 @@ struct OpeningTests {
     #expect(try again.keys(FetchRequest(schema)).count == 501)
   }
 
-  @Test("E5 a read-only opening reads, refuses to write, and joins one that writes")
+  @Test("E5 a read-only context reads, rejects writes, and joins a writing one")
   func readOnly() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -185,13 +185,13 @@ struct OpeningTests {
     try writer.close()
     let reader = try scratch.open(LMDBConfiguration(isReadOnly: true))
     #expect(try reader.text("a", schema) == .text("b"))
-    // A writer may join, and the reader sees what it writes.
+    // A writer may join, and the reader sees its commits.
     try scratch.open().save([("b", "c")], schema)
     #expect(try reader.text("b", schema) == .text("c"))
     expectError(.readOnly) { try reader.save([("c", nil)], schema) }
   }
 
-  @Test("a context that was closed refuses, and closing again does nothing")
+  @Test("a closed context rejects calls, and closing it again does nothing")
   func closed() throws {
     let scratch = try Scratch()
     let context = try scratch.open()
@@ -202,7 +202,7 @@ struct OpeningTests {
     expectError(.closed) { try context.transaction { _ in } }
   }
 
-  @Test("the options of a URL reach the store")
+  @Test("the options of a URL configure the store")
   func options() throws {
     let scratch = try Scratch()
     let text = "lmdb:\(scratch.path)?mapsize=8MiB&sync=off&busy=100ms&readahead=false&readers=20&create=true"

@@ -1,11 +1,10 @@
 import PersistenceDriver
+import PersistenceLMDB
 import Testing
 
-@testable import PersistenceLMDB
-
-@Suite("R3: first pages")
+@Suite("R3: random access")
 struct LMDBScatteredTests {
-  @Test("R3 a whole index leads to records that stand apart; a limit, a range or its own fields do not")
+  @Test("R3 a whole index uses random access; with a limit, a range or only its own fields it does not")
   func scattered() throws {
     let scratch = try Scratch()
     let schema = try ModelSchema(

@@ -4,7 +4,7 @@ import PersistenceDriver
 import PersistenceLMDB
 import Testing
 
-/// A folder for stores, and a model for them.
+/// A temporary folder for stores, and a model for them.
 struct Scratch {
   let folder: URL
   var path: String { folder.appendingPathComponent("store.lmdb").path }
@@ -12,7 +12,7 @@ struct Scratch {
 
   init(_ name: String = #function) throws { folder = try ScratchFolder().make("lmdb") }
 
-  /// A folder that a process started by an exit test finds by the number of its parent.
+  /// A folder that an exit test's process finds by its parent's process identifier.
   init(sharedAs name: String, by process: Int32) throws {
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("persistence-conformance-\(process)/shared-\(name)")
@@ -65,7 +65,7 @@ extension StorageResults {
   }
 }
 
-/// Expects that a closure throws a `PersistenceError` of a code, and gives it, to be looked at further.
+/// Expects that a closure throws a `PersistenceError` with a code, and returns the error.
 @discardableResult
 func expectError<Result>(
   _ code: PersistenceError.Code, at sourceLocation: SourceLocation = #_sourceLocation,

@@ -13,7 +13,7 @@ struct LMDBSnapshotTests {
       scratch.path, LMDBConfiguration(), ContextMonitor(Monitoring(), location: scratch.path))
   }
 
-  @Test("R2 results of one version share a snapshot, later ones have their own")
+  @Test("R2 results of one version share a snapshot, and later results have another")
   func sharing() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -33,7 +33,7 @@ struct LMDBSnapshotTests {
     #expect(session.environment.live == 0)
   }
 
-  @Test("R2 a live result stays as it was through many writes")
+  @Test("R2 a live result stays unchanged through many writes")
   func manyWrites() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema(indexes: [IndexSchema(["text"])])
@@ -57,7 +57,7 @@ struct LMDBSnapshotTests {
     #expect(try context.count(FetchRequest(schema)) == 0)
   }
 
-  @Test("R3 a result outlives its context, and the file is closed when it is released")
+  @Test("R3 a result outlives its context, and its release closes the file")
   func closing() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -71,12 +71,12 @@ struct LMDBSnapshotTests {
     #expect(try result?.keys().count == 50)
     result = nil
     try second.close()
-    // With nobody left a larger map can be had, which proves that the file was closed.
+    // A larger map takes effect only after the file was closed, which this proves.
     let third = try scratch.open(LMDBConfiguration(mapSize: 1 << 41))
     #expect(try third.count(FetchRequest(schema)) == 51)
   }
 
-  @Test("R3 C1 threads read one result at once, and points beside it")
+  @Test("R3 C1 threads read one result concurrently, beside lookups")
   func threads() async throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -104,7 +104,7 @@ struct LMDBSnapshotTests {
     }
   }
 
-  @Test("a closure that rows are lent to may read another result of the same snapshot")
+  @Test("a closure that receives rows may read another result of the same snapshot")
   func reentrance() throws {
     let scratch = try Scratch()
     let schema = try Scratch.schema()
@@ -121,7 +121,7 @@ struct LMDBSnapshotTests {
     #expect(seen == 400)
   }
 
-  @Test("C2 the snapshot of a process that was killed is released at the next opening, and reported")
+  @Test("C2 the next opening releases the snapshot of a killed process, and reports it")
   func staleReader() async throws {
     let scratch = try Scratch(sharedAs: "stale", by: getpid())
     let schema = try Scratch.schema()
@@ -147,7 +147,7 @@ struct LMDBSnapshotTests {
     #expect(log.lines.contains { $0.contains("recovered") })
   }
 
-  @Test("W6 a writer of another process keeps this one waiting as long as was stated, and no longer")
+  @Test("W6 a writer waits for another process no longer than the timeout")
   func otherWriter() async throws {
     let scratch = try Scratch(sharedAs: "writer", by: getpid())
     let schema = try Scratch.schema()
@@ -181,7 +181,7 @@ struct LMDBSnapshotTests {
   }
 }
 
-/// Keeps what is logged.
+/// Collects log messages.
 private final class LogLines: LogHandler, Sendable {
   private let text = Mutex<[String]>([])
   var lines: [String] { text.withLock { $0 } }

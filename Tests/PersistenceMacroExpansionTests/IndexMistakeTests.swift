@@ -26,12 +26,12 @@ struct IndexMistakeTests {
   func unknown(name: String) {
     expect(
       model("#Index<A>([\\.a, →\\.\(name)])"),
-      isMistaken: "'\(name)' is no stored property of 'A', so no index can be over it")
+      isMistaken: "'\(name)' is not a stored property of 'A', so it cannot be indexed")
   }
 
   @Test("an index over one property twice")
   func repeatedProperty() {
-    expect(model("#Index<A>([\\.a, →\\.a])"), isMistaken: "'a' is in this index already")
+    expect(model("#Index<A>([\\.a, →\\.a])"), isMistaken: "'a' is already in this index")
   }
 
   @Test("an index over what is inside of a property")
@@ -39,7 +39,7 @@ struct IndexMistakeTests {
     expect(
       model("#Index<A>([→\\.a.bitWidth])"),
       isMistaken:
-        "an index is over whole stored properties, not over what is inside of one: '\\.a.bitWidth'")
+        "an index contains whole stored properties, not parts of one: '\\.a.bitWidth'")
   }
 
   @Test("an index of another model")
@@ -55,7 +55,7 @@ struct IndexMistakeTests {
   @Test("an index over a document", arguments: ["[String]", "[String: Int]?", "Set<Int>", "Array<String>"])
   func documents(type: String) {
     let plain = type.replacing("?", with: "")
-    let message = "'x' is stored as a document, since it is a '\(plain)'; documents have no order to index"
+    let message = "'x' is stored as a document, since it is a '\(plain)'; documents have no order and cannot be indexed"
     expect(model("→@Indexed var x: \(type)"), isMistaken: message)
     expect(model("→@Unique var x: \(type)"), isMistaken: message)
     expect(model("var x: \(type); #Index<A>([\\.a, →\\.x])"), isMistaken: message)
@@ -64,19 +64,19 @@ struct IndexMistakeTests {
   @Test("an index that cannot be read")
   func notLiteral() {
     let message =
-      "the properties of an index are read when the macro runs: write them as an array of key paths, such as [\\.a, \\.b]"
+      "the macro reads the properties of an index from source: write an array of key paths, such as [\\.a, \\.b]"
     expect(model("#Index<A>(→paths)"), isMistaken: message)
     expect(model("#Index<A>([→path])"), isMistaken: message)
     expect(
       model("#Index<A>([\\.a], unique: →flag)"),
-      isMistaken: "whether an index is unique is read when the macro runs: write true or false")
+      isMistaken: "the macro reads the uniqueness of an index from source: write true or false")
   }
 
   @Test("an index twice")
   func repeated() {
     expect(
       model("#Index<A>([\\.a, \\.id])\n  →#Index<A>([\\.a, \\.id], unique: true)"),
-      isMistaken: "an index over the same properties is declared already", severity: .warning)
+      isMistaken: "an index over the same properties is already declared", severity: .warning)
     expectNoMistake(model("#Index<A>([\\.a, \\.id])\n  #Index<A>([\\.id, \\.a])"))
   }
 
@@ -84,7 +84,7 @@ struct IndexMistakeTests {
   func outside() {
     #expect(
       mistakes(in: "struct B { var a: Int; #Index<B>([\\.a]) }") == [
-        "#Index says nothing here: it belongs directly inside of a @Persistent struct"
+        "#Index has no effect here: put it directly in a @Persistent struct"
       ])
   }
 }

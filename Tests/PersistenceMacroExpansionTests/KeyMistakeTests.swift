@@ -43,7 +43,7 @@ struct KeyMistakeTests {
     let computed = "the primary key 'id' is computed; a key is a stored property"
     expect("@Persistent struct A { var →id: Int { 1 }; var a: Int }", isMistaken: computed)
     expect("@Persistent struct A { →@ID var id: Int { 1 }; var a: Int }", isMistaken: computed)
-    let shared = "the primary key 'id' is static; every model needs a key of its own"
+    let shared = "the primary key 'id' is static; a key is an instance property"
     expect("@Persistent struct A { static var →id = 1; var a: Int }", isMistaken: shared)
     expect("@Persistent struct A { →@ID static var id = 1; var a: Int }", isMistaken: shared)
     expectNoMistake("@Persistent struct A { @ID var a: Int; var id: Int { a } }")
@@ -90,7 +90,7 @@ struct KeyMistakeTests {
   func redundant() {
     expect(
       "@Persistent struct A { →@Unique var id: Int }",
-      isMistaken: "@Unique adds nothing: 'id' is the primary key, which is unique and indexed",
+      isMistaken: "@Unique has no effect: 'id' is the primary key, which is unique and indexed",
       severity: .warning, fixIts: ["remove @Unique"], fixed: "@Persistent struct A { var id: Int }")
     expectNoMistake("@Persistent struct A { @ID @Indexed var a: Int; @ID @Indexed var b: Int }")
   }

@@ -52,14 +52,14 @@ struct MarkerMistakeTests {
   func indexedTwice() {
     expect(
       model("@Unique →@Indexed var x: Int"),
-      isMistaken: "an index over the same properties is declared already", severity: .warning)
+      isMistaken: "an index over the same properties is already declared", severity: .warning)
   }
 
   @Test("@Field names that are empty or not to be read")
   func fieldNames() {
     expect(model("@Field(→\"\") var x: Int"), isMistaken: "a stored name cannot be empty")
     let message =
-      "the stored name is read when the macro runs: write it as one string literal, without escapes"
+      "the macro reads the stored name from source: write one string literal without escapes"
     expect(model("@Field(→name) var x: Int"), isMistaken: message)
     expect(model("@Field(→\"a\\(1)\") var x: Int"), isMistaken: message)
   }
@@ -84,7 +84,7 @@ struct MarkerMistakeTests {
       ("@Persistent class B { struct C { →@Unique var x: Int } }", "@Unique"),
     ])
   func outside(source: String, marker: String) {
-    let message = "\(marker) says nothing here: it belongs directly inside of a @Persistent struct"
+    let message = "\(marker) has no effect here: put it directly in a @Persistent struct"
     #expect(mistakes(in: source.replacing("→", with: "")).contains(message))
   }
 

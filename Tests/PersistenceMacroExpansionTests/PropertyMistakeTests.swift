@@ -68,7 +68,7 @@ struct PropertyMistakeTests {
       expect(
         model("var x: →\(type)"),
         isMistaken:
-          "'x' cannot be stored: of an optional inside an optional, a stored nil could be either",
+          "'x' cannot be stored: a stored nil of a nested optional would be ambiguous",
         fixIts: ["make it one optional"], fixed: model("var x: Int?"))
     }
   }
@@ -87,7 +87,7 @@ struct PropertyMistakeTests {
   @Test("a constant that could not be read back")
   func constant() {
     let message =
-      "'x' is a constant with a value: what is stored could not be read back; make it a variable, or mark it @Transient"
+      "'x' is a constant with a value, so a stored value could not be read back; make it a variable, or mark it @Transient"
     expect(
       model("→let x = 1"), isMistaken: message, fixIts: ["make it a variable", "mark it @Transient"],
       fixed: model("var x = 1"))
@@ -102,16 +102,16 @@ struct PropertyMistakeTests {
   func storedElsewhere() {
     expect(
       model("→lazy var x = 1"),
-      isMistaken: "'x' is lazy, so reading it for a store would change it; mark it @Transient, or compute it",
+      isMistaken: "'x' is lazy, so storing it would initialize it; mark it @Transient, or make it computed",
       fixIts: ["mark it @Transient"], fixed: model("@Transient lazy var x = 1"))
     expect(
       model("→weak var x: Node?"),
-      isMistaken: "'x' is a weak reference, which no store can keep; mark it @Transient",
+      isMistaken: "'x' is a weak reference, which cannot be stored; mark it @Transient",
       fixIts: ["mark it @Transient"], fixed: model("@Transient weak var x: Node?"))
     expect(
       model("→@Clamped(0...1) var x: Double = 0"),
       isMistaken:
-        "@Clamped puts another type behind 'x', which is not seen here; store a plain property, or mark it @Transient",
+        "@Clamped puts another type behind 'x', which the macro cannot see; store a plain property, or mark it @Transient",
       fixIts: ["mark it @Transient"], fixed: model("@Transient @Clamped(0...1) var x: Double = 0"))
   }
 
@@ -119,7 +119,7 @@ struct PropertyMistakeTests {
   func tuples() {
     expect(
       model("var →(a, b) = (1, 2)"),
-      isMistaken: "properties declared as a tuple cannot be stored; declare each on its own")
+      isMistaken: "properties declared as a tuple cannot be stored; declare each separately")
   }
 
   @Test("@Transient without a value", arguments: ["var x: Int", "var x: Optional<Int>", "let x: Int?"])
@@ -127,7 +127,7 @@ struct PropertyMistakeTests {
     expect(
       model("@Transient \(member.replacing("x", with: "→x"))"),
       isMistaken:
-        "@Transient 'x' is not in the store, so a fetched model needs a value for it; give it one here",
+        "@Transient 'x' is not stored, so a fetched model needs a value for it; add a default value",
       fixIts: ["give it a value"], fixed: model("@Transient \(member) = <#value#>"))
   }
 

@@ -5,9 +5,9 @@ import PersistenceMigration
 import Testing
 import PersistenceDriverSupport
 
-@Suite("Records that the destination holds already, or refuses")
+@Suite("Conflicting and rejected records")
 struct ConflictTests {
-  /// A store whose first records are the source's, whose next have other values, and with some of its own.
+  /// A store with equal records, records with other values, and additional records.
   private func destination(_ engine: String, _ folder: URL, besides source: any StorageContext) throws
     -> any StorageContext
   {
@@ -58,7 +58,8 @@ struct ConflictTests {
     }
   }
 
-  @Test("are put aside with reason and place, and the rest arrives", arguments: TestStores.all)
+  @Test(
+    "Rejected records are stored with reason and position; the others are copied", arguments: TestStores.all)
   func rejects(engine: String) throws {
     try TestStores.withFolder { folder in
       let source = MemoryContext()
@@ -85,7 +86,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("stop the migration where there are more than may be, which can be resumed")
+  @Test("Too many rejects stop the migration, which can be resumed")
   func tooMany() throws {
     let source = MemoryContext()
     try SampleStores.fill(source, pairCount: 1000)
@@ -107,7 +108,7 @@ struct ConflictTests {
   }
 
   @Test(
-    "that break a unique index are named, whether it is built last or from the beginning",
+    "An error names the record that violates a unique index, deferred or not",
     arguments: TestStores.all)
   func uniqueness(engine: String) throws {
     try TestStores.withFolder { folder in
@@ -128,7 +129,7 @@ struct ConflictTests {
 }
 
 extension ConflictTests {
-  /// A hundred records of which number 70 has the word of number 30: the index that forbids it is there in name only.
+  /// A hundred records, of which number 70 duplicates the word of number 30; the source does not enforce its index.
   private static func twins() throws -> RenamingContext {
     let fields = [FieldSchema("id", .int64), FieldSchema("word", .string)]
     let plain = try ModelSchema(name: "Word", fields: fields, key: ["id"])
@@ -143,7 +144,7 @@ extension ConflictTests {
   }
 
   @Test(
-    "that break a unique index are put aside also where that is asked for later only, unless one is there already",
+    "A resumed run can start to reject unique violations, unless one is already copied",
     arguments: TestStores.all, [20, 80, 100])
   func laterUniqueness(engine: String, interruptedAfter count: Int) throws {
     struct Stop: Error {}
@@ -162,13 +163,13 @@ extension ConflictTests {
         #expect(error.code == .uniqueViolation)
       }
       var options = MigrationOptions(batchSize: 10, failures: .reject, start: .resume, verification: .full)
-      // Only an engine that leaves indexes for later can have copied the second of the two.
+      // Only an engine with deferred indexes can have copied the duplicate.
       let isCopied = count > 70 && (isStopped || ["sqlite", "lmdb"].contains(engine))
       if isCopied {
         let error = #expect(throws: PersistenceError.self) {
           try Migration(from: source, to: destination, options: options).run()
         }
-        #expect(error?.code == .otherMigration && "\(error.map { "\($0)" } ?? "")".contains("--restart"))
+        #expect(error?.code == .otherMigration && "\(error.map { "\($0)" } ?? "")".contains("restart"))
         options.start = .restart
       }
       let report = try Migration(from: source, to: destination, options: options).run()
@@ -179,7 +180,7 @@ extension ConflictTests {
   }
 }
 
-/// A context that shows a model under another schema of the same fields.
+/// A context that presents a model with another schema of the same fields.
 private final class RenamingContext: StorageContextWrapper {
   let wrapped: any StorageContext
   private let stored: ModelSchema

@@ -3,7 +3,7 @@ import PersistenceDriver
 import PersistenceMigration
 import Testing
 
-@Suite("Digests of records and of sets of them")
+@Suite("Digests")
 struct DigestTests {
   private func digest(_ schema: ModelSchema, _ rows: [[PersistentValue]]) -> ContentDigest {
     let digester = RecordDigester(schema)
@@ -20,7 +20,7 @@ struct DigestTests {
     try ModelSchema(name: "M", fields: fields, key: ["id"])
   }
 
-  @Test("The digest of a known record is the SHA-256 sum worked out by hand")
+  @Test("A known record has the SHA-256 digest computed by hand")
   func knownDigest() throws {
     // Names: SHA-256 of 8 bytes of length and “id”; record: that, tag 2, and eight bytes of the integer.
     // python3: n=sha256((2).to_bytes(8,'big')+b'id').digest(); sha256(n+b'\x02'+(7).to_bytes(8,'big')).hexdigest()
@@ -28,7 +28,7 @@ struct DigestTests {
     #expect("\(digest(schema, [[.integer(7)]]))" == Self.known)
   }
 
-  @Test("The order of records does not count, and neither does the order of fields")
+  @Test("The order of records and fields does not affect the digest")
   func orderDoesNotCount() throws {
     let one = try schema(FieldSchema("id", .int64), FieldSchema("t", .string, isOptional: true))
     let other = try schema(FieldSchema("t", .string, isOptional: true), FieldSchema("id", .int64))
@@ -38,7 +38,7 @@ struct DigestTests {
     #expect(digest(other, rows.map { [$0[1], $0[0]] }) == expected)
   }
 
-  @Test("Whatever is different has another digest: nil and empty, kinds, splits of text, names, counts")
+  @Test("Different content has different digests: nil and empty, kinds, text boundaries, names, counts")
   func differencesCount() throws {
     let text = try schema(
       FieldSchema("id", .int64), FieldSchema("a", .string, isOptional: true),
@@ -60,7 +60,7 @@ struct DigestTests {
     #expect(Set(digests).count == digests.count)
   }
 
-  @Test("V4 −0.0 and 0.0, and all NaN, have one digest")
+  @Test("V4 −0.0 and 0.0 have equal digests, as do all NaN")
   func normalizedDoubles() throws {
     let schema = try schema(FieldSchema("id", .int64), FieldSchema("d", .double))
     #expect(digest(schema, [[.integer(1), .double(-0.0)]]) == digest(schema, [[.integer(1), .double(0.0)]]))
@@ -68,7 +68,7 @@ struct DigestTests {
     #expect(digest(schema, [[.integer(1), .double(odd)]]) == digest(schema, [[.integer(1), .double(.nan)]]))
   }
 
-  @Test("Long values go through the hash function without a copy, to the same digest as short ones would")
+  @Test("Long values, hashed without a copy, have the same digest as copied ones")
   func longValues() throws {
     let schema = try schema(FieldSchema("id", .int64), FieldSchema("t", .string))
     let lengths = [4095, 4096, 4097, 100_000]
@@ -77,7 +77,7 @@ struct DigestTests {
     #expect("\(digests[2])" == Self.knownLong)
   }
 
-  @Test("A digest comes back from its text")
+  @Test("A digest survives encoding as text")
   func coding() throws {
     let schema = try schema(FieldSchema("id", .int64))
     let digest = digest(schema, [[.integer(7)], [.integer(8)]])

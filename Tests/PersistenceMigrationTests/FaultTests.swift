@@ -6,7 +6,7 @@ import PersistenceSQLite
 import Testing
 import PersistenceDriverSupport
 
-@Suite("A migration that meets a fault")
+@Suite("Faults during a migration")
 struct FaultTests {
   /// Whether this process may mount file systems.
   static let canMount: Bool = {
@@ -19,7 +19,7 @@ struct FaultTests {
     #endif
   }()
 
-  /// Runs a script in mounts of its own.
+  /// Runs a script in its own mount namespace.
   private static func shell(_ script: String) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -33,7 +33,7 @@ struct FaultTests {
     return String(decoding: said, as: UTF8.self)
   }
 
-  /// Lends an SQLite store of twenty thousand records, and the path of a folder beside it that is not there yet.
+  /// Creates a SQLite store of twenty thousand records, and a path for a new folder beside it.
   private static func withSource(_ body: (_ source: String, _ disk: String) throws -> Void) throws {
     try TestStores.withFolder { folder in
       let source = folder.appendingPathComponent("source").path
@@ -45,7 +45,7 @@ struct FaultTests {
   }
 
   @Test(
-    "A full disk is storeFull, the source is untouched, and the migration is resumed when there is room",
+    "A full disk throws storeFull, leaves the source unchanged, and allows a resume after space is freed",
     .enabled(if: canMount, "it takes the right to mount a small disk"), arguments: TestStores.durable)
   func fullDisk(engine: String) throws {
     try Self.withSource { source, disk in
@@ -72,7 +72,7 @@ struct FaultTests {
   }
 
   @Test(
-    "A disk that becomes full while indexes are built is storeFull, and building is resumed when there is room",
+    "A full disk during an index build throws storeFull and allows a resume after space is freed",
     .enabled(if: canMount, "it takes the right to mount a small disk"))
   func fullDiskWhileIndexing() throws {
     try Self.withSource { source, disk in
@@ -97,7 +97,7 @@ struct FaultTests {
     }
   }
 
-  @Test("Of 10,000 records one cannot be read: it is put aside with its place, and the rest arrives")
+  @Test("Rejects one unreadable record of 10,000 with its position, and copies the others")
   func unreadable() throws {
     try TestStores.withFolder { folder in
       let source = try SQLiteContext(path: folder.appendingPathComponent("source").path)
@@ -124,7 +124,7 @@ struct FaultTests {
     }
   }
 
-  @Test("Memory stays below 100 MB, whether records are many or large")
+  @Test("Memory stays below 100 MB for many and for large records")
   func memory() throws {
     try TestStores.withFolder { folder in
       let path = folder.appendingPathComponent("source").path
@@ -147,7 +147,7 @@ struct FaultTests {
     }
   }
 
-  @Test("A file of a JSON directory that is damaged by hand is put aside, and the rest arrives")
+  @Test("Rejects a damaged file of a JSON directory, and copies the others")
   func damagedFile() throws {
     try TestStores.withFolder { folder in
       let path = folder.appendingPathComponent("source")
@@ -171,7 +171,7 @@ struct FaultTests {
     }
   }
 
-  @Test("A byte that was changed in an LMDB file is found; its record is put aside, and the rest arrives")
+  @Test("Detects a changed byte in an LMDB file, rejects its record, and copies the others")
   func damagedMap() throws {
     try TestStores.withFolder { folder in
       let path = folder.appendingPathComponent("source").path
@@ -260,7 +260,7 @@ struct FaultTests {
       let source = try TestStores.open(engine, folder.appendingPathComponent("source").path)
       let pairs = try SampleStores.pairs()
       try SampleStores.fill(source, pairCount: 600)
-      // Every transaction moves the same amount from one record to another: the sum shows a torn copy.
+      // Every transaction moves an amount between records, so that the sum reveals a torn copy.
       let keys = try ResumeTests.rows(of: pairs, in: source).map { Array($0.prefix(2)) }
       try source.transaction { transaction in
         let row = RowBuffer(count: 3)
@@ -302,7 +302,7 @@ struct FaultTests {
     }
   }
 
-  /// What one thread tells another: that it is to end, and that it has.
+  /// A flag to stop another thread and to wait for its end.
   private final class Flag: @unchecked Sendable {  // guarded by the condition
     private let condition = NSCondition()
     private var isAsked = false

@@ -2,7 +2,7 @@ import PersistenceDriver
 import Synchronization
 import PersistenceDriverSupport
 
-/// A context in whose calls something else happens, once: what another process does at that moment.
+/// A context that runs a closure once during a call, to simulate another process.
 final class HookedContext: StorageContextWrapper {
   typealias Hook = @Sendable () throws -> Void
 

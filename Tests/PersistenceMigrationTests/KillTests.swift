@@ -4,10 +4,10 @@ import PersistenceDriver
 import PersistenceMigration
 import Testing
 
-/// Migrations that are killed at random instants, and resumed.
+/// Kills migrations at random moments and resumes them.
 ///
-/// `PERSISTENCE_SOAK` sets how many hundreds of kills there are; without it there are a few for each pair.
-@Suite("A migration that is killed", .serialized)
+/// `PERSISTENCE_SOAK` sets the number of kills in hundreds; by default there are a few for each pair of engines.
+@Suite("Killing a migration", .serialized)
 struct KillTests {
   private static let soak = ProcessInfo.processInfo.environment["PERSISTENCE_SOAK"].map {
     max(1, Int($0) ?? 1)
@@ -23,7 +23,7 @@ struct KillTests {
     var testDescription: String { "\(from) to \(to)" }
   }
 
-  /// A store that is killed into, and its source.
+  /// A source, and the destination of killed migrations.
   private struct Stores {
     let pair: Pair
     let folder: URL
@@ -38,7 +38,7 @@ struct KillTests {
         + (rejecting ? [rejects] : [])
     }
 
-    /// What is to be done now: nothing where the migration has been published.
+    /// How to start the next run; nil if the migration is published.
     func next() throws -> MigrationOptions.Start? {
       guard FileManager.default.fileExists(atPath: destination) else { return .new }
       let store = try TestStores.open(pair.to, destination)
@@ -52,7 +52,7 @@ struct KillTests {
       return catalog.isEmpty ? .new : nil
     }
 
-    /// Makes sure that the destination holds what it should, and nothing else.
+    /// Checks that the destination holds exactly the expected records.
     func check(rejecting: Bool) throws {
       let (source, destination) = (
         try TestStores.open(pair.from, source), try TestStores.open(pair.to, destination)
@@ -86,7 +86,7 @@ struct KillTests {
     }
   }
 
-  /// How long a migration takes that is not killed, in microseconds.
+  /// The duration of an undisturbed migration, in microseconds.
   private func duration(_ stores: Stores) throws -> UInt32 {
     let start = ContinuousClock.now
     let run = try WorkerRun(stores.arguments(.new, .digest, rejecting: false), killedAfter: nil)
@@ -99,13 +99,13 @@ struct KillTests {
     return UInt32(microseconds)
   }
 
-  /// Has stores of a pair filled and lent, others each time, until so many processes were killed.
+  /// Calls a closure with new stores until enough processes are killed.
   ///
   /// - Parameters:
-  ///   - kills: How many.
+  ///   - kills: The number of kills.
   ///   - pair: The engines.
-  ///   - body: Is given the stores and how long a run takes that is not killed; counts those that it kills.
-  /// - Throws: What the closure throws.
+  ///   - body: A closure that receives the stores and the duration of an undisturbed run, and counts its kills.
+  /// - Throws: Errors of the closure.
   private func until(
     _ kills: Int, _ pair: Pair, _ body: (Stores, UInt32, inout Int) throws -> Void
   ) throws {
@@ -115,12 +115,12 @@ struct KillTests {
     }
   }
 
-  @Test("is resumed, and complete without a record too many or too few", arguments: pairs)
+  @Test("A killed migration resumes and copies every record once", arguments: pairs)
   func kills(pair: Pair) throws {
     var random = SystemRandomNumberGenerator()
     let kills = Self.soak.map { $0 * 300 / Self.pairs.count + 1 } ?? 3
     try until(kills, pair) { stores, duration, killed in
-      // The same stores are killed into until the migration is through; then again with others.
+      // Kill runs on the same stores until the migration completes, then continue with others.
       let rejecting = Bool.random(using: &random)
       let verification = MigrationOptions.Verification.allCases.randomElement(using: &random) ?? .digest
       while let start = try stores.next() {
@@ -136,12 +136,12 @@ struct KillTests {
     }
   }
 
-  @Test("while it is resumed, is resumed again", arguments: pairs)
+  @Test("A killed resumption resumes again", arguments: pairs)
   func killsDuringResume(pair: Pair) throws {
     var random = SystemRandomNumberGenerator()
     let kills = Self.soak.map { $0 * 100 / Self.pairs.count + 1 } ?? 1
     try until(kills, pair) { stores, duration, killed in
-      // A first run that leaves something to resume.
+      // The first run leaves an unfinished migration.
       while try stores.next() == .new {
         let delay = UInt32.random(in: duration / 4...duration, using: &random)
         _ = try WorkerRun(stores.arguments(.new, .digest, rejecting: false), killedAfter: delay)
@@ -160,7 +160,7 @@ struct KillTests {
     }
   }
 
-  @Test("can be restarted", arguments: TestStores.durable)
+  @Test("A killed migration restarts", arguments: TestStores.durable)
   func restarts(engine: String) throws {
     var random = SystemRandomNumberGenerator()
     try withStores(Pair(from: "sqlite", to: engine)) { stores in

@@ -6,7 +6,7 @@ import Testing
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-@Suite("Mappings of models and fields")
+@Suite("Mapping")
 struct MappingTests {
   private func schema() throws -> ModelSchema {
     try ModelSchema(
@@ -40,7 +40,7 @@ struct MappingTests {
     }
   }
 
-  @Test("rules are read as they are written, names in quotation marks included")
+  @Test("Parses rules, including quoted names")
   func text() throws {
     let mapping = try MigrationMapping.parse(
       renames: ["my.model=New", "\"a=b\"=\"c \"\"d\"\"\""],
@@ -60,7 +60,7 @@ struct MappingTests {
         "drop", "name:a=b.c", "default:=", "default:", "as:int32", "as:date(unix|dd.MM.yyyy HH:mm|iso8601)",
       ])
     #expect(MigrationMapping().isIdentity && !mapping.isIdentity)
-    // A mark is one also where a combining scalar follows it.
+    // A delimiter counts even if a combining scalar follows it.
     let marks = try MigrationMapping.parse(
       renames: ["a=\u{301}b"], rules: ["\"\u{301}a\".f=name:\u{301}b", "M.\u{301}f=default:\u{301}x"])
     #expect(marks.modelNames == ["a": "\u{301}b"])
@@ -71,7 +71,7 @@ struct MappingTests {
   }
 
   @Test(
-    "texts that are no rules are refused",
+    "Refuses invalid rules",
     arguments: [
       "", "M", "M.f", "M=drop", ".f=drop", "M.=drop", "M.f=", "M.f=nope", "M.f=as:nope", "M.f=as:",
       "M.f=name:",
@@ -83,12 +83,12 @@ struct MappingTests {
     #expect(code { _ = try MigrationMapping.parse(renames: [], rules: [text]) } == .invalidRequest)
   }
 
-  @Test("texts that rename nothing are refused", arguments: ["", "a", "=b", "a=", "\"a=b"])
+  @Test("Refuses invalid renames", arguments: ["", "a", "=b", "a=", "\"a=b"])
   func noRenames(text: String) {
     #expect(code { _ = try MigrationMapping.parse(renames: [text], rules: []) } == .invalidRequest)
   }
 
-  @Test("a model is renamed, its fields are left out, renamed and filled, and its indexes follow")
+  @Test("Renames a model; drops, renames and fills fields; adjusts indexes")
   func schemas() throws {
     var mapper = try mapper(
       ["\"my.model\".n=default:1.5", "\"my.model\".\"a=b\"=drop", "\"my.model\".made=name:Made at"],
@@ -102,7 +102,7 @@ struct MappingTests {
         == [.integer(1), .integer(2), .double(1.5), .null])
   }
 
-  @Test("what contradicts itself, the field or the key is refused")
+  @Test("Refuses rules that contradict each other, the field or the key")
   func contradictions() throws {
     let wrong: [([String], PersistenceError.Code)] = [
       (["nope=drop"], .unknownField), (["id=drop"], .invalidRequest), (["id=as:double"], .invalidSchema),
@@ -130,7 +130,7 @@ struct MappingTests {
     try MigrationMapping.parse(renames: ["my.model=Two", "Two=my.model"], rules: []).check(against: schemas)
   }
 
-  @Test("values are carried into other kinds exactly, or not at all")
+  @Test("Converts values exactly or not at all")
   func conversions() throws {
     let uuid = UUID()
     let cases: [(PersistentValue, String, PersistentValue?)] = [
@@ -193,7 +193,7 @@ struct MappingTests {
     try expect(.decimal(Decimal(canonicalText: "1.5") ?? 0), .decimal, "double", .double(1.5))
   }
 
-  @Test("every moment as text comes back exactly, and nine digits of a second are counted as a loss")
+  @Test("Converts dates to text and back exactly; counts nine fractional digits as a loss")
   func moments() throws {
     var random = SystemRandomNumberGenerator()
     for power in -20..<46 {
@@ -221,7 +221,7 @@ struct MappingTests {
     #expect(try Migration(from: source, to: destination, options: options).run().counts.written == 9)
   }
 
-  @Test("a full verification looks at each record also where keys are converted", arguments: [true, false])
+  @Test("A full verification compares each record even if keys are converted", arguments: [true, false])
   func convertedKeys(isChanged: Bool) throws {
     let schema = try ModelSchema(
       name: "M", fields: [FieldSchema("k", .int64), FieldSchema("n", .double)], key: ["k"])
@@ -234,7 +234,7 @@ struct MappingTests {
     var seen: Set<MigrationProgress.Phase> = []
     func run() throws -> MigrationReport {
       try Migration(from: source, to: destination, options: options).run { progress in
-        // What happens after the digests have been compared is found by looking at the records.
+        // Only the comparison of records detects a change after the digest check.
         if progress.phase == .verifying, progress.done == 50, isChanged, !seen.contains(.verifying) {
           let copied = try #require(try destination.catalog().first { $0.name == "M" })
           try SampleStores.save([.text("21"), .double(-1)], copied, in: destination)
@@ -255,7 +255,7 @@ struct MappingTests {
   }
 
   @Test(
-    "a full verification bears records of the source that have one key in the destination, where one is put aside"
+    "A full verification allows converted keys to collide if one record is rejected"
   )
   func namesakes() throws {
     let schema = try ModelSchema(
@@ -294,7 +294,7 @@ struct MappingTests {
     #expect(found == expected, "\(value) as \(target)")
   }
 
-  @Test("what would lose digits is refused unless it is allowed, and then counted by field")
+  @Test("Refuses a loss of digits unless allowed, and then counts it by field")
   func losses() throws {
     let rule = ["\"my.model\".n=as:int64"]
     var strict = try mapper(rule)
@@ -309,7 +309,7 @@ struct MappingTests {
         == .encodingFailed)
   }
 
-  @Test("plans count from all the data, with examples, and read on behind what cannot be read")
+  @Test("A plan counts all losses with examples, and continues after unreadable records")
   func plans() throws {
     let schema = try schema()
     let source = MemoryContext()
@@ -342,13 +342,13 @@ struct MappingTests {
     #expect(model.losses[0].examples.first?.key == RecordKey([.integer(100)]))
     #expect(model.losses[1].examples.first?.key == RecordKey([.integer(999)]))
     #expect(plan.isLossy)
-    #expect(code { try plan.requirePermission(by: MigrationOptions()) } == .lossyMigration)
-    try plan.requirePermission(by: MigrationOptions(allowLossy: true))
+    #expect(code { try plan.requireAllowedLosses(by: MigrationOptions()) } == .lossyMigration)
+    try plan.requireAllowedLosses(by: MigrationOptions(allowLossy: true))
     let decoded = try JSONDecoder().decode(MigrationPlan.self, from: JSONEncoder().encode(plan))
     #expect(decoded == plan)
   }
 
-  @Test("plans hold keys, values and dates against what the destination says it can hold")
+  @Test("A plan checks keys, values and dates against the destination's capabilities")
   func limits() throws {
     let schema = try ModelSchema(
       name: "M",
@@ -372,7 +372,7 @@ struct MappingTests {
   }
 }
 
-/// A context that says that it can hold little.
+/// A context with small limits.
 private final class NarrowContext: StorageContextWrapper {
   let wrapped: any StorageContext
 

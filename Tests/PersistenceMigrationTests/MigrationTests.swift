@@ -5,9 +5,9 @@ import PersistenceMigration
 import Testing
 import PersistenceDriverSupport
 
-@Suite("Migration of whole stores")
+@Suite("Migration")
 struct MigrationTests {
-  @Test("All models and records arrive, and the comparison finds nothing")
+  @Test("Copies all models and records; a comparison finds no difference")
   func copiesEverything() throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source)
@@ -21,7 +21,7 @@ struct MigrationTests {
     #expect(comparison.models.map(\.left?.digest) == report.models.map(\.digest))
   }
 
-  @Test("A destination that holds records of a model that is copied is refused, and nothing is written")
+  @Test("Refuses a destination with records of a copied model, and writes nothing")
   func refusesOccupied() throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source)
@@ -34,7 +34,7 @@ struct MigrationTests {
     #expect(try destination.count(FetchRequest(pairs)) == 1)
   }
 
-  @Test("Models are copied into a store one after the other, as the plan says", arguments: TestStores.all)
+  @Test("Copies models into one store in separate runs, as planned", arguments: TestStores.all)
   func oneModelAfterTheOther(engine: String) throws {
     try TestStores.withFolder { folder in
       let source = MemoryContext()
@@ -49,7 +49,7 @@ struct MigrationTests {
         #expect(try migration.plan().models.map(\.present) == [0])
         #expect(try migration.run().models.map(\.name) == [model.name])
         #expect(try destination.catalog().count == number + 2)
-        // Once more is once too often, and that the plan says as well.
+        // A repeated run conflicts, and the plan shows it.
         #expect(try migration.plan().models[0].present > 0)
         let error = #expect(throws: PersistenceError.self) { try migration.run() }
         #expect(error?.code == .destinationNotEmpty)
@@ -60,7 +60,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "A destination that declares the models but holds no record is filled; one that declares them otherwise is refused"
+    "Fills a destination with empty models; refuses one with other declarations"
   )
   func declaredDestination() throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
@@ -76,14 +76,14 @@ struct MigrationTests {
     #expect(try different.catalog() == [schema])
   }
 
-  @Test("A store is not migrated to itself")
+  @Test("Refuses to migrate a store to itself")
   func refusesItself() throws {
     let store = MemoryContext()
     #expect(throws: PersistenceError.self) { try Migration(from: store, to: store).run() }
   }
 
   @Test(
-    "Batches are transactions of the stated size, and progress is told after each",
+    "Writes batches of the configured size as transactions, and reports progress after each",
     arguments: [1, 7, 1000, 5000])
   func batches(size: Int) throws {
     let source = MemoryContext()
@@ -102,7 +102,7 @@ struct MigrationTests {
     #expect(destination.largestTransaction <= size)
   }
 
-  @Test("Throwing from the progress closure stops the migration between two batches")
+  @Test("An error of the progress closure stops the migration between two batches")
   func stops() throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source)
@@ -114,7 +114,7 @@ struct MigrationTests {
     #expect(try destination.count(FetchRequest(SampleStores.pairs())) == 30)
   }
 
-  @Test("R2 A source that is written to meanwhile is copied as it was at one moment")
+  @Test("R2 Copies one snapshot of a source despite concurrent writes")
   func oneSnapshot() throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source)
@@ -129,7 +129,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "A destination that loses or changes a record is found out",
+    "Verification detects a lost or changed record",
     arguments: [RecordingContext.Fault.drop, .change])
   func unfaithfulDestination(fault: RecordingContext.Fault) throws {
     let source = MemoryContext()

@@ -7,7 +7,7 @@ import PersistenceDriverSupport
 
 extension ResumeTests {
   @Test(
-    "is not begun anew where another process publishes it at that moment, and has been written to since",
+    "A restart does not discard a store that another process publishes at that moment",
     arguments: TestStores.all)
   func publishedMeanwhile(engine: String) throws {
     try TestStores.withFolder { folder in
@@ -33,7 +33,7 @@ extension ResumeTests {
   }
 
   @Test(
-    "is checked against one state of the destination, whatever another process commits meanwhile",
+    "A resume checks one snapshot of the destination despite concurrent commits",
     arguments: [true, false])
   func advancedMeanwhile(hasDigests: Bool) throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
@@ -59,7 +59,7 @@ extension ResumeTests {
 
 extension StoreMoveTests {
   @Test(
-    "An app that is started twice at once opens the store that the other start has moved",
+    "An app that starts twice opens the store that the other process moved",
     arguments: TestStores.durable, [true, false])
   func twice(to: String, isInterrupted: Bool) throws {
     struct Stop: Error {}
@@ -79,7 +79,7 @@ extension StoreMoveTests {
           [.integer(1000), .uuid(SampleStores.uuid(1000)), .double(0)], SampleStores.pairs(), in: store)
         try store.close()
       }
-      // The other one is through when this one has seen what is to be done, and begins.
+      // The other process finishes between this one's check and its start.
       let late = StoreMove(
         from: { try TestStores.open("json", old) },
         to: {
@@ -94,7 +94,7 @@ extension StoreMoveTests {
     }
   }
 
-  @Test("A move whose ledger is of another version, or damaged, begins anew", arguments: TestStores.durable)
+  @Test("A move restarts if its ledger is damaged or has another format", arguments: TestStores.durable)
   func strangeLedger(to: String) throws {
     struct Stop: Error {}
     let ledger = try ModelSchema(

@@ -2,9 +2,9 @@ import PersistenceDriver
 import Synchronization
 import PersistenceDriverSupport
 
-/// A context over another that counts the writes of each transaction, and may lose or change one.
+/// A wrapper that counts the writes of each transaction, and can lose or change one.
 final class RecordingContext: StorageContextWrapper {
-  /// What goes wrong with the 17th record that is inserted.
+  /// The defect for the 17th inserted record.
   enum Fault: Sendable, CaseIterable {
     case none, drop, change
   }

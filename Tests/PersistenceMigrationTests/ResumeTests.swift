@@ -5,11 +5,11 @@ import PersistenceMigration
 import Testing
 import PersistenceDriverSupport
 
-@Suite("A migration that is interrupted")
+@Suite("Resuming a migration")
 struct ResumeTests {
   private struct Stop: Error {}
 
-  /// Interrupts a migration after so many records of `Pair`.
+  /// Interrupts a migration after a number of `Pair` records.
   func interrupt(
     _ source: any StorageContext, _ destination: any StorageContext, after count: Int,
     _ options: MigrationOptions = MigrationOptions(batchSize: 50)
@@ -39,7 +39,7 @@ struct ResumeTests {
 
   static let pairs = TestStores.all.flatMap { from in TestStores.all.map { (from, $0) } }
 
-  @Test("goes on where it stopped, for every pair of engines", arguments: pairs)
+  @Test("Resumes for every pair of engines", arguments: pairs)
   func everyPair(from: String, to: String) throws {
     try TestStores.withFolder { folder in
       let source = try TestStores.open(from, folder.appendingPathComponent("source").path)
@@ -73,7 +73,7 @@ struct ResumeTests {
     }
   }
 
-  @Test("begins anew where that is asked for, without what it had made")
+  @Test("A restart removes the copied records")
   func restarts() throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source, pairCount: 300)
@@ -82,14 +82,14 @@ struct ResumeTests {
     var options = MigrationOptions(start: .restart)
     #expect(try Migration(from: source, to: destination, options: options).run().counts.written == 5)
     #expect(try StoreComparison(source, destination).run().isEqual)
-    // There is nothing left to restart, and the destination is full.
+    // Nothing is left to restart, and the destination is not empty.
     try expectError(.destinationNotEmpty, source, destination, options)
     options.start = .resume
     try expectError(.notResumable, source, destination, options)
     try expectError(.notResumable, source, MemoryContext(), options)
   }
 
-  @Test("is not resumed from another source, with other models or other ways")
+  @Test("Refuses to resume with another source, other models or other options")
   func otherMigration() throws {
     let (source, destination, other) = (MemoryContext(), MemoryContext(), MemoryContext())
     try SampleStores.fill(source, pairCount: 300)
@@ -111,7 +111,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "is not resumed where what was copied has changed, on either side; what was not copied may",
+    "Refuses to resume if the copied part of either store has changed; the rest may change",
     arguments: [true, false])
   func changes(hasDigests: Bool) throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
@@ -128,7 +128,7 @@ struct ResumeTests {
       try expectError(code, source, destination, resuming(options))
       try SampleStores.save(rows[row], pairs, in: store)
     }
-    // Without digests, only the last batch is looked at.
+    // Without digests, only the last batch is compared.
     if hasDigests {
       try changing(source, 3, .sourceChanged)
       try changing(destination, 3, .destinationChanged)
@@ -140,7 +140,7 @@ struct ResumeTests {
       try expectError(code, source, destination, resuming(options))
       try store.transaction { _ = try $0.delete(RecordKey(Array(extra.prefix(2))), in: pairs) }
     }
-    // Behind what was copied the source may change: the copy is what it holds now.
+    // Records behind the copied part may change; the copy then has their new values.
     try source.transaction { _ = try $0.delete(RecordKey(Array(rows[200].prefix(2))), in: pairs) }
     try SampleStores.save([rows[201][0], rows[201][1], .double(-9)], pairs, in: source)
     try SampleStores.save([.integer(99), .uuid(UUID()), .double(-9)], pairs, in: source)
@@ -149,14 +149,14 @@ struct ResumeTests {
     #expect(try StoreComparison(source, destination).run().isEqual)
   }
 
-  @Test("says so where its ledger was tampered with")
+  @Test("Reports a damaged ledger")
   func tampering() throws {
     let schema = try ModelSchema(
       name: ReservedModel.fillLedger,
       fields: [FieldSchema("model", .string), FieldSchema("content", .string)], key: ["model"])
     let source = MemoryContext()
     try SampleStores.fill(source, pairCount: 300)
-    // Where what was copied of a model cannot be told from what stood there before, it is not removed.
+    // Records that may be older than the migration are not removed.
     func tampered(
       _ code: PersistenceError.Code, canRestart: Bool = true,
       _ change: (any StorageContext, [[PersistentValue]]) throws -> Void
@@ -191,7 +191,7 @@ struct ResumeTests {
     try tampered(.damaged) { store, _ in
       try store.transaction { _ = try $0.delete(RecordKey([.text("")]), in: schema) }
     }
-    // Nothing has been copied of this one.
+    // No records of this model are copied.
     try tampered(.damaged) { store, _ in
       try store.transaction { _ = try $0.delete(RecordKey([.text("=every/kind é")]), in: schema) }
     }
@@ -200,7 +200,7 @@ struct ResumeTests {
     }
   }
 
-  @Test("is published also where the destination cannot drop models, and can be begun there again")
+  @Test("Publishes in a destination that cannot drop models, and can start there again")
   func withoutDropping() throws {
     let source = MemoryContext()
     try SampleStores.fill(source, pairCount: 300)
@@ -219,12 +219,12 @@ struct ResumeTests {
     try destination.requireComplete()
   }
 
-  @Test("goes on in one process only")
+  @Test("Only one process can run a migration")
   func oneProcess() throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source, pairCount: 300)
     try interrupt(source, destination, after: 100)
-    // Another process goes on while this one stands between two batches.
+    // Another process continues while this one is between two batches.
     var hasOther = false
     let error = #expect(throws: PersistenceError.self) {
       try Migration(from: source, to: destination, options: resuming()).run { progress in
@@ -245,7 +245,7 @@ struct ResumeTests {
   }
 }
 
-/// A context that cannot drop models, as contexts of other authors may be.
+/// A context that cannot drop models, like some third-party contexts.
 private final class KeepingContext: StorageContextWrapper {
   let wrapped: any StorageContext
 

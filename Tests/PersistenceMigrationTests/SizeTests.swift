@@ -7,10 +7,10 @@ import PersistenceSQLite
 import Testing
 import PersistenceDriverSupport
 
-@Suite("How large a destination grows")
+@Suite("Size of the destination")
 struct SizeTests {
   @Test(
-    "Nothing stays pinned while records are copied: many transactions do not make a store much larger than one"
+    "No snapshot stays open during the copy: many transactions need little more space than one"
   )
   func pinned() throws {
     try TestStores.withFolder { folder in
@@ -24,7 +24,7 @@ struct SizeTests {
         for number in 0..<20_000 {
           row.reset()
           row.set(.integer(Int64(number)), at: 0)
-          // In no order, so that each transaction changes pages all over the index.
+          // Random values, so that each transaction changes pages throughout the index.
           row.set(.text("\(UInt64(number) &* 0x9E37_79B9_7F4A_7C15)"), at: 1)
           try row.withRow { try transaction.insert($0, in: schema) }
         }

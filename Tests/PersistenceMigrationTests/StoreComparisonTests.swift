@@ -18,7 +18,7 @@ struct StoreComparisonTests {
     try #require(report.models.first { $0.name == name })
   }
 
-  @Test("One changed value is found and named by key and field")
+  @Test("Reports a changed value by key and field")
   func changedValue() throws {
     let (left, right) = try twins()
     var row = try SampleStores.rows()[1]
@@ -34,7 +34,7 @@ struct StoreComparisonTests {
     #expect(try model("Pair", report).isEqual)
   }
 
-  @Test("A missing and an extra record are each found and named", arguments: [0, 299, 599])
+  @Test("Reports a missing and an additional record", arguments: [0, 299, 599])
   func missingAndExtra(number: Int) throws {
     let (left, right) = try twins()
     let pairs = try SampleStores.pairs()
@@ -49,7 +49,7 @@ struct StoreComparisonTests {
     #expect(found.left?.digest != found.right?.digest)
   }
 
-  @Test("Many differences are all counted, and a bounded number is reported")
+  @Test("Counts all differences and reports a limited number")
   func bounded() throws {
     let (left, right) = try twins()
     try right.transaction { _ = try $0.deleteAll(in: SampleStores.pairs()) }
@@ -58,7 +58,7 @@ struct StoreComparisonTests {
     #expect(found.differences.count == 5)
   }
 
-  @Test("A model that is in one store only, on either side")
+  @Test("Reports a model that only one store has, on either side")
   func oneSided() throws {
     let (left, right) = try twins()
     let other = try ModelSchema(name: "Other", fields: [FieldSchema("id", .int64)], key: ["id"])
@@ -68,7 +68,7 @@ struct StoreComparisonTests {
     #expect(try !StoreComparison(left, right).run().isEqual)
   }
 
-  @Test("Schemas that differ are told apart, and records are compared over the fields that both have")
+  @Test("Reports schema differences and compares records by their common fields")
   func schemas() throws {
     func store(_ fields: [FieldSchema], _ row: [PersistentValue], key: String = "id") throws -> MemoryContext
     {
@@ -90,7 +90,7 @@ struct StoreComparisonTests {
     #expect(!apart.isEqual)
   }
 
-  @Test("Long values are cut to where they differ")
+  @Test("Shortens long values to the part that differs")
   func longValues() throws {
     let (left, right) = try twins()
     var row = try SampleStores.rows()[4]

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import PersistenceDriverSupport
 
-@Suite("The store of an app moves to another engine")
+@Suite("StoreMove")
 struct StoreMoveTests {
   private struct Stop: Error {}
 
@@ -45,7 +45,7 @@ struct StoreMoveTests {
     TestStores.durable.filter { $0 != from }.map { (from, $0) }
   }
 
-  @Test("at the first start, once, and the old one is retired", arguments: pairs)
+  @Test("Moves the store at the first launch, once, and retires the old one", arguments: pairs)
   func moves(from: String, to: String) throws {
     try withApp(from, to) { app in
       let old = try app.old()
@@ -65,7 +65,7 @@ struct StoreMoveTests {
     }
   }
 
-  @Test("also where every start is interrupted after one batch", arguments: TestStores.durable)
+  @Test("Completes a move whose every launch is interrupted after one batch", arguments: TestStores.durable)
   func interrupted(to: String) throws {
     try withApp("json", to == "json" ? "lmdb" : to) { app in
       let old = try app.old()
@@ -73,7 +73,7 @@ struct StoreMoveTests {
       try old.close()
       var stops = 0
       while true {
-        // The n-th start goes n steps far.
+        // The n-th launch is interrupted after n steps.
         var steps = 0
         do {
           let store = try app.move.open { _ in
@@ -89,7 +89,7 @@ struct StoreMoveTests {
     }
   }
 
-  @Test("anew where version 1 ran in between, and not at all where there is no old store")
+  @Test("Restarts if the old version ran in between; does nothing without an old store")
   func changedInBetween() throws {
     try withApp("sqlite", "lmdb") { app in
       let fresh = try app.move.open()
@@ -114,7 +114,7 @@ struct StoreMoveTests {
     }
   }
 
-  @Test("A running migration tells its progress, and its report in the end")
+  @Test("A migration task reports its progress and its result")
   func asynchronous() async throws {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source, pairCount: 500)
@@ -126,7 +126,7 @@ struct StoreMoveTests {
     #expect(try StoreComparison(source, destination).run().isEqual)
   }
 
-  @Test("A running migration that is cancelled ends, and is resumed", arguments: [true, false])
+  @Test("A cancelled migration task ends and can be resumed", arguments: [true, false])
   func cancelled(byTask: Bool) async throws {
     let (source, destination) = (MemoryContext(), GatedContext(MemoryContext()))
     try SampleStores.fill(source, pairCount: 100)
@@ -153,7 +153,7 @@ struct StoreMoveTests {
   }
 }
 
-/// A context whose transactions wait, from the tenth on, until they are let through.
+/// A context whose transactions wait for a signal, from the tenth on.
 private final class GatedContext: StorageContextWrapper {
   let wrapped: any StorageContext
   private let gate = DispatchSemaphore(value: 0)

@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// A migration in another process, which is killed after some time or runs to its end.
+/// A migration in another process, which the test may kill.
 struct WorkerRun {
-  /// What it said, line by line.
+  /// The lines that the worker printed.
   var lines: [String]
-  /// Whether it ended by itself.
+  /// Whether the worker exited by itself.
   var isFinished: Bool
 
   /// Runs the worker.
   ///
   /// - Parameters:
-  ///   - arguments: What it is told.
-  ///   - delay: After how many microseconds it is killed; never where it is nil.
-  /// - Throws: Where it cannot be started.
+  ///   - arguments: The worker's arguments.
+  ///   - delay: The time until the kill in microseconds; nil for none.
+  /// - Throws: An error if the worker cannot be started.
   init(_ arguments: [String], killedAfter delay: UInt32?) throws {
     let process = Process()
     process.executableURL = Self.executable
@@ -34,10 +34,10 @@ struct WorkerRun {
     isFinished = process.terminationReason == .exit
   }
 
-  /// The program beside the tests.
+  /// The executable beside the tests.
   static var executable: URL {
     var folder = Bundle.main.bundleURL
-    // On Linux the tests are a program of the folder, on Apple systems a bundle in it.
+    // On Linux the tests are an executable in the folder, on Apple systems a bundle.
     while !FileManager.default.isExecutableFile(
       atPath: folder.appendingPathComponent("MigrationWorker").path),
       folder.path != "/"

@@ -3,7 +3,7 @@ import PersistenceDriver
 import PersistenceSQL
 import Testing
 
-/// The text and the bindings that requests become, written out.
+/// The SQL text and bindings of requests.
 @Suite struct SQLTextTests {
   let schema: ModelSchema
   let table: SQLTable
@@ -19,11 +19,11 @@ import Testing
       ], key: ["id"], indexes: [IndexSchema(["title"], isUnique: true)])
     table = SQLTable(
       name: "Movie", columns: schema.fields.map { SQLColumn($0.name, $0.kind, isOptional: $0.isOptional) },
-      key: [0], indexes: [[1]], rowNumber: "rowid")
+      key: [0], indexes: [[1]], rowID: "rowid")
   }
 
   private func text(_ statement: SQLStatement) -> String {
-    SQLQueryTranslator.text(of: statement.shape, on: table, SQLiteDialect()) + " ← "
+    SQLQueryTranslator.text(of: statement.key, on: table, SQLiteDialect()) + " ← "
       + statement.bindings.map { "\($0)" }.joined(separator: " | ")
   }
 
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "V6 comparisons and their negations are said without UNKNOWN",
+    "V6 comparisons and their negations never yield UNKNOWN",
     arguments: [
       (PredicateNode.comparison(field: "genre", .equal, .text("x")), "\"genre\" = ?1 ← 'x'"),
       (.comparison(field: "genre", .equal, .null), "\"genre\" IS NULL ← "),
@@ -76,7 +76,7 @@ import Testing
     #expect(try condition(predicate) == expected)
   }
 
-  @Test("V7 a prefix is a range that an index serves, other searches are a function")
+  @Test("V7 a prefix search becomes an index range, and other searches call a function")
   func searches() throws {
     let prefix = PredicateNode.text(field: "title", .hasPrefix, "a%", isCaseInsensitive: false)
     #expect(try condition(prefix) == "\"title\" >= ?1 AND \"title\" < ?2 ← 'a%' | 'a&'")
@@ -88,7 +88,7 @@ import Testing
     #expect(try condition(.not(contains)) == "NOT persistence_found(?1, \"genre\") ← search")
   }
 
-  @Test("groups are flattened, constants folded, negations pushed down")
+  @Test("lowering flattens groups, folds constants and pushes negations down")
   func groups() throws {
     let a = PredicateNode.comparison(field: "id", .equal, .integer(1))
     let b = PredicateNode.comparison(field: "gross", .less, .integer(2))
@@ -103,7 +103,7 @@ import Testing
     #expect(try condition(.any([.all([a]), .constant(false)])) == "\"id\" = ?1 ← 1")
   }
 
-  @Test("the statements of a request: rows, keys, numbers, counts, deletions")
+  @Test("a request has statements for rows, sort keys, row IDs, counts and deletions")
   func requests() throws {
     let request = try FetchRequest(
       schema, where: .comparison(field: "gross", .greater, .integer(1)),
@@ -128,7 +128,7 @@ import Testing
     #expect(text(query.delete(limit: nil, offset: 0)) == "DELETE FROM \"Movie\" WHERE \"gross\" > ?1 ← 1")
   }
 
-  @Test("aggregates and changes in place, of a condition and of a page")
+  @Test("aggregates and bulk updates over a condition and over a page")
   func computations() throws {
     let request = try FetchRequest(
       schema, where: .comparison(field: "gross", .greater, .integer(1)), order: [FieldOrder("title")])
@@ -151,58 +151,58 @@ import Testing
         + "WHERE \"gross\" > ?2 ORDER BY \"title\", \"id\" LIMIT ?3) ← 7 | 1 | 3")
   }
 
-  @Test("O2 O3 the rows after a place are found by one seek after the other")
-  func steps() throws {
+  @Test("O2 O3 a sequence of seeks finds the rows after a position")
+  func seeks() throws {
     let request = try FetchRequest(
       schema, order: [FieldOrder("genre"), FieldOrder("gross", isDescending: true)])
     let query = try SQLQuery(request, includingAnchor: false, model: 1)
-    func steps(_ values: [PersistentValue]) -> [String] {
-      query.steps(after: values).map { step in
-        text(query.select(.locators, after: step, limit: 1))
+    func seeks(_ values: [PersistentValue]) -> [String] {
+      query.seeks(after: values).map { seek in
+        text(query.select(.rowIDs, after: seek, limit: 1))
           .replacing("SELECT rowid FROM \"Movie\" WHERE ", with: "")
           .replacing(" ORDER BY \"genre\", \"gross\" DESC, \"id\" DESC", with: "")
       }
     }
     #expect(
-      steps([.text("x"), .integer(5), .integer(9)]) == [
+      seeks([.text("x"), .integer(5), .integer(9)]) == [
         "\"genre\" = ?1 AND \"gross\" = ?2 AND \"id\" < ?3 LIMIT ?4 ← 'x' | 5 | 9 | 1",
         "\"genre\" = ?1 AND \"gross\" < ?2 LIMIT ?3 ← 'x' | 5 | 1",
         "\"genre\" = ?1 AND \"gross\" IS NULL LIMIT ?2 ← 'x' | 1",
         "\"genre\" > ?1 LIMIT ?2 ← 'x' | 1",
       ])
     #expect(
-      steps([.null, .null, .integer(9)]) == [
+      seeks([.null, .null, .integer(9)]) == [
         "\"genre\" IS NULL AND \"gross\" IS NULL AND \"id\" < ?1 LIMIT ?2 ← 9 | 1",
         "\"genre\" IS NOT NULL LIMIT ?1 ← 1",
       ])
   }
 
   @Test(
-    "a bound that the place has passed is tested without the index, so that every page begins at its place")
+    "a bound at the same end as the seek does not use the index, so that each page starts at its seek")
   func bounds() throws {
-    func step(_ predicate: PredicateNode, isDescending: Bool) throws -> String {
+    func lastSeek(_ predicate: PredicateNode, isDescending: Bool) throws -> String {
       let order = [FieldOrder("title", isDescending: isDescending)]
       let query = try SQLQuery(
         FetchRequest(schema, where: predicate, order: order), includingAnchor: false, model: 1)
-      let last = try #require(query.steps(after: [.text("m"), .integer(1)]).last)
-      return text(query.select(.locators, after: last, limit: 1))
+      let last = try #require(query.seeks(after: [.text("m"), .integer(1)]).last)
+      return text(query.select(.rowIDs, after: last, limit: 1))
         .replacing("SELECT rowid FROM \"Movie\" WHERE ", with: "").components(separatedBy: " ORDER").first
         ?? ""
     }
     let range = PredicateNode.isBetween(field: "title", lower: .text("a"), upper: .text("z"))
     #expect(
-      try step(range, isDescending: false)
+      try lastSeek(range, isDescending: false)
         == #"(+"title" >= ?1 AND "title" <= ?2) AND ("title" > ?3)"#)
     #expect(
-      try step(range, isDescending: true)
+      try lastSeek(range, isDescending: true)
         == #"("title" >= ?1 AND +"title" <= ?2) AND ("title" < ?3)"#)
     let prefix = PredicateNode.text(field: "title", .hasPrefix, "a", isCaseInsensitive: false)
     #expect(
-      try step(prefix, isDescending: false)
+      try lastSeek(prefix, isDescending: false)
         == #"(+"title" >= ?1 AND "title" < ?2) AND ("title" > ?3)"#)
   }
 
-  @Test("the statements of one record number their parameters by the fields' positions")
+  @Test("statements over one record number their parameters by field position")
   func records() {
     func text(_ kind: StatementKey.Kind) -> String {
       SQLQueryTranslator.text(of: StatementKey(kind, model: 1), on: table, SQLiteDialect())
@@ -222,25 +222,25 @@ import Testing
     #expect(text(.holder) == "SELECT \"id\" FROM \"Movie\" WHERE \"title\" = ?1 LIMIT 1")
   }
 
-  @Test("requests that differ in values only have one shape; others do not")
-  func shapes() throws {
-    func shape(_ predicate: PredicateNode, _ order: [FieldOrder] = []) throws -> StatementKey {
+  @Test("requests that differ only in values have one statement key, and others do not")
+  func statementKeys() throws {
+    func key(_ predicate: PredicateNode, _ order: [FieldOrder] = []) throws -> StatementKey {
       let request = try FetchRequest(schema, where: predicate, order: order)
-      return try SQLQuery(request, includingAnchor: true, model: 1).select(.rows, limit: 10).shape
+      return try SQLQuery(request, includingAnchor: true, model: 1).select(.rows, limit: 10).key
     }
     let one = PredicateNode.comparison(field: "gross", .less, .integer(1))
     let two = PredicateNode.comparison(field: "gross", .less, .integer(2))
-    #expect(try shape(one) == shape(two))
+    #expect(try key(one) == key(two))
     #expect(
-      try shape(.isIn(field: "gross", [.integer(1)]))
-        == shape(.isIn(field: "gross", (0..<500).map { .integer($0) })))
-    #expect(try shape(one) != shape(.comparison(field: "id", .less, .integer(1))))
-    #expect(try shape(one) != shape(.not(one)))
-    #expect(try shape(one) != shape(one, [FieldOrder("title")]))
-    #expect(try shape(one, [FieldOrder("title")]) != shape(one, [FieldOrder("title", isDescending: true)]))
+      try key(.isIn(field: "gross", [.integer(1)]))
+        == key(.isIn(field: "gross", (0..<500).map { .integer($0) })))
+    #expect(try key(one) != key(.comparison(field: "id", .less, .integer(1))))
+    #expect(try key(one) != key(.not(one)))
+    #expect(try key(one) != key(one, [FieldOrder("title")]))
+    #expect(try key(one, [FieldOrder("title")]) != key(one, [FieldOrder("title", isDescending: true)]))
   }
 
-  @Test("what is too long or too deep for SQL is left to the evaluator, and refused where that cannot help")
+  @Test("the evaluator takes conditions that are too long or too deep for SQL, up to a number of fields")
   func beyondSQL() throws {
     let leaf = PredicateNode.comparison(field: "gross", .less, .integer(1))
     var deep = leaf

@@ -2,7 +2,7 @@ import PersistenceDriver
 import PersistenceSQLite
 import Testing
 
-/// Tables of others that say what becomes of conflicts: nothing is replaced, left out or rolled back by itself (W4).
+/// Foreign tables with conflict clauses, which never replace, skip or roll back a record silently (W4).
 @Suite struct ConflictClauseTests {
   private static let clauses = ["ROLLBACK", "ABORT", "FAIL", "IGNORE", "REPLACE"]
 
@@ -43,7 +43,7 @@ import Testing
     withExtendedLifetime(scratch) {}
   }
 
-  @Test("a key's clause makes no replacement of an insert", arguments: clauses)
+  @Test("a key's clause does not turn an insert into a replacement", arguments: clauses)
   func key(_ clause: String) throws {
     let (context, scratch) = try open([
       "CREATE TABLE C (id INTEGER PRIMARY KEY ON CONFLICT \(clause), n TEXT NOT NULL ON CONFLICT \(clause) DEFAULT 'd')",
@@ -58,7 +58,7 @@ import Testing
     withExtendedLifetime(scratch) {}
   }
 
-  @Test("a trigger's own clause counts, where the table has none")
+  @Test("a trigger's own clause applies if the table has none")
   func triggers() throws {
     let (context, scratch) = try open([
       "CREATE TABLE A (id INTEGER PRIMARY KEY, tag TEXT)", "CREATE TABLE tags (tag TEXT PRIMARY KEY)",

@@ -1,10 +1,11 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
 import PersistenceSQLite
 import Testing
 import PersistenceDriverSupport
 
-/// Files that are not what they should be, disks that are full (contract E5, E7).
+/// Invalid and damaged files, and full disks (contract E5, E7).
 @Suite struct FailureTests {
   let scratch: Scratch
   let schema: ModelSchema
@@ -28,8 +29,8 @@ import PersistenceDriverSupport
       })
   }
 
-  @Test("E5 a missing folder, a missing file, a folder, and names that SQLite takes for something else")
-  func places() throws {
+  @Test("E5 a missing folder, a missing file, a folder, and names that SQLite would interpret")
+  func paths() throws {
     #expect(code { _ = try scratch.open("missing/store.sqlite") } == .missingStore)
     #expect(code { _ = try scratch.open("none.sqlite") { $0.isReadOnly = true } } == .missingStore)
     #expect(code { _ = try scratch.open("none.sqlite") { $0.createsMissingFile = false } } == .missingStore)
@@ -43,7 +44,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("E5 a file of another kind is refused and left as it is")
+  @Test("E5 a file that is not a database is rejected and unchanged")
   func otherKinds() throws {
     let text = Data(String(repeating: "this is no database. ", count: 500).utf8)
     for (name, content) in [("text", text), ("short", Data("x".utf8)), ("zeros", Data(count: 9_000))] {
@@ -52,14 +53,14 @@ import PersistenceDriverSupport
       #expect(code { _ = try scratch.open(name) { $0.isReadOnly = true } } == .notAStore, "\(name)")
       #expect(try bytes(name) == content)
     }
-    // What a process that was killed while it made the file leaves behind is an empty file.
+    // A process that was killed while it created the file leaves an empty file.
     try Data().write(to: URL(fileURLWithPath: scratch.path("empty")))
     #expect(code { _ = try scratch.open("empty") { $0.isReadOnly = true } } == .notAStore)
     #expect(try bytes("empty").isEmpty)
     try fill(scratch.open("empty"), 0..<1)
   }
 
-  @Test("E5 a damaged page is an error that says so where it is met, the rest stays readable")
+  @Test("E5 reading a damaged page throws damaged, and the rest stays readable")
   func damaged() throws {
     let context = try scratch.open()
     try fill(context, 0..<2_000, size: 500)
@@ -75,20 +76,20 @@ import PersistenceDriverSupport
     #expect(try damaged.values(of: .integer(0), in: schema)?[0] == .integer(0))
     do {
       _ = try damaged.values(FetchRequest(schema))
-      Issue.record("damage was not noticed")
+      Issue.record("damage was not detected")
     } catch let error as PersistenceError {
       #expect(error.code == .damaged)
       #expect(error.engineError?.engine == "SQLite")
       #expect(error.location == damaged.location)
     }
-    // Cut off in the middle.
+    // A truncated file.
     try content.prefix(page * 30).write(to: URL(fileURLWithPath: scratch.path("cut.sqlite")))
     #expect(
       code { _ = try scratch.open("cut.sqlite").values(FetchRequest(schema)) } == .damaged)
   }
 
-  @Test("R4 a cell that does not hold its kind is an error that names table, column and key")
-  func misfit() throws {
+  @Test("R4 the error for a value of another kind names table, column and key")
+  func mismatch() throws {
     let context = try scratch.open()
     try fill(context, 0..<300)
     try Outsider(scratch.path()).execute("UPDATE Movie SET budget = 'much' WHERE id = 200")
@@ -96,18 +97,18 @@ import PersistenceDriverSupport
     #expect(try results.read(from: 0, limit: 128) { _ in } == 128)
     do {
       _ = try results.read(from: 128, limit: 128) { _ in }
-      Issue.record("a text was read as a number")
+      Issue.record("text was read as a number")
     } catch let error as PersistenceError {
       #expect(error.code == .damaged)
       #expect(error.field == "budget")
       #expect(error.key == RecordKey([.integer(200)]))
-      #expect(error.message.contains("“Movie”") && error.message.contains("a text"))
+      #expect(error.message.contains("“Movie”") && error.message.contains("holds text"))
     }
     #expect(try results.count() == 300)
     #expect(code { _ = try context.values(of: .integer(200), in: schema) } == .damaged)
   }
 
-  @Test("E5 a store opened for reading refuses writes, and nothing is made")
+  @Test("E5 a read-only store rejects writes and creates no files")
   func readOnly() throws {
     let writer = try scratch.open()
     try fill(writer, 0..<10)
@@ -120,7 +121,7 @@ import PersistenceDriverSupport
     try fill(writer, 10..<20)
     #expect(try reader.count(FetchRequest(schema)) == 20)
     try writer.close()
-    // A file whose header says that programs of this age may only read it.
+    // A file whose header makes it read-only for this version of SQLite.
     var content = try bytes("store.sqlite")
     content[18] = 3
     try content.write(to: URL(fileURLWithPath: scratch.path("newer.sqlite")))
@@ -128,20 +129,21 @@ import PersistenceDriverSupport
     #expect(try bytes("newer.sqlite") == content)
   }
 
-  @Test("E7 a full store refuses and keeps what was committed; it goes on once there is room")
+  @Test(
+    "E7 a full store rejects writes, keeps what was committed, and accepts writes again once there is space")
   func full() throws {
     let context = try scratch.open()
     try fill(context, 0..<100)
-    // SQLite's own limit stands in for a disk that is full: the error and what SQLite undoes are the same.
+    // SQLite's own limit replaces a full disk: the error and the rollback are the same.
     try context.execute("PRAGMA max_page_count = 20")
     do {
       try fill(context, 100..<5_000)
-      Issue.record("more was written than there was room")
+      Issue.record("more was written than there was space")
     } catch let error as PersistenceError {
       #expect(error.code == .storeFull)
       #expect(error.engineError?.code == 13)
     }
-    // A closure that keeps the failure to itself does not commit half of its work.
+    // A closure that swallows the error does not commit half of its work.
     let outcome = code {
       try context.transaction { transaction in
         for number in 100..<5_000 {
@@ -163,10 +165,14 @@ import PersistenceDriverSupport
     #expect(try context.rows("PRAGMA integrity_check") == [[.text("ok")]])
   }
 
-  @Test("the file system is full", .enabled(if: SmallDisk.isPossible))
+  @Test("E7 a full file system", .enabled(if: SmallDisk.isAvailable))
   func fullDisk() throws {
-    let disk = try SmallDisk()
-    let context = try SQLiteContext(path: disk.folder + "/store.sqlite")
+    let folder = try ScratchFolder()
+    defer { folder.remove() }
+    let disk = try #require(try SmallDisk(megabytes: 2, in: folder))
+    defer { disk.unmount() }
+    let path = disk.folder.appendingPathComponent("store.sqlite").path
+    let context = try SQLiteContext(path: path)
     try fill(context, 0..<100)
     let outcome = code { try fill(context, 100..<50_000, size: 1_000) }
     #expect(outcome == .storeFull)
@@ -176,12 +182,12 @@ import PersistenceDriverSupport
       #expect(isDone)
     }
     try context.close()
-    let again = try SQLiteContext(path: disk.folder + "/store.sqlite")
+    let again = try SQLiteContext(path: path)
     #expect(try again.count(FetchRequest(schema)) == 99)
     try again.close()
   }
 
-  @Test("a table that another program changed is said to be so, not misread")
+  @Test("a table that another program changed throws damaged")
   func changedTable() throws {
     let context = try scratch.open()
     try fill(context, 0..<10)
@@ -196,7 +202,7 @@ import PersistenceDriverSupport
     #expect(code { _ = try scratch.open().catalog() } == .damaged)
   }
 
-  @Test("options of a URL: known ones work, others are refused with a list")
+  @Test("known options of a URL work, and unknown ones are rejected")
   func options() throws {
     func open(_ options: String) throws -> SQLiteContext? {
       try StorageEngine.open(
@@ -215,40 +221,5 @@ import PersistenceDriverSupport
     #expect(try Outsider(scratch.path("url.sqlite")).texts("PRAGMA journal_mode") == ["delete"])
     try fill(rollback, 0..<10)
     #expect(try rollback.count(FetchRequest(schema)) == 10)
-  }
-}
-
-/// A file system of 2 MiB, where this process may make one.
-final class SmallDisk {
-  static let isPossible = (try? SmallDisk()) != nil
-
-  let folder: String
-
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("disk-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    do {
-      try Self.run("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder)
-    } catch {
-      try? FileManager.default.removeItem(atPath: folder)
-      throw error
-    }
-  }
-
-  deinit {
-    try? Self.run("umount", folder)
-    try? FileManager.default.removeItem(atPath: folder)
-  }
-
-  private struct Failed: Error {}
-
-  private static func run(_ arguments: String...) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = arguments
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failed() }
   }
 }

@@ -3,7 +3,7 @@ import PersistenceDriver
 import PersistenceSQLite
 import Testing
 
-/// Files that somebody else made.
+/// Databases that other programs made.
 @Suite struct ForeignTests {
   let scratch: Scratch
 
@@ -13,7 +13,7 @@ import Testing
     try #require(try context.catalog().first { $0.name == name })
   }
 
-  @Test("tables are models by their definitions: kinds, keys, indexes, nil")
+  @Test("the definition of a table determines its model: kinds, keys, indexes, nil")
   func catalogs() throws {
     try scratch.makeForeign(
       "foreign.sqlite",
@@ -52,7 +52,7 @@ import Testing
     #expect(pair.key == ["b", "a"])
     #expect(
       try context.values(FetchRequest(pair)) == [[.text("x"), .integer(1)], [.text("w"), .integer(2)]])
-    // Sorted by something that no index serves, beyond the first page.
+    // A sort without an index, beyond the first page.
     let sorted = try context.fetch(FetchRequest(pair, order: [FieldOrder("a")]))
     var names: [PersistentValue] = []
     _ = try sorted.read(from: 1, limit: 1) { names.append(try $0.value(at: 0)) }
@@ -67,7 +67,7 @@ import Testing
     #expect(code { _ = try context.fetch(FetchRequest(odd)) } == .unsupported)
   }
 
-  @Test("records are written into tables of others, beside models of ours")
+  @Test("foreign tables can be written, beside models of this package")
   func writing() throws {
     try scratch.makeForeign(
       "foreign.sqlite",
@@ -94,7 +94,7 @@ import Testing
     #expect(try context.rows("PRAGMA application_id") == [[.integer(0)]])
   }
 
-  @Test("V3 columns of other collations and affinities compare by bytes all the same")
+  @Test("V3 columns with other collations and affinities compare byte by byte")
   func comparisons() throws {
     try scratch.makeForeign(
       "foreign.sqlite",
@@ -114,8 +114,8 @@ import Testing
     #expect(try ids(FetchRequest(schema, where: .isIn(field: "code", [.text("x")]))) == [1])
   }
 
-  @Test("a cell of another kind than its column's is an error, not a conversion")
-  func misfits() throws {
+  @Test("a value of another kind than its column's is an error, not a conversion")
+  func mismatches() throws {
     try scratch.makeForeign(
       "foreign.sqlite",
       [
@@ -129,7 +129,7 @@ import Testing
     #expect(code { _ = try context.values(FetchRequest(schema)) } == .damaged)
   }
 
-  @Test("a file with a rollback journal keeps it, and declares that readers and writers wait")
+  @Test("a file with a rollback journal keeps it, and declares that readers block writers")
   func journal() throws {
     let outsider = try Outsider(scratch.path("old.sqlite"))
     try outsider.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a')")
@@ -139,13 +139,13 @@ import Testing
     let schema = try schema("t", in: context)
     try context.transaction { try $0.insert([.integer(2), .text("b")], in: schema) }
     let results = try context.fetch(FetchRequest(schema))
-    // The result's snapshot keeps the writer waiting: declared, and said as busy.
+    // The result's snapshot blocks the writer, as declared.
     #expect(
       code { try context.transaction { try $0.insert([.integer(3), .text("c")], in: schema) } } == .busy)
     #expect(try results.count() == 2)
   }
 
-  @Test("UTF-16 is refused, since its order is another")
+  @Test("UTF-16 is rejected, since it sorts differently")
   func encoding() throws {
     try Outsider(scratch.path("wide.sqlite")).execute(
       "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (id INTEGER)")

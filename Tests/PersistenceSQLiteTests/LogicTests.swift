@@ -1,10 +1,11 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceSQLite
 import Testing
-import PersistenceDriverSupport
 
-/// SQL's answers against the evaluator's, on every operator and every kind of value.
+/// Compares SQL's results with the evaluator's, for every operator and every kind of value.
 @Suite struct LogicTests {
   let scratch: Scratch
   let context: SQLiteContext
@@ -15,7 +16,7 @@ import PersistenceDriverSupport
     scratch = try Scratch()
     context = try scratch.open()
     schema = try Fixtures.everything()
-    var random = Seeded(state: 20_240_601)
+    var random = SeededGenerator(seed: 20_240_601)
     var rows: [[PersistentValue]] = []
     for id in 0..<160 { rows.append(Fixtures.row(id, schema, &random)) }
     self.rows = rows
@@ -26,7 +27,7 @@ import PersistenceDriverSupport
     try reader.values(request).map(Fixtures.id)
   }
 
-  private func expect(_ predicate: PredicateNode, _ place: SourceLocation = #_sourceLocation) throws {
+  private func expect(_ predicate: PredicateNode, _ location: SourceLocation = #_sourceLocation) throws {
     let request = try FetchRequest(schema, where: predicate)
     let compiled = try CompiledPredicate(request.predicate, in: schema)
     let buffer = RowBuffer(count: schema.fields.count)
@@ -35,13 +36,13 @@ import PersistenceDriverSupport
       return try buffer.withRow { try compiled.matches($0) }
     }
     let ids = expected.map(Fixtures.id).sorted()
-    #expect(try keys(request, in: context) == ids, "\(predicate)", sourceLocation: place)
-    #expect(try context.count(request) == ids.count, "\(predicate)", sourceLocation: place)
+    #expect(try keys(request, in: context) == ids, "\(predicate)", sourceLocation: location)
+    #expect(try context.count(request) == ids.count, "\(predicate)", sourceLocation: location)
   }
 
-  @Test("V6 every comparison with every value and nil, and its negation, equals the evaluator")
+  @Test("V6 every comparison with values and nil, and its negation, equals the evaluator")
   func comparisons() throws {
-    var random = Seeded(state: 7)
+    var random = SeededGenerator(seed: 7)
     for field in schema.fields {
       for comparison in ComparisonOperator.allCases where !comparison.isOrdering || field.kind.isOrdered {
         for attempt in 0..<6 {
@@ -56,7 +57,7 @@ import PersistenceDriverSupport
 
   @Test("V6 in and between, with nil and NaN among the values, and their negations")
   func lists() throws {
-    var random = Seeded(state: 8)
+    var random = SeededGenerator(seed: 8)
     for field in schema.fields {
       for count in [0, 1, 3] {
         let values = (0..<count).map { _ in Fixtures.value(field.kind, optional: true, &random) }
@@ -73,7 +74,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("V6 fields compared with fields")
+  @Test("V6 comparisons between fields")
   func fieldComparisons() throws {
     for kind in [FieldKind.int64, .double, .string, .decimal, .date, .uuid, .data, .bool, .document] {
       for comparison in ComparisonOperator.allCases where !comparison.isOrdering || kind.isOrdered {
@@ -115,9 +116,9 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("V6 random trees equal the evaluator, and p with !p is everything")
+  @Test("V6 random trees equal the evaluator, and p and !p together match every row")
   func trees() throws {
-    var random = Seeded(state: 99)
+    var random = SeededGenerator(seed: 99)
     for _ in 0..<400 {
       let node = Fixtures.predicate(schema, depth: 4, &random)
       try expect(node)
@@ -127,11 +128,11 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("O2 O3 every order is the reference's, with limit, offset and anchor")
+  @Test("O2 O3 every order equals the reference, with limit, offset and anchor")
   func orders() throws {
     let reference = MemoryContext()
     try reference.fill(schema, rows)
-    var random = Seeded(state: 4)
+    var random = SeededGenerator(seed: 4)
     let fields = schema.fields.filter(\.kind.isOrdered).map(\.name)
     for number in 0..<300 {
       let order = (0..<Int.random(in: 0...3, using: &random)).map { _ in
@@ -151,7 +152,7 @@ import PersistenceDriverSupport
       let expected = try reference.values(page)
       #expect(try context.values(page) == expected, "\(page)")
       #expect(try context.count(page) == expected.count, "\(page)")
-      // The same by small pages, and from the far end.
+      // The same in small pages, and from the end.
       let results = try context.fetch(page)
       var pages: [[PersistentValue]] = []
       while try results.read(from: pages.count, limit: 3, { pages.append(try $0.values()) }) == 3 {}
@@ -168,19 +169,19 @@ import PersistenceDriverSupport
 }
 
 extension Fixtures {
-  static func row(_ id: Int, _ schema: ModelSchema, _ random: inout Seeded) -> [PersistentValue] {
+  static func row(_ id: Int, _ schema: ModelSchema, _ random: inout SeededGenerator) -> [PersistentValue] {
     var row: [PersistentValue] = [.integer(Int64(id))]
     for field in schema.fields.dropFirst() { row.append(value(field.kind, optional: true, &random)) }
     return row
   }
 
-  /// The key of a row; −1 where it is none.
+  /// The key of a row; −1 if it is not an integer.
   static func id(_ row: [PersistentValue]) -> Int64 {
     if case .integer(let id) = row[0] { id } else { -1 }
   }
 
   /// A random condition.
-  static func predicate(_ schema: ModelSchema, depth: Int, _ random: inout Seeded) -> PredicateNode {
+  static func predicate(_ schema: ModelSchema, depth: Int, _ random: inout SeededGenerator) -> PredicateNode {
     let field = schema.fields[Int.random(in: 0..<schema.fields.count, using: &random)]
     let choice = Int.random(in: 0..<(depth > 0 ? 10 : 6), using: &random)
     switch choice {

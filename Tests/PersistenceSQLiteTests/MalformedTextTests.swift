@@ -4,7 +4,7 @@ import PersistenceDriver
 import PersistenceSQLite
 import Testing
 
-/// Text that other programs left and that is no UTF-8: never repaired silently (R4).
+/// Malformed UTF-8 that other programs wrote, which is never repaired silently (R4).
 @Suite struct MalformedTextTests {
   private let scratch: Scratch
 
@@ -25,8 +25,8 @@ import Testing
     }
   }
 
-  /// What is UTF-8 and what is not, at every edge of its definition and around the steps of eight bytes.
-  @Test func edges() throws {
+  @Test("valid and malformed UTF-8, at every edge of its definition and around blocks of eight bytes")
+  func edges() throws {
     let valid: [[UInt8]] = [
       [], [0x7F], [0xC2, 0x80], [0xDF, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80],
       [0xEF, 0xBF, 0xBF], [0xF0, 0x90, 0x80, 0x80], [0xF4, 0x8F, 0xBF, 0xBF], [0x00],
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "a key that is no UTF-8 is thrown as damage, and no other key comes in its place",
+    "a malformed key throws damaged, and no other key replaces it",
     arguments: [false, true])
   func keys(_ isReversed: Bool) throws {
     let context = try open(
@@ -70,20 +70,20 @@ import Testing
     let schema = try #require(try context.catalog().first)
     let order = [FieldOrder("id", isDescending: isReversed)]
     let error = try #require(damage { _ = try context.values(FetchRequest(schema, order: order)) })
-    #expect(error.message.contains("no UTF-8") && error.model == "t" && error.field == "id")
+    #expect(error.message.contains("not valid UTF-8") && error.model == "t" && error.field == "id")
     #expect(
       damage {
         _ = try context.fetch(FetchRequest(schema, order: order), selecting: [0]).read(from: 0, limit: 999) {
           _ in
         }
       } != nil)
-    // What is beside it is read: the others stand before it.
+    // The other records stay readable: their keys precede it.
     let others = try FetchRequest(schema, where: .comparison(field: "id", .less, .text("c")), order: order)
     #expect(try context.values(others).count == 600)
     #expect(try context.values(of: .text("caf\u{FFFD}"), in: schema) == nil)
   }
 
-  @Test("a record is not written back with other bytes in the place of such text")
+  @Test("writing a record never replaces malformed text")
   func writing() throws {
     let context = try open([
       "CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL, n INTEGER NOT NULL)",
@@ -100,7 +100,7 @@ import Testing
     #expect(try repository.delete(ForeignNote.self, id: 1))
   }
 
-  @Test("aggregates over some rows with a survey are those without one", arguments: [false, true])
+  @Test("aggregates are the same with and without a survey", arguments: [false, true])
   func aggregates(_ survey: Bool) throws {
     let context = try open(
       [
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// `1e-9223372036854775808` is Int.min as an exponent.
-  @Test("a decimal's text with any exponent is refused or read, and never stops the process")
+  @Test("a decimal's text with an extreme exponent throws damaged, and does not crash")
   func exponents() throws {
     let texts = ["1e-9223372036854775808", "1e9223372036854775807", "1e10000", "1e-10000", "1e", "1e+", "-"]
     for (number, text) in texts.enumerated() {
@@ -138,7 +138,7 @@ import Testing
   }
 }
 
-/// A record of a table that somebody else made.
+/// A record of a foreign table.
 private struct ForeignNote: PersistentRecord {
   var id: Int
   var text: String

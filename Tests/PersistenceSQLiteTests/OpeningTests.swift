@@ -3,7 +3,7 @@ import PersistenceDriver
 import PersistenceSQLite
 import Testing
 
-/// What opening a store takes, and what it makes of its catalog.
+/// Opening a store and reading its catalog.
 @Suite struct OpeningTests {
   let scratch: Scratch
   let schema: ModelSchema
@@ -17,7 +17,7 @@ import Testing
     try context.close()
   }
 
-  @Test("a store that is only read needs one connection; the first write and a second result open others")
+  @Test("reading needs one connection; the first write and a second result open others")
   func connections() throws {
     let context = try scratch.open()
     #expect(try context.values(of: .integer(1), in: schema) != nil)
@@ -29,7 +29,7 @@ import Testing
     #expect(try context.values(of: .integer(1), in: schema)?[1] == .text("two"))
     let first = try context.fetch(FetchRequest(schema))
     #expect(context.counters.connectionsOpened == 2)
-    // A second state needs a connection of its own, and one that can tell them apart.
+    // A second result needs a connection, and the sentinel that compares their states.
     let second = try context.fetch(FetchRequest(schema))
     #expect(context.counters.connectionsOpened == 4)
     #expect(try first.count() == 1)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "R2 results that live at once show their own states, also the first, of which nobody asked the version")
+    "R2 concurrent results show their own states, including the first, whose version was not read")
   func states() throws {
     let context = try scratch.open { $0.poolSize = 1 }
     let first = try context.fetch(FetchRequest(schema))
@@ -49,14 +49,14 @@ import Testing
     #expect(try [first, second, third, fourth].map { try $0.count() } == [1, 0, 0, 2])
   }
 
-  @Test("E4 E5 entries of the catalog that are damaged or of another format are said to be so")
+  @Test("E4 E5 catalog entries that are damaged throw damaged, and those of another format throw unsupported")
   func entries() throws {
     let context = try scratch.open()
     let texts = try context.rows("SELECT layout FROM persistence_catalog").map { $0[0] }
     guard case .text(let text)? = texts.first else { throw PersistenceError(.damaged, "no entry") }
     func code(with layout: String) throws -> PersistenceError.Code? {
       try context.execute("UPDATE persistence_catalog SET layout = ?1", [.text(layout)])
-      // Another connection of another context: this one has read the entry.
+      // Another context, since this one has cached the entry.
       let other = try scratch.open()
       defer { try? other.close() }
       do {

@@ -1,9 +1,10 @@
+import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceSQLite
 import Testing
-import PersistenceDriverSupport
 
-/// Pages, plans, snapshots, and what they cost.
+/// Pages, plans and snapshots, and their costs.
 @Suite struct PageTests {
   let scratch: Scratch
   let context: SQLiteContext
@@ -39,7 +40,7 @@ import PersistenceDriverSupport
     try FetchRequest(schema, where: predicate, order: order, limit: limit, offset: offset)
   }
 
-  @Test("O2 plans: keys and indexes yield the order in both directions, other orders are sorted")
+  @Test("O2 keys and indexes yield their order in both directions, and other orders need a sort")
   func plans() throws {
     func plan(_ predicate: PredicateNode? = nil, _ order: [FieldOrder] = []) throws -> QueryPlan {
       try context.plan(for: request(predicate, order))
@@ -57,13 +58,13 @@ import PersistenceDriverSupport
     #expect(try plan(.comparison(field: "rating", .less, .double(5))).access == .scan)
     let prefix = PredicateNode.text(field: "title", .hasPrefix, "title 9", isCaseInsensitive: false)
     #expect(try plan(prefix, [FieldOrder("title")]).access == .index(["title"]))
-    // A negated comparison with an index on a field that may be nil stays a search.
+    // A negated comparison on an optional field still uses its index.
     let negated = PredicateNode.not(.comparison(field: "genre", .notEqual, .text("genre 1")))
     #expect(try plan(negated).access == .index(["genre", "budget"]))
     #expect(try plan(.isIn(field: "title", [.text("title 5")])).access == .index(["title"]))
   }
 
-  @Test("issue 4: a shape that was seen before builds no text and prepares nothing")
+  @Test("a repeated statement generates no SQL text and is not prepared again")
   func prepares() throws {
     func work(_ number: Int) throws {
       _ = try context.values(of: .integer(Int64(number)), in: schema)
@@ -90,7 +91,7 @@ import PersistenceDriverSupport
     for number in 3..<20 { try work(number) }
     #expect(context.counters.prepares == prepared)
     #expect(context.counters.textsBuilt == texts)
-    // Another shape is prepared.
+    // Another statement is prepared.
     _ = try context.count(request(.comparison(field: "rating", .less, .double(1))))
     #expect(context.counters.prepares > prepared)
   }
@@ -104,7 +105,7 @@ import PersistenceDriverSupport
     [FieldOrder("genre"), FieldOrder("title", isDescending: true)],
   ]
 
-  @Test("R3 pages forwards, jumps, and steps back show the same rows as one reading", arguments: orders)
+  @Test("R3 paging forwards, jumping and paging back show the same rows as a single read", arguments: orders)
   func pages(_ order: [FieldOrder]) throws {
     let reference = MemoryContext()
     try reference.fill(schema, rows)
@@ -123,7 +124,7 @@ import PersistenceDriverSupport
       #expect(forwards == expected)
       #expect(try results.count() == expected.count)
       let jumping = try context.fetch(request)
-      var random = Seeded(state: 12)
+      var random = SeededGenerator(seed: 12)
       for _ in 0..<20 {
         let start = Int.random(in: 0...(expected.count + 10), using: &random)
         #expect(try ids(jumping, from: start, limit: 40) == Array(expected.dropFirst(start).prefix(40)))
@@ -132,7 +133,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("R3 results that are too large to be kept are sorted by SQLite, small ones here, and both alike")
+  @Test("R3 large results that SQLite sorts, and small ones that are buffered, have the same order")
   func sizes() throws {
     let reference = MemoryContext()
     let long = String(repeating: "long ", count: 200)
@@ -166,7 +167,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("R2 a result shows its moment, whatever is written afterwards, inside its first page and beyond")
+  @Test("R2 a result does not see later writes, in its first page and beyond")
   func snapshots() throws {
     let results = try context.fetch(request(nil, [FieldOrder("title")]))
     let sorted = try context.fetch(request(nil, [FieldOrder("rating")]))
@@ -189,7 +190,7 @@ import PersistenceDriverSupport
     #expect(try context.values(of: .integer(9_999), in: schema)?[1] == .text("changed"))
   }
 
-  @Test("R2 hundreds of results of one state share a few connections, and give them back")
+  @Test("R2 hundreds of results of one state share a few connections, and return them")
   func sharing() throws {
     let context = try scratch.open { $0.poolSize = 4 }
     let first = context.counters.connectionsOpened
@@ -209,7 +210,7 @@ import PersistenceDriverSupport
     #expect(context.counters.connectionsOpened == opened)
   }
 
-  @Test("C1 one result is read by several threads at once")
+  @Test("C1 several threads read one result at once")
   func threads() async throws {
     let expected = try ids(context.fetch(request(nil, [FieldOrder("title")])), from: 0, limit: .max)
     let shared = try context.fetch(request(nil, [FieldOrder("title")]))
@@ -235,7 +236,7 @@ import PersistenceDriverSupport
     #expect(try context.count(request()) == 5_004)
   }
 
-  @Test("R3 a context that is closed leaves its results readable, and refuses everything else")
+  @Test("R3 the results of a closed context stay readable, and the context rejects everything else")
   func closing() throws {
     let results = try context.fetch(request())
     try context.close()
@@ -248,7 +249,7 @@ import PersistenceDriverSupport
     #expect(code { _ = try context.catalog() } == .closed)
   }
 
-  @Test("long lists, thousands of terms and deep trees are answered")
+  @Test("conditions with long lists, thousands of terms and deep trees work")
   func longPredicates() throws {
     let list = PredicateNode.isIn(field: "id", (0..<40_000).map { .integer($0 * 2) })
     #expect(try context.count(request(list)) == 2_500)

@@ -3,9 +3,9 @@ import PersistenceDriver
 import PersistenceSQLite
 import Testing
 
-/// Issue 4: a request whose shape was seen before builds no SQL text and prepares nothing, whatever its values.
+/// A request that differs from an earlier one only in values generates no SQL text and prepares no statement.
 @Suite struct PrepareTests {
-  /// One kind of request, done with values that follow from a number.
+  /// One kind of request; a number determines its values.
   enum Work: String, CaseIterable, Sendable {
     case find, fetchAll, fetchByPredicates, fetchSorted, fetchByIndex, fetchPages, fetchAfter, fetchSelected
     case selectedSorted, count, countOfPage, exists, aggregates, sums, groups, groupsOfPage, distinct
@@ -31,9 +31,9 @@ import Testing
   }
 
   @Test(
-    "issue 4: the second request of a shape prepares nothing and builds no text", arguments: Work.allCases)
+    "the second request prepares no statement and generates no SQL text", arguments: Work.allCases)
   func prepares(_ work: Work) throws {
-    // The first finds most, so that it needs as many pages as any other.
+    // The first request matches most rows, so that the others need no more pages.
     try run(work, 6)
     let (prepared, texts) = (context.counters.prepares, context.counters.textsBuilt)
     for number in 2..<6 { try run(work, number) }

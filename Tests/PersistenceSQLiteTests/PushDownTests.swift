@@ -1,10 +1,11 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceSQLite
 import Testing
-import PersistenceDriverSupport
 
-/// What SQLite is asked for in the place of whole rows: aggregates, some fields, and changes in place.
+/// Work that SQLite does without whole rows: aggregates, selected fields, and bulk updates.
 @Suite struct PushDownTests {
   let scratch: Scratch
   let context: SQLiteContext
@@ -15,7 +16,7 @@ import PersistenceDriverSupport
     scratch = try Scratch()
     context = try scratch.open()
     schema = try Fixtures.everything()
-    var random = Seeded(state: 4)
+    var random = SeededGenerator(seed: 4)
     let schema = schema
     let rows = (0..<300).map { number -> [PersistentValue] in
       schema.fields.map { field in
@@ -27,7 +28,7 @@ import PersistenceDriverSupport
     try reference.fill(schema, rows)
   }
 
-  /// Requests whose rows are all, some, cut to a page, or behind a place.
+  /// Requests for all rows, some rows, a page, and rows after an anchor.
   private func requests() throws -> [FetchRequest] {
     let some = PredicateNode.comparison(field: "int32", .greaterOrEqual, .integer(0))
     let order = [FieldOrder("double", isDescending: true)]
@@ -53,7 +54,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("V4 aggregates of every kind, by every kind of group and page, are the reference's", arguments: 0..<7)
+  @Test("V4 aggregates of every kind, grouping and page equal the reference", arguments: 0..<7)
   func aggregates(_ number: Int) throws {
     let rows = try requests()[number]
     for field in schema.fields where field.kind.isOrdered {
@@ -69,7 +70,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("V5 sums of whole numbers are exact where SQLite's own leave 64 bits on their way")
+  @Test("V5 integer sums are exact where SQLite's intermediate sums overflow 64 bits")
   func overflows() throws {
     let schema = try ModelSchema(
       name: "Number", fields: [FieldSchema("id", .int64), FieldSchema("value", .int64)], key: ["id"])
@@ -85,7 +86,7 @@ import PersistenceDriverSupport
         == .valueTooLarge)
   }
 
-  @Test("some fields of a request's rows are the reference's, in any order and by pages")
+  @Test("selected fields equal the reference, in any order and in pages")
   func selections() throws {
     for request in try requests() {
       for positions in [[2], [5, 0, 5], [], Array(schema.fields.indices.reversed())] {
@@ -107,15 +108,15 @@ import PersistenceDriverSupport
     return values
   }
 
-  @Test("fields that nobody asks for are not read; those that are asked for are checked")
-  func leaving() throws {
+  @Test("only selected fields are read and checked")
+  func unselected() throws {
     let all = try FetchRequest(schema)
     try context.execute("UPDATE Everything SET int32 = 'x' WHERE id = 7")
     let (id, broken) = (0, try #require(schema.position(of: "int32")))
     #expect(try values(context.fetch(all, selecting: [id]), page: .max).count == 300)
     do {
       _ = try values(context.fetch(all, selecting: [id, broken]), page: .max)
-      Issue.record("a text was read as a whole number")
+      Issue.record("text was read as an integer")
     } catch let error as PersistenceError {
       #expect(error.code == .damaged)
       #expect(error.key == RecordKey([.integer(7)]))
@@ -127,9 +128,9 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("changes in place leave what the reference has, for whole conditions and for pages")
+  @Test("bulk updates equal the reference, for conditions and for pages")
   func changes() throws {
-    var random = Seeded(state: 9)
+    var random = SeededGenerator(seed: 9)
     for request in try requests() {
       let fields = schema.fields.filter { $0.name != "id" }.shuffled(using: &random).prefix(4)
       let update = try UpdateRequest(
@@ -145,8 +146,8 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("W4 a change in place that a unique index refuses names the value, and changes nothing")
-  func refusals() throws {
+  @Test("W4 a bulk update that violates a unique index names the value, and changes nothing")
+  func rejections() throws {
     let schema = try ModelSchema(
       name: "Unique",
       fields: [
@@ -162,13 +163,13 @@ import PersistenceDriverSupport
     try context.transaction { transaction in
       do {
         _ = try transaction.update(update)
-        Issue.record("one name stands in three records")
+        Issue.record("three records got one name")
       } catch let error as PersistenceError {
         #expect(error.code == .uniqueViolation)
         #expect(error.field == "name")
         #expect(error.key == RecordKey([.text("b")]))
       }
-      // The transaction goes on, and nil never collides.
+      // The transaction stays usable, and nil values are never duplicates.
       let found = try transaction.values(FetchRequest(schema))
       #expect(found == before)
       let none = try UpdateRequest(FetchRequest(schema), set: [FieldAssignment("name", .null)])

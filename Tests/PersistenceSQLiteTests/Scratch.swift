@@ -1,17 +1,19 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
 import PersistenceSQLite
 
-/// A folder for one test, removed with it.
+/// A temporary folder for one test.
 final class Scratch {
   let folder: URL
+  private let scratch: ScratchFolder
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("sqlite-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    scratch = try ScratchFolder()
+    folder = try scratch.make("sqlite")
   }
 
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  deinit { scratch.remove() }
 
   func path(_ name: String = "store.sqlite") -> String { folder.appendingPathComponent(name).path }
 
@@ -24,26 +26,13 @@ final class Scratch {
     return try SQLiteContext(path: path(name), configuration: configuration)
   }
 
-  /// Makes a file by SQL, as somebody else would.
+  /// Creates a foreign database by SQL.
   func makeForeign(_ name: String, _ statements: [String]) throws {
     let context = try open(name)
     try context.execute("DROP TABLE persistence_catalog")
     try context.execute("PRAGMA application_id = 0")
     for statement in statements { try context.execute(statement) }
     try context.close()
-  }
-}
-
-/// Numbers that are the same in every run (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }
 
@@ -55,7 +44,7 @@ extension StorageReader {
     return rows
   }
 
-  /// The row of a key as values; nil where there is none.
+  /// The values of the row with a key; nil if there is none.
   func values(of key: PersistentValue..., in schema: ModelSchema) throws -> [PersistentValue]? {
     var values: [PersistentValue]?
     _ = try find(RecordKey(key), in: schema) { values = try $0.values() }
@@ -95,7 +84,7 @@ extension StorageContext {
   }
 }
 
-/// The code of the error that a closure throws; nil where it throws none.
+/// The code of the error that a closure throws; nil if it throws none.
 func code(_ body: () throws -> Void) -> PersistenceError.Code? {
   do {
     try body()
@@ -117,7 +106,7 @@ enum Fixtures {
       ], key: ["id"], indexes: [IndexSchema(["title"]), IndexSchema(["genre", "budget"])])
   }
 
-  /// One field of every kind, each optional but the key, and twins to compare some of them with.
+  /// One optional field of every kind beside the key, and second fields of some kinds for comparisons.
   static func everything() throws -> ModelSchema {
     var fields = [FieldSchema("id", .int64)]
     for kind in FieldKind.allCases { fields.append(FieldSchema(kind.rawValue, kind, isOptional: true)) }
@@ -129,8 +118,8 @@ enum Fixtures {
       indexes: [IndexSchema(["int64"]), IndexSchema(["double"]), IndexSchema(["string", "bool"])])
   }
 
-  /// A value of a kind, often one of a few, so that values meet; nil now and then.
-  static func value(_ kind: FieldKind, optional: Bool, _ random: inout Seeded) -> PersistentValue {
+  /// A random value of a kind, from a few so that duplicates occur; sometimes nil.
+  static func value(_ kind: FieldKind, optional: Bool, _ random: inout SeededGenerator) -> PersistentValue {
     if optional, Int.random(in: 0..<5, using: &random) == 0 { return .null }
     func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &random)] }
     switch kind {

@@ -3,7 +3,7 @@ import PersistenceDriver
 import PersistenceSQLite
 import Testing
 
-/// Files that somebody else made, read from end to end before their tables are models.
+/// Surveys of databases that other programs made.
 @Suite struct SurveyTests {
   let scratch: Scratch
 
@@ -22,7 +22,7 @@ import Testing
     try #require(try context.catalog().first { $0.name == name })
   }
 
-  @Test("a column's kind is chosen from all its values, the last row's included")
+  @Test("a survey chooses a column's kind by all its values, including the last")
   func kinds() throws {
     var statements = [
       "CREATE TABLE t (i INTEGER, r REAL, x TEXT, b BLOB, ok BOOLEAN, n NUMERIC, u, none DATETIME)"
@@ -34,12 +34,12 @@ import Testing
       "\(try schema("t", in: context))"
         == "t(rowid: int64 key, i: document?, r: document?, x: document?, b: document?, ok: int64?, n: double?, "
         + "u: int64?, none: string?)")
-    let said = try context.unmappedObjects()
-    #expect(said.map(\.name) == ["i", "r", "x", "b"] && said.allSatisfy { $0.kind == .severalKinds })
-    #expect(said.first?.detail.hasPrefix("it holds 1500 integers, 1 text, so") == true)
+    let found = try context.unmappedObjects()
+    #expect(found.map(\.name) == ["i", "r", "x", "b"] && found.allSatisfy { $0.kind == .severalKinds })
+    #expect(found.first?.detail.hasPrefix("it holds 1500 integers, 1 text, so") == true)
   }
 
-  @Test("values of several kinds are documents that tell each from every other")
+  @Test("values of several kinds become documents that stay different")
   func mixedValues() throws {
     let context = try open([
       "CREATE TABLE t (id INTEGER PRIMARY KEY, v)",
@@ -60,7 +60,7 @@ import Testing
     #expect(found.map { $0[0] } == [.integer(2)])
   }
 
-  @Test("integers that no double equals are never rounded to stand beside real numbers")
+  @Test("integers that a double cannot represent are never rounded beside real numbers")
   func largeIntegers() throws {
     let context = try open([
       "CREATE TABLE t (id INTEGER PRIMARY KEY, v)", "INSERT INTO t VALUES (1, 9007199254740993), (2, 0.5)",
@@ -69,7 +69,7 @@ import Testing
     #expect(values == [.document("9007199254740993"), .document("0.5")])
   }
 
-  @Test("text that is no UTF-8 is an error that names its record, and the others are read")
+  @Test("malformed UTF-8 throws an error with the record's key, and other records stay readable")
   func malformedText() throws {
     let context = try open([
       "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT, w)",
@@ -82,16 +82,16 @@ import Testing
     for key in [Int64(2), 4] {
       do {
         _ = try context.values(of: .integer(key), in: schema)
-        Issue.record("a record was read that holds no text")
+        Issue.record("a record with malformed text was read")
       } catch let error as PersistenceError {
-        #expect(error.code == .damaged && error.message.contains("no UTF-8"))
+        #expect(error.code == .damaged && error.message.contains("not valid UTF-8"))
         #expect(error.key == RecordKey([.integer(key)]))
       }
     }
     #expect(try context.values(of: .integer(3), in: schema) == [.integer(3), .text("ok"), .document("3")])
   }
 
-  @Test("keys: composite, without row numbers, of bytes, with NULL, of several kinds")
+  @Test("keys: composite, without row IDs, of bytes, with NULL, of several kinds")
   func keys() throws {
     let context = try open([
       "CREATE TABLE pair (a TEXT, b INT, v, PRIMARY KEY (b, a)) WITHOUT ROWID",
@@ -114,7 +114,7 @@ import Testing
     #expect(lost.map(\.records) == [2, 1])
   }
 
-  @Test("names with spaces and quotes, views and virtual tables where they are asked for")
+  @Test("names with spaces and quotes, and included views and virtual tables")
   func views() throws {
     let statements = [
       "CREATE TABLE \"or der's \"\"x\"\"\" (\"a b\" INTEGER PRIMARY KEY, \"it's\" TEXT)",
@@ -143,7 +143,7 @@ import Testing
     #expect(code { try context.transaction { _ in } } == .readOnly)
   }
 
-  @Test("what has no counterpart is said, each with its table")
+  @Test("unmapped objects are listed with their tables")
   func unmappedObjects() throws {
     let context = try open([
       "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT, n TEXT COLLATE NOCASE DEFAULT ('x'), "
@@ -167,7 +167,7 @@ import Testing
     #expect(try context.values(FetchRequest(schema)).first?[4] == .integer(2))
   }
 
-  @Test("a store of ours has nothing to say")
+  @Test("a store of this package has no unmapped objects")
   func ours() throws {
     let context = try scratch.open("ours.sqlite")
     try context.fill(Fixtures.movies(), [])

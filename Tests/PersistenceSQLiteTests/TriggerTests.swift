@@ -3,9 +3,9 @@ import PersistenceSQLite
 import Testing
 import PersistenceDriverSupport
 
-@Suite("Files of others whose tables write by themselves")
+@Suite("Foreign databases with triggers")
 struct TriggerTests {
-  private func told(
+  private func observed(
     _ statements: [String], observing name: String,
     _ write: (SQLiteContext, any StorageTransaction) throws -> Void
   ) throws -> (before: Int, after: Int, changes: KeyChanges) {
@@ -38,20 +38,20 @@ struct TriggerTests {
     "CREATE TABLE B (id INTEGER PRIMARY KEY, n INTEGER)",
   ]
 
-  @Test("what a trigger wrote is told as unknown")
+  @Test("observers get unknown changes if a trigger may have written")
   func triggers() throws {
     let trigger = "CREATE TRIGGER t AFTER INSERT ON A BEGIN INSERT INTO B VALUES (new.id, new.n); END"
-    let found = try told(
+    let found = try observed(
       Self.tables + [trigger], observing: "B", insert([.integer(1), .integer(2)], "A"))
     #expect(found.before == 0 && found.after == 1)
     #expect(found.changes.isUnknown)
-    let nothing = try told(Self.tables + [trigger], observing: "B") { _, _ in }
-    #expect(nothing.changes.isEmpty, "a transaction that writes nothing sets nothing off")
+    let nothing = try observed(Self.tables + [trigger], observing: "B") { _, _ in }
+    #expect(nothing.changes.isEmpty, "a transaction without writes reports no changes")
   }
 
-  @Test("tables that do nothing by themselves are told by keys")
+  @Test("observers get the changed keys if the file has no triggers")
   func plain() throws {
-    let found = try told(
+    let found = try observed(
       Self.tables + ["CREATE TABLE C (id INTEGER PRIMARY KEY ON CONFLICT REPLACE)"], observing: "A",
       insert([.integer(1), .integer(2)], "A"))
     #expect(found.changes.entries.keys.map(\.self) == [RecordKey([.integer(1)])])

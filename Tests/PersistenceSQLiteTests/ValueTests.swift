@@ -1,19 +1,20 @@
 import Foundation
+import PersistenceConformance
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceSQLite
 import Testing
-import PersistenceDriverSupport
 
-/// What is stored, and how it lies in the file.
+/// Stored values and their format in the file.
 @Suite struct ValueTests {
   let scratch: Scratch
 
   init() throws { scratch = try Scratch() }
 
-  @Test("V2 every kind of value comes back as it was, also after the file was closed")
+  @Test("V2 values of every kind round-trip, also after the file was closed")
   func roundTrip() throws {
     let schema = try Fixtures.everything()
-    var random = Seeded(state: 1)
+    var random = SeededGenerator(seed: 1)
     var rows: [[PersistentValue]] = []
     for id in 0..<200 { rows.append(Fixtures.row(id, schema, &random)) }
     let context = try scratch.open()
@@ -24,7 +25,7 @@ import PersistenceDriverSupport
     #expect(try again.catalog() == [schema])
     let read = try again.values(FetchRequest(Fixtures.everything()))
     #expect(read == rows)
-    // Equality folds what V4 folds; bits tell the rest.
+    // Equality follows V4; compare the bits as well.
     for (left, right) in zip(read.joined(), rows.joined()) {
       if case (.double(let left), .double(let right)) = (left, right) {
         #expect(left.bitPattern == TotalOrder.normalized(right).bitPattern)
@@ -69,7 +70,7 @@ import PersistenceDriverSupport
         FieldSchema("uuid", .uuid),
         FieldSchema("number", .int64),
       ], key: ["text", "uuid", "number"], indexes: [IndexSchema(["value"])])
-    var random = Seeded(state: 3)
+    var random = SeededGenerator(seed: 3)
     var rows: [RecordKey: [PersistentValue]] = [:]
     for _ in 0..<600 {
       let row = schema.fields.map { Fixtures.value($0.kind, optional: $0.isOptional, &random) }
@@ -94,7 +95,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("the file is an ordinary one: tables, types, dates that people read, NaN by name")
+  @Test("the file has ordinary tables and types, readable dates, and NaN by name")
   func readability() throws {
     let schema = try ModelSchema(
       name: "Movie",
@@ -136,7 +137,7 @@ import PersistenceDriverSupport
     #expect(try outsider.texts("PRAGMA integrity_check") == ["ok"])
   }
 
-  @Test("E6 hostile names are told apart, and kept with their spelling")
+  @Test("E6 hostile names stay different and keep their spelling")
   func hostileNames() throws {
     let names = [
       "", "sqlite_x", "SQLITE_y", "persistence_catalog", "Movie", "movie", "MOVIE", "../../x", "a/b", "CON",
@@ -161,10 +162,10 @@ import PersistenceDriverSupport
     #expect(try again.catalog().count == names.count)
     for (number, schema) in schemas.enumerated() {
       #expect(try again.count(FetchRequest(schema)) == 1)
-      for (place, name) in names.enumerated() {
+      for (offset, name) in names.enumerated() {
         let found = try again.values(
           FetchRequest(
-            schema, where: .comparison(field: name, .equal, .text("\(number)-\(place)")),
+            schema, where: .comparison(field: name, .equal, .text("\(number)-\(offset)")),
             order: [FieldOrder(name)]))
         #expect(found.count == 1)
       }

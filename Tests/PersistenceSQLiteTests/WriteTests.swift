@@ -4,7 +4,7 @@ import PersistenceSQLite
 import Testing
 import PersistenceDriverSupport
 
-/// Transactions, refusals, and other writers.
+/// Transactions, rejected writes, and other writers.
 @Suite struct WriteTests {
   let scratch: Scratch
   let schema: ModelSchema
@@ -24,19 +24,19 @@ import PersistenceDriverSupport
     [.text(id), mail.map { .text($0) } ?? .null, .integer(a), b.map { .double($0) } ?? .null]
   }
 
-  @Test("W1 W4 refusals name model, field, value and key, and undo that write only")
-  func refusals() throws {
+  @Test("W1 W4 a rejected write names model, field, value and key, and only that write is rolled back")
+  func rejections() throws {
     let context = try scratch.open()
     try context.fill(schema, [row("x", "x@", 1, .nan), row("y", nil, 2, nil)])
     try context.transaction { transaction in
       try transaction.define(schema)
       #expect(code { try transaction.insert(row("x", "new", 9, 9), in: schema) } == .duplicateKey)
-      // Both the key and a unique value are taken: the key is what is said.
+      // Both the key and a unique value are duplicates: the error names the key.
       #expect(code { try transaction.insert(row("x", "x@", 1, .nan), in: schema) } == .duplicateKey)
       #expect(code { try transaction.update(row("z", nil, 3, nil), in: schema) } == .notFound)
       do {
         try transaction.insert(row("z", "x@", 3, nil), in: schema)
-        Issue.record("a second value was taken")
+        Issue.record("a duplicate value was accepted")
       } catch let error as PersistenceError {
         #expect(error.code == .uniqueViolation)
         #expect(error.model == "User")
@@ -57,7 +57,7 @@ import PersistenceDriverSupport
       ])
   }
 
-  @Test("values of another kind than declared are refused before they are written")
+  @Test("values that are not of their declared kind are rejected before writing")
   func kinds() throws {
     let context = try scratch.open()
     try context.fill(schema, [])
@@ -69,7 +69,7 @@ import PersistenceDriverSupport
 
   private struct Stop: Error {}
 
-  /// Whether a closure throws what it means to throw.
+  /// Whether a closure throws ``Stop``.
   private func stops(_ body: () throws -> Void) -> Bool {
     do {
       try body()
@@ -79,17 +79,17 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("W3 transactions and nested ones are all or nothing, definitions included")
+  @Test("W3 transactions and nested transactions are atomic, including definitions")
   func nesting() throws {
     let context = try scratch.open()
-    let undone = stops {
+    let isRolledBack = stops {
       try context.transaction { transaction in
         try transaction.define(schema)
         try transaction.insert(row("a", nil, 1, nil), in: schema)
         throw Stop()
       }
     }
-    #expect(undone)
+    #expect(isRolledBack)
     #expect(try context.catalog().isEmpty)
     #expect(try context.count(FetchRequest(schema)) == 0)
     let other = try Fixtures.movies()
@@ -97,7 +97,7 @@ import PersistenceDriverSupport
       try transaction.define(schema)
       try transaction.insert(row("a", nil, 1, nil), in: schema)
       var inside = 0
-      let undone = stops {
+      let isRolledBack = stops {
         try transaction.nested {
           try transaction.define(other)
           try transaction.insert(row("b", nil, 1, nil), in: schema)
@@ -106,10 +106,10 @@ import PersistenceDriverSupport
           throw Stop()
         }
       }
-      #expect(undone && inside == 3)
+      #expect(isRolledBack && inside == 3)
       #expect(try transaction.catalog() == [schema])
       try transaction.nested { try transaction.insert(row("d", nil, 1, nil), in: schema) }
-      // Another definition under the version of the schema that was undone.
+      // Another definition gets the schema version that was rolled back.
       try transaction.define(Fixtures.everything())
     }
     #expect(try context.catalog().map(\.name) == ["Everything", "User"])
@@ -119,7 +119,7 @@ import PersistenceDriverSupport
     #expect(code { _ = try escaped?.count(FetchRequest(schema)) } == .closed)
   }
 
-  @Test("O4 deletions obey order, limit, offset and anchor")
+  @Test("O4 deletions respect order, limit, offset and anchor")
   func deletions() throws {
     let movies = try Fixtures.movies()
     let rows = (0..<100).map { number -> [PersistentValue] in
@@ -152,7 +152,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("V7 a pattern that runs too long is that error, and a deletion by it deletes nothing")
+  @Test("V7 a pattern that runs too long throws patternTooSlow, and a deletion with it deletes nothing")
   func slowPattern() throws {
     let movies = try Fixtures.movies()
     let context = try scratch.open()
@@ -165,7 +165,7 @@ import PersistenceDriverSupport
     do {
       request = try FetchRequest(movies, where: .any([.comparison(field: "id", .less, .integer(2)), slow]))
     } catch {
-      // The pattern was refused when it was made: then it cannot run for long either.
+      // The request rejected the pattern, so it cannot run for long either.
       return
     }
     let counted = code { _ = try context.count(request) }
@@ -177,7 +177,7 @@ import PersistenceDriverSupport
     }
   }
 
-  @Test("E4 a store of another schema is a mismatch with the difference, for reading and for writing")
+  @Test("E4 reading or writing with a schema that differs from the store's throws schemaMismatch")
   func mismatch() throws {
     let context = try scratch.open()
     try context.fill(schema, [row("a", nil, 1, nil)])
@@ -186,7 +186,7 @@ import PersistenceDriverSupport
     #expect(code { _ = try context.fetch(FetchRequest(other)) } == .schemaMismatch)
     #expect(code { _ = try context.values(of: .text("a"), in: other) } == .schemaMismatch)
     #expect(code { try context.fill(other, []) } == .schemaMismatch)
-    // The order of the fields is nobody's business.
+    // The order of the fields does not matter.
     let turned = try ModelSchema(
       name: "User", fields: schema.fields.reversed(), key: ["id"], indexes: schema.indexes)
     #expect(try context.values(of: .text("a"), in: turned) == row("a", nil, 1, nil).reversed())
@@ -194,7 +194,7 @@ import PersistenceDriverSupport
     #expect(try context.values(of: .text("b"), in: schema) == row("b", "m", 2, 3))
   }
 
-  @Test("SQL of one's own: one statement, bound values, its turn among the writers")
+  @Test("execute and rows run one statement with bound values; execute takes its turn among the writers")
   func ownSQL() throws {
     let context = try scratch.open()
     try context.fill(schema, [row("a", nil, 1, nil), row("b", nil, 2, nil)])
@@ -217,7 +217,7 @@ import PersistenceDriverSupport
     #expect(try context.count(FetchRequest(schema)) == 0)
   }
 
-  @Test("W6 a writer waits for another program, then is busy; readers never wait")
+  @Test("W6 a writer waits for another program, then throws busy; readers never wait")
   func busy() throws {
     let context = try scratch.open { $0.busyTimeout = .milliseconds(120) }
     try context.fill(schema, [row("a", nil, 1, nil)])
@@ -226,7 +226,7 @@ import PersistenceDriverSupport
     let start = ContinuousClock.now
     do {
       try context.fill(schema, [row("b", nil, 2, nil)])
-      Issue.record("it wrote beside another writer")
+      Issue.record("it wrote while another writer held the lock")
     } catch let error as PersistenceError {
       #expect(error.code == .busy)
       #expect(error.isRetryable)
@@ -240,7 +240,7 @@ import PersistenceDriverSupport
     #expect(try outsider.texts("SELECT id FROM User") == ["b"])
   }
 
-  @Test("C2 two contexts on one file lose nothing, and see each other's models at once")
+  @Test("C2 two contexts on one file lose no updates, and see each other's models immediately")
   func twoContexts() async throws {
     let (first, second) = (try scratch.open(), try scratch.open("./store.sqlite"))
     let counter = try ModelSchema(
@@ -265,7 +265,7 @@ import PersistenceDriverSupport
     #expect(try first.values(of: .integer(1), in: counter) == [.integer(1), .integer(200)])
     #expect(
       code { try first.transaction { _ in try second.transaction { _ in } } } == .insideTransaction)
-    // A model that one drops and makes anew with other fields is not read by the other's old ideas.
+    // If one context drops and redefines a model, the other does not read it with its stale definition.
     try first.execute("DROP TABLE Counter")
     try first.execute("DELETE FROM persistence_catalog")
     let changed = try ModelSchema(

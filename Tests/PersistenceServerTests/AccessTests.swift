@@ -13,7 +13,7 @@ struct AccessTests {
     ("GET", "/models/Other/records/1"),
   ]
 
-  @Test("without a token, or with a wrong one, every path answers alike and shows nothing")
+  @Test("without a valid token, every path gives the same answer and reveals nothing")
   func none() async throws {
     let context = try Film.context([Film(1, "secret title")])
     try await RunningServer.with(context) { server in
@@ -40,7 +40,7 @@ struct AccessTests {
     }
   }
 
-  @Test("a token that may read cannot write, and one that may write can read")
+  @Test("a read token cannot write, and a write token can read")
   func readOnly() async throws {
     let context = try Film.context([Film(1)])
     try await RunningServer.with(context) { server in
@@ -52,9 +52,9 @@ struct AccessTests {
       }
       #expect(try await client("GET", "/models/Film/records/1").status == 200)
       #expect(try await client("POST", "/models/Film/query", "{}").status == 200)
-      let store = try RemoteServer(server.url, token: RunningServer.readToken).dataSource(of: Film.self)
-      #expect(try await store.find(1) == Film(1))
-      let error = await #expect(throws: PersistenceError.self) { try await store.save(Film(2)) }
+      let source = try RemoteServer(server.url, token: RunningServer.readToken).dataSource(of: Film.self)
+      #expect(try await source.find(1) == Film(1))
+      let error = await #expect(throws: PersistenceError.self) { try await source.save(Film(2)) }
       #expect(error?.code == .unauthorized)
       let stranger = try RemoteServer(server.url, token: "nobody").dataSource(of: Film.self)
       let refusal = await #expect(throws: PersistenceError.self) { try await stranger.find(1) }
@@ -63,7 +63,7 @@ struct AccessTests {
     }
   }
 
-  @Test("tokens that are no secrets are refused when they are given")
+  @Test("weak tokens are rejected")
   func weak() {
     for (read, write) in [
       ([], []), (["short"], []), ([], ["with a space in it.."]), (["0123456789abcdef"], ["0123456789abcdef"]),

@@ -2,17 +2,18 @@ import DataAccess
 import Foundation
 import PersistenceCore
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceRemote
 import PersistenceServer
 import Synchronization
+import TestSupport
 import Testing
 import ToolProcess
-import PersistenceDriverSupport
 
 @Suite("Connections")
 struct ConnectionTests {
   @Test(
-    "clients that send a byte now and then are cut off, and others are served meanwhile",
+    "connections of slow clients are closed, and others are served meanwhile",
     .timeLimit(.minutes(1)))
   func slow() async throws {
     var limits = ServerLimits()
@@ -31,7 +32,7 @@ struct ConnectionTests {
             group.addTask {
               try await RawConnection.run(port) { connection in
                 connection.send(head)
-                // Bounded: the server is to close long before.
+                // A bound: the server closes the connection long before.
                 for _ in 0..<200 {
                   guard connection.send("a") else { return true }
                   usleep(20_000)
@@ -50,7 +51,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "a streamed answer reads only what its client takes, and is released when the client goes",
+    "a streamed answer reads only as much as its client takes, and ends when the client disconnects",
     .timeLimit(.minutes(1)))
   func gone() async throws {
     let text = String(repeating: "x", count: 1000)
@@ -66,7 +67,7 @@ struct ConnectionTests {
         return first
       }
       #expect(received > 0)
-      // The sockets' buffers hold some megabytes at most, of thirty.
+      // The socket buffers hold a few megabytes of thirty.
       #expect(counting.rows.load(ordering: .relaxed) < 20_000)
       try await until { counting.alive.load(ordering: .relaxed) == 0 }
       #expect(try await WireClient(port: port)("GET", "/health").status == 204)
@@ -74,11 +75,11 @@ struct ConnectionTests {
   }
 
   @Test(
-    "records as long as a store keeps them are streamed one by one, and none is lost between short ones",
+    "records of any length are streamed one by one, and none is lost between short ones",
     .timeLimit(.minutes(1)))
   func longRecords() async throws {
     let long = String(repeating: "x", count: 1 << 20)
-    // Short ones first, so that many are expected to fit.
+    // Short records first, so that the estimate for the next chunk is high.
     let films = (0..<300).map { Film($0, $0 < 200 || $0 % 2 == 0 ? "t" : long) }
     let counting = CountingContext(try Film.context(films))
     try await RunningServer.with(counting) { server in
@@ -91,16 +92,16 @@ struct ConnectionTests {
         usleep(500_000)
       }
       try await until { counting.alive.load(ordering: .relaxed) == 0 }
-      // The sockets' buffers hold some megabytes at most, of fifty.
+      // The socket buffers hold a few megabytes of fifty.
       #expect(counting.rows.load(ordering: .relaxed) < 260)
-      let store = try RemoteServer(server.url, token: RunningServer.readToken).dataSource(of: Film.self)
-      let all = try await store.filter(where: \.id < 208).result()
+      let source = try RemoteServer(server.url, token: RunningServer.readToken).dataSource(of: Film.self)
+      let all = try await source.filter(where: \.id < 208).result()
       #expect(all.map(\.id) == Array(0..<208))
       #expect(all.allSatisfy { $0.title.utf8.count == films[$0.id].title.utf8.count })
     }
   }
 
-  @Test("that the server is there is said at once, however busy the store is", .timeLimit(.minutes(1)))
+  @Test("the health check answers at once while the store is busy", .timeLimit(.minutes(1)))
   func health() async throws {
     var limits = ServerLimits()
     limits.requestTime = .milliseconds(300)
@@ -110,7 +111,7 @@ struct ConnectionTests {
     counting.gate.withLock { $0 = gate }
     try await RunningServer.with(counting, limits: limits) { server in
       let client = WireClient(port: server.port)
-      // From now on the one thread that reads is taken, though the client has its answer.
+      // The only reading thread is now blocked, although the client has its answer.
       let taking = try await client("GET", "/models/Film/records")
       let waiting = try await client("GET", "/models")
       #expect(taking.code == "timedOut" && waiting.code == "timedOut")
@@ -121,7 +122,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "a server that is told to stop answers what it was asked, and takes nothing more", .timeLimit(.minutes(1))
+    "a stopped server answers the requests in flight and accepts no others", .timeLimit(.minutes(1))
   )
   func stopping() async throws {
     let counting = CountingContext(try Film.context([Film(1)]))
@@ -136,7 +137,7 @@ struct ConnectionTests {
     try await server.ended()
   }
 
-  @Test("work that takes too long is answered, and too much work is refused", .timeLimit(.minutes(1)))
+  @Test("slow work times out, and excess requests are rejected as busy", .timeLimit(.minutes(1)))
   func tooLong() async throws {
     var limits = ServerLimits()
     limits.requestTime = .milliseconds(300)
@@ -161,7 +162,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "a server that is not there is unreachable, one that is silent is timed out, and a cancelled call is cancelled"
+    "a stopped server is unreachable, a silent one times out, and a cancelled call is cancelled"
   )
   func unreachable() async throws {
     let server = try await RunningServer.start(try Film.context([Film(1)]))
@@ -179,9 +180,9 @@ struct ConnectionTests {
     try await RunningServer.with(counting) { server in
       var options = RemoteOptions()
       options.requestTime = .milliseconds(300)
-      let store = try RemoteServer(server.url, token: RunningServer.readToken, options: options).dataSource(
+      let source = try RemoteServer(server.url, token: RunningServer.readToken, options: options).dataSource(
         of: Film.self)
-      let late = await #expect(throws: PersistenceError.self) { try await store.find(1) }
+      let late = await #expect(throws: PersistenceError.self) { try await source.find(1) }
       #expect(late?.code == .timedOut)
       let patient = try RemoteServer(server.url, token: RunningServer.readToken).dataSource(of: Film.self)
       let before = counting.waiting.load(ordering: .relaxed)
@@ -195,16 +196,7 @@ struct ConnectionTests {
   }
 }
 
-/// Waits until a condition holds, looking a bounded number of times.
-func until(_ condition: () async throws -> Bool) async throws {
-  for _ in 0..<500 {
-    if try await condition() { return }
-    try await Task.sleep(for: .milliseconds(20))
-  }
-  Issue.record("it never came about")
-}
-
-/// A context that counts results and rows, and makes readers wait where it is told to.
+/// A context that counts results and rows, and can block readers.
 final class CountingContext: StorageContextWrapper {
   let wrapped: any StorageContext
   let alive = Atomic(0)

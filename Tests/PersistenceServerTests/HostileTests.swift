@@ -6,7 +6,7 @@ import PersistenceDriver
 import PersistenceServer
 import Testing
 
-@Suite("Requests that make no sense")
+@Suite("Hostile requests")
 struct HostileTests {
   private static let deep = String(repeating: "[", count: 20_000)
   private static let deepCondition =
@@ -74,7 +74,7 @@ struct HostileTests {
   ]
 
   @Test(
-    "each is answered with a problem that shows nothing of the machine, and the next is served",
+    "each gets a problem that reveals nothing about the machine, and the next request works",
     arguments: ContextUnderTest.ours)
   func refused(context: ContextUnderTest) async throws {
     let repository = try context.makeStore().open()
@@ -107,7 +107,7 @@ struct HostileTests {
     try storage.close()
   }
 
-  @Test("bodies that are too long are not read to their end, however they are announced")
+  @Test("a body above the limit is not read to its end, with or without a length")
   func long() async throws {
     var limits = ServerLimits()
     limits.bodySize = 10_000
@@ -126,7 +126,7 @@ struct HostileTests {
     }
   }
 
-  @Test("heads that are no heads, or have no end, are refused and their connections closed")
+  @Test("a malformed or endless head is rejected and its connection closed")
   func heads() async throws {
     try await RunningServer.with(try Film.context([])) { server in
       let client = WireClient(port: server.port)

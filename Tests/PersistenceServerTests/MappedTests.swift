@@ -5,9 +5,9 @@ import PersistenceDriver
 import PersistenceRemote
 import Testing
 
-@Suite("Servers of others")
+@Suite("Third-party servers")
 struct MappedTests {
-  /// A server with films, which orders texts as people do, and gives three at once at most.
+  /// A server with films that sorts text by locale, and returns at most three records per page.
   private static func server(_ titles: [String], total: Int? = nil, passesOver: Bool = true) throws
     -> ScriptedServer
   {
@@ -40,7 +40,7 @@ struct MappedTests {
 
   private static let eight = (0..<8).map { "t\($0)" }
 
-  @Test("may give shorter pages than they are asked for: all of them are read")
+  @Test("shorter pages than requested are followed by the others")
   func shortPages() async throws {
     let server = try Self.server(Self.eight)
     #expect(try await Self.films(server).filter().result().map(\.id) == Array(0..<8))
@@ -48,11 +48,11 @@ struct MappedTests {
     #expect(try await Self.films(server).count(FetchOptions()) == 8)
     let before = server.requests.count
     #expect(try await Self.films(server) { $0.total = ["total"] }.filter().result().count == 8)
-    // The number of all saves the page without records.
+    // The total makes the final empty page unnecessary.
     #expect(server.requests.count == before + 3)
   }
 
-  @Test("that end before their end, or begin again, are found out")
+  @Test("a premature end, or a repeated page, is an error")
   func wrongPages() async throws {
     let servers = [
       try Self.server(Self.eight, total: 9), try Self.server(Self.eight, passesOver: false),
@@ -71,7 +71,7 @@ struct MappedTests {
     #expect(servers.allSatisfy { !$0.requests.isEmpty })
   }
 
-  @Test("are not asked what they would take for something else")
+  @Test("queries that the server would misinterpret are not sent")
   func conditions() async throws {
     let server = try Self.server(["a", "b"])
     let films = try Self.films(server)
@@ -93,17 +93,17 @@ struct MappedTests {
     #expect(try await films.filter().offset(.max).limit(.max).result().isEmpty)
   }
 
-  @Test("have orders of their own, from which layers do not conclude what is gone")
+  @Test("layers conclude nothing about absent objects from an order of the server")
   func order() async throws {
     let server = try Self.server(["b", "C", "a", "D"])
     let local = try RepositoryDataSource<Film>.inMemory()
-    let store = try LayeredDataSource(
+    let source = try LayeredDataSource(
       cache: CacheDataSource<Film>(), local: local, remote: try Self.films(server))
-    #expect(!store.hasContractOrder)
-    #expect(try await store.filter().count() == 4)
-    #expect(try await store.filter().result().count == 4)
-    // By bytes b and a come before D and C, and would be missing from this answer.
-    let first = store.filter().sorted(by: \.title, inOrder: .descending).limit(2)
+    #expect(!source.hasContractOrder)
+    #expect(try await source.filter().count() == 4)
+    #expect(try await source.filter().result().count == 4)
+    // Bytewise, b and a come before D and C, and this answer would lack them.
+    let first = source.filter().sorted(by: \.title, inOrder: .descending).limit(2)
     #expect(try await first.result().map(\.title) == ["D", "C"])
     #expect(try await local.count(FetchOptions()) == 4)
   }

@@ -6,11 +6,11 @@ import PersistenceCore
 import PersistenceRemote
 import Testing
 
-/// Stores of a server in this process, each with a store of its own behind it.
+/// Data sources of a server in this process, each with a store of its own.
 struct ServedDataSources: DataSourceUnderTest {
   let context: ContextUnderTest
 
-  func withStore<Object: PersistentRecord>(
+  func withDataSource<Object: PersistentRecord>(
     of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
   ) async throws {
     let repository = try context.makeStore().open()
@@ -23,10 +23,10 @@ struct ServedDataSources: DataSourceUnderTest {
   }
 }
 
-@Suite("Stores behind a server")
+@Suite("Remote data sources pass the data source checks")
 struct RemoteRuleTests {
   @Test(
-    "every rule of asynchronous stores holds over HTTP, on every engine", arguments: ContextUnderTest.ours,
+    "every check passes over HTTP, on every engine", arguments: ContextUnderTest.ours,
     DataSourceCheck.all)
   func rules(context: ContextUnderTest, check: DataSourceCheck) async throws {
     try await check.run(on: ServedDataSources(context: context))

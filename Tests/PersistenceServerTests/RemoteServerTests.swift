@@ -9,10 +9,10 @@ import Synchronization
 import Testing
 import PersistencePrimitives
 
-@Suite("A server as a client names it")
+@Suite("Remote server")
 struct RemoteServerTests {
   @Test(
-    "does not get a token over a line that others can read",
+    "rejects sending a token in plain text to another machine",
     arguments: [
       "http://example.com", "HTTP://example.com:80/store", "http://10.0.0.1", "http://127.evil.com",
       "http://127.0.0.1.evil.com", "http://localhost.evil.com", "http://127.0.0", "http://[::2]:80",
@@ -29,7 +29,7 @@ struct RemoteServerTests {
   }
 
   @Test(
-    "gets a token over TLS, and on this machine",
+    "sends a token over TLS, and on this machine",
     arguments: [
       "https://example.com", "http://127.0.0.1:8080", "http://127.8.9.10", "http://localhost:8080/store",
       "http://[::1]:8080", "http://[::1]",
@@ -38,7 +38,7 @@ struct RemoteServerTests {
     #expect(throws: Never.self) { try RemoteServer(url, token: "secret-token") }
   }
 
-  @Test("whose URL names a token is asked alike")
+  @Test("gives the same answers if its URL names a token")
   func anyStores() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data("secret-token".utf8).write(to: file)
@@ -49,7 +49,7 @@ struct RemoteServerTests {
     #expect(throws: Never.self) { try DataSources(opening: url + "&plaintext=true", engines: []) }
   }
 
-  @Test("compares every declaration of a model, not only the first")
+  @Test("compares every schema of a model, not only the first")
   func declarations() async throws {
     try await RunningServer.with(try Film.context([Film(1)])) { running in
       let server = try RemoteServer(running.url, token: RunningServer.writeToken)
@@ -63,22 +63,22 @@ struct RemoteServerTests {
     }
   }
 
-  @Test("reports slow requests where the one who opens stores by a URL said, without what is asked for")
+  @Test("logs slow requests as configured at opening, without their values")
   func monitoring() async throws {
     let schema = JSONText.canonical(try Film.schema.model.json)
     let server = try ScriptedServer { $0.path == "/models/Film" ? .json(schema) : .page(503) }
     let kept = Lines.Kept()
     let logger = Logger(label: "test") { _ in Lines(kept: kept) }
-    let stores = try DataSources(
+    let sources = try DataSources(
       opening: server.url, engines: [], monitoring: Monitoring(logger: logger, slowRequest: .zero))
-    _ = try? await stores.dataSource(of: Film.self).find(4711)
+    _ = try? await sources.dataSource(of: Film.self).find(4711)
     #expect(kept.all.contains { $0.contains("slow request") && $0.contains(server.url) })
     #expect(server.requests.contains { $0.path.contains("4711") })
     #expect(!kept.all.contains { $0.contains("4711") })
   }
 }
 
-/// A film as somebody else declares it.
+/// A film with another schema.
 private struct OtherFilm: PersistentRecord {
   var id: Int
   static let schema = RecordSchema<OtherFilm>("Film", fields: [.field("id", \.id)], key: [\.id])
@@ -89,7 +89,7 @@ private struct OtherFilm: PersistentRecord {
   func encode(into row: RowBuffer) throws { row.encode(id, at: 0) }
 }
 
-/// Keeps what is logged.
+/// Collects log lines.
 private struct Lines: LogHandler {
   final class Kept: Sendable {
     private let lines = Mutex<[String]>([])

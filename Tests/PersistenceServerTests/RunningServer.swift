@@ -3,7 +3,7 @@ import Logging
 import PersistenceDriver
 import PersistenceServer
 
-/// A server in this process, on a port of the loopback interface.
+/// A server in this process, on a loopback port.
 struct RunningServer: Sendable {
   static let readToken = "a-token-that-may-read"
   static let writeToken = "a-token-that-may-write"
@@ -37,7 +37,7 @@ struct RunningServer: Sendable {
 
   func ended() async throws { try await task.value }
 
-  /// Runs a closure with a server, and stops it.
+  /// Runs a closure with a server and then stops it.
   static func with<Result>(
     _ context: any StorageContext, limits: ServerLimits = ServerLimits(),
     _ body: (RunningServer) async throws -> Result

@@ -1,9 +1,12 @@
 import Foundation
+import PersistenceDriverSupport
 import Synchronization
 
-/// A server that answers whatever a test says, right or wrong: one request a connection.
+/// A server with scripted answers, valid or not.
+///
+/// It serves one request per connection.
 final class ScriptedServer: Sendable {
-  /// A request, as far as it is needed.
+  /// A request.
   struct Request: Sendable {
     var method: String
     var path: String
@@ -20,14 +23,14 @@ final class ScriptedServer: Sendable {
     var status: Int
     var type: String
     var body: String
-    /// Whether the answer says where it ends.
+    /// Whether the answer has a length.
     var isFramed = true
 
     static func json(_ body: String, status: Int = 200) -> Reply {
       Reply(status: status, type: "application/json", body: body)
     }
 
-    /// What something answers that knows nothing of stores.
+    /// The answer of a proxy.
     static func page(_ status: Int) -> Reply {
       Reply(status: status, type: "text/html", body: "<html>nothing here</html>")
     }
@@ -44,7 +47,7 @@ final class ScriptedServer: Sendable {
 
   var url: String { "http://127.0.0.1:\(port)" }
 
-  /// What it was asked so far.
+  /// The requests so far.
   var requests: [Request] { seen.withLock(\.self) }
 
   init(_ answer: @escaping @Sendable (Request) -> Reply) throws {
@@ -67,7 +70,7 @@ final class ScriptedServer: Sendable {
     }
     port = Int(in_port_t(bigEndian: address.sin_port))
     guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
-    Thread.detachNewThread { [weak self] in
+    BlockingThread("scripted server") { [weak self] in
       while true {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return }
@@ -86,7 +89,7 @@ final class ScriptedServer: Sendable {
     close(descriptor)
   }
 
-  /// Reads a request with its body; nil where there is none.
+  /// Reads a request with its body; nil if there is none.
   private static func read(_ connection: Int32) -> Request? {
     var time = timeval(tv_sec: 5, tv_usec: 0)
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))

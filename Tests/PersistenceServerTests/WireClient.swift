@@ -3,7 +3,7 @@ import PersistenceDriver
 import ToolProcess
 import PersistencePrimitives
 
-/// Requests as they go over the wire, one a connection: what a client of any make could send.
+/// A client that sends any request, one per connection.
 struct WireClient: Sendable {
   struct Reply: Sendable {
     let status: Int
@@ -30,7 +30,7 @@ struct WireClient: Sendable {
     return try await raw(text + "\r\n" + (body ?? ""))
   }
 
-  /// Sends a text and reads the answer until the server closes the connection.
+  /// Sends text and reads until the server closes the connection.
   func raw(_ text: String) async throws -> Reply {
     try await RawConnection.run(port) { connection in
       connection.send(text)

@@ -12,9 +12,9 @@ import Testing
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-@Suite("What goes over the wire")
+@Suite("Wire protocol")
 struct WireTests {
-  @Test("pages by readable parameters go on where the one before ended, and end")
+  @Test("pages with readable parameters continue where the previous one ended")
   func pages() async throws {
     let context = try Film.context((0..<25).map { Film($0, "t\($0 % 3)", budget: Double($0)) })
     try await RunningServer.with(context) { server in
@@ -38,7 +38,7 @@ struct WireTests {
     }
   }
 
-  @Test("a record has one tag for each state, which conditions of requests go by")
+  @Test("a record has one entity tag per state, which conditional requests use")
   func tags() async throws {
     try await RunningServer.with(try Film.context([Film(1, "a")])) { server in
       let client = WireClient(port: server.port)
@@ -52,7 +52,7 @@ struct WireTests {
       let changed = try await client("PUT", path, body, headers: ["If-Match: \(tag)"])
       #expect(changed.status == 200 && changed.headers["etag"] != tag)
       #expect(try await client("DELETE", path, headers: ["If-Match: \(tag)"]).status == 412)
-      // What is alike only weakly may be another state.
+      // A weak match may be another state.
       let now = try #require(changed.headers["etag"])
       let weak = try await client("PUT", path, body, headers: ["If-Match: W/\(now)"])
       #expect(weak.status == 412 && weak.code == "conflict")
@@ -67,7 +67,7 @@ struct WireTests {
   }
 
   @Test(
-    "a batch that is sent again is not applied again, also by its header, and none is applied in part",
+    "a repeated batch is not applied again, by body or header id, and none is applied in part",
     arguments: ContextUnderTest.ours)
   func batches(context: ContextUnderTest) async throws {
     let repository = try context.makeStore().open()
@@ -93,15 +93,15 @@ struct WireTests {
     try storage.close()
   }
 
-  @Test("a model of another declaration is refused with the differences, by the server and by the client")
+  @Test("server and client reject a model with another schema, and list the differences")
   func mismatch() async throws {
     let other = try ModelSchema(
       name: "Film", fields: [FieldSchema("id", .int64), FieldSchema("title", .data)], key: ["id"])
     let context = MemoryContext()
     try context.transaction { try $0.define(other) }
     try await RunningServer.with(context) { server in
-      let store = try RemoteServer(server.url, token: RunningServer.writeToken).dataSource(of: Film.self)
-      for call in [{ try await store.insert(Film(1)) }, { try await store.find(1) ?? Film(0) }] {
+      let source = try RemoteServer(server.url, token: RunningServer.writeToken).dataSource(of: Film.self)
+      for call in [{ try await source.insert(Film(1)) }, { try await source.find(1) ?? Film(0) }] {
         let error = await #expect(throws: PersistenceError.self) { try await call() }
         #expect(error?.code == .schemaMismatch)
         #expect(error?.message.contains("budget") == true)
@@ -112,10 +112,10 @@ struct WireTests {
     }
   }
 
-  @Test("the description names every model, whatever its name is, and what it refers to is there")
+  @Test("the OpenAPI description lists every model under any name, and its references resolve")
   func description() async throws {
     let context = MemoryContext()
-    // Some are numbers, as components are called whose models' names will not do.
+    // Some are numbers, for models whose names are not valid component names.
     let models = ["Film", "a/b", "..", "", "Film 2", "ü"] + (0..<16).map { "\($0)" }
     try context.transaction { transaction in
       for name in models {
@@ -147,7 +147,7 @@ struct WireTests {
     }
   }
 
-  @Test("stores are opened by a URL, whether it names an engine or a server, which can also be one of others")
+  @Test("a URL opens an engine or a server, including a third-party one")
   func anyStores() async throws {
     try await RunningServer.with(try Film.context([Film(1, "here")])) { server in
       let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -156,11 +156,11 @@ struct WireTests {
       let url = "\(server.url)?tokenfile=\(file.path)&timeout=10s"
       let configuration = ConfigReader(
         provider: EnvironmentVariablesProvider(environmentVariables: ["PERSISTENCE_URL": url]))
-      for stores in [
+      for sources in [
         try DataSources(configuration: configuration, engines: []),
         try DataSources(opening: "memory:", engines: []),
       ] {
-        let films = stores.dataSource(of: Film.self)
+        let films = sources.dataSource(of: Film.self)
         try await films.save(Film(2, "new"))
         #expect(try await films.find(2) == Film(2, "new"))
       }

@@ -7,7 +7,7 @@ import PersistenceDriverSupport
 
 @Suite("persistence conform")
 struct ConformCommandTests {
-  @Test("a context that keeps the contract gives a table by rule and exit code 0")
+  @Test("A conforming context prints a table by rule and exits with 0")
   func held() async {
     let run = await ToolHarness().aside("conform", "memory:", "--rule", "O4", "--rule", "c2")
     #expect(run.code == 0, "\(run.messages)")
@@ -17,9 +17,9 @@ struct ConformCommandTests {
     #expect(!run.output.contains("V1 "))
   }
 
-  @Test("a broken rule is printed with its example, as JSON too, and gives exit code 1")
+  @Test("A broken rule prints an example, also as JSON, and exits with 1")
   func broken() async throws {
-    // Every store that is opened is the same one: what a check finds is what another has left.
+    // All checks share one store, so that each finds the records of others.
     let harness = ToolHarness.holding(MemoryContext())
     let run = await harness.aside("conform", "held:", "--rule", "W1")
     #expect(run.code == 1)
@@ -32,21 +32,21 @@ struct ConformCommandTests {
     #expect(report.entries.allSatisfy { $0.rules.contains(.w1) })
   }
 
-  @Test("no check run is a failure")
+  @Test("A run without checks fails")
   func nothing() async {
     let run = await ToolHarness().aside("conform", "memory:", "--rule", "E7")
     #expect(run.code == 1)
     #expect(run.messages.contains("no check was run"))
   }
 
-  @Test("what is at the path is never touched: only a new or an empty folder is taken")
+  @Test("Accepts only a new or an empty folder")
   func path() async throws {
     let folder = try TemporaryFolder()
     let file = folder.path + "/mine.sqlite"
     try Data("mine".utf8).write(to: URL(fileURLWithPath: file))
     for path in [file, folder.path] {
       let run = await ToolHarness().aside("conform", "json:\(path)", "--rule", "O4")
-      #expect(run.code == 3 && run.messages.contains("there is something at \(path)"))
+      #expect(run.code == 3 && run.messages.contains("\(path) is not an empty folder"))
     }
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
     let run = await ToolHarness().aside("conform", "json:\(folder.path)/new", "--rule", "O4")
@@ -54,7 +54,7 @@ struct ConformCommandTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/new").isEmpty)
   }
 
-  @Test("the tool is its own second process")
+  @Test("The tool starts itself as the second process")
   func worker() async {
     var harness = ToolHarness()
     harness.executable = WorkerProgram.besideThisProgram("persistence")?.executable
@@ -64,7 +64,7 @@ struct ConformCommandTests {
     #expect(alone.code == 1 && alone.output.contains("a worker that opens them as another process"))
   }
 
-  @Test("rules and checks are listed, and unknown rules, schemes and options are refused")
+  @Test("Lists rules and checks; refuses unknown rules, schemes and options")
   func usage() async {
     let list = await ToolHarness().aside("conform", "--list")
     #expect(list.code == 0 && list.output.contains("**W5** committed is committed"))

@@ -20,7 +20,7 @@ struct DelimitedReaderTests {
     try records(text).map { try $0.fields.get().map { ($0.isQuoted ? "'" : "") + $0.text } }
   }
 
-  @Test("Fields, quotation marks, separators and line ends inside them")
+  @Test("Reads fields with quotation marks, separators and line breaks")
   func fields() throws {
     #expect(try texts("a,b\r\nc,d\r\n") == [["a", "b"], ["c", "d"]])
     #expect(try texts("a,b\nc,d") == [["a", "b"], ["c", "d"]])
@@ -33,19 +33,19 @@ struct DelimitedReaderTests {
     #expect(try texts("é,\"\0😀\"\n") == [["é", "'\0😀"]])
   }
 
-  @Test("Lines are counted through quoted line ends")
+  @Test("Counts lines across quoted line breaks")
   func lines() throws {
     #expect(try records("a\n\"b\n\nc\"\nd\n").map(\.line) == [1, 2, 5])
   }
 
-  @Test("A malformed field costs its record; an open quotation mark ends the file")
+  @Test("A malformed field rejects its record; an open quotation mark ends the file")
   func malformed() throws {
     let found = try records("a\n\"b\"x,c\nd\n")
     #expect(found.map { (try? $0.fields.get()) == nil } == [false, true, false])
     #expect(throws: DelimitedReader.OpenQuotation(line: 2)) { try records("a\n\"b\nc") }
   }
 
-  @Test("Bytes that are no UTF-8 cost their record")
+  @Test("Invalid UTF-8 rejects its record")
   func invalid() throws {
     let bytes: [UInt8] = Array("a\n".utf8) + [0xFF, 0x0A] + Array("b\n".utf8)
     try bytes.withUnsafeBytes { bytes in
@@ -56,7 +56,7 @@ struct DelimitedReaderTests {
     }
   }
 
-  @Test("V2 Whatever is written is read again, nil and the empty text apart")
+  @Test("V2 Reads back what the writer wrote, including nil and empty text")
   func roundTrip() throws {
     let alphabet: [Character] = [
       "a", ",", "\"", "\n", "\r", "\r\n", " ", "\0", "é", "😀", "\u{FEFF}", "\t", "'",

@@ -1,14 +1,13 @@
 import Foundation
 import PersistenceDriver
-import PersistenceMigration
-import Testing
-
-@testable import PersistenceTool
 import PersistenceDriverSupport
+import PersistenceMigration
+import PersistenceTool
+import Testing
 
 @Suite("Migration between all pairs of engines")
 struct EnginePairTests {
-  /// Every engine that this build has, with memory.
+  /// Every engine of this build, and memory.
   static let schemes = ToolEngines.all.map(\.scheme) + ["memory"]
 
   private func open(_ scheme: String, _ folder: TemporaryFolder, _ name: String) throws -> any StorageContext
@@ -44,7 +43,7 @@ struct EnginePairTests {
     }
   }
 
-  @Test("V2, E6 Every kind of value and hostile names and keys arrive unchanged", arguments: schemes, schemes)
+  @Test("V2, E6 Copies every kind of value, hostile names and keys unchanged", arguments: schemes, schemes)
   func pair(from: String, to: String) throws {
     let folder = try TemporaryFolder()
     let (source, destination) = (try open(from, folder, "source"), try open(to, folder, "destination"))
@@ -53,7 +52,7 @@ struct EnginePairTests {
     #expect(report.models.map(\.counts.written) == [9, 180])
     let comparison = try StoreComparison(source, destination).run()
     #expect(comparison.isEqual, "\(comparison)")
-    // One missing and one changed record are each found and named, whatever the engines.
+    // verify reports one missing and one changed record for any engines.
     let movie = try Rows.movie.get()
     try destination.transaction { transaction in
       _ = try transaction.delete(RecordKey([.integer(.min)]), in: movie)

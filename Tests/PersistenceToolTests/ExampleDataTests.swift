@@ -1,17 +1,16 @@
 import Foundation
 import PersistenceDriver
+import PersistenceTool
 import Testing
 
-@testable import PersistenceTool
-
-@Suite("The movies that are shipped", .enabled(if: ToolEngines.all.contains { $0.scheme == "json" }))
+@Suite("The example movies", .enabled(if: ToolEngines.all.contains { $0.scheme == "json" }))
 struct ExampleDataTests {
   private static let movies = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Examples/Movies").path
 
   @Test(
-    "At least a hundred movies, declared as the example app declares them, each in the form that the engine writes"
+    "At least a hundred movies match the example app's model, in the engine's own format"
   )
   func shipped() throws {
     let folder = try TemporaryFolder()
@@ -20,7 +19,7 @@ struct ExampleDataTests {
     let inspected = tool("inspect", url, "--format", "json")
     #expect(inspected.code == 0, "\(inspected)")
     #expect(inspected.output.contains("\"count\" : 146"))
-    // Copied by the tool, every file is the same, byte for byte: they are in the engine's own form.
+    // A copy by the tool is byte-identical, so the files have the engine's own format.
     let copied = tool("migrate", url, "json:\(folder("copy"))")
     #expect(copied.code == 0, "\(copied)")
     let files = FileManager.default
@@ -33,7 +32,7 @@ struct ExampleDataTests {
     }
   }
 
-  @Test("The conditions that the demo shows find what is there")
+  @Test("The demo's conditions find records")
   func conditions() throws {
     let run = ToolHarness()(
       "query", "json:\(Self.movies)?readonly=true", "Movie", "--where",

@@ -8,7 +8,7 @@ import PersistenceDriverSupport
 
 @Suite("persistence explain")
 struct ExplainCommandTests {
-  /// Makes a store of 200 films, which have an index over the year.
+  /// Creates a store of 200 films with an index on the year.
   private func makeStore(_ url: String) throws {
     let context = try StorageEngine.open(url, engines: ToolEngines.all, monitoring: .init())
     let store = try #require(context as? any StorageContext)
@@ -27,7 +27,7 @@ struct ExplainCommandTests {
     try store.close()
   }
 
-  @Test("The plan of the store comes in words and as the value", arguments: ToolEngines.all.map(\.scheme))
+  @Test("Prints the plan in words and as JSON", arguments: ToolEngines.all.map(\.scheme))
   func plans(scheme: String) throws {
     let folder = try TemporaryFolder()
     let url = "\(scheme):\(folder("films"))"
@@ -42,7 +42,7 @@ struct ExplainCommandTests {
     #expect(json.messages.isEmpty)
     let plan = try JSONDecoder().decode(QueryPlan.self, from: Data(json.output.utf8))
     #expect(words.output == TerminalText.safe("\(plan)") + "\n")
-    // What the store says to programs, of the very same request.
+    // The store's own plan of the same request.
     let context = try StorageEngine.open(url, engines: ToolEngines.all, monitoring: .init())
     let store = try #require(context as? any StorageContext)
     let schema = try #require(try store.catalog().first)
@@ -54,7 +54,7 @@ struct ExplainCommandTests {
     try store.close()
   }
 
-  @Test("Nothing is fetched, and a scan says that it is one")
+  @Test("Fetches nothing, and reports a scan")
   func scan() throws {
     let store = try Rows.store([try Rows.row(1, ["title": .text("x\u{1B}")])])
     let run = ToolHarness.holding(store)("explain", "held:", "Movie", "--where", "contains(title, 'x')")
@@ -63,7 +63,7 @@ struct ExplainCommandTests {
     #expect(!run.output.contains("\u{1B}"))
   }
 
-  @Test("What is wrong in a query is wrong in its explanation")
+  @Test("Refuses invalid queries like query does")
   func mistakes() throws {
     let tool = ToolHarness.holding(try Rows.store([]))
     let run = tool("explain", "held:", "Movie", "--where", "bugdet = 5")

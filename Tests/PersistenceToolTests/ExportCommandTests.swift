@@ -1,14 +1,13 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceMigration
+import PersistenceTool
 import Testing
 
-@testable import PersistenceTool
-import PersistenceDriverSupport
-
-@Suite("persistence export, and import of what it wrote")
+@Suite("persistence export, and import of its files")
 struct ExportCommandTests {
-  @Test("V2, V5 Export and import are the identity", arguments: ["m.ndjson", "m.csv"])
+  @Test("V2, V5 Import restores an export exactly", arguments: ["m.ndjson", "m.csv"])
   func identity(name: String) throws {
     let folder = try TemporaryFolder()
     let source = try Rows.store(Rows.hard())
@@ -22,7 +21,7 @@ struct ExportCommandTests {
     #expect(report.isEqual, "\(report)")
   }
 
-  @Test("Without a schema file, a plain model still comes back as it was")
+  @Test("Import restores a simple model without a schema file")
   func identityInferred() throws {
     let folder = try TemporaryFolder()
     let schema = try ModelSchema(
@@ -50,7 +49,7 @@ struct ExportCommandTests {
     #expect(try StoreComparison(source, destination).run().isEqual)
   }
 
-  @Test("Standard output gets the records and nothing else")
+  @Test("Standard output contains only the records")
   func standardOutput() throws {
     let tool = ToolHarness.holding(try Rows.store([Rows.row(1, ["title": .text("a")]), Rows.row(2, [:])]))
     let run = tool("export", "held:", "Movie")
@@ -94,7 +93,8 @@ struct ExportCommandTests {
       [folder("other.csv"), "--schema", mine], ["--schema", mine],
     ] {
       let run = tool.run(["export", "held:", "Movie"] + options)
-      #expect(run.code == 3 && run.messages.contains("exists; --force replaces it"), "\(options): \(run)")
+      #expect(
+        run.code == 3 && run.messages.contains("exists; add --force to replace it"), "\(options): \(run)")
       #expect(run.output.isEmpty)
     }
     #expect(try text(mine) == "mine" && text(beside) == "mine")
@@ -110,7 +110,7 @@ struct ExportCommandTests {
     #expect(folder.names == ["mine.json", "new.csv"])
   }
 
-  @Test("A schema that contradicts the command line, or is none, is refused")
+  @Test("Refuses an invalid schema, or one that contradicts the command line")
   func schemas() throws {
     let folder = try TemporaryFolder()
     let tool = ToolHarness.holding(try Rows.store([Rows.row(1, [:])]))

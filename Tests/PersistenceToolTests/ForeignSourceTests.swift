@@ -5,9 +5,9 @@
   import PersistenceMigration
   import Testing
 
-  @testable import PersistenceTool
+  import PersistenceTool
 
-  @Suite("SQLite databases made by somebody else, as sources")
+  @Suite("SQLite databases of other programs as sources")
   struct ForeignSourceTests {
     private let folder: TemporaryFolder
     private let tool = ToolHarness()
@@ -23,7 +23,7 @@
       return "sqlite:\(folder("legacy.db"))"
     }
 
-    /// A shop as people keep one, with whatever is hard about it.
+    /// A typical shop database, with edge cases.
     private func shop() throws -> String {
       try make(
         #"""
@@ -51,7 +51,7 @@
         """#)
     }
 
-    @Test("everything arrives in every engine, record by record, and what has no counterpart is said")
+    @Test("Copies every record to every engine, and reports objects without a counterpart")
     func shopArrives() throws {
       let source = try shop()
       for scheme in ToolEngines.all.map(\.scheme) {
@@ -91,7 +91,7 @@
       }
     }
 
-    @Test("dates in texts and numbers become dates by a rule; what fits no rule is a counted reject")
+    @Test("Converts text and numbers to dates by rules, and counts the rejects")
     func dates() throws {
       let source = try shop()
       let rules = [
@@ -102,7 +102,8 @@
       let plan = tool.run(["migrate", source, "lmdb:\(folder("x"))", "--dry-run"] + rules)
       #expect(plan.code == 1, "\(plan)")
       #expect(
-        plan.output.contains("! customer.born: 1 value has no counterpart (such as 4: '' is no date)"),
+        plan.output.contains(
+          "! customer.born: 1 value has no counterpart (such as 4: '' is not a valid date)"),
         "\(plan)")
       let run = tool.run(
         [
@@ -111,7 +112,7 @@
         ]
           + rules)
       #expect(run.code == 2, "\(run)")
-      #expect(try String(contentsOfFile: folder("r"), encoding: .utf8).contains("'' is no date"))
+      #expect(try String(contentsOfFile: folder("r"), encoding: .utf8).contains("'' is not a valid date"))
       let dates = tool(
         "query", "json:\(folder("d"))", "customer", "--format", "csv", "--fields", "born,joined,seen")
       #expect(
@@ -124,7 +125,7 @@
         "\(dates)")
     }
 
-    @Test("views and virtual tables are copied where they are named, and what they are not is said")
+    @Test("Copies named views and virtual tables, and reports their limits")
     func views() throws {
       let source = try shop()
       let place = "sqlite:\(folder("v.sqlite"))"
@@ -137,7 +138,7 @@
       #expect(tool("inspect", place).output.contains("models   2\n"))
     }
 
-    @Test("a table whose records cannot be read as a model stops a run unless its loss is allowed")
+    @Test("A table that is not readable as a model stops a run unless its loss is allowed")
     func lostTable() throws {
       let source = try make(
         "CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE TABLE odd (x REAL PRIMARY KEY) WITHOUT ROWID; "
@@ -152,7 +153,7 @@
       #expect(tool("migrate", source, "lmdb:\(folder("z"))", "--model", "odd").code == 3)
     }
 
-    @Test("a text that is no UTF-8 is one reject with its key; everything else arrives")
+    @Test("Rejects text that is not UTF-8 with its key, and copies the rest")
     func malformed() throws {
       let source = try make(
         "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
@@ -174,10 +175,10 @@
       let line = try String(contentsOfFile: folder("r.ndjson"), encoding: .utf8)
       let reject = try JSONDecoder().decode(MigrationReject.self, from: Data(line.utf8))
       #expect(reject.key == RecordKey([.integer(1500)]) && reject.position == 1499)
-      #expect(reject.reason.contains("no UTF-8"))
+      #expect(reject.reason.contains("not valid UTF-8"))
     }
 
-    @Test("inspect and export see the same, values of several kinds included")
+    @Test("inspect and export read the same values, including mixed kinds")
     func inspectAndExport() throws {
       let source = try shop()
       let run = tool("inspect", source)

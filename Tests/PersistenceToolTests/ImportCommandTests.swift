@@ -27,7 +27,7 @@ struct ImportCommandTests {
     return values
   }
 
-  @Test("A JSON array: the key is generated in the order of the file, kinds are found out and reported")
+  @Test("JSON array: generates keys in file order, infers and reports kinds")
   func array() throws {
     let file = try folder.file(
       "m.json", "[{\"t\": \"b\", \"n\": 1}, {\"t\": \"a\", \"n\": 2.5, \"x\": null}, {\"n\": 3}]")
@@ -39,12 +39,12 @@ struct ImportCommandTests {
     #expect(try values("M", "x") == [.null, .null, .null])
     #expect(run.output.contains("3 records read, 3 stored as M, 0 rejected"))
     #expect(run.output.contains("integer to double: 2"))
-    // A second import goes on where the keys ended.
+    // A second import continues with the next key.
     #expect(tool("import", file, "held:", "--model", "M", "--key", "generate").code == 0)
     #expect(try values("M", "id").last == .integer(6))
   }
 
-  @Test("NDJSON: a bad line is rejected with its number, the others are kept, and the exit code is 2")
+  @Test("NDJSON: rejects an invalid line with its number, imports the others, and exits with 2")
   func lines() throws {
     let file = try folder.file(
       "m.ndjson",
@@ -68,7 +68,7 @@ struct ImportCommandTests {
     for (line, reason) in [
       (3, "ends where a value"), (4, "an array"), (5, "“id” is \"four\""), (6, "“id” is null"),
       (7, "“id” is missing"),
-      (8, "(key 1): a M of that key exists"), (10, "stands twice"),
+      (8, "(key 1): a M with this key exists"), (10, "occurs twice"),
     ] {
       let found = run.messages.split(separator: "\n").first { $0.contains("line \(line)") }
       #expect(found?.contains(reason) ?? false, "line \(line): \(found ?? "nothing")")
@@ -77,7 +77,7 @@ struct ImportCommandTests {
     #expect(rejects.split(separator: "\n").count == 7)
   }
 
-  @Test("CSV: nothing is null, quotation marks are the empty text, the header decides how many fields")
+  @Test("CSV: an empty field is null, quotation marks are empty text, the header sets the field count")
   func csv() throws {
     let file = try folder.file(
       "m.csv", "id,t,n\r\n1,\"a\r\nb\",5\r\n2,\"\",\r\n3,,6\r\n4,x\r\n\r\n5,\"y\"z,1\r\n")
@@ -89,17 +89,17 @@ struct ImportCommandTests {
     #expect(run.messages.contains("line 8: field 2"))
   }
 
-  @Test("Values over many lines, a byte-order mark, one object alone, no records")
+  @Test("Reads values over several lines, a byte-order mark, a single object, and no records")
   func layouts() throws {
     let pretty = try folder.file("p.json", "\u{FEFF}{\n \"id\": 1\n}\n{\n \"id\": 2\n}\n")
     #expect(tool("import", pretty, "held:", "--model", "A", "--key", "id").code == 0)
     #expect(try values("A", "id").count == 2)
     let empty = try folder.file("e.json", "[]")
     let run = tool("import", empty, "held:", "--model", "B", "--key", "id")
-    #expect(run.code == 4 && run.messages.contains("holds no records"))
+    #expect(run.code == 4 && run.messages.contains("has no records"))
   }
 
-  @Test("A file that cannot be read to its end stores nothing")
+  @Test("A file that is unreadable to its end imports nothing")
   func broken() throws {
     for (name, content) in [
       ("a.json", "[{\"id\": 1}, {\"id\": 2}"), ("b.json", "[{\"id\": 1} {\"id\": 2}]"),
@@ -112,7 +112,7 @@ struct ImportCommandTests {
     #expect(try store.catalog().isEmpty)
   }
 
-  @Test("Keys: text, UUID and several fields; a kind that is told; indexes")
+  @Test("Keys of text, UUID and several fields; explicit kinds; indexes")
   func keys() throws {
     let file = try folder.file(
       "m.json", "[{\"a\": \"x\", \"b\": 1, \"d\": \"1.50\"}, {\"a\": \"x\", \"b\": 2, \"d\": \"2\"}]")
@@ -126,7 +126,7 @@ struct ImportCommandTests {
     #expect(schema.indexes == [IndexSchema(["d"]), IndexSchema(["b"], isUnique: true)])
   }
 
-  @Test("W4 A unique index rejects the second record and names its place")
+  @Test("W4 A unique index rejects the second record and names its position")
   func unique() throws {
     let file = try folder.file("m.json", "[{\"a\": 1}, {\"a\": 1}, {\"a\": 2}]")
     let run = tool("import", file, "held:", "--model", "M", "--key", "generate", "--unique", "a")
@@ -135,14 +135,14 @@ struct ImportCommandTests {
     #expect(try values("M", "id") == [.integer(1), .integer(3)])
   }
 
-  @Test("A generated key takes a free name")
+  @Test("A generated key has an unused name")
   func generatedName() throws {
     let file = try folder.file("m.json", "[{\"id\": \"a\"}]")
     #expect(tool("import", file, "held:", "--model", "M", "--key", "generate").code == 0)
     #expect(try store.schema(of: "M", in: "").key == ["key"])
   }
 
-  @Test("Wrong command lines are usage errors, and nothing is opened")
+  @Test("Invalid command lines are usage errors, and nothing is opened")
   func usage() throws {
     let file = try folder.file("m.json", "[{\"a\": 1.5, \"t\": \"x\"}]")
     for arguments in [
@@ -164,7 +164,7 @@ struct ImportCommandTests {
     #expect(try store.catalog().isEmpty)
   }
 
-  @Test("An interrupt keeps whole batches, says how many, and exits with 130")
+  @Test("An interrupt keeps whole batches, prints the count, and exits with 130")
   func interrupted() throws {
     let file = try folder.file("m.ndjson", (0..<100).map { "{\"id\": \($0)}\n" }.joined())
     var tool = tool
@@ -172,27 +172,27 @@ struct ImportCommandTests {
     tool.isInterrupted = { ((try? store.catalog().count) ?? 0) > 0 }
     let run = tool("import", file, "held:", "--model", "M", "--key", "id", "--batch", "10")
     #expect(run.code == 130, "\(run)")
-    #expect(run.messages.contains("10 records had been stored"))
+    #expect(run.messages.contains("10 records were stored"))
     #expect(try values("M", "id").count == 10)
   }
 
-  @Test("An interrupt is noticed where every record is rejected, and no batch is ever full")
+  @Test("An interrupt takes effect even if every record is rejected and no batch fills")
   func interruptedRejects() throws {
     let file = try folder.file("m.ndjson", (0..<2000).map { _ in "{\"id\": 1, \"x\": 2}\n" }.joined())
     let schema = try folder.file(
-      "s.json", try EncodedText.json(ModelSchema(name: "M", fields: [FieldSchema("id", .int64)], key: ["id"]))
+      "s.json", try JSONReport.text(ModelSchema(name: "M", fields: [FieldSchema("id", .int64)], key: ["id"]))
     )
     var tool = tool
     let store = store
     tool.isInterrupted = { ((try? store.catalog().count) ?? 0) > 0 }
     let run = tool("import", file, "held:", "--schema", schema, "--rejects", folder("r.ndjson"))
     #expect(run.code == 130, "\(run)")
-    #expect(run.messages.contains("0 records had been stored"))
+    #expect(run.messages.contains("0 records were stored"))
     let rejects = try String(contentsOfFile: folder("r.ndjson"), encoding: .utf8)
     #expect(rejects.split(separator: "\n").count == 256)
   }
 
-  @Test("A file of another extension says by which option it is told what it is, and that option does")
+  @Test("The error for an unknown extension names the option that sets the format")
   func fileFormat() throws {
     let file = try folder.file("data.txt", "id,n\n1,2\n")
     let asked = tool("import", file, "held:", "--model", "M", "--key", "id")
@@ -202,7 +202,7 @@ struct ImportCommandTests {
     #expect(try values("M", "n") == [.integer(2)])
   }
 
-  @Test("Names may begin with a minus")
+  @Test("Names may start with a minus")
   func minus() throws {
     let file = try folder.file("m.csv", "-id,-n\n1,2\n")
     let run = tool(
@@ -214,7 +214,7 @@ struct ImportCommandTests {
     #expect(try values("-M", "-n") == [.text("2")])
   }
 
-  @Test("The report is JSON for scripts")
+  @Test("Prints the report as JSON")
   func report() throws {
     let file = try folder.file(
       "m.json", "[{\"id\": 1, \"t\": 5}, {\"id\": 2, \"t\": \"x\"}, {\"id\": 2, \"t\": \"y\"}]")

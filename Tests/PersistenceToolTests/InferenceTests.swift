@@ -5,7 +5,7 @@ import Testing
 @testable import PersistenceTool
 import PersistencePrimitives
 
-@Suite("What import finds out about fields")
+@Suite("Inference of field kinds")
 struct InferenceTests {
   private func kind(json texts: [String]) throws -> FieldKind {
     var inference = FieldInference("f")
@@ -19,7 +19,7 @@ struct InferenceTests {
     return inference.kind
   }
 
-  @Test("One kind of value decides by itself")
+  @Test("Values of one kind determine the field's kind")
   func plain() throws {
     #expect(try kind(json: ["1", "-5", "9223372036854775807"]) == .int64)
     #expect(try kind(json: ["1.5", "2e3"]) == .double)
@@ -34,7 +34,7 @@ struct InferenceTests {
     #expect(try kind(json: ["\"Jun 12 1998\""]) == .string)
   }
 
-  @Test("Numbers: no digit is lost by the kind that is chosen")
+  @Test("The inferred kind of numbers loses no digits")
   func numbers() throws {
     #expect(try kind(json: ["1", "2.5"]) == .double)
     #expect(try kind(json: ["9007199254740993", "2.5"]) == .decimal)
@@ -47,7 +47,7 @@ struct InferenceTests {
     #expect(try kind(json: ["9007199254740993", "\"NaN\""] + Array(repeating: "2.5", count: 20)) == .string)
   }
 
-  @Test("Mixtures: nine in ten decide, otherwise text holds everything")
+  @Test("Nine in ten values determine the kind; otherwise it is text")
   func mixtures() throws {
     let nineteen = Array(repeating: "7", count: 19)
     #expect(try kind(json: nineteen + ["\"n/a\""]) == .int64)
@@ -62,7 +62,7 @@ struct InferenceTests {
     #expect(try kind(json: ["{}"] + Array(repeating: "\"t\"", count: 50)) == .string)
   }
 
-  @Test("CSV fields have no kind of their own")
+  @Test("Infers kinds from CSV text")
   func cells() {
     #expect(kind(cells: ["1", "2", ""]) == .int64)
     #expect(kind(cells: ["1", "2.5"]) == .double)
@@ -73,10 +73,10 @@ struct InferenceTests {
     #expect(kind(cells: ["", ""]) == .string)
   }
 
-  @Test("Readings convert where nothing is lost, and refuse otherwise")
+  @Test("Converts values without loss, or refuses")
   func readings() throws {
-    func read(_ kind: FieldKind, _ text: String) throws -> FieldReading.Outcome {
-      try FieldReading(field: FieldSchema("f", kind, isOptional: true)).read(.json(JSONParser.parse(text)))
+    func read(_ kind: FieldKind, _ text: String) throws -> FieldReader.Outcome {
+      try FieldReader(field: FieldSchema("f", kind, isOptional: true)).read(.json(JSONParser.parse(text)))
     }
     #expect(try read(.string, "1776").value == .text("1776"))
     #expect(try read(.string, "1.50").value == .text("1.50"))
@@ -100,7 +100,7 @@ struct InferenceTests {
       #expect(throws: RecordRejection.self, "\(kind) \(text)") { try read(kind, text) }
     }
     #expect(throws: RecordRejection.self) {
-      try FieldReading(field: FieldSchema("f", .int64)).read(.json(.null))
+      try FieldReader(field: FieldSchema("f", .int64)).read(.json(.null))
     }
   }
 }

@@ -32,7 +32,7 @@ struct MigrateCommandTests {
   }
 
   @Test(
-    "What is wrong or contradictory is a usage error, and nothing is opened for writing",
+    "Invalid or contradictory options are usage errors, and nothing is opened for writing",
     arguments: [
       ["--nonsense"], ["--resume", "--restart"], ["--batch", "0"], ["--batch", "x"],
       ["--on-conflict", "nope"],
@@ -59,7 +59,7 @@ struct MigrateCommandTests {
     }
   }
 
-  @Test("Where there is no store there is nothing to resume, and none is made")
+  @Test("--resume without a store fails and creates none")
   func resumingNothing() throws {
     for scheme in ToolEngines.all.map(\.scheme) {
       let run = harness(try movies()).run(["migrate", "held:", "\(scheme):\(folder("new"))", "--resume"])
@@ -69,7 +69,7 @@ struct MigrateCommandTests {
     }
   }
 
-  @Test("A plan says how fields map, what would be lost and what it takes, and writes nothing")
+  @Test("A plan shows mappings, losses, space and time, and writes nothing")
   func plan() throws {
     let tool = harness(try movies())
     for scheme in ToolEngines.all.map(\.scheme) {
@@ -80,11 +80,11 @@ struct MigrateCommandTests {
         "Movie.rating=drop", "--map", "Movie.title=default:none", "--report", folder("plan.json"))
       #expect(run.code == 1, "\(run)")
       #expect(run.output.contains("Movie → Film: 10 records"))
-      #expect(run.output.contains(/\nrating +string\? +\(left out\)\n/))
+      #expect(run.output.contains(/\nrating +string\? +\(dropped\)\n/))
       #expect(run.output.contains(/\ntitle +string\? +title +string\n/))
       #expect(
         run.output.contains("! Movie.budget: 10 values would lose digits (such as 1: the fraction of 1.5)"))
-      #expect(run.output.contains("a run would stop:\n  10 values would be changed; --allow-lossy lets them"))
+      #expect(run.output.contains("a run would stop:\n  10 values would change; --allow-lossy allows it"))
       #expect(run.output.contains(/space +about .* needed, .* free/))
       #expect(folder.names == ["plan.json"])
       let text = try String(contentsOfFile: folder("plan.json"), encoding: .utf8)
@@ -99,7 +99,7 @@ struct MigrateCommandTests {
     }
   }
 
-  @Test("A lossy run stops before anything is written, and says in the end what was changed where it may")
+  @Test("A lossy run stops before it writes; --allow-lossy reports the changes")
   func lossy() throws {
     let tool = harness(try movies())
     let rule = ["--map", "Movie.budget=as:int64"]
@@ -117,7 +117,7 @@ struct MigrateCommandTests {
   }
 
   @Test(
-    "Mapped records arrive, those without counterpart are rejected with their reasons, and the report says all"
+    "Copies mapped records, rejects the others with reasons, and writes both to the report"
   )
   func mapped() throws {
     let tool = harness(
@@ -142,7 +142,8 @@ struct MigrateCommandTests {
     #expect(rejects.count == 1)
     let reject = try JSONDecoder().decode(MigrationReject.self, from: Data((rejects.first ?? "").utf8))
     #expect(
-      reject.key == RecordKey([.integer(7)]) && reject.position == 6 && reject.reason.contains("is no date"))
+      reject.key == RecordKey([.integer(7)]) && reject.position == 6
+        && reject.reason.contains("is not a valid date"))
     #expect(reject.record?.contains("\"title\":\"unknown\"") == true, "\(reject)")
     let schema = try destination.schema(of: "Film", in: "")
     #expect(schema.field(named: "shown")?.kind == .date)
@@ -155,7 +156,7 @@ struct MigrateCommandTests {
     #expect(many.code == 2 && many.messages.contains("tooManyRejects"), "\(many)")
   }
 
-  @Test("An interrupted run says what to type, and typing it completes the copy")
+  @Test("An interrupted run prints the command that completes the copy")
   func interrupted() throws {
     let begun = Atomic(0)
     let source = try movies(500)
@@ -174,7 +175,7 @@ struct MigrateCommandTests {
     #expect(begun.load(ordering: .relaxed) > 0)
     let other = harness(source)("migrate", "held:", "other:", "--resume")
     #expect(other.code == 4 && other.messages.contains("otherMigration"), "\(other)")
-    // Until it is finished, the copy is no store that commands take for whole.
+    // Commands refuse the incomplete copy.
     for arguments in [
       ["query", "other:", "Movie"], ["export", "other:", "Movie"], ["verify", "held:", "other:"],
       ["migrate", "other:", "memory:"], ["migrate", "other:", "sqlite:\(folder("none"))", "--dry-run"],
@@ -182,21 +183,22 @@ struct MigrateCommandTests {
     ] {
       let refused = harness(source).run(arguments)
       #expect(refused.code == 4 && refused.messages.contains("incompleteStore"), "\(arguments): \(refused)")
+      #expect(refused.messages.contains("run it again with --resume"), "\(arguments): \(refused)")
     }
     #expect(folder.names == ["m.csv"])
     let inspected = harness(source)("inspect", "other:")
     #expect(inspected.code == 0 && inspected.output.contains("state    incomplete"), "\(inspected)")
     #expect(!inspected.output.contains("persistence.migration"))
     let planned = harness(source)("migrate", "held:", "other:", "--dry-run")
-    #expect(planned.code == 1 && planned.output.contains("--resume goes on with it"), "\(planned)")
+    #expect(planned.code == 1 && planned.output.contains("--resume continues it"), "\(planned)")
     let resumed = harness(source)(
       "migrate", "held:", "other:", "--model", "Movie", "--batch", "50", "--map", "Movie.title=name:a b",
       "--resume")
-    #expect(resumed.code == 0 && resumed.output.contains("an earlier run had begun"), "\(resumed)")
+    #expect(resumed.code == 0 && resumed.output.contains("resumed an earlier run"), "\(resumed)")
     #expect(try destination.count(FetchRequest(destination.schema(of: "Movie", in: ""))) == 500)
   }
 
-  @Test("Progress as JSON is a line for each event, with phase, model, count and total")
+  @Test("JSON progress has one event per line, with phase, model, count and total")
   func progress() throws {
     let run = harness(try movies(300))("migrate", "held:", "other:", "--progress", "json", "--batch", "100")
     #expect(run.code == 0)
@@ -211,7 +213,7 @@ struct MigrateCommandTests {
     #expect(events.contains { $0.text("done") == "300" && $0.text("total") == "300" })
   }
 
-  @Test("On a terminal each model has a bar of its own, which stays")
+  @Test("On a terminal each model has its own bar, which stays")
   func bars() throws {
     let store = try movies(300)
     let extra = try ModelSchema(name: "Extra", fields: [FieldSchema("k", .int64)], key: ["k"])
@@ -235,7 +237,7 @@ struct MigrateCommandTests {
     }
   }
 
-  @Test("Passwords are never printed, nor written into reports and ledgers")
+  @Test("Passwords never appear in output, reports or ledgers")
   func redaction() throws {
     let source = try movies(500)
     var tool = ToolHarness()
@@ -253,7 +255,7 @@ struct MigrateCommandTests {
       ["migrate"] + urls + ["--batch", "50", "--report", folder("r.json")],
       ["migrate"] + urls + ["--dry-run"],
       ["verify"] + urls, ["inspect", urls[0] + "&nope=1"], ["migrate", urls[0], "nope" + urls[1]],
-      // Where none is expected.
+      // A URL in place of another argument.
       ["inspect"] + urls, [urls[0]], ["export", "one:", "Movie", urls[0]], ["import"] + urls,
       ["inspect", "--url=" + urls[0]], ["query", urls[0], "Movie", "--limit=" + urls[1]],
       ["export", "one:", "Movie", "--schema", urls[0]], ["verify"] + urls + ["--format", urls[0]],
@@ -273,22 +275,22 @@ struct MigrateCommandTests {
     }
   }
 
-  @Test("verify --one-way passes where B holds more, and not where it lacks anything")
+  @Test("verify --one-way accepts additional records in B, but no missing ones")
   func oneWay() throws {
     let (more, less) = (try movies(12), try movies(10))
     var tool = ToolHarness.holding(less)
     tool.engines.append(ToolHarness.held("other", more))
     #expect(tool("verify", "held:", "other:").code == 1)
     let good = tool("verify", "held:", "other:", "--one-way")
-    #expect(good.code == 0 && good.output.hasSuffix("B holds all that A does, and more\n"), "\(good)")
+    #expect(good.code == 0 && good.output.hasSuffix("B holds everything that A holds, and more\n"), "\(good)")
     let bad = tool("verify", "other:", "held:", "--one-way")
-    #expect(bad.code == 1 && bad.output.hasSuffix("B lacks what A holds\n"))
+    #expect(bad.code == 1 && bad.output.hasSuffix("B lacks records that A holds\n"))
     #expect(tool("verify", "held:", "other:", "--format", "json", "--one-way").code == 0)
   }
 }
 
 extension JSONValue {
-  /// A member that is a text, a number or a truth value, as text; empty where there is none.
+  /// The text of a string, number or Boolean member, or an empty text.
   fileprivate func text(_ name: String) -> String {
     switch member(name) {
     case .string(let text), .number(let text): text

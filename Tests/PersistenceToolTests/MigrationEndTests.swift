@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import PersistenceDriverSupport
 
-@Suite("persistence migrate: what is said in the end is what has happened")
+@Suite("persistence migrate: final messages")
 struct MigrationEndTests {
   private let folder: TemporaryFolder
   private let destination = MemoryContext()
@@ -18,27 +18,27 @@ struct MigrationEndTests {
     tool.engines.append(ToolHarness.held("other", destination))
   }
 
-  @Test("A report that cannot be written does not make a finished copy a part of one")
+  @Test("A failed report write does not make a finished copy incomplete")
   func report() throws {
     let path = folder("gone/r.json")
     try FileManager.default.createDirectory(atPath: folder("gone"), withIntermediateDirectories: true)
     let (gone, destination) = (folder("gone"), destination)
     var tool = tool
     tool.isInterrupted = {
-      // The folder was there when the command line was checked.
+      // The folder existed when the command line was checked.
       if !((try? destination.catalog()) ?? []).isEmpty { try? FileManager.default.removeItem(atPath: gone) }
       return false
     }
     let run = tool("migrate", "held:", "other:", "--report", path)
     #expect(run.code == 4, "\(run)")
-    #expect(run.messages.contains("everything is copied and checked"))
+    #expect(run.messages.contains("everything is copied and verified"))
     #expect(run.messages.contains("\(path) could not be written"))
     #expect(!run.messages.contains("--resume"), "\(run)")
     #expect(run.output.contains("300 records of 1 model copied"), "\(run)")
     #expect(self.tool("verify", "held:", "other:").code == 0)
   }
 
-  @Test("Output that cannot be written does not either", arguments: ["table", "json"])
+  @Test("Failed output does not make a finished copy incomplete", arguments: ["table", "json"])
   func output(format: String) throws {
     let messages = Mutex("")
     let session = ToolSession(
@@ -56,7 +56,7 @@ struct MigrationEndTests {
     #expect(tool("verify", "held:", "other:").code == 0)
   }
 
-  @Test("Nor does a destination that cannot be closed")
+  @Test("A failed close does not make a finished copy incomplete")
   func closing() throws {
     var tool = tool
     let destination = destination
@@ -64,11 +64,11 @@ struct MigrationEndTests {
       StorageEngine(scheme: "stuck", options: []) { _, _, _ in StuckContext(wrapped: destination) })
     let run = tool("migrate", "held:", "stuck:")
     #expect(run.code == 4, "\(run)")
-    #expect(run.messages.contains("everything is copied and checked"), "\(run)")
+    #expect(run.messages.contains("everything is copied and verified"), "\(run)")
     #expect(run.messages.contains("cannot be closed") && !run.messages.contains("--resume"), "\(run)")
   }
 
-  @Test("A run that was to go on and is interrupted says again how to go on, however early")
+  @Test("An interrupted --resume prints the resume command again, however early")
   func resuming() throws {
     var tool = tool
     let destination = destination
@@ -86,9 +86,9 @@ struct MigrationEndTests {
     #expect(again.messages.contains(command), "\(again)")
     #expect(try String(contentsOfFile: report, encoding: .utf8).contains("\"resume\""))
     #expect(self.tool.run(begin + ["--resume"]).code == 0)
-    // Where all is copied, a run that goes on only checks.
+    // After completion, nothing is left to resume.
     let none = self.tool.run(begin + ["--resume"])
-    #expect(none.code == 4 && !none.messages.contains("go on with"), "\(none)")
+    #expect(none.code == 4 && !none.messages.contains("to continue, run"), "\(none)")
   }
 
   private struct NoSpace: Error, CustomStringConvertible {

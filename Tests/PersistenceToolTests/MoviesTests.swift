@@ -5,10 +5,10 @@ import Testing
 @testable import PersistenceTool
 import PersistenceDriverSupport
 
-/// The real movies with their real mess, where the file is there.
-@Suite("The movies data, from file to engine to engine")
+/// The real movies data with its real defects, if the file exists.
+@Suite("The movies data across all engines")
 struct MoviesTests {
-  /// `../shared/data/movies/movies.json`, seen from the package.
+  /// `../shared/data/movies/movies.json`, relative to the package.
   private static let file = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("shared/data/movies/movies.json").path
@@ -19,14 +19,14 @@ struct MoviesTests {
     return isThere
   }()
 
-  /// SQLite → LMDB → JSON → SQLite, as far as the package's traits have them.
+  /// SQLite → LMDB → JSON → SQLite, as far as the package's traits enable them.
   private static let path = ["sqlite", "lmdb", "json", "sqlite"].filter(
     ToolEngines.all.map(\.scheme).contains)
 
   private static let condition = "\"MPAA Rating\" = 'PG-13' and \"Production Budget\" >= 100000000"
 
   @Test(
-    "Import, migrate through all engines and back: nothing differs, and a query answers alike on each",
+    "Import and migration through all engines and back change nothing; each engine answers a query alike",
     .enabled(if: isThere && path.count > 1))
   func roundTrip() throws {
     let folder = try TemporaryFolder()
@@ -39,7 +39,7 @@ struct MoviesTests {
     for (source, destination) in zip(urls, urls.dropFirst()) {
       let run = tool("migrate", source, destination)
       #expect(run.code == 0, "\(source) to \(destination): \(run)")
-      #expect(run.output.contains("3201 records of 1 model copied, read back, and the digests are the same"))
+      #expect(run.output.contains("3201 records of 1 model copied, verified by digest"))
     }
     let verified = tool("verify", urls[0], urls[urls.count - 1])
     #expect(verified.code == 0, "\(verified)")
@@ -53,7 +53,7 @@ struct MoviesTests {
     #expect(answers[0].output.split(separator: "\n").count - 2 == Self.expected)
   }
 
-  @Test("What import finds in the movies", .enabled(if: isThere))
+  @Test("Import infers the kinds of the movies", .enabled(if: isThere))
   func inference() throws {
     let store = MemoryContext()
     let tool = ToolHarness.holding(store)
@@ -73,7 +73,7 @@ struct MoviesTests {
       "query", "held:", "Movie", "--where", "Title in ('1776', '300', '1941')", "--sort", "Title", "--fields",
       "Title,\"Release Date\"", "--format", "csv")
     #expect(query.output.hasPrefix("Title,\"Release Date\"\r\n1776,"))
-    // Reckoned from the file itself, by Foundation, apart from everything that is tested here.
+    // Computed from the file with Foundation, independently of the tested code.
     let data = try Data(contentsOf: URL(fileURLWithPath: Self.file))
     let records = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
     let expected = records.filter {

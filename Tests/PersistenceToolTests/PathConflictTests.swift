@@ -3,7 +3,7 @@ import PersistenceDriver
 import PersistenceTool
 import Testing
 
-@Suite("What a run writes destroys nothing that it reads, and nothing else that it writes")
+@Suite("Conflicts between input and output paths")
 struct PathConflictTests {
   private let folder: TemporaryFolder
   private let tool = ToolHarness()
@@ -19,7 +19,7 @@ struct PathConflictTests {
     #expect(run.code == 0, "\(run)")
   }
 
-  /// Expects that a command line is refused and that nothing changes, not even what is not there.
+  /// Expects that a command is refused, and that no file changes or appears.
   private func expectRefused(_ arguments: [String], for reason: String, keeping urls: [String]) throws {
     let before = folder.names
     let run = tool.run(arguments)
@@ -35,7 +35,8 @@ struct PathConflictTests {
   }
 
   @Test(
-    "migrate: neither rejects nor a report go over or into a store", arguments: ToolEngines.all.map(\.scheme))
+    "migrate: rejects and reports must not overwrite a store or lie within one",
+    arguments: ToolEngines.all.map(\.scheme))
   func migrate(scheme: String) throws {
     let (path, other) = (folder("store"), folder("other"))
     let (source, destination) = ("\(scheme):\(path)", "json:\(other)")
@@ -44,95 +45,98 @@ struct PathConflictTests {
     try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: path)
     try FileManager.default.createSymbolicLink(atPath: folder("here"), withDestinationPath: folder.path)
     var places = ["store", "link", "here/store", "./store", "here/link"].map {
-      (folder($0), "over the source")
+      (folder($0), "overwrite the source")
     }
-    places += ["-wal", "-shm", "-journal", "-lock"].map { (path + $0, "over the source") }
+    places += ["-wal", "-shm", "-journal", "-lock"].map { (path + $0, "overwrite the source") }
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-      places.append((path + "/x", "into the source"))
+      places.append((path + "/x", "lies within the source"))
     } else {
       try FileManager.default.linkItem(atPath: path, toPath: folder("hard"))
-      places.append((folder("hard"), "over the source"))
+      places.append((folder("hard"), "overwrite the source"))
     }
-    places += [(other, "over the destination"), (other + "/x", "into the destination")]
+    places += [(other, "overwrite the destination"), (other + "/x", "lies within the destination")]
     for (place, reason) in places {
       for options in [
         ["--on-error", "reject", "--rejects", place], ["--report", place], ["--dry-run", "--report", place],
       ] {
         try expectRefused(
           ["migrate", source, destination, "--on-conflict", "skip"] + options,
-          for: "would be written \(reason)",
+          for: reason,
           keeping: [source, destination])
       }
     }
-    // A destination that is not there yet is as little a place for them.
+    // The same applies to a new destination.
     let new = folder("new")
     try expectRefused(
-      ["migrate", source, "\(scheme):\(new)", "--report", new], for: "over the destination", keeping: [source]
+      ["migrate", source, "\(scheme):\(new)", "--report", new], for: "overwrite the destination",
+      keeping: [source]
     )
     try expectRefused(
       [
         "migrate", source, "memory:", "--on-error", "reject", "--rejects", new, "--report",
         folder("here/new"),
       ],
-      for: "--report \(folder("here/new")) would be written over --rejects", keeping: [source])
+      for: "--report \(folder("here/new")) would overwrite --rejects", keeping: [source])
     try expectRefused(
-      ["migrate", source, "\(scheme):\(folder("link"))"], for: "one store", keeping: [source])
+      ["migrate", source, "\(scheme):\(folder("link"))"], for: "the same store", keeping: [source])
   }
 
-  @Test("import: rejects go neither over the file, its schema or the store, nor where there is no folder")
+  @Test("import: rejects must not overwrite the file, its schema or the store, and need a folder")
   func imports() throws {
     let store = "sqlite:\(folder("store"))"
     makeStore(store)
     let schema = try folder.file("s.json", "{}")
     for (place, reason) in [
-      (input, "over the file that is read"), (schema, "over the schema that is read"),
-      (folder("store"), "over the store"), (folder("store-wal"), "over the store"),
-      ("/none/r", "there is no folder for /none/r"),
+      (input, "overwrite the imported file"), (schema, "overwrite the schema file"),
+      (folder("store"), "overwrite the store"), (folder("store-wal"), "overwrite the store"),
+      ("/none/r", "the folder of /none/r does not exist"),
     ] {
       try expectRefused(
         ["import", input, store, "--schema", schema, "--rejects", place], for: reason, keeping: [store])
       try expectRefused(
         ["import", input, "sqlite:\(folder("new"))", "--model", "M", "--key", "id", "--rejects", "/none/r"],
-        for: "--rejects: there is no folder", keeping: [store])
+        for: "--rejects: the folder", keeping: [store])
     }
     try expectRefused(
       ["import", input, "sqlite:\(input)", "--model", "M", "--key", "id"],
-      for: "would be written over the file that is read", keeping: [store])
+      for: "would overwrite the imported file", keeping: [store])
     let beside = try folder.file("m.csv.schema.json", "{}")
     try expectRefused(
-      ["import", input, store, "--rejects", beside], for: "over the schema that is read", keeping: [store])
+      ["import", input, store, "--rejects", beside], for: "overwrite the schema file", keeping: [store])
   }
 
   @Test(
-    "export: neither the file nor a schema goes over the store or over the other",
+    "export: the file and the schema must not overwrite the store or each other",
     arguments: ["sqlite", "json"])
   func export(scheme: String) throws {
     let store = "\(scheme):\(folder("store"))"
     makeStore(store)
     for (options, reason) in [
-      ([folder("store")], "the file \(folder("store")) would be written over the store"),
-      ([folder("store-wal")], "over the store"),
-      ([folder("e.csv"), "--schema", folder("store")], "over the store"),
+      ([folder("store")], "the file \(folder("store")) would overwrite the store"),
+      ([folder("store-wal")], "overwrite the store"),
+      ([folder("e.csv"), "--schema", folder("store")], "overwrite the store"),
       (
         [folder("e.csv"), "--schema", folder("e.csv")],
-        "--schema \(folder("e.csv")) would be written over the file"
+        "--schema \(folder("e.csv")) would overwrite the file"
       ),
-      (["--schema", folder("store")], "over the store"), (["--schema", "/none/s"], "no folder"),
-      ([folder("e.csv"), "--schema", "/none/s"], "no folder"),
+      (["--schema", folder("store")], "overwrite the store"),
+      (["--schema", "/none/s"], "the folder of /none/s"),
+      ([folder("e.csv"), "--schema", "/none/s"], "the folder of /none/s"),
     ] {
       try expectRefused(
         ["export", store, "M"] + options + ["--force", "--format", "csv"], for: reason, keeping: [store])
     }
-    // The schema that stands beside a file would be removed, though no schema is written.
+    // The command would remove the schema file without writing one.
     makeStore("\(scheme):\(folder("e.csv.schema.json"))")
     let held = "\(scheme):\(folder("e.csv.schema.json"))"
     try expectRefused(
-      ["export", held, "M", folder("e.csv"), "--force", "--no-schema"], for: "over the store", keeping: [held]
+      ["export", held, "M", folder("e.csv"), "--force", "--no-schema"], for: "overwrite the store",
+      keeping: [held]
     )
   }
 
-  @Test("What is no file, such as a pipe, is written to, and stays what it is")
+  @Test("Writes to a pipe without replacing it")
   func special() throws {
     let store = "sqlite:\(folder("store"))"
     makeStore(store)

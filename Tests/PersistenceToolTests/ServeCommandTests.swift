@@ -7,12 +7,12 @@
   struct ServeCommandTests {
     private let tool = ToolHarness()
 
-    @Test("nothing is served to everybody by mistake, nor with tokens that are none")
+    @Test("Refuses to serve without tokens on other addresses, or with invalid tokens")
     func refusals() throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).token").path
       defer { try? FileManager.default.removeItem(atPath: file) }
       for (arguments, reason) in [
-        (["memory:"], "no token is given"),
+        (["memory:"], "there is no token"),
         (["memory:", "--without-tokens", "--listen", "0.0.0.0:0"], "localhost"),
         (["memory:", "--listen", "8080"], "host:port"), (["memory:", "--max-page", "0"], "--max-page"),
         (["memory:", "--without-tokens", "--read-tokens", file], "exclude"),

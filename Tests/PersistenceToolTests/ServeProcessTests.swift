@@ -15,7 +15,7 @@
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The status and the body of an answer.
+    /// The status and the body of a response.
     private func answer(
       _ port: Int, _ method: String, _ path: String, token: String? = nil, body: String? = nil
     ) throws -> (status: String, body: String) {
@@ -37,7 +37,7 @@
       return store
     }
 
-    @Test("Tokens of files: one that may read, one that may write, and none")
+    @Test("Tokens from files: read, write and none")
     func fileTokens() throws {
       let (reader, writer) = ("reads-and-no-more-1", "writes-and-reads-12")
       let (server, port) = try ToolProcess.serving([
@@ -62,7 +62,7 @@
       #expect(try server.ended() == 0)
     }
 
-    @Test("Tokens of the environment, separated by commas")
+    @Test("Tokens from the environment, separated by commas")
     func variableTokens() throws {
       let (server, port) = try ToolProcess.serving(
         [makeStore()],
@@ -83,7 +83,7 @@
       #expect(try server.ended() == 0)
     }
 
-    @Test("Limits hold: the records of a page, and the bytes of a body")
+    @Test("Enforces the limits of page and body size")
     func limits() throws {
       let (server, port) = try ToolProcess.serving([
         makeStore(), "--without-tokens", "--max-page", "1", "--max-body", "300",
@@ -103,7 +103,7 @@
       #expect(try server.ended() == 0)
     }
 
-    @Test("The address that is printed is a URL, brackets around what holds colons")
+    @Test("The printed address is a URL, with brackets around IPv6 addresses")
     func address() throws {
       for (text, host, url) in [
         ("127.0.0.1:0", "127.0.0.1", "http://127.0.0.1:7"),
@@ -118,9 +118,9 @@
       }
     }
 
-    @Test("It is printed so, where there is IPv6")
+    @Test("Prints an IPv6 address with brackets")
     func printedAddress() throws {
-      guard Self.hasIPv6 else { return }  // Containers may have none; the form itself is tested above.
+      guard Self.hasIPv6 else { return }  // Containers may lack IPv6; another test checks the form.
       let (server, port) = try ToolProcess.serving(["memory:", "--without-tokens"], host: "[::1]")
       #expect(server.messages.contains("on http://[::1]:\(port)\n"), "\(server.messages)")
       server.send(SIGTERM)

@@ -2,20 +2,20 @@ import Foundation
 import Testing
 import ToolProcess
 
-@Suite("Signals to the real tool", .serialized)
+@Suite("Signals to the tool's process", .serialized)
 struct SignalTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("SIGINT stops a migration where it can go on, with code 130 and the command, which completes it")
+  @Test("SIGINT stops a migration with code 130 and prints the command that completes it")
   func migrate() throws {
     let tool = ToolHarness()
     let records = (0..<30_000).map { "{\"id\":\($0),\"t\":\"\(String(repeating: "x", count: 100))\"}\n" }
     let file = try folder.file("m.ndjson", records.joined())
     let (source, destination) = ("sqlite:\(folder("a.db"))", "sqlite:\(folder("b.db"))")
     #expect(tool("import", file, source, "--model", "M", "--key", "id").code == 0)
-    // Many transactions: it is far from its end once it says that it has begun.
+    // Many transactions, so that the run is far from its end when it reports progress.
     let arguments = ["migrate", source, destination, "--batch", "1"]
     let process = try ToolProcess(arguments + ["--progress", "json"])
     try process.waits(for: "\"phase\":\"copying\"")
@@ -23,11 +23,11 @@ struct SignalTests {
     #expect(try process.ended() == 130, "\(process.messages)")
     #expect(process.output.isEmpty)
     let words = "persistence migrate \(source) \(destination) --batch 1 --resume"
-    #expect(process.messages.hasSuffix("go on with:\n  \(words)\n"), "\(process.messages)")
+    #expect(process.messages.hasSuffix("to continue, run:\n  \(words)\n"), "\(process.messages)")
     #expect(tool("verify", source, destination).code == 4, "the copy is marked incomplete")
     let resumed = try ToolProcess(["migrate", source, destination, "--resume"])
     #expect(try resumed.ended() == 0, "\(resumed.messages)")
-    #expect(resumed.output.contains("an earlier run had begun"), "\(resumed.output)")
+    #expect(resumed.output.contains("resumed an earlier run"), "\(resumed.output)")
     #expect(tool("verify", source, destination).code == 0)
   }
 
@@ -35,7 +35,7 @@ struct SignalTests {
     @Test(
       "SIGTERM ends serve once the request under way is answered, with code 0", arguments: [SIGTERM, SIGINT])
     func serve(signal: Int32) throws {
-      // Far more than the buffers on the way hold, so that the answer is under way until the client takes it.
+      // More than all buffers hold, so that the response stays in flight until the client reads it.
       let (count, size) = (64, 1 << 20)
       let line = String(repeating: "x", count: size)
       let file = try folder.file(
@@ -57,17 +57,17 @@ struct SignalTests {
       #expect(server.messages.hasSuffix("stopped\n"))
     }
 
-    @Test("A log line that cannot be written is lost, and ends nothing")
+    @Test("A failed log write does not stop the server")
     func unwritableLog() throws {
       let unwritable = try #require(FileHandle(forReadingAtPath: "/dev/null"))
       let server = try ToolProcess(
         ["serve", "memory:", "--without-tokens", "--verbose", "--listen", "127.0.0.1:0"],
         messages: unwritable)
-      // It logs that it listens; then it cannot say where, which is a failure, but no crash.
+      // The log write fails silently; the message with the address fails the command without a crash.
       #expect(try server.ended() == 4)
     }
 
-    @Test("A server whose messages nobody reads any more goes on, and ends well")
+    @Test("A server with closed standard error continues and stops cleanly")
     func brokenMessages() throws {
       let pipe = Pipe()
       let port = Int.random(in: 10_000..<32_000)

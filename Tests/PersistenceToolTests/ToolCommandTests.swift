@@ -7,7 +7,7 @@ import Testing
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-@Suite("The tool's commands and exit codes")
+@Suite("Commands and exit codes")
 struct ToolCommandTests {
   private func movies() throws -> MemoryContext {
     try Rows.store(
@@ -22,7 +22,7 @@ struct ToolCommandTests {
       })
   }
 
-  @Test("query prints rows in order, cut to a page, in three formats, and counts on standard error")
+  @Test("query prints sorted, paged rows in three formats, and the count on standard error")
   func query() throws {
     let tool = ToolHarness.holding(try movies())
     let arguments = [
@@ -63,7 +63,7 @@ struct ToolCommandTests {
     #expect(tool("query", "held:", "Movie", "--plan", "--limit", "0").messages.contains("plan: scan"))
   }
 
-  @Test("What a user writes may begin with a minus: conditions, fields, and names in rules")
+  @Test("Conditions, fields and names in rules may start with a minus")
   func minus() throws {
     let schema = try ModelSchema(
       name: "-M", fields: [FieldSchema("id", .int64), FieldSchema("-n", .int64)], key: ["id"])
@@ -81,7 +81,7 @@ struct ToolCommandTests {
     #expect(try destination.schema(of: "-N", in: "").field(named: "-k") != nil)
   }
 
-  @Test("Conditions that are wrong are usage errors that show the place")
+  @Test("Invalid conditions are usage errors that show the position")
   func wrongConditions() throws {
     let tool = ToolHarness.holding(try movies())
     let run = tool("query", "held:", "Movie", "--where", "budget >= 1e7 and bugdet = 5")
@@ -97,10 +97,10 @@ struct ToolCommandTests {
     }
     let unknown = tool("query", "held:", "Film")
     #expect(unknown.code == 3)
-    #expect(unknown.messages.contains("it holds “Movie”"))
+    #expect(unknown.messages.contains("its models are “Movie”"))
   }
 
-  @Test("inspect says what a store holds, for people and for scripts")
+  @Test("inspect describes a store as a table and as JSON")
   func inspect() throws {
     let tool = ToolHarness.holding(try movies())
     let run = tool("inspect", "held:")
@@ -117,14 +117,14 @@ struct ToolCommandTests {
     }
   }
 
-  @Test("migrate copies, refuses what is not empty, and verify tells stores apart by exit code")
+  @Test("migrate copies and refuses a non-empty destination; verify reports differences by exit code")
   func migrateAndVerify() throws {
     let (source, destination) = (try movies(), MemoryContext())
     var tool = ToolHarness.holding(source)
     tool.engines.append(ToolHarness.held("other", destination))
     let run = tool("migrate", "held:", "other:", "--batch", "7")
     #expect(run.code == 0, "\(run)")
-    #expect(run.output.contains("300 records of 1 model copied, read back, and the digests are the same"))
+    #expect(run.output.contains("300 records of 1 model copied, verified by digest"))
     let equal = tool("verify", "held:", "other:")
     #expect(equal.code == 0)
     #expect(equal.output.hasPrefix("= Movie: 300 records, digest "))
@@ -140,14 +140,14 @@ struct ToolCommandTests {
     }
     let different = tool("verify", "held:", "other:")
     #expect(different.code == 1)
-    #expect(different.output.contains("* Movie: 298 the same, 1 only in A, 0 only in B, 1 changed"))
+    #expect(different.output.contains("* Movie: 298 equal, 1 only in A, 0 only in B, 1 changed"))
     #expect(different.output.contains("  - 5\n"))
     #expect(different.output.contains("  * 7\n"))
     #expect(different.output.contains("title: 'Title 7' in A, 'changed\\u{1b}' in B"))
     #expect(tool("verify", "held:", "other:", "--format", "json").code == 1)
   }
 
-  @Test("Progress lines go to standard error, or nowhere")
+  @Test("Progress goes to standard error, or nowhere")
   func progress() throws {
     var tool = ToolHarness.holding(try movies())
     tool.engines.append(ToolHarness.held("other", MemoryContext()))
@@ -157,7 +157,7 @@ struct ToolCommandTests {
     #expect(try JSONDecoder().decode(MigrationReport.self, from: Data(run.output.utf8)).counts.written == 300)
   }
 
-  @Test("An interrupt during a migration exits with 130 and says that the destination is partial")
+  @Test("An interrupted migration exits with 130 and reports the partial destination")
   func interrupted() throws {
     let destination = MemoryContext()
     var tool = ToolHarness.holding(try movies())
@@ -165,12 +165,12 @@ struct ToolCommandTests {
     tool.isInterrupted = { ((try? destination.count(FetchRequest(Rows.movie.get()))) ?? 0) >= 100 }
     let run = tool("migrate", "held:", "other:", "--batch", "50")
     #expect(run.code == 130, "\(run)")
-    #expect(run.messages.contains("holds a part of the source"))
+    #expect(run.messages.contains("holds part of the source"))
     #expect(try destination.count(FetchRequest(Rows.movie.get())) == 100)
   }
 
   @Test(
-    "A source that does not exist is an error, and nothing is made", arguments: ToolEngines.all.map(\.scheme))
+    "A missing source is an error, and nothing is created", arguments: ToolEngines.all.map(\.scheme))
   func missing(scheme: String) throws {
     let folder = try TemporaryFolder()
     let tool = ToolHarness()
@@ -188,7 +188,7 @@ struct ToolCommandTests {
   }
 
   @Test(
-    "Wrong options of either store are found before anything is opened",
+    "Invalid options of either store fail before anything is opened",
     arguments: ToolEngines.all.map(\.scheme))
   func wrongOptions(scheme: String) throws {
     let folder = try TemporaryFolder()
@@ -201,7 +201,7 @@ struct ToolCommandTests {
     #expect(folder.names.isEmpty)
   }
 
-  @Test("Help is a result; wrong commands are usage errors")
+  @Test("Help is a result; invalid commands are usage errors")
   func help() {
     let tool = ToolHarness()
     for arguments in [["--help"], [], ["help"], ["help", "query"], ["query", "--help"]] {
@@ -220,7 +220,7 @@ struct ToolCommandTests {
     }
   }
 
-  @Test("Output that cannot be written is a failure")
+  @Test("A failed write of the output is a failure")
   func brokenOutput() throws {
     let engines = ToolHarness.holding(try movies()).engines
     let session = ToolSession(

@@ -4,18 +4,18 @@ import PersistenceTool
 import Synchronization
 import PersistenceDriverSupport
 
-/// Runs the tool in this process and keeps what it printed.
+/// Runs the tool in this process and captures its output.
 struct ToolHarness: Sendable {
-  /// What a run printed, and how it ended.
+  /// The output and the exit code of a run.
   struct Run: Sendable {
     let code: Int32
     let output: String
     let messages: String
   }
 
-  /// Engines beside those that the tool has, such as one that holds a store made by the test.
+  /// Additional engines, for example one with a store of the test.
   var engines = ToolEngines.all
-  /// The tool's executable, where a command starts itself a second time.
+  /// The tool's executable, for commands that start a second process.
   var executable: URL?
   var isInterrupted: @Sendable () -> Bool = { false }
 
@@ -31,11 +31,9 @@ struct ToolHarness: Sendable {
     return Run(code: code, output: output.text, messages: messages.text)
   }
 
-  /// Runs a command that awaits on a thread of its own: in a test's it would block the pool that it waits for.
+  /// Runs a command on its own thread, because it would block the cooperative pool that it waits for.
   func aside(_ arguments: String...) async -> Run {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(returning: run(arguments)) }
-    }
+    await BlockingThread.run { () -> Run in run(arguments) }
   }
 
   private final class Collector {
@@ -46,14 +44,14 @@ struct ToolHarness: Sendable {
 }
 
 extension ToolHarness {
-  /// A harness that knows a store in memory by the URL `held:`.
+  /// A harness with a store in memory at the URL `held:`.
   static func holding(_ store: MemoryContext) -> ToolHarness {
     var harness = ToolHarness()
     harness.engines.append(held("held", store))
     return harness
   }
 
-  /// An engine whose one store is a given one, which survives being closed.
+  /// An engine whose only store is the given one; closing has no effect.
   static func held(_ scheme: String, _ store: MemoryContext) -> StorageEngine {
     StorageEngine(scheme: scheme, options: [StoreOption("mode", .choice(["a", "b"]), "for tests")]) {
       _, _, _ in
@@ -62,7 +60,7 @@ extension ToolHarness {
   }
 }
 
-/// A store in memory that closing leaves as it is.
+/// A store in memory that ignores closing.
 final class HeldContext: StorageContextWrapper {
   let wrapped: any StorageContext
 
@@ -72,7 +70,7 @@ final class HeldContext: StorageContextWrapper {
   func close() throws {}
 }
 
-/// A folder that a test may write to, removed when the test is done with it.
+/// A temporary folder of a test, removed on deinitialization.
 final class TemporaryFolder {
   let path: String
 
@@ -88,13 +86,13 @@ final class TemporaryFolder {
   /// A path in the folder.
   func callAsFunction(_ name: String) -> String { path + "/" + name }
 
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   func file(_ name: String, _ content: String) throws -> String {
     try Data(content.utf8).write(to: URL(fileURLWithPath: self(name)))
     return self(name)
   }
 
-  /// The names of what is in the folder.
+  /// The names of the folder's contents.
   var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 }
 
@@ -116,7 +114,7 @@ enum Rows {
       ], key: ["id"])
   }
 
-  /// Makes a row of the movie model; fields that are not named are nil, and not seen.
+  /// A row of the movie model; other fields are nil, and `seen` is false.
   static func row(_ id: Int64, _ values: [String: PersistentValue]) throws -> [PersistentValue] {
     let schema = try movie.get()
     return schema.fields.map { field in
@@ -138,7 +136,7 @@ enum Rows {
     return store
   }
 
-  /// Every kind of value, with whatever is hard about it.
+  /// Rows with every kind of value and its edge cases.
   static func hard() throws -> [[PersistentValue]] {
     let decimal = Decimal(canonicalText: "12345678901234567890123456789.012345678") ?? .nan
     let document = "{\"a\":[1,9007199254740993,0.10,null,\"\\u0001é\"],\"é\":{\"b\":true}}"

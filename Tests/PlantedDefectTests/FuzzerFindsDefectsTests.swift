@@ -3,16 +3,16 @@ import PlantedDefects
 import Testing
 
 extension PlantedDefectTests {
-  @Suite("The fuzzer can fail")
+  @Suite("Fuzzer: planted defects")
   struct FuzzerFindsDefects {
-    @Test("the fuzzer finds every defect of meaning within 20,000 operations")
+    @Test("the fuzzer finds every semantic defect within 20,000 operations")
     func everyDefect() async throws {
       let defects = PlantedDefect.all.filter(\.isSemantic)
       #expect(defects.count >= 45)
       let reports = await Parallel.map(defects) { defect in
         Result {
           var fuzzer = Fuzzer(seed: 2, operations: 20_000)
-          // What is asked here is whether, not by which least program.
+          // This test does not need the smallest program.
           fuzzer.shrinkingTime = .zero
           let report = try fuzzer.run(on: [defect.context])
           print("\(defect) — \(Self.text(of: report))".replacing("\n", with: " "))

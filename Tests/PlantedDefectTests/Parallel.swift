@@ -1,4 +1,4 @@
-/// Work that is done two at a time: most of a check is waiting, or one thread's.
+/// Runs work two at a time, because most of a check is waiting, or single-threaded.
 enum Parallel {
   static func map<Input: Sendable, Output: Sendable>(
     _ inputs: [Input], _ body: @escaping @Sendable (Input) async -> Output

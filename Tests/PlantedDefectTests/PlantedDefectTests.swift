@@ -1,5 +1,5 @@
 import Testing
 
-/// One after another: checks of time-outs are run beside nothing else.
+/// Serialized, because checks of timeouts need an idle machine.
 @Suite("Planted defects", .serialized)
 enum PlantedDefectTests {}

@@ -3,16 +3,16 @@ import PlantedDefects
 import Testing
 
 extension PlantedDefectTests {
-  @Suite("The suite can fail")
+  @Suite("Suite: planted defects")
   struct SuiteFindsDefects {
-    @Test("the suite catches every planted defect, and says by which check")
+    @Test("the suite finds every planted defect, and names the check")
     func everyDefect() async throws {
       let defects = PlantedDefect.all
       #expect(defects.count >= 45)
       #expect(Set(defects.map(\.name)).count == defects.count, "their names are unique")
       let catches = await Parallel.map(defects) { defect in
         let found = await Self.firstCatch(of: defect)
-        // As it comes: a whole table at once is more than the pipe of `swift test` takes.
+        // Line by line, because the pipe of `swift test` cannot take a whole table at once.
         print("\(defect) — \(found ?? "NOT CAUGHT")")
         return found
       }
@@ -22,7 +22,7 @@ extension PlantedDefectTests {
       }
     }
 
-    @Test("without a defect, what the defects are made of passes", arguments: PlantedDefect.Control.all)
+    @Test("the machinery without a defect passes", arguments: PlantedDefect.Control.all)
     func control(control: PlantedDefect.Control) async throws {
       let checks = ConformanceCheck.all.filter { control.rules.contains($0.rules[0]) }
       let report = await ConformanceSuite(checks: checks, timeLimit: .seconds(60)).run(on: control.context)
@@ -33,7 +33,7 @@ extension PlantedDefectTests {
       #expect(report.isConforming)
     }
 
-    /// Runs checks until one fails: first those of the rule that the defect is about, then the others.
+    /// Runs checks until one fails, those of the defect's main rule first.
     private static func firstCatch(of defect: PlantedDefect) async -> String? {
       func rank(_ check: ConformanceCheck) -> Int {
         if check.rules.first == defect.rules.first { return 0 }

@@ -1,15 +1,16 @@
 import Foundation
+import PersistenceDriverSupport
 
-/// A connection on which anything can be sent, also what no client library would send.
+/// A connection that can send any bytes, including those that no client library would send.
 ///
-/// Its calls block, so tests make them by ``run(_:_:)``, on a thread of their own.
+/// Its calls block, so tests use ``run(_:_:)``, on a thread of its own.
 public final class RawConnection {
   private let descriptor: Int32
 
   /// Connects to a port of this machine.
   ///
   /// - Parameter port: The port.
-  /// - Throws: `POSIXError` where nobody listens.
+  /// - Throws: `POSIXError` if the connection is refused.
   public init(port: Int) throws {
     #if canImport(Glibc)
       let kind = Int32(SOCK_STREAM.rawValue)
@@ -34,7 +35,7 @@ public final class RawConnection {
 
   deinit { close(descriptor) }
 
-  /// Sends bytes; says whether the other side still takes them.
+  /// Sends bytes, and returns whether the peer still accepts them.
   @discardableResult
   public func send(_ bytes: some Sequence<UInt8>) -> Bool {
     var rest = Array(bytes)[...]
@@ -48,18 +49,18 @@ public final class RawConnection {
     return true
   }
 
-  /// Sends a text; says whether the other side still takes it.
+  /// Sends text, and returns whether the peer still accepts it.
   @discardableResult
   public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-  /// Receives what there is, up to some bytes; empty where the other side has closed.
+  /// Receives the available bytes, up to a limit; empty if the peer has closed the connection.
   public func receive(_ limit: Int = 65_536) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: limit)
     let count = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, limit, 0) }
     return Array(bytes.prefix(max(0, count)))
   }
 
-  /// Receives everything until the other side closes.
+  /// Receives everything until the peer closes the connection.
   public func receiveAll() -> String {
     var all: [UInt8] = []
     while true {
@@ -69,14 +70,10 @@ public final class RawConnection {
     }
   }
 
-  /// Runs a closure with a connection on a thread of its own.
+  /// Runs a closure with a connection, on a thread of its own.
   public static func run<Result: Sendable>(
     _ port: Int, _ body: @escaping @Sendable (RawConnection) throws -> Result
   ) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread {
-        continuation.resume(with: Swift.Result { try body(RawConnection(port: port)) })
-      }
-    }
+    try await BlockingThread.run { () throws -> Result in try body(RawConnection(port: port)) }
   }
 }

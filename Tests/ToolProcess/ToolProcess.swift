@@ -1,14 +1,14 @@
 public import Foundation
 import PersistenceConformance
 
-/// The real tool, as a process of its own.
+/// The real tool, as a process.
 ///
-/// Waiting for it blocks: where other tests hold the threads of the cooperative pool, a test that suspended would go on
-/// long after what it waited for.
+/// Waiting for it blocks the thread. A test that suspended instead could resume late, while other tests hold
+/// the cooperative pool.
 public final class ToolProcess {
-  /// What a test waited for in vain.
+  /// A condition that did not become true.
   public struct Failure: Error, CustomStringConvertible {
-    /// What was waited for, and what the tool said.
+    /// The condition, and the output of the tool.
     public let description: String
   }
 
@@ -19,9 +19,9 @@ public final class ToolProcess {
   ///
   /// - Parameters:
   ///   - arguments: Its arguments.
-  ///   - environment: Variables beside those of this process.
-  ///   - messages: Where its standard error goes instead of a file that can be read.
-  /// - Throws: ``Failure`` where it has not been built, and what keeps it from being started.
+  ///   - environment: Additional environment variables.
+  ///   - messages: Receives standard error instead of a readable file.
+  /// - Throws: ``Failure`` if the tool has not been built, and errors of starting it.
   public init(_ arguments: [String], environment: [String: String] = [:], messages: FileHandle? = nil) throws
   {
     guard let tool = WorkerProgram.besideThisProgram("persistence") else {
@@ -49,10 +49,10 @@ public final class ToolProcess {
     return try FileHandle(forWritingTo: url)
   }
 
-  /// What it has printed.
+  /// The standard output.
   public var output: String { text("output") }
 
-  /// What it has said on standard error.
+  /// The standard error.
   public var messages: String { text("messages") }
 
   private func text(_ name: String) -> String {
@@ -62,16 +62,16 @@ public final class ToolProcess {
   /// Sends a signal.
   public func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-  /// Ends it at once, whatever it is doing.
+  /// Kills the process.
   public func killed() {
     send(SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Waits until it has said something.
+  /// Waits for text on standard error.
   ///
-  /// - Parameter text: What.
-  /// - Throws: ``Failure`` where it ends without, or half a minute has passed.
+  /// - Parameter text: The text.
+  /// - Throws: ``Failure`` if the process ends without it, or after half a minute.
   public func waits(for text: String) throws {
     try waits("it said “\(text)”") {
       if messages.contains(text) { return true }
@@ -80,10 +80,10 @@ public final class ToolProcess {
     }
   }
 
-  /// Waits until it has ended.
+  /// Waits for the end of the process.
   ///
-  /// - Returns: The code that it exited with; nil where a signal ended it.
-  /// - Throws: ``Failure`` where half a minute has passed.
+  /// - Returns: The exit code; nil if a signal ended the process.
+  /// - Throws: ``Failure`` after half a minute.
   public func ended() throws -> Int32? {
     try waits("it ended") { !process.isRunning }
     return process.terminationReason == .exit ? process.terminationStatus : nil
@@ -101,12 +101,12 @@ public final class ToolProcess {
 }
 
 extension ToolProcess {
-  /// Starts `serve` on a port that is free, and waits until it listens.
+  /// Starts `serve` on a free port and waits until it listens.
   ///
   /// - Parameters:
-  ///   - arguments: Those after `serve`, but for `--listen`.
-  ///   - environment: Variables beside those of this process.
-  ///   - host: Where it listens.
+  ///   - arguments: The arguments of `serve`, without `--listen`.
+  ///   - environment: Additional environment variables.
+  ///   - host: The address to listen on.
   /// - Returns: The server and its port.
   /// - Throws: ``Failure``.
   public static func serving(

@@ -1,6 +1,6 @@
 import PersistenceCore
 
-/// A record with a unique tag, whose version its fellows share.
+/// A record with a unique tag and a version that it shares with others.
 struct Mark: PersistentRecord {
   var id: Int
   var version: Int
@@ -59,7 +59,7 @@ struct Echo: PersistentRecord {
   }
 }
 
-/// An account of a bank whose money must stay.
+/// An account of a bank whose total must stay constant.
 struct Account: PersistentRecord {
   var id: Int
   var balance: Int

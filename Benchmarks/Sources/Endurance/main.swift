@@ -1,5 +1,5 @@
-// Kills and crowds, from outside: for each durable engine, a writing process is killed at random instants, and
-// several processes write and read one store at once. Every rule is checked through the public API.
+// Endurance of durable engines: kills a writing process at random moments, and lets several processes write
+// and read one store. It checks every rule through the public API.
 //
 //   swift run --package-path Benchmarks Endurance [KILLS] [ENGINE…]
 
@@ -15,11 +15,12 @@ import SeededRandom
   import Glibc
 #endif
 
+SQLiteLibrary.tuneForParallelReads()
 let engines: [StorageEngine] = [.sqlite, .lmdb, .json]
 let arguments = CommandLine.arguments
 
 func open(_ url: String) throws -> any PersistentRepository {
-  // Every opening after a kill reports a recovery.
+  // Silent, because each opening after a kill reports a recovery.
   var logger = Logger(label: "endurance")
   logger.logLevel = .error
   return try Repository(opening: url, engines: engines, monitoring: Monitoring(logger: logger))
@@ -35,8 +36,7 @@ func check(_ condition: Bool, _ message: @autoclosure () -> String) {
   exit(1)
 }
 
-/// Writes version after version, three records of each of two models in one transaction, and says when one is
-/// committed.
+/// Writes versions, each with three records of two models in one transaction, and prints each commit.
 func writeVersions(_ url: String) throws {
   let repository = try open(url)
   var version = try repository.find(Mark.self, id: 0)?.version ?? 0
@@ -55,7 +55,7 @@ func writeVersions(_ url: String) throws {
   }
 }
 
-/// Moves money between accounts, so many times.
+/// Makes a number of transfers between accounts.
 func transfer(_ url: String, times: Int, seed: UInt64) throws {
   let repository = try Repository(opening: url, engines: engines)
   var generator = SplitMix(state: seed)
@@ -95,7 +95,8 @@ func kills(_ url: String, _ count: Int) throws {
     let marks = Array(try repository.filter(Mark.self).result())
     let echoes = Array(try repository.filter(Echo.self).result())
     let versions = Set(marks.prefix(3).map(\.version) + echoes.map(\.version))
-    check(versions.count == 1 && echoes.count == 3, "round \(round): a transaction is torn: \(versions)")
+    check(
+      versions.count == 1 && echoes.count == 3, "round \(round): a transaction is incomplete: \(versions)")
     let version = versions.first ?? 0
     check(
       version == acknowledged || version == acknowledged + 1,
@@ -103,7 +104,7 @@ func kills(_ url: String, _ count: Int) throws {
     let extra = marks.dropFirst(3).map(\.version)
     check(
       extra == Array(stride(from: 5, through: version, by: 5)),
-      "round \(round): records are missing or too many")
+      "round \(round): the number of records is wrong")
     let tagged = try repository.filter(Mark.self, where: \.tag == "m1-\(version)").count()
     check(tagged == 1, "round \(round): the unique index and the records differ")
     if version == acknowledged { atAcknowledged += 1 } else { inFlight += 1 }
@@ -122,7 +123,7 @@ func crowds(_ url: String, processes: Int, times: Int) throws {
   var snapshots = 0
   while writers.contains(where: \.isRunning) {
     let accounts = Array(try repository.filter(Account.self).result())
-    check(accounts.reduce(0) { $0 + $1.balance } == 20_000, "a snapshot is torn")
+    check(accounts.reduce(0) { $0 + $1.balance } == 20_000, "a snapshot is inconsistent")
     snapshots += 1
   }
   for writer in writers { check(writer.terminationStatus == 0, "a writer failed") }

@@ -2,7 +2,7 @@ import Foundation
 import PersistenceCore
 import SeededRandom
 
-/// The ten-field movie of the performance notes, written by hand so that this package needs no macros.
+/// The ten-field movie of the benchmarks, written by hand so that this package needs no macros.
 struct Movie: PersistentRecord {
   var id: Int64
   var uuid: UUID
@@ -51,7 +51,7 @@ struct Movie: PersistentRecord {
     row.encode(overview, at: 9)
   }
 
-  /// The movie of a number: the same in every run.
+  /// Returns the movie of a number, which is the same in every run.
   init(number: Int) {
     var generator = SplitMix(state: UInt64(number))
     id = Int64(number)

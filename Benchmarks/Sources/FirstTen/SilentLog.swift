@@ -1,6 +1,6 @@
 import Logging
 
-/// A log handler that says nothing, so that printing is not measured.
+/// A log handler that discards everything, so that logging is not measured.
 struct SilentLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level = .critical

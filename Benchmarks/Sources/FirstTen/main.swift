@@ -1,8 +1,7 @@
-// The first ten of many, each in a process of its own: how long from opening the store to holding ten movies, and
-// how much memory more than a process that does nothing. The bar is on fresh processes; the column beside it is the
-// same after the system was asked to forget the store's files, which measures the disk more than the library. Then all
-// of a million, one after the other, and the most memory of its own that the process has meanwhile: without the pages
-// of files that the system maps, and takes back as it likes.
+// Measures the first ten movies of many, each in a new process: the time from opening the store to ten
+// movies, and the additional memory over an empty process. The goal applies to new processes. The next column
+// repeats it after eviction of the store's files from the system's cache, which measures the disk. Then it
+// reads a million movies in sequence, and measures the process's private memory, without mapped files.
 //
 //   swift run -c release FirstTen [FOLDER]         makes the stores (once) and prints the table
 
@@ -15,21 +14,22 @@ import PersistenceSQLite
   import Glibc
 #endif
 
+SQLiteLibrary.tuneForParallelReads()
 let engines: [StorageEngine] = [.sqlite, .lmdb]
 let arguments = CommandLine.arguments
 let quiet = Monitoring(logger: .init(label: "benchmark") { _ in SilentLog() })
 
-/// What a child process measured.
+/// The measurements of a child process.
 struct Measurement: Codable {
   var milliseconds: Double
   var peakKilobytes: Int
   var rows: Int
-  /// The most memory of its own that was seen, in kilobytes; where the system does not tell it apart, that of all.
+  /// The peak of private memory in kilobytes, or of all memory if the system does not distinguish them.
   var ownKilobytes = 0
 }
 
 #if os(Linux)
-  /// A line of what the system says of this process, in kilobytes.
+  /// Returns a value from the system's status of this process, in kilobytes.
   func status(_ name: String) -> Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
@@ -37,7 +37,7 @@ struct Measurement: Codable {
   }
 #endif
 
-/// The memory of this process' own, in kilobytes.
+/// The private memory of this process, in kilobytes.
 func ownMemory() -> Int {
   #if os(Linux)
     status("RssAnon:")
@@ -46,10 +46,10 @@ func ownMemory() -> Int {
   #endif
 }
 
-/// The most memory that this process has held, in kilobytes.
+/// The peak memory of this process, in kilobytes.
 func peakMemory() -> Int {
   #if os(Linux)
-    // Not ru_maxrss, which a process inherits from the one that started it.
+    // Not ru_maxrss, which a process inherits from its parent.
     status("VmHWM:")
   #else
     var usage = rusage()
@@ -62,7 +62,7 @@ func report(_ measurement: Measurement) throws {
   print(String(decoding: try JSONEncoder().encode(measurement), as: UTF8.self))
 }
 
-/// All movies of a store that is opened for it, as they are asked for in an app.
+/// Opens a store and returns all its movies, as an app does.
 func movies(_ url: String, sorted: Bool) throws -> AnyCollection<Movie> {
   let repository: any PersistentRepository = try Repository(
     opening: url, engines: engines, monitoring: quiet)
@@ -82,7 +82,7 @@ func read(_ url: String, sorted: Bool) throws -> Measurement {
   return Measurement(milliseconds: milliseconds, peakKilobytes: peakMemory(), rows: rows)
 }
 
-/// Reads all movies, one after the other, through the lazy collection.
+/// Reads all movies in sequence, through the lazy collection.
 func readAll(_ url: String, sorted: Bool) throws -> Measurement {
   let clock = ContinuousClock()
   var measurement = Measurement(milliseconds: 0, peakKilobytes: 0, rows: 0)
@@ -100,7 +100,7 @@ func readAll(_ url: String, sorted: Bool) throws -> Measurement {
   return measurement
 }
 
-/// Asks the system to forget what it has cached of a store's files, so that the next read is cold.
+/// Evicts a store's files from the system's cache, so that the next read is cold.
 func chill(_ path: String) {
   #if canImport(Glibc)
     var files = [path]
@@ -144,10 +144,10 @@ func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
 func table(folder: String) throws {
   try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  print("First ten movies, opening included; a fresh process each; median of 7.")
+  print("First ten movies, opening included; a new process each; median of 7.")
   print("store                     order       ms   ms, files evicted   MB over an empty process")
   var isGood = true
-  // By store and order, of the fewest rows.
+  // By store and order, for the smallest number of rows.
   var few: [String: Double] = [:]
   for rows in [10_000, 1_000_000] {
     for scheme in ["sqlite", "lmdb"] {
@@ -181,13 +181,15 @@ func table(folder: String) throws {
   }
   let bar = "by key within 5 ms and 20 MB, and no more than 3 MB more of a million than of ten thousand"
   print(isGood ? "Kept: \(bar)." : "NOT kept: \(bar).")
-  print("\nAll of a million, one after the other; a fresh process each.")
+  print("\nAll of a million in sequence; a new process each.")
   print("store                     order        s   MB of its own")
   var staysSmall = true
   for scheme in ["sqlite", "lmdb"] {
     for order in ["key", "title"] {
       let all = try child(["all", "\(scheme):\(folder)/movies-1000000.\(scheme)", order])
-      guard all.rows == 1_000_000 else { throw PersistenceError(.damaged, "not a million movies") }
+      guard all.rows == 1_000_000 else {
+        throw PersistenceError(.damaged, "the store has not a million movies")
+      }
       let megabytes = Double(all.ownKilobytes) / 1024
       if megabytes > 50 { staysSmall = false }
       let name = "\(scheme), 1000000 rows".padding(toLength: 26, withPad: " ", startingAt: 0)

@@ -2,8 +2,8 @@ import DataAccess
 import Foundation
 import PersistenceCore
 
-// What a layered store costs beside the store that answers, where that is the cache: points and pages of fifty.
-// Interleaved, since other work on the machine disturbs both alike; the median of the rounds counts.
+// Compares a layered data source with its cache, for single objects and for pages of fifty. Runs are
+// interleaved, so that other work disturbs both alike, and the median counts.
 
 struct Entry: PersistentRecord {
   var id: Int
@@ -40,7 +40,7 @@ func nanoseconds(_ repetitions: Int, _ body: () async throws -> Int) async throw
   let start = ContinuousClock.now
   var sum = 0
   for _ in 0..<repetitions { sum &+= try await body() }
-  precondition(sum > 0, "nothing was found")
+  precondition(sum > 0, "the lookup found nothing")
   return (ContinuousClock.now - start) / .nanoseconds(1) / Double(repetitions)
 }
 

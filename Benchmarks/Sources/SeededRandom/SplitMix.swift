@@ -1,11 +1,11 @@
-/// A small generator with a fixed seed (Steele, Lea and Flood, 2014: SplitMix64).
+/// A random number generator with a seed (Steele, Lea and Flood, 2014: SplitMix64).
 public struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 
-  /// Makes a generator of a seed.
+  /// Creates the generator of a seed.
   public init(state: UInt64) { self.state = state }
 
-  /// The next number.
+  /// Returns the next number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state

@@ -10,10 +10,11 @@ import PersistenceServer
   import FoundationNetworking
 #endif
 
-/// Serves a store of films on one port, and the very same answers without a store on another: what is lost between the
-/// two is this package's, the rest is the framework's.
+/// Serves a store of films on one port, and the same answers without a store on another.
 ///
-/// `Serving STORE-URL STORE-PORT BARE-PORT ROWS`; what to ask is in .ci/bench-server.
+/// The difference is the cost of this package; the rest is the framework's.
+///
+/// `Serving STORE-URL STORE-PORT BARE-PORT ROWS`; .ci/bench-server has the requests.
 struct Film: PersistentRecord {
   var id: Int
   var title: String
@@ -54,6 +55,7 @@ struct Film: PersistentRecord {
   }
 }
 
+SQLiteLibrary.tuneForParallelReads()
 let arguments = CommandLine.arguments
 guard arguments.count == 5, let storePort = Int(arguments[2]), let barePort = Int(arguments[3]),
   let rows = Int(arguments[4])
@@ -74,7 +76,7 @@ let server = StoreServer(
   storage, tokens: try AccessTokens(read: ["a-token-that-may-read"], write: ["a-token-that-may-write"]),
   logger: logger)
 
-/// What the store's server answers, byte by byte.
+/// The answer of the store's server, byte for byte.
 func answer(_ path: String) async throws -> ByteBuffer {
   var request = URLRequest(
     url: URL(string: "http://127.0.0.1:\(storePort)\(path)") ?? URL(fileURLWithPath: "/"))

@@ -1,24 +1,24 @@
-/// What a contender found, which must be what the others found.
+/// The result of a contender, which must equal the results of the others.
 struct Answer: Hashable, Codable, CustomStringConvertible {
-  /// How many movies.
+  /// The number of movies.
   private(set) var count = 0
-  /// A checksum of all their fields, or of some; it depends on their order.
+  /// A checksum of all or some of their fields, which depends on their order.
   private(set) var checksum: UInt64 = 0
 
-  /// Nothing yet.
+  /// An empty answer.
   init() {}
 
-  /// A number alone.
+  /// An answer with a number only.
   init(count: Int) { self.count = count }
 
-  /// All fields of movies, in their order.
+  /// An answer with all fields of movies, in order.
   init(_ movies: some Sequence<Movie>) {
     for movie in movies { add(movie) }
   }
 
   var description: String { "\(count) movies, checksum \(String(checksum, radix: 16))" }
 
-  /// Adds all fields of a movie, outside of what is measured.
+  /// Adds all fields of a movie, outside the measured time.
   mutating func add(_ movie: Movie) {
     addLightly(movie)
     for text in [movie.title, movie.genre, movie.rating.rawValue, movie.overview] {
@@ -30,7 +30,7 @@ struct Answer: Hashable, Codable, CustomStringConvertible {
     mix(movie.releasedAt.timeIntervalSinceReferenceDate.bitPattern)
   }
 
-  /// Adds so little of a movie that adding does not count beside reading it.
+  /// Adds a small part of a movie, whose cost is negligible beside reading it.
   mutating func addLightly(_ movie: borrowing Movie) {
     count += 1
     mix(UInt64(bitPattern: movie.id))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A report as a picture: a bar for each contender, on a logarithmic scale, with the limit as a line.
+/// A chart of a report: a bar for each contender on a logarithmic scale, and the reference as a line.
 struct Chart {
   let report: Report
 
@@ -13,7 +13,7 @@ struct Chart {
     Names.codable: "#b79ad6",
   ]
 
-  /// The picture in SVG.
+  /// The chart as SVG.
   var svg: String {
     var y = 64.0
     var body = ""
@@ -66,7 +66,7 @@ struct Chart {
       text += Self.text(String(format: "%.2f", ratio), x: end + 4, y: y + 9, style: "font-size=\"10\"")
       y += 12
     }
-    // A short mark where the library means to be.
+    // A short mark at the library's goal.
     let goal = Self.place(outcome.goal)
     text +=
       "<line x1=\"\(goal)\" x2=\"\(goal)\" y1=\"\(top - 1)\" y2=\"\(top + 11)\" stroke=\"#111111\" "

@@ -1,9 +1,9 @@
-/// What is measured in a process of its own, since memory and caches interfere.
+/// An engine, which a separate process measures because memory and caches interfere.
 enum Engine: String, Codable, CaseIterable {
   case sqlite
   case lmdb
   case json
-  /// No engine, but whole stores from one to another.
+  /// Copies of whole stores between engines.
   case copy
 
   var title: String {
@@ -16,7 +16,7 @@ enum Engine: String, Codable, CaseIterable {
   }
 }
 
-/// The names of contenders, by which ratios are asked for.
+/// The names of contenders, for ratios.
 enum Names {
   static let raw = "raw C"
   static let library = "Persistence"
@@ -29,7 +29,7 @@ enum Names {
   static let codable = "Codable"
 }
 
-/// Something that a contender's engine refused.
+/// An error of a contender's engine.
 struct Failure: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }

@@ -1,25 +1,25 @@
 import Foundation
 
-/// A folder that contenders keep their files in.
+/// A folder for the files of contenders.
 struct Folder {
   let path: String
 
-  /// Makes the folder.
+  /// Creates the folder.
   init(_ path: String) throws {
     self.path = path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
-  /// The path of something in the folder.
+  /// Returns a path in the folder.
   func path(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// A folder in the folder, made anew.
+  /// Creates an empty folder in the folder.
   func new(_ name: String) throws -> Folder {
     try remove(name)
     return try Folder(path(name))
   }
 
-  /// Removes what begins with a name: a store and what lies beside it.
+  /// Removes files with a name prefix: a store and its companion files.
   func remove(_ name: String) throws {
     for entry in try FileManager.default.contentsOfDirectory(atPath: path) where entry.hasPrefix(name) {
       try FileManager.default.removeItem(atPath: self.path(entry))

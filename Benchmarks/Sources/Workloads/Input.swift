@@ -1,15 +1,15 @@
 import Foundation
 import SeededRandom
 
-/// What all contenders are given: the same movies, keys and changes in every run.
+/// The input of all contenders: the same movies, keys and changes in every run.
 struct Input {
-  /// The movies, in the order of their keys.
+  /// The movies, in key order.
   let movies: [Movie]
   /// The keys of the point reads.
   let keys: [Int64]
-  /// Movies that replace those of the same keys, in no order.
+  /// Movies that replace those with the same keys, in random order.
   let changes: [Movie]
-  /// What the rows that are committed one by one are.
+  /// The movies that are committed one by one.
   let singles: [Movie]
 
   /// The keys of the point reads by title.
@@ -17,7 +17,7 @@ struct Input {
   /// The keys of the point reads by UUID.
   let uuids: [UUID]
 
-  /// Votes that one movie of fifty has.
+  /// A number of votes that one movie in fifty has.
   static let manyVotes = 980_000
 
   init(rows: Int, singles count: Int) {
@@ -37,7 +37,7 @@ struct Input {
     singles = (0..<count).map(Movie.init(number:))
   }
 
-  /// The movies with titles of which there is one each, in the order of the titles' bytes; sorted anew each time.
+  /// The movies with unique titles, in the order of the titles' bytes; sorted on each call.
   var byTitle: [Movie] {
     let titled = movies.map { movie in
       var movie = movie
@@ -47,7 +47,7 @@ struct Input {
     return titled.sorted { $0.title.utf8.lexicographicallyPrecedes($1.title.utf8) }
   }
 
-  /// The movies in the order of their UUIDs' bytes; sorted anew each time.
+  /// The movies in the order of their UUIDs' bytes; sorted on each call.
   var byUUID: [Movie] {
     movies.sorted { left, right in
       withUnsafeBytes(of: left.uuid.uuid) { left in
@@ -56,9 +56,9 @@ struct Input {
     }
   }
 
-  /// The title that only the movie of a number has.
+  /// Returns the unique title of a movie.
   private static func title(_ number: Int64) -> String {
-    // Odd times a number, of 32 bits: no two are the same.
+    // An odd factor modulo 2^32, so no two are the same.
     let mark = String(UInt32(truncatingIfNeeded: number) &* 2_654_435_761, radix: 36)
     return "\(mark) is a movie's title".padding(toLength: 20, withPad: " ", startingAt: 0)
   }

@@ -1,8 +1,8 @@
-/// Measures those parts of a run that count.
+/// Measures the relevant parts of a run.
 struct Stopwatch {
   private(set) var elapsed = Duration.zero
 
-  /// Does work that counts.
+  /// Runs measured work.
   mutating func measure<Result>(_ work: () throws -> Result) rethrows -> Result {
     let start = ContinuousClock.now
     let result = try work()
@@ -11,9 +11,9 @@ struct Stopwatch {
   }
 }
 
-/// One way to do the work of a workload.
+/// One contender's implementation of a workload.
 struct Entrant {
-  /// Runs the work once: preparing and checking outside of the watch, the work within.
+  /// Runs the work once, with preparation and checks outside the measured time.
   typealias Run = (inout Stopwatch) throws -> Answer
 
   let name: String
@@ -25,16 +25,16 @@ struct Entrant {
   }
 }
 
-/// Work that several contenders do, and how well the library means to do it.
+/// Work of several contenders, and the library's goal.
 struct Workload {
   let name: String
-  /// How many of what is counted one run does.
+  /// The number of units in one run.
   let units: Int
-  /// What is counted, such as rows.
+  /// The unit, such as a row.
   let unit: String
-  /// The most that the library may take, in times of the reference.
+  /// The library's goal, as a multiple of the reference's time.
   let goal: Double
-  /// The entrant that the ratios are of.
+  /// The reference of the ratios.
   let reference: String
   let entrants: [Entrant]
 
@@ -50,17 +50,17 @@ struct Workload {
     self.entrants = entrants
   }
 
-  /// Runs all entrants in turn, as often as asked after a first time that does not count.
+  /// Runs all entrants in turn, repeatedly after a warm-up.
   ///
-  /// - Parameter repetitions: How often.
+  /// - Parameter repetitions: The number of repetitions.
   /// - Returns: The medians.
-  /// - Throws: ``Disagreement`` where entrants found different things, and what an entrant throws.
+  /// - Throws: ``Disagreement`` if the entrants' results differ, and errors of entrants.
   func measure(repetitions: Int) throws -> Outcome {
     var seconds = Array(repeating: [Double](), count: entrants.count)
     var agreed: Answer?
     for round in 0...repetitions {
       for turn in entrants.indices {
-        // Each begins a round once in a while, since the first finds other caches than the last.
+        // Each entrant is first in some rounds, because the first one finds other caches.
         let number = (turn + round) % entrants.count
         var watch = Stopwatch()
         let answer = try entrants[number].run(&watch)
@@ -81,7 +81,7 @@ struct Workload {
   private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }
 
-/// Contenders that were asked for the same and found different things: what they took says nothing.
+/// The results of contenders differ, so their times mean nothing.
 struct Disagreement: Error, CustomStringConvertible {
   let workload: String
   let entrant: String

@@ -1,7 +1,7 @@
 import Foundation
 import SeededRandom
 
-/// The ten-field movie of the performance notes, the same for all contenders.
+/// The ten-field movie of the benchmarks, the same for all contenders.
 struct Movie: Codable, Hashable, Sendable {
   var id: Int64
   var uuid: UUID
@@ -14,7 +14,7 @@ struct Movie: Codable, Hashable, Sendable {
   var votes: Int
   var overview: String
 
-  /// The movie of a number: the same in every run.
+  /// Returns the movie of a number, which is the same in every run.
   init(number: Int) {
     var generator = SplitMix(state: UInt64(number))
     id = Int64(number)
@@ -47,7 +47,7 @@ struct Movie: Codable, Hashable, Sendable {
   }
 }
 
-/// Whom a movie is for.
+/// The rating of a movie.
 enum Rating: String, Codable, CaseIterable, Sendable {
   case g = "G"
   case pg = "PG"

@@ -1,27 +1,27 @@
 import Foundation
 
-/// What the command line asks for.
+/// The command-line options.
 struct Options {
   private(set) var rows = 100_000
   private(set) var repetitions = 9
   private(set) var engines = Engine.allCases
-  /// What the names of the workloads that are measured contain; nil for all.
+  /// The text in the names of the workloads to measure; nil for all.
   private(set) var work: String?
-  /// Where the results are written as JSON.
+  /// The path of the results as JSON.
   private(set) var results = "results.json"
-  /// Where the chart is drawn; nil for none.
+  /// The path of the chart; nil for none.
   private(set) var chart: String?
-  /// Where the stores are made; removed at the end.
+  /// The folder of the stores, removed at the end.
   private(set) var folder = FileManager.default.temporaryDirectory.path + "/persistence-workloads"
-  /// Where the plot of costs by size and of readers by number is drawn, which are then all that is measured.
+  /// The path of the scaling chart; if set, only scaling is measured.
   private(set) var scaling: String?
-  /// The most rows that costs are measured at.
+  /// The largest number of rows for scaling.
   private(set) var largest = 1_000_000
-  /// The size that this process measures one engine's costs at; nil where it does not.
+  /// The number of rows at which this process measures one engine; nil in other modes.
   private(set) var size: Int?
   /// Whether this process measures one engine's readers.
   private(set) var readsSideBySide = false
-  /// Whether this is the process of one engine.
+  /// Whether this process measures one engine.
   private(set) var isChild = false
 
   static let usage = """
@@ -57,7 +57,9 @@ struct Options {
   }
 
   private static func number(_ text: String, atLeast least: Int) throws -> Int {
-    guard let number = Int(text), number >= least else { throw Failure("\(text) is not at least \(least)") }
+    guard let number = Int(text), number >= least else {
+      throw Failure("\(text) is below the minimum \(least)")
+    }
     return number
   }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a workload's contenders took.
+/// The times of a workload's contenders.
 struct Outcome: Codable {
-  /// What one contender took for one run, in seconds.
+  /// The time of one run of one contender, in seconds.
   struct Timing: Codable {
     let name: String
     let median: Double
@@ -17,23 +17,23 @@ struct Outcome: Codable {
   let answer: Answer
   let timings: [Timing]
 
-  /// The median of a contender.
+  /// Returns the median of a contender.
   func median(of name: String) -> Double? { timings.first { $0.name == name }?.median }
 
-  /// What a contender took, in times of the reference.
+  /// Returns a contender's time as a multiple of the reference's.
   func ratio(of name: String) -> Double? {
     guard let own = median(of: name), let limit = median(of: reference), limit > 0 else { return nil }
     return own / limit
   }
 
-  /// What the library took, in times of the reference.
+  /// The library's time as a multiple of the reference's.
   var ratio: Double { ratio(of: Names.library) ?? .infinity }
 
-  /// Whether the library was as good as it means to be, to the two digits that are printed.
+  /// Whether the library met its goal, at the two printed digits.
   var isMet: Bool { (ratio * 100).rounded() <= (goal * 100).rounded() }
 }
 
-/// What a run measured, and where.
+/// The results of a run, and its machine.
 struct Report: Codable {
   var rows: Int
   var repetitions: Int

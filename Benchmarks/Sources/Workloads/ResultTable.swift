@@ -25,7 +25,7 @@ struct ResultTable: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// The contenders of an engine, but for those that are the limit everywhere.
+  /// The contenders of an engine, except those that are always the reference.
   static func contenders(of section: Report.Section) -> [String] {
     var names: [String] = []
     for outcome in section.outcomes {
@@ -33,7 +33,7 @@ struct ResultTable: CustomStringConvertible {
         names.append(timing.name)
       }
     }
-    // The library first, the others in the order in which they came.
+    // The library first, then the others in their order.
     return names.filter { $0 == Names.library } + names.filter { $0 != Names.library }
   }
 
@@ -48,7 +48,7 @@ struct ResultTable: CustomStringConvertible {
 }
 
 extension Outcome {
-  /// What the reference takes for one unit.
+  /// The reference's time for one unit.
   var limit: String {
     guard let median = median(of: reference) else { return "–" }
     let seconds = median / Double(units)

@@ -1,9 +1,9 @@
-/// The rows of the table: which contender does what, and what the library means to reach.
+/// The rows of the table: the contenders and the library's goals.
 struct Workloads {
   let input: Input
   let folder: Folder
 
-  /// The workloads of an engine.
+  /// Returns the workloads of an engine.
   func of(_ engine: Engine) throws -> [Workload] {
     func library() throws -> Library {
       try Library(Library.Location(engine: engine, folder: try Folder(folder.path("library"))), input)
@@ -21,7 +21,7 @@ struct Workloads {
     let grdb = try GRDBContender<Movie>(try Folder(folder.path("grdb")), input)
     let codable = try GRDBContender<CodableMovie>(try Folder(folder.path("codable")), input)
     let rows = input.movies.count
-    /// The four contenders, by what each does.
+    /// The four contenders with their implementations.
     func all(
       _ raw: @escaping Entrant.Run, _ library: @escaping Entrant.Run, _ grdb: @escaping Entrant.Run,
       _ codable: @escaping Entrant.Run
@@ -61,7 +61,7 @@ struct Workloads {
       Workload(
         "open and get one", Library.openings, "opening", goal: 1.5,
         all(raw.open, library.open, grdb.open, codable.open)),
-      // Last, since the stores hold something else afterwards.
+      // Last, because it changes the stores.
       Workload(
         "update by key", input.changes.count, "row", goal: 1.15,
         all(raw.update, library.update, grdb.update, codable.update)),
@@ -145,7 +145,7 @@ struct Workloads {
   }
 }
 
-/// Keys that are no numbers.
+/// Keys that are not numbers.
 extension Workloads {
   private func otherKeys(_ library: Library, _ raw: RawSQLite) throws -> [Workload] {
     try library.fillByOtherKeys()
@@ -183,13 +183,13 @@ extension Workloads {
   }
 }
 
-/// Whole stores from engine to engine.
+/// Copies of whole stores between engines.
 extension Workloads {
   private func copying() throws -> [Workload] {
     let raw = try RawCopying(folder.new("raw"), input)
     let library = try LibraryCopying(folder.new("library"), input)
     let (rows, own) = (input.movies.count, Names.library)
-    // The limit of all three is the cheapest of them.
+    // The cheapest of them is the reference for all three.
     return [
       Workload(
         "SQLite to LMDB", rows, "row", goal: 1.6,
@@ -206,7 +206,7 @@ extension Workloads {
           Entrant(Names.rawToLMDB, raw.sqliteToLMDB), Entrant(Names.raw, raw.sqliteToSQLite),
           Entrant(own) { try library.copy(.sqlite, .sqlite, &$0) },
         ]),
-      // Verifying by digest costs less than copying.
+      // Verification by digest costs less than copying.
       Workload(
         "SQLite to LMDB, verified (of not)", rows, "row", goal: 2, of: Names.unverified,
         [

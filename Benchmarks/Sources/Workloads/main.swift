@@ -1,15 +1,16 @@
-// The workloads of the performance notes: this library beside the raw C interfaces, GRDB and what one would write
-// with Codable, interleaved, one process for each engine.
+// The benchmark workloads: this library, the raw C interfaces, GRDB and simple Codable implementations,
+// interleaved, with one process for each engine.
 //
 //   swift run -c release Workloads [--rows N] [--engine sqlite] [--work NAME] [--results FILE] [--chart FILE]
 //   swift run -c release Workloads --scaling FILE.svg [--largest N] [--results FILE]
 
 import CMemory
 import Foundation
+import PersistenceSQLite
 
 func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
-/// Has the process keep what memory it once had: whose arrays the system maps anew, and clears, is chance.
+/// Makes the process keep its memory, because new mappings by the system add noise.
 func keepMemory() {
   #if os(Linux)
     mallopt(M_MMAP_THRESHOLD, 1 << 30)
@@ -17,10 +18,10 @@ func keepMemory() {
   #endif
 }
 
-/// Measures one engine, in this process.
+/// Measures one engine in this process.
 func measure(_ engine: Engine, _ options: Options) throws -> Report.Section {
   keepMemory()
-  // A file each is a lot of files, and each is synchronised when it is made.
+  // Fewer movies for JSON, because each is a synchronized file.
   let rows = engine == .json ? options.rows / 20 : options.rows
   let folder = try Folder(options.folder).new(engine.rawValue)
   let input = Input(rows: rows, singles: engine == .json ? 1_000 : 200)
@@ -35,7 +36,7 @@ func measure(_ engine: Engine, _ options: Options) throws -> Report.Section {
   return Report.Section(engine: engine, outcomes: outcomes)
 }
 
-/// Has an engine measured by another process, since memory and caches interfere.
+/// Measures an engine in another process, because memory and caches interfere.
 func delegate<Result: Decodable>(_ engine: Engine, _ arguments: [String]) throws -> Result {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -49,7 +50,7 @@ func delegate<Result: Decodable>(_ engine: Engine, _ arguments: [String]) throws
   return try JSONDecoder().decode(Result.self, from: data)
 }
 
-/// Measures all engines, each in a process of its own.
+/// Measures all engines, each in a separate process.
 func compare(_ options: Options) throws {
   var report = Report(
     rows: options.rows, repetitions: options.repetitions, cores: ProcessInfo.processInfo.activeProcessorCount,
@@ -70,9 +71,9 @@ func compare(_ options: Options) throws {
   print(ResultTable(report: report))
 }
 
-/// Measures how costs grow with the rows, and throughput with the readers.
+/// Measures the growth of costs with the rows, and of throughput with the readers.
 ///
-/// - Returns: Whether both do as they should.
+/// - Returns: Whether both meet their goals.
 func scale(_ options: Options, _ chart: String) throws -> Bool {
   var report = ScalingReport(
     cores: ProcessInfo.processInfo.activeProcessorCount, load: [Report.currentLoad()], points: [],
@@ -117,6 +118,7 @@ func run(_ options: Options) throws {
   }
 }
 
+SQLiteLibrary.tuneForParallelReads()
 do { try run(try Options(CommandLine.arguments.dropFirst())) } catch {
   say("Workloads: \(error)")
   exit(1)

@@ -1,17 +1,18 @@
 public import PersistenceCore
 import PersistenceDriver
 
-/// A store of any type, behind one: with queries, and with ``PersistenceError`` for whatever it throws.
+/// A type-erased data source that supports queries and throws only ``PersistenceError``.
 public struct AnyDataSource<Object: PersistentRecord>: DataSource {
-  /// The store inside.
+  /// The wrapped data source.
   public let base: any DataSource<Object>
 
   private let translate: @Sendable (any Error) -> PersistenceError
 
-  /// Wraps a store.
+  /// Wraps a data source.
   ///
-  /// - Parameter base: The store. Of its errors, a `PersistenceError` comes through as it is, a `CancellationError` has
-  ///   code ``PersistenceError/Code/cancelled``, and any other ``PersistenceError/Code/engineFailure``.
+  /// - Parameter base: The data source. A `PersistenceError` passes through unchanged, a `CancellationError`
+  ///   becomes ``PersistenceError/Code/cancelled``, and any other error becomes
+  ///   ``PersistenceError/Code/engineFailure``.
   public init(_ base: any DataSource<Object>) {
     if let erased = base as? AnyDataSource<Object> {
       self = erased
@@ -20,11 +21,11 @@ public struct AnyDataSource<Object: PersistentRecord>: DataSource {
     }
   }
 
-  /// Wraps a store whose errors are of a kind of its own.
+  /// Wraps a data source that throws errors of its own type.
   ///
   /// - Parameters:
-  ///   - base: The store.
-  ///   - translate: Says what an error of the store means.
+  ///   - base: The data source.
+  ///   - translate: Converts an error of the data source.
   public init(
     _ base: any DataSource<Object>, errors translate: @escaping @Sendable (any Error) -> PersistenceError
   ) {
@@ -32,7 +33,7 @@ public struct AnyDataSource<Object: PersistentRecord>: DataSource {
     self.translate = translate
   }
 
-  /// Whether the store inside answers in the order of the contract.
+  /// Whether the wrapped data source returns objects in contract order.
   public var hasContractOrder: Bool { base.hasContractOrder }
 
   /// Adds an object.
@@ -47,13 +48,13 @@ public struct AnyDataSource<Object: PersistentRecord>: DataSource {
     do { return try await base.update(object) } catch { throw translate(error) }
   }
 
-  /// Replaces the object of the same key, if what is stored is still what was expected.
+  /// Replaces the object of the same key if the stored object equals the expected one.
   @discardableResult
   public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
     do { return try await base.update(object, replacing: expected) } catch { throw translate(error) }
   }
 
-  /// Adds an object, or replaces the one of the same key.
+  /// Inserts an object, or replaces the one of the same key.
   @discardableResult
   public func save(_ object: Object) async throws(PersistenceError) -> Object {
     do { return try await base.save(object) } catch { throw translate(error) }
@@ -65,7 +66,7 @@ public struct AnyDataSource<Object: PersistentRecord>: DataSource {
     do { return try await base.delete(object) } catch { throw translate(error) }
   }
 
-  /// Makes several changes, all of them or none.
+  /// Applies all changes of a batch or none.
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     do { return try await base.apply(batch) } catch { throw translate(error) }
@@ -76,23 +77,23 @@ public struct AnyDataSource<Object: PersistentRecord>: DataSource {
     do { return try await base.find(key) } catch { throw translate(error) }
   }
 
-  /// The objects of a query, whole.
+  /// All objects that match a query.
   public func execute(_ query: FetchOptions<Object>) async throws(PersistenceError) -> [Object] {
     do { return try await base.execute(query) } catch { throw translate(error) }
   }
 
-  /// How many objects a query has.
+  /// The number of objects that match a query.
   public func count(_ query: FetchOptions<Object>) async throws(PersistenceError) -> Int {
     do { return try await base.count(query) } catch { throw translate(error) }
   }
 
-  /// The objects of a query, a page at a time.
+  /// The objects that match a query, in pages.
   public func pages(_ query: FetchOptions<Object>, size: Int) -> DataSourcePages<Object, PersistenceError> {
     func open<Base: DataSource>(_ base: Base) -> DataSourcePages<Object, PersistenceError>
     where Base.Object == Object {
       let (pages, translate) = (base.pages(query, size: size), translate)
       return DataSourcePages {
-        let walk = SequenceWalk(pages)
+        let walk = SequenceIterator(pages)
         return { () async throws(PersistenceError) in
           do { return try await walk.next() } catch { throw translate(error) }
         }

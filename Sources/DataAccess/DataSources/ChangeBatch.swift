@@ -3,16 +3,16 @@ public import PersistenceCore
 
 /// One change of one object.
 public enum ObjectChange<Object: PersistentRecord>: Sendable {
-  /// Adds an object, whose key must not exist.
+  /// Inserts an object. The key must not exist.
   case insert(Object)
-  /// Replaces the object of the same key, which must exist and, where it is given, be as expected.
+  /// Replaces the object of the same key. It must exist and, if given, equal the expected object.
   case update(Object, replacing: Object?)
-  /// Adds an object, or replaces the one of the same key.
+  /// Inserts an object, or replaces the one of the same key.
   case save(Object)
-  /// Deletes the object of the same key, where there is one.
+  /// Deletes the object of the same key, if it exists.
   case delete(Object)
 
-  /// The object that the change is about, in its new state or, for a deletion, in its last known one.
+  /// The object that the change writes; for a deletion, its last known state.
   public var object: Object {
     switch self {
     case .insert(let object), .update(let object, _), .save(let object), .delete(let object): object
@@ -20,12 +20,14 @@ public enum ObjectChange<Object: PersistentRecord>: Sendable {
   }
 }
 
-/// Changes that are made together or not at all, and once however often they are sent.
+/// Changes that apply together or not at all.
+///
+/// A batch is idempotent: sending it again has no effect.
 public struct ChangeBatch<Object: PersistentRecord>: Sendable {
-  /// What the batch is known by.
+  /// The idempotency key of the batch.
   public var id: UUID
 
-  /// The changes, in their order.
+  /// The changes, in order.
   public var changes: [ObjectChange<Object>]
 
   /// Makes a batch.

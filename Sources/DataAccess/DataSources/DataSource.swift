@@ -1,111 +1,114 @@
 public import PersistenceCore
 
-/// Where objects of one kind are kept, wherever that is: in memory, in an engine's file, behind a server, or in layers
+/// An asynchronous collection of the objects of one kind: in memory, in a store, behind a server, or in layers
 /// of these.
 ///
-/// Calls suspend and never block the thread of a task; cancelling the task ends them, at the latest after the page that
-/// is under way. Every writing method gives back the object as it is stored now, which may differ from what was handed
-/// in: a server may have filled in fields.
+/// Calls suspend instead of blocking a thread. Cancelling the task stops a call at the latest after the page in
+/// flight. Each write returns the stored object, which can differ from the argument: a server may fill in
+/// fields.
 ///
 /// ```swift
-/// let store = repository.dataSource(of: Movie.self)
-/// let movies = try await store.filter(where: \.rating == .pg13 && \.budget >= 10_000_000)
+/// let movies = repository.dataSource(of: Movie.self)
+/// let found = try await movies.filter(where: \.rating == .pg13 && \.budget >= 10_000_000)
 ///   .sorted(by: \.title).sorted(by: \.budget, inOrder: .descending)
 ///   .result()
 /// ```
 public protocol DataSource<Object>: Sendable {
-  /// What is kept.
+  /// The type of the objects.
   associatedtype Object: PersistentRecord
 
-  /// What the methods throw; stores of this package throw ``PersistenceError``, and code
-  /// ``PersistenceError/Code/cancelled`` where the task was cancelled.
+  /// The error that the methods throw.
+  ///
+  /// The data sources of this package throw ``PersistenceError``, with code ``PersistenceError/Code/cancelled``
+  /// if the task is cancelled.
   associatedtype Failure: Error
 
-  /// Whether answers come in the order of the contract: text by its bytes, ties by the key. By default they do.
+  /// Whether the data source returns objects in contract order: text by its bytes, ties by the key. The default
+  /// is true.
   ///
-  /// A store in front of somebody else's server may not know. Its first ten are then not taken for those that would be
-  /// the first ten elsewhere: layers keep them, but draw no conclusion about what is absent.
+  /// A data source of a third-party server may not guarantee this order. Layers cache a limited answer of such
+  /// a source, but do not conclude from it which objects are absent.
   var hasContractOrder: Bool { get }
 
-  /// Adds an object.
+  /// Inserts an object.
   ///
-  /// - Returns: The object as it is stored.
-  /// - Throws: An error that means ``PersistenceError/Code/duplicateKey`` where the key exists.
+  /// - Returns: The stored object.
+  /// - Throws: An error with the meaning of ``PersistenceError/Code/duplicateKey`` if the key exists.
   @discardableResult
   func insert(_ object: Object) async throws(Failure) -> Object
 
   /// Replaces the object of the same key.
   ///
-  /// - Returns: The object as it is stored.
-  /// - Throws: An error that means ``PersistenceError/Code/notFound`` where there is none.
+  /// - Returns: The stored object.
+  /// - Throws: An error with the meaning of ``PersistenceError/Code/notFound`` if the object does not exist.
   @discardableResult
   func update(_ object: Object) async throws(Failure) -> Object
 
-  /// Replaces the object of the same key, if what is stored is still what was expected.
+  /// Replaces the object of the same key if the stored object equals the expected one.
   ///
   /// - Parameters:
   ///   - object: The new state.
-  ///   - expected: The state that the change began with, of the same key.
-  /// - Returns: The object as it is stored.
-  /// - Throws: An error that means ``PersistenceError/Code/conflict`` where something else is stored, and
-  ///   ``PersistenceError/Code/notFound`` where nothing is.
+  ///   - expected: The state that the change is based on, with the same key.
+  /// - Returns: The stored object.
+  /// - Throws: An error with the meaning of ``PersistenceError/Code/conflict`` if the stored object differs, or
+  ///   of ``PersistenceError/Code/notFound`` if it does not exist.
   @discardableResult
   func update(_ object: Object, replacing expected: Object) async throws(Failure) -> Object
 
-  /// Adds an object, or replaces the one of the same key.
+  /// Inserts an object, or replaces the one of the same key.
   ///
-  /// - Returns: The object as it is stored.
+  /// - Returns: The stored object.
   @discardableResult
   func save(_ object: Object) async throws(Failure) -> Object
 
   /// Deletes the object of the same key.
   ///
-  /// - Returns: The object as it was stored; nil where there was none.
+  /// - Returns: The deleted object; nil if it did not exist.
   @discardableResult
   func delete(_ object: Object) async throws(Failure) -> Object?
 
-  /// Makes several changes, all of them or none.
+  /// Applies all changes of a batch or none.
   ///
-  /// - Parameter batch: The changes, in their order. A batch that was already applied, by its ``ChangeBatch/id``, is
-  ///   not applied again: sending it twice does what sending it once does.
-  /// - Returns: Whether the changes were made now; false where that was done before, so that what is stored of their
-  ///   keys may be newer than what they state.
-  /// - Throws: What the change that cannot be made would throw alone.
+  /// - Parameter batch: The changes, in order. The data source ignores a batch whose ``ChangeBatch/id`` it has
+  ///   already applied.
+  /// - Returns: True if this call applied the changes; false if an earlier call did. The stored objects can
+  ///   then be newer than the batch.
+  /// - Throws: The error of the first change that fails.
   @discardableResult
   func apply(_ batch: ChangeBatch<Object>) async throws(Failure) -> Bool
 
   /// The object of a key.
   ///
-  /// - Returns: The object; nil where there is none.
+  /// - Returns: The object; nil if it does not exist.
   func find(_ key: Object.PrimaryKey) async throws(Failure) -> Object?
 
-  /// The objects of a query, whole.
+  /// All objects that match a query.
   ///
-  /// - Parameter query: Which objects, in what order; see ``DataSourceQuery`` for a way to write it.
+  /// - Parameter query: The predicate, order and limits; see ``DataSourceQuery`` for a fluent interface.
   /// - Returns: The objects.
   /// - Throws: ``Failure``.
   func execute(_ query: FetchOptions<Object>) async throws(Failure) -> [Object]
 
-  /// How many objects a query has, its limit and offset included.
+  /// The number of objects that match a query, after its limit and offset.
   func count(_ query: FetchOptions<Object>) async throws(Failure) -> Int
 
-  /// The objects of a query, a page at a time.
+  /// The objects that match a query, in pages.
   ///
   /// - Parameters:
-  ///   - query: Which objects, in what order.
-  ///   - size: How many objects a page has at most.
-  /// - Returns: A sequence of pages, none of them empty. Nothing is read until it is asked for one.
+  ///   - query: The predicate, order and limits.
+  ///   - size: The maximum number of objects of a page.
+  /// - Returns: A sequence of pages, none of them empty. It reads a page when the iterator asks for it.
   func pages(_ query: FetchOptions<Object>, size: Int) -> DataSourcePages<Object, Failure>
 }
 
 extension DataSource {
-  /// Answers come in the order of the contract.
+  /// True: the order is that of the contract.
   public var hasContractOrder: Bool { true }
 
-  /// Pages by key: each is the query's beginning after the last object of the page before.
+  /// Keyset pagination: each page starts after the last object of the page before.
   ///
-  /// What is written between two pages may show in the second.
+  /// A later page can show writes made after an earlier one.
   public func pages(_ query: FetchOptions<Object>, size: Int = 100) -> DataSourcePages<Object, Failure> {
-    DataSourcePages { KeysetPager(store: self, query: query, size: max(1, size)).next }
+    DataSourcePages { KeysetPager(source: self, query: query, size: max(1, size)).next }
   }
 }

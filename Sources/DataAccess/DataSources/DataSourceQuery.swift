@@ -2,73 +2,73 @@ public import PersistenceCore
 public import PersistenceDriver
 
 extension DataSource {
-  /// The query for the objects that fit a condition.
+  /// A query for the objects that match a predicate.
   ///
-  /// - Parameter predicate: The condition; all objects by default.
-  /// - Returns: A query to go on with.
+  /// - Parameter predicate: The predicate; all objects by default.
+  /// - Returns: A query that you can refine.
   public func filter(where predicate: PersistentPredicate<Object> = .all) -> DataSourceQuery<Self> {
-    DataSourceQuery(store: self, options: FetchOptions(predicate: predicate))
+    DataSourceQuery(source: self, options: FetchOptions(predicate: predicate))
   }
 }
 
-/// A query of a store under construction.
+/// A query of a data source.
 ///
-/// Nothing is read until it is asked.
+/// It reads nothing until you ask for a result.
 public struct DataSourceQuery<Source: DataSource>: Sendable {
-  let store: Source
+  let source: Source
 
-  /// What is asked of the store.
+  /// The predicate, order and limits.
   public private(set) var options: FetchOptions<Source.Object>
 
-  init(store: Source, options: FetchOptions<Source.Object>) {
-    self.store = store
+  init(source: Source, options: FetchOptions<Source.Object>) {
+    self.source = source
     self.options = options
   }
 
-  /// The query for the objects that fit another condition too.
+  /// The query with an additional predicate.
   public func filter(where predicate: PersistentPredicate<Source.Object>) -> DataSourceQuery {
     changed { $0.predicate = $0.predicate && predicate }
   }
 
-  /// The query with one more criterion, less significant than those before.
+  /// The query with an additional, less significant sort criterion.
   public func sorted<Value: PersistentValueConvertible>(
     by property: SendableKeyPath<Source.Object, Value>, inOrder order: SortDirection = .ascending
   ) -> DataSourceQuery {
     sorted(by: SortCriterion(property, order: order))
   }
 
-  /// The query with more criteria, less significant than those before.
+  /// The query with additional, less significant sort criteria.
   public func sorted(by criteria: SortCriterion<Source.Object>...) -> DataSourceQuery {
     changed { $0.sorting += criteria }
   }
 
-  /// The query for so many objects at most.
+  /// The query with a maximum number of objects.
   public func limit(_ limit: Int) -> DataSourceQuery { changed { $0.limit = limit } }
 
-  /// The query that passes over so many objects.
+  /// The query without so many of its first objects.
   public func offset(_ offset: Int) -> DataSourceQuery { changed { $0.offset = offset } }
 
-  /// The query for the objects strictly after one: the last one of the page before.
+  /// The query for the objects strictly after another one, such as the last object of a page.
   public func after(_ object: Source.Object) -> DataSourceQuery { changed { $0.after = object } }
 
-  /// The objects, whole.
-  public func result() async throws(Source.Failure) -> [Source.Object] { try await store.execute(options) }
+  /// All objects that match.
+  public func result() async throws(Source.Failure) -> [Source.Object] { try await source.execute(options) }
 
-  /// The objects, a page at a time.
+  /// The objects that match, in pages.
   ///
-  /// - Parameter size: How many objects a page has at most.
-  /// - Returns: A sequence of pages; nothing is read until it is walked.
+  /// - Parameter size: The maximum number of objects of a page.
+  /// - Returns: A sequence of pages, which reads a page when the iterator asks for it.
   public func pages(of size: Int = 100) -> DataSourcePages<Source.Object, Source.Failure> {
-    store.pages(options, size: size)
+    source.pages(options, size: size)
   }
 
-  /// The first object; nil where there is none.
+  /// The first object; nil if there is none.
   public func first() async throws(Source.Failure) -> Source.Object? {
-    try await store.execute(limit(min(options.limit ?? 1, 1)).options).first
+    try await source.execute(limit(min(options.limit ?? 1, 1)).options).first
   }
 
-  /// How many objects there are, limit and offset included.
-  public func count() async throws(Source.Failure) -> Int { try await store.count(options) }
+  /// The number of objects, after limit and offset.
+  public func count() async throws(Source.Failure) -> Int { try await source.count(options) }
 
   private func changed(_ change: (inout FetchOptions<Source.Object>) -> Void) -> DataSourceQuery {
     var query = self

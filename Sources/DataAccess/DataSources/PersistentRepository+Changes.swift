@@ -2,7 +2,7 @@ import PersistenceCore
 import PersistenceDriver
 
 extension PersistentRepository {
-  /// Makes one change, as part of the transaction that this repository is.
+  /// Applies one change in this repository's transaction.
   func apply<Object: PersistentRecord>(_ change: ObjectChange<Object>) throws {
     switch change {
     case .insert(let object): try insert(object)
@@ -13,7 +13,7 @@ extension PersistentRepository {
     }
   }
 
-  /// Replaces an object if what is stored is what was expected, as part of the transaction that this repository is.
+  /// Replaces an object if the stored one equals the expected one, in this repository's transaction.
   func update<Object: PersistentRecord>(_ object: Object, replacing expected: Object) throws {
     let schema = try Object.schema.model
     try object.requireSameKey(as: expected)
@@ -26,20 +26,20 @@ extension PersistentRepository {
 }
 
 extension PersistentRecord {
-  /// Throws where a record that is to replace another one has another key.
+  /// Throws if a replacement has another key.
   package func requireSameKey(as expected: Self) throws {
     guard recordKey != expected.recordKey else { return }
     throw PersistenceError.invalidRequest(
-      "an update cannot change the primary key of a \(try Self.schema.model.name); delete the record and insert another"
+      "an update cannot change the primary key of a \(try Self.schema.model.name); delete the record and insert a new one"
     )
   }
 
-  /// Throws where a stored record is not the one that a change began with.
+  /// Throws if the stored record differs from the expected one.
   func requireSameFields(as expected: Self) throws {
     guard try !hasSameFields(as: expected) else { return }
     let name = try Self.schema.model.name
     throw PersistenceError(
-      .conflict, "the stored \(name) is not the one that the change began with; read it and change it again",
+      .conflict, "the stored \(name) differs from the expected one; read it and apply the change again",
       model: name, key: recordKey)
   }
 

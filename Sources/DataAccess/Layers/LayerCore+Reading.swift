@@ -5,95 +5,102 @@ import PersistenceDriver
 extension LayerCore {
   typealias Answer = LayeredAnswer<[Object]>
 
-  // MARK: One layer
+  // MARK: Single layer
 
-  /// Asks the layer that decides, and refreshes those below with its answer.
-  func askTop(_ question: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
-    if below.isEmpty {
-      let objects = try await askTopOnly(question)
+  /// Queries the top layer and refreshes the replicas with its answer.
+  func answerFromTop(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
+    if replicas.isEmpty {
+      let objects = try await queryTop(layerQuery)
       return Answer(objects, from: top, age: .zero)
     }
-    // Begun before the outbox is looked at: what is put into it from now on is younger than the answer.
+    // Starts before the outbox check: later entries are newer than the answer.
     let reading = writes.beginReading(isOfTop: true)
     defer { writes.end(reading) }
-    var marks: [LayerMark?] = []
+    var versions: [ReplicaVersion?] = []
     var failures: [LayerFailure] = []
-    for (layer, holder) in below {
+    for (layer, replica) in replicas {
       do throws(PersistenceError) {
-        marks.append(
-          try await attempts(layer).run { () async throws(PersistenceError) in try await holder.mark() })
+        versions.append(
+          try await attempts(layer).run { () async throws(PersistenceError) in try await replica.version() })
       } catch {
-        marks.append(nil)
+        versions.append(nil)
         failures.append(LayerFailure(layer, error))
       }
     }
     try await sendWaiting()
     let asOf = options.now()
-    let objects = try await askTopOnly(question)
-    writes.note(reading, of: question.key)
-    for (number, part) in below.enumerated() {
-      guard let mark = marks[number] else { continue }
+    let objects = try await queryTop(layerQuery)
+    writes.record(reading, of: layerQuery.key)
+    for (number, part) in replicas.enumerated() {
+      guard let version = versions[number] else { continue }
       let refresh = Refresh(
-        question.answered(by: topStore), objects, asOf: asOf, mark: mark, reading, in: writes)
-      if let failure = await self.refresh(part.layer, part.holder, with: refresh) { failures.append(failure) }
+        layerQuery.answered(by: topSource), objects, asOf: asOf, version: version, reading, in: writes)
+      if let failure = await self.refresh(part.layer, part.replica, with: refresh) {
+        failures.append(failure)
+      }
     }
     return Answer(objects, from: top, age: .zero, failures: failures)
   }
 
-  /// Sends what waits in the outbox: while own writes wait, the remote store's answer would lack them.
+  /// Sends the outbox first.
+  ///
+  /// The remote answer would otherwise lack this device's own writes.
   private func sendWaiting() async throws(PersistenceError) {
     guard let outbox, try await outbox.count() > 0 else { return }
     let sender = outbox.sender
     try await attempts(top).once { () async throws(PersistenceError) in
-      try await sender.sendAll(on: .read)
+      try await sender.sendAll(for: .read)
     }
   }
 
-  private func askTopOnly(_ question: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
-    let store = topStore
-    return try await attempts(top).run { () async throws(PersistenceError) in try await question.ask(store) }
+  private func queryTop(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
+    let source = topSource
+    return try await attempts(top).run { () async throws(PersistenceError) in try await layerQuery.ask(source)
+    }
   }
 
   private func refresh(
-    _ layer: DataSourceLayer, _ holder: any ReplicaLayer<Object>, with refresh: Refresh<Object>
+    _ layer: DataSourceLayer, _ replica: any ReplicaLayer<Object>, with refresh: Refresh<Object>
   ) async -> LayerFailure? {
     do throws(PersistenceError) {
-      try await attempts(layer).run { () async throws(PersistenceError) in try await holder.refresh(refresh) }
+      try await attempts(layer).run { () async throws(PersistenceError) in try await replica.refresh(refresh)
+      }
       return nil
     } catch {
       return LayerFailure(layer, error)
     }
   }
 
-  /// Asks a layer below; nil where it does not hold all of what is asked for, or not for sure.
-  func ask(_ layer: DataSourceLayer, _ question: LayerQuery<Object>) async throws(PersistenceError) -> Answer?
+  /// Queries a replica; nil unless its answer is complete and current.
+  func ask(_ layer: DataSourceLayer, _ layerQuery: LayerQuery<Object>) async throws(PersistenceError)
+    -> Answer?
   {
-    guard let holder = holder(layer) else { return nil }
-    // Asked before the layer is, so that a write in between is not taken for something older.
+    guard let replica = replica(layer) else { return nil }
+    // Starts before the query, so that a concurrent write counts as newer.
     let reading = writes.beginReading(isOfTop: false)
     defer { writes.end(reading) }
     let cache = layer == .cache ? nil : self.cache
-    let mark = try await cache?.mark()
+    let version = try await cache?.version()
     let held = try await attempts(layer).run { () async throws(PersistenceError) in
-      try await holder.answer(question)
+      try await replica.answer(layerQuery)
     }
     guard let held else { return nil }
-    if let cache, let mark, let asOf = held.asOf {
-      // What the cache did not know it knows from now on, as old as it is.
-      let refresh = Refresh(question, held.objects, asOf: asOf, mark: mark, reading, in: writes)
-      if try cache.answerNow(question) == nil { try await cache.refresh(refresh) }
+    if let cache, let version, let asOf = held.asOf {
+      // The cache adopts the answer with its age.
+      let refresh = Refresh(layerQuery, held.objects, asOf: asOf, version: version, reading, in: writes)
+      if try cache.answerNow(layerQuery) == nil { try await cache.refresh(refresh) }
     }
     return Answer(held.objects, from: layer, age: age(of: held.asOf))
   }
 
-  /// The answer of a cache that needs no waiting, where it is good.
-  func askCacheNow(_ question: LayerQuery<Object>) throws(PersistenceError) -> Answer? {
-    guard let cache, let held = try cache.answerNow(question) else { return nil }
+  /// The answer of the cache, without suspending, if it is fresh enough.
+  func answerFromCache(_ layerQuery: LayerQuery<Object>) throws(PersistenceError) -> Answer? {
+    guard let cache, let held = try cache.answerNow(layerQuery) else { return nil }
     let answer = Answer(held.objects, from: .cache, age: age(of: held.asOf))
     return isGood(answer) ? answer : nil
   }
 
-  /// Whether an answer is as young as its layer's limits ask for.
+  /// Whether an answer is within its layer's maximum age.
   func isGood(_ answer: Answer) -> Bool {
     guard let limit = options.limits(of: answer.source).maximumAge else { return true }
     guard let age = answer.age else { return false }
@@ -102,56 +109,57 @@ extension LayerCore {
 
   // MARK: Strategies
 
-  func answer(_ question: LayerQuery<Object>, _ strategy: RetrievalStrategy) async throws(PersistenceError)
+  func answer(_ layerQuery: LayerQuery<Object>, _ strategy: RetrievalStrategy) async throws(PersistenceError)
     -> Answer
   {
     if Task.isCancelled { throw .cancelled() }
-    if below.isEmpty { return try await askTop(question) }
+    if replicas.isEmpty { return try await answerFromTop(layerQuery) }
     switch strategy {
-    case .fastestAvailable: return try await fastest(question)
-    case .upToDateWithFallback, .returnMultipleTimes: return try await upToDate(question)
+    case .fastestAvailable: return try await fastest(layerQuery)
+    case .upToDateWithFallback, .returnMultipleTimes: return try await upToDate(layerQuery)
     }
   }
 
-  private func upToDate(_ question: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
+  private func upToDate(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
     do {
-      return try await askTop(question)
+      return try await answerFromTop(layerQuery)
     } catch {
-      let (answer, failures, lacking) = try await fallBack(question, after: error)
+      let (answer, failures, incompleteLayers) = try await fallBack(layerQuery, after: error)
       if let answer { return answer }
-      return try await incomplete(question, failures, lacking)
+      return try await incomplete(layerQuery, failures, incompleteLayers)
     }
   }
 
-  /// Asks the layers below, one after the other, where the store that decides failed in a way that lets them answer.
+  /// Queries the replicas in turn, if the error of the top layer allows a fallback.
   private func fallBack(
-    _ question: LayerQuery<Object>, after error: PersistenceError
-  ) async throws(PersistenceError) -> (answer: Answer?, failures: [LayerFailure], lacking: [DataSourceLayer])
-  {
+    _ layerQuery: LayerQuery<Object>, after error: PersistenceError
+  ) async throws(PersistenceError) -> (
+    answer: Answer?, failures: [LayerFailure], incompleteLayers: [DataSourceLayer]
+  ) {
     guard error.allowsFallback else { throw error }
     var failures = [LayerFailure(top, error)]
-    var lacking: [DataSourceLayer] = []
-    for (layer, _) in below {
+    var incompleteLayers: [DataSourceLayer] = []
+    for (layer, _) in replicas {
       do throws(PersistenceError) {
-        if var answer = try await ask(layer, question) {
+        if var answer = try await ask(layer, layerQuery) {
           answer.failures = failures
-          return (answer, failures, lacking)
+          return (answer, failures, incompleteLayers)
         }
-        lacking.append(layer)
+        incompleteLayers.append(layer)
       } catch {
         if error.code == .cancelled { throw error }
         failures.append(LayerFailure(layer, error))
       }
     }
-    return (nil, failures, lacking)
+    return (nil, failures, incompleteLayers)
   }
 
-  private func fastest(_ question: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
-    if let answer = try askCacheNow(question) { return answer }
-    let race = LayerRace(self, question)
+  private func fastest(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
+    if let answer = try answerFromCache(layerQuery) { return answer }
+    let race = LayerRace(self, layerQuery)
     defer { race.stop() }
     var failures: [LayerFailure] = []
-    var lacking: [DataSourceLayer] = []
+    var incompleteLayers: [DataSourceLayer] = []
     var old: Answer?
     while let (layer, outcome) = await race.next() {
       switch outcome {
@@ -160,12 +168,12 @@ extension LayerCore {
           answer.failures += failures
           return answer
         }
-        // Too old to be good, it is better than none.
+        // A stale answer is better than none.
         if let other = old, let age = other.age, age <= answer.age ?? .seconds(1 << 40) { continue }
         old = answer
-      case .success(nil): lacking.append(layer)
+      case .success(nil): incompleteLayers.append(layer)
       case .failure(let error):
-        // The question is at fault, not the layer.
+        // The query is invalid; no other layer can answer it.
         if layer == top, !error.allowsFallback { throw error }
         failures.append(LayerFailure(layer, error))
       }
@@ -175,21 +183,23 @@ extension LayerCore {
       old.failures = failures
       return old
     }
-    return try await incomplete(question, failures, lacking)
+    return try await incomplete(layerQuery, failures, incompleteLayers)
   }
 
-  /// What is held where no layer can answer whole; throws where that is nothing.
+  /// A partial answer if no layer has a complete one.
+  ///
+  /// Throws if there is none.
   func incomplete(
-    _ question: LayerQuery<Object>, _ failures: [LayerFailure], _ lacking: [DataSourceLayer]
+    _ layerQuery: LayerQuery<Object>, _ failures: [LayerFailure], _ incompleteLayers: [DataSourceLayer]
   ) async throws(PersistenceError) -> Answer {
     if Task.isCancelled { throw .cancelled() }
     var failures = failures
-    // Of one key there is no part: what is in doubt is not given out.
-    if case .query = question.kind {
-      for (layer, holder) in below where !failures.contains(where: { $0.layer == layer }) {
+    // A look-up by key has no partial answer, and a stale object must not be returned.
+    if case .query = layerQuery.kind {
+      for (layer, replica) in replicas where !failures.contains(where: { $0.layer == layer }) {
         do throws(PersistenceError) {
           let held = try await attempts(layer).run { () async throws(PersistenceError) in
-            try await holder.held(question)
+            try await replica.partialObjects(for: layerQuery)
           }
           if !held.isEmpty {
             return Answer(held, from: layer, age: nil, isComplete: false, failures: failures)
@@ -199,35 +209,36 @@ extension LayerCore {
         }
       }
     }
-    throw .noAnswer(failures, lacking: lacking)
+    throw .noAnswer(failures, incompleteLayers: incompleteLayers)
   }
 
-  /// The answer for callers that cannot be told that it is not complete.
-  func completeAnswer(_ question: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
-    let answer = try await answer(question, options.strategy)
+  /// The answer for callers that cannot receive a partial one.
+  func completeAnswer(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
+    let answer = try await answer(layerQuery, options.strategy)
     if answer.isComplete || options.acceptsIncompleteAnswers { return answer.value }
-    throw .noAnswer(answer.failures, lacking: [answer.source])
+    throw .noAnswer(answer.failures, incompleteLayers: [answer.source])
   }
 
   // MARK: Counting
 
-  /// How many objects there are.
+  /// The number of objects that match.
   ///
-  /// The store that decides counts without handing objects out; what lies below is not refreshed with a number.
-  func count(_ question: LayerQuery<Object>, _ query: FetchOptions<Object>) async throws(PersistenceError)
+  /// The top layer counts without returning objects, so its answer does not refresh the replicas.
+  func count(_ layerQuery: LayerQuery<Object>, _ query: FetchOptions<Object>) async throws(PersistenceError)
     -> Int
   {
     if Task.isCancelled { throw .cancelled() }
-    if options.strategy == .fastestAvailable, let answer = try askCacheNow(question) {
+    if options.strategy == .fastestAvailable, let answer = try answerFromCache(layerQuery) {
       return answer.value.count
     }
     do {
       try await sendWaiting()
-      let store = topStore
-      return try await attempts(top).run { () async throws(PersistenceError) in try await store.count(query) }
+      let source = topSource
+      return try await attempts(top).run { () async throws(PersistenceError) in try await source.count(query)
+      }
     } catch {
-      let (answer, failures, lacking) = try await fallBack(question, after: error)
-      guard let answer else { throw .noAnswer(failures, lacking: lacking) }
+      let (answer, failures, incompleteLayers) = try await fallBack(layerQuery, after: error)
+      guard let answer else { throw .noAnswer(failures, incompleteLayers: incompleteLayers) }
       return answer.value.count
     }
   }

@@ -3,60 +3,64 @@ import PersistenceCore
 import PersistenceDriver
 
 extension LayerCore {
-  /// Makes a write in the layer that decides, and then in those below.
+  /// Writes to the top layer, and then to the replicas.
   ///
   /// - Parameters:
-  ///   - changes: What is written.
-  ///   - mayRepeat: Whether an attempt whose outcome is not known may be followed by another: whether doing it twice is
-  ///     doing it once.
-  ///   - body: Makes the write in the layer that decides.
-  ///   - settled: What is to be written below, given what that layer said; nil where that cannot be known from it.
-  /// - Returns: What the layer that decides said.
-  /// - Throws: Its error; `incompleteWrite` where a layer below failed.
+  ///   - changes: The changes.
+  ///   - mayRepeat: Whether the write is idempotent, so that an attempt with unknown outcome may be repeated.
+  ///   - body: The write to the top layer.
+  ///   - replicated: The changes for the replicas, from the result of the top layer; nil if unknown.
+  /// - Returns: The result of the top layer.
+  /// - Throws: The error of the top layer; `incompleteWrite` if a replica failed.
   func write<Value: Sendable>(
     _ changes: [ObjectChange<Object>], mayRepeat: Bool,
     _ body: @escaping @Sendable (AnyDataSource<Object>) async throws(PersistenceError) -> Value,
-    settled: (Value) -> [ObjectChange<Object>]?
+    replicating replicated: (Value) -> [ObjectChange<Object>]?
   ) async throws(PersistenceError) -> Value {
     if Task.isCancelled { throw .cancelled() }
     let keys = changes.map(\.object.recordKey)
-    let store = topStore
-    let call = { @Sendable () async throws(PersistenceError) in try await body(store) }
+    let source = topSource
+    let call = { @Sendable () async throws(PersistenceError) in try await body(source) }
     let attempts = attempts(top)
-    return try await gates.enter(keys) { () async throws(PersistenceError) in
-      if below.isEmpty { return try await attempts.run(mayRetry: { mayRepeat || !$0.leavesDoubt }, call) }
+    return try await mutexes.withLock(keys) { () async throws(PersistenceError) in
+      if replicas.isEmpty {
+        return try await attempts.run(mayRetry: { mayRepeat || !$0.hasUnknownOutcome }, call)
+      }
       writes.begin(keys)
       defer { writes.end(keys) }
-      await intend(keys)
+      await prepare(keys)
       if Task.isCancelled {
-        await finishing { [self] in for (_, holder) in below { await holder.withdraw(keys) } }
+        await shieldedFromCancellation { [self] in for (_, replica) in replicas { await replica.abort(keys) }
+        }
         throw .cancelled()
       }
       let value: Value
       do throws(PersistenceError) {
-        value = try await attempts.run(mayRetry: { mayRepeat || !$0.leavesDoubt }, call)
+        value = try await attempts.run(mayRetry: { mayRepeat || !$0.hasUnknownOutcome }, call)
       } catch {
-        // Where it is not known whether the write was done, or what is held below proved to be old.
-        let isDoubtful = error.leavesDoubt || error.isConflict
-        await finishing { [self] in
-          for (_, holder) in below {
-            if isDoubtful { await holder.doubt(keys) } else { await holder.withdraw(keys) }
+        // The outcome is unknown, or the conflict shows that the replicas are stale.
+        let isStale = error.hasUnknownOutcome || error.isConflict
+        await shieldedFromCancellation { [self] in
+          for (_, replica) in replicas {
+            if isStale { await replica.markStale(keys) } else { await replica.abort(keys) }
           }
         }
         throw error
       }
-      guard let changes = settled(value) else {
-        await finishing { [self] in for (_, holder) in below { await holder.doubt(keys) } }
+      guard let changes = replicated(value) else {
+        await shieldedFromCancellation { [self] in
+          for (_, replica) in replicas { await replica.markStale(keys) }
+        }
         return value
       }
-      // The store that decides may have given another key than was sent.
+      // The top layer may have assigned another key.
       let written = changes.map(\.object.recordKey)
       writes.begin(written)
       defer { writes.end(written) }
       let unused = Array(Set(keys).subtracting(written))
-      let failures = await finishing { [self] in
-        let failures = await settle(changes, keys + written)
-        if !unused.isEmpty { for (_, holder) in below { await holder.withdraw(unused) } }
+      let failures = await shieldedFromCancellation { [self] in
+        let failures = await commit(changes, keys + written)
+        if !unused.isEmpty { for (_, replica) in replicas { await replica.abort(unused) } }
         return failures
       }
       guard failures.isEmpty else { throw .incompleteWrite(failures, doneIn: top) }
@@ -64,32 +68,34 @@ extension LayerCore {
     }
   }
 
-  /// Tells the layers below of a write that is about to be made.
+  /// Announces a write to the replicas.
   ///
-  /// One that cannot write that down will most likely fail to settle the write too, and then comes into doubt.
-  private func intend(_ keys: [RecordKey]) async {
-    for (layer, holder) in below {
+  /// A replica that fails here will probably fail to commit, and then marks the keys as stale.
+  private func prepare(_ keys: [RecordKey]) async {
+    for (layer, replica) in replicas {
       do throws(PersistenceError) {
-        try await attempts(layer).run { () async throws(PersistenceError) in try await holder.intend(keys) }
+        try await attempts(layer).run { () async throws(PersistenceError) in try await replica.prepare(keys) }
       } catch {
-        await holder.doubt(keys)
+        await replica.markStale(keys)
       }
     }
   }
 
-  /// Writes below what was written above; what fails is in doubt.
-  private func settle(
+  /// Writes to the replicas.
+  ///
+  /// A failure makes the keys stale.
+  private func commit(
     _ changes: [ObjectChange<Object>], _ keys: [RecordKey]
   ) async -> [LayerFailure] {
     var failures: [LayerFailure] = []
     let date = options.now()
-    for (layer, holder) in below {
+    for (layer, replica) in replicas {
       do throws(PersistenceError) {
         try await attempts(layer).run { () async throws(PersistenceError) in
-          try await holder.settle(changes, asOf: date)
+          try await replica.commit(changes, asOf: date)
         }
       } catch {
-        await holder.doubt(keys)
+        await replica.markStale(keys)
         failures.append(LayerFailure(layer, error))
       }
     }

@@ -2,75 +2,76 @@ import Foundation
 import PersistenceCore
 import PersistenceDriver
 
-/// The layers of a store: the one that decides, and those below that hold a part of it.
+/// The top layer of a layered data source, and the replicas that hold a part of it.
 final class LayerCore<Object: PersistentRecord>: Sendable {
-  /// The layer that decides: the remote one, or the next where there is none.
+  /// The authoritative layer: the remote one, or else the next.
   let top: DataSourceLayer
-  let topStore: AnyDataSource<Object>
-  /// The layers below it, the nearest to it first.
-  let below: [(layer: DataSourceLayer, holder: any ReplicaLayer<Object>)]
+  let topSource: AnyDataSource<Object>
+  /// The replicas, nearest to the top layer first.
+  let replicas: [(layer: DataSourceLayer, replica: any ReplicaLayer<Object>)]
   let options: LayerOptions<Object>
-  /// The local layer and its outbox, where writes begin there.
+  /// The local layer and its outbox, if writes start there.
   let outbox: Outbox<Object>?
   let writes = WriteLog()
-  let gates = KeyGates()
-  /// The cache that answers at once.
+  let mutexes = KeyedMutex()
+  /// The cache that answers without suspending.
   let cache: CacheDataSource<Object>?
 
   init(
     cache: (any DataSource<Object>)?, local: (any DataSource<Object>)?, remote: (any DataSource<Object>)?,
     options: LayerOptions<Object>
   ) throws(PersistenceError) {
-    var stores: [(layer: DataSourceLayer, store: AnyDataSource<Object>)] = []
-    for case (let layer, let store?) in [(DataSourceLayer.remote, remote), (.local, local), (.cache, cache)] {
-      stores.append((layer, AnyDataSource(store)))
+    var sources: [(layer: DataSourceLayer, source: AnyDataSource<Object>)] = []
+    for case (let layer, let source?) in [(DataSourceLayer.remote, remote), (.local, local), (.cache, cache)]
+    {
+      sources.append((layer, AnyDataSource(source)))
     }
-    guard let first = stores.first else {
-      throw PersistenceError.invalidRequest("a layered store needs a store in at least one of its places")
+    guard let first = sources.first else {
+      throw PersistenceError.invalidRequest("a layered data source needs at least one layer")
     }
-    (top, topStore) = first
+    (top, topSource) = first
     self.options = options
-    var below: [(layer: DataSourceLayer, holder: any ReplicaLayer<Object>)] = []
+    var replicas: [(layer: DataSourceLayer, replica: any ReplicaLayer<Object>)] = []
     var journaled: JournaledLayer<Object>?
-    var cacheStore: CacheDataSource<Object>?
-    for (layer, store) in stores.dropFirst() {
-      if let cache = store.base as? CacheDataSource<Object> {
-        below.append((layer, cache))
-        if layer == .cache { cacheStore = cache }
-      } else if let repository = store.base as? RepositoryDataSource<Object>, layer == .local {
-        let holder = JournaledLayer(repository)
-        journaled = holder
-        below.append((layer, holder))
+    var cacheLayer: CacheDataSource<Object>?
+    for (layer, source) in sources.dropFirst() {
+      if let cache = source.base as? CacheDataSource<Object> {
+        replicas.append((layer, cache))
+        if layer == .cache { cacheLayer = cache }
+      } else if let repository = source.base as? RepositoryDataSource<Object>, layer == .local {
+        let replica = JournaledLayer(repository)
+        journaled = replica
+        replicas.append((layer, replica))
       } else {
-        below.append((layer, VolatileLayer(store)))
+        replicas.append((layer, VolatileLayer(source)))
       }
     }
-    self.below = below
-    self.cache = cacheStore
+    self.replicas = replicas
+    self.cache = cacheLayer
     guard options.writes == .localFirst, top == .remote else {
       outbox = nil
       return
     }
     guard let journaled else {
       throw PersistenceError.unsupported(
-        "write the local store first, since it has to keep the outbox in the same transactions: use a RepositoryDataSource "
-          + "as the local store", by: "a layered store over these layers")
+        "write the local layer first, which must keep the outbox in the same transactions; use a RepositoryDataSource "
+          + "as the local layer", by: "a layered data source over these layers")
     }
     outbox = Outbox(
-      writes: LocalWrites(
-        journaled, others: below.filter { $0.layer != .local }, remote: first.store, options: options,
-        log: writes, gates: gates))
+      writes: LocalFirstWriter(
+        journaled, others: replicas.filter { $0.layer != .local }, remote: first.source, options: options,
+        log: writes, mutexes: mutexes))
   }
 
   func attempts(_ layer: DataSourceLayer) -> Attempts {
     Attempts(layer: layer, limits: options.limits(of: layer), clock: options.clock)
   }
 
-  func holder(_ layer: DataSourceLayer) -> (any ReplicaLayer<Object>)? {
-    below.first { $0.layer == layer }?.holder
+  func replica(_ layer: DataSourceLayer) -> (any ReplicaLayer<Object>)? {
+    replicas.first { $0.layer == layer }?.replica
   }
 
-  /// How long ago something was known; nil for a moment that has not come yet, as after a clock was set back.
+  /// The time since a date; nil for a future date, as after a clock change.
   func age(of date: Date?) -> Duration? {
     guard let date else { return nil }
     let seconds = options.now().timeIntervalSince(date)

@@ -2,10 +2,10 @@ import Foundation
 public import PersistenceCore
 import PersistenceDriver
 
-/// A store made of layers: a cache, a store on this device and a remote one, each of which may be absent.
+/// A data source of up to three layers: a cache, a local and a remote data source.
 ///
-/// Whoever asks it does not know which of them answered, unless it wants to: ``answer(to:strategy:)`` says where an
-/// answer came from and how old it is.
+/// Callers need not know which layer answers. ``answer(to:strategy:)`` returns the layer and the age of the
+/// answer.
 ///
 /// ```swift
 /// let movies = try LayeredDataSource(
@@ -13,74 +13,74 @@ import PersistenceDriver
 /// let found = try await movies.filter(where: \.year > 2000).result()
 /// ```
 ///
-/// The remote store decides what is true; where there is none, the local one does. Of what lies below it is known which
-/// parts it holds whole, so that three movies that happen to be there are not taken for all. What happens to deletes,
-/// conflicts and failures is written down in Documentation/Layers.md.
+/// The remote layer is authoritative; without one, the local layer is. Each other layer records which regions
+/// it holds completely, so it never returns three cached movies as all movies. Documentation/Layers.md
+/// describes deletions, conflicts and failures.
 public final class LayeredDataSource<Object: PersistentRecord>: DataSource {
   private let core: LayerCore<Object>
 
-  /// The writes that wait for the remote store; nil where writes go there first.
+  /// The writes that wait for the remote layer; nil unless writes start in the local layer.
   public var outbox: Outbox<Object>? { core.outbox }
 
-  /// Makes a store of layers.
+  /// Creates a layered data source.
   ///
-  /// Entries that wait in the outbox from an earlier run are sent from now on.
+  /// It starts to send outbox entries of an earlier run.
   ///
   /// - Parameters:
   ///   - cache: The nearest layer.
   ///   - local: The layer on this device.
-  ///   - remote: The layer that decides.
-  ///   - options: How the layers are used.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where there is no layer at all, and
-  ///   ``PersistenceError/Code/unsupported`` where writes are to go to a local store first that keeps no outbox.
+  ///   - remote: The authoritative layer.
+  ///   - options: The options.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if there is no layer, or
+  ///   ``PersistenceError/Code/unsupported`` if writes start in a local layer that cannot keep an outbox.
   public init(
     cache: (any DataSource<Object>)? = nil, local: (any DataSource<Object>)? = nil,
     remote: (any DataSource<Object>)? = nil,
     options: LayerOptions<Object> = LayerOptions()
   ) throws(PersistenceError) {
     core = try LayerCore(cache: cache, local: local, remote: remote, options: options)
-    if let sender = core.outbox?.sender { Task { await sender.kick() } }
+    if let sender = core.outbox?.sender { Task { await sender.wake() } }
   }
 
   deinit {
     if let sender = core.outbox?.sender { Task { await sender.stop() } }
   }
 
-  /// Whether the store that decides answers in the order of the contract.
-  public var hasContractOrder: Bool { core.topStore.hasContractOrder }
+  /// Whether the authoritative layer returns objects in contract order.
+  public var hasContractOrder: Bool { core.topSource.hasContractOrder }
 
   // MARK: Writing
 
-  /// Adds an object.
+  /// Inserts an object.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {
-    try await write(.insert(object), mayRepeat: false) { store throws(PersistenceError) in
-      try await store.insert(object)
+    try await write(.insert(object), mayRepeat: false) { source throws(PersistenceError) in
+      try await source.insert(object)
     }
   }
 
   /// Replaces the object of the same key.
   @discardableResult
   public func update(_ object: Object) async throws(PersistenceError) -> Object {
-    try await write(.update(object, replacing: nil), mayRepeat: true) { store throws(PersistenceError) in
-      try await store.update(object)
+    try await write(.update(object, replacing: nil), mayRepeat: true) { source throws(PersistenceError) in
+      try await source.update(object)
     }
   }
 
-  /// Replaces the object of the same key, if what is stored is still what was expected.
+  /// Replaces the object of the same key if the stored object equals the expected one.
   @discardableResult
   public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
     try await write(.update(object, replacing: expected), mayRepeat: false) {
-      store throws(PersistenceError) in
-      try await store.update(object, replacing: expected)
+      source throws(PersistenceError) in
+      try await source.update(object, replacing: expected)
     }
   }
 
-  /// Adds an object, or replaces the one of the same key.
+  /// Inserts an object, or replaces the one of the same key.
   @discardableResult
   public func save(_ object: Object) async throws(PersistenceError) -> Object {
-    try await write(.save(object), mayRepeat: true) { store throws(PersistenceError) in
-      try await store.save(object)
+    try await write(.save(object), mayRepeat: true) { source throws(PersistenceError) in
+      try await source.save(object)
     }
   }
 
@@ -89,23 +89,23 @@ public final class LayeredDataSource<Object: PersistentRecord>: DataSource {
   public func delete(_ object: Object) async throws(PersistenceError) -> Object? {
     let change = ObjectChange.delete(object)
     if let outbox = core.outbox { return try await outbox.writes.write([change])?.first ?? nil }
-    return try await core.write([change], mayRepeat: true) { store throws(PersistenceError) in
-      try await store.delete(object)
-    } settled: { _ in
+    return try await core.write([change], mayRepeat: true) { source throws(PersistenceError) in
+      try await source.delete(object)
+    } replicating: { _ in
       [change]
     }
   }
 
-  /// Makes several changes, all of them or none, once however often the batch is sent.
+  /// Applies all changes of a batch or none, once for each batch id.
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     if let outbox = core.outbox {
       return try await outbox.writes.write(batch.changes, id: batch.id, once: true) != nil
     }
-    return try await core.write(batch.changes, mayRepeat: true) { store throws(PersistenceError) in
-      try await store.apply(batch)
-    } settled: { isNew in
-      isNew ? batch.changes.map(\.settled) : nil
+    return try await core.write(batch.changes, mayRepeat: true) { source throws(PersistenceError) in
+      try await source.apply(batch)
+    } replicating: { isNew in
+      isNew ? batch.changes.map(\.unconditional) : nil
     }
   }
 
@@ -122,81 +122,81 @@ public final class LayeredDataSource<Object: PersistentRecord>: DataSource {
 
   // MARK: Reading
 
-  /// The objects of a query, with where they came from and how old they are.
+  /// The objects that match a query, with their layer and age.
   ///
   /// - Parameters:
-  ///   - query: Which objects, in what order.
-  ///   - strategy: Which layers are asked; the options' strategy where it is nil.
-  /// - Returns: The answer. Where no layer can answer whole it is what the nearest holds, and says that it is not
-  ///   complete.
-  /// - Throws: ``PersistenceError`` where no layer holds anything of it either.
+  ///   - query: The predicate, order and limits.
+  ///   - strategy: The strategy; nil for that of the options.
+  /// - Returns: The answer. If no layer has a complete one, it is the part that the nearest layer holds.
+  /// - Throws: ``PersistenceError`` if no layer holds a part of it.
   public func answer(
     to query: FetchOptions<Object>, strategy: RetrievalStrategy? = nil
   ) async throws(PersistenceError) -> LayeredAnswer<[Object]> {
-    let question = try caught { try LayerQuery<Object>(query) }
-    return try await core.answer(question, strategy ?? core.options.strategy)
+    let layerQuery = try mappingErrors { try LayerQuery<Object>(query) }
+    return try await core.answer(layerQuery, strategy ?? core.options.strategy)
   }
 
-  /// The object of a key, with where it came from and how old it is.
+  /// The object of a key, with its layer and age.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - strategy: Which layers are asked; the options' strategy where it is nil.
-  /// - Returns: The answer, whose value is nil where there is no such object.
-  /// - Throws: ``PersistenceError`` where no layer knows.
+  ///   - strategy: The strategy; nil for that of the options.
+  /// - Returns: The answer, whose value is nil if the object does not exist.
+  /// - Throws: ``PersistenceError`` if no layer knows the key.
   public func answer(
     for key: Object.PrimaryKey, strategy: RetrievalStrategy? = nil
   ) async throws(PersistenceError) -> LayeredAnswer<Object?> {
-    let question = try caught { try LayerQuery<Object>(key) }
-    return try await core.answer(question, strategy ?? core.options.strategy).map(\.first)
+    let layerQuery = try mappingErrors { try LayerQuery<Object>(key) }
+    return try await core.answer(layerQuery, strategy ?? core.options.strategy).map(\.first)
   }
 
-  /// The objects of a query as one layer after the other gives them: each answer is of a better layer than the one before,
-  /// and differs from it.
+  /// The objects that match a query, as each layer answers.
   ///
-  /// - Parameter query: Which objects, in what order.
-  /// - Returns: The answers. They end with an error where the layer that decides did not answer: the last of them is then
-  ///   the best there is.
+  /// Each answer is of a better layer than the previous one and differs from it.
+  ///
+  /// - Parameter query: The predicate, order and limits.
+  /// - Returns: The answers. They end with an error if the authoritative layer failed; the last answer is then
+  ///   the best available.
   public func answers(to query: FetchOptions<Object>) -> LayeredAnswers<[Object]> {
     let core = core
     return LayeredAnswers {
-      let question = Result { try LayerQuery<Object>(query) }
-      let walk = question.map { AnswerWalk(core, $0) }
+      let layerQuery = Result { try LayerQuery<Object>(query) }
+      let walk = layerQuery.map { AnswerIterator(core, $0) }
       return { () async throws(PersistenceError) in
-        try await caught { try walk.get() }.next()
+        try await mappingErrors { try walk.get() }.next()
       }
     }
   }
 
-  /// The object of a key as one layer after the other gives it.
+  /// The object of a key, as each layer answers.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The answers, whose value is nil where there is no such object.
+  /// - Returns: The answers, whose value is nil if the object does not exist.
   public func answers(for key: Object.PrimaryKey) -> LayeredAnswers<Object?> {
     let core = core
     return LayeredAnswers {
-      let walk = Result { AnswerWalk(core, try LayerQuery<Object>(key)) }
+      let walk = Result { AnswerIterator(core, try LayerQuery<Object>(key)) }
       return { () async throws(PersistenceError) in
-        try await caught { try walk.get() }.next()?.map(\.first)
+        try await mappingErrors { try walk.get() }.next()?.map(\.first)
       }
     }
   }
 
   /// The object of a key.
   public func find(_ key: Object.PrimaryKey) async throws(PersistenceError) -> Object? {
-    let question = try caught { try LayerQuery<Object>(key) }
-    return try await core.completeAnswer(question).first
+    let layerQuery = try mappingErrors { try LayerQuery<Object>(key) }
+    return try await core.completeAnswer(layerQuery).first
   }
 
-  /// The objects of a query, whole.
+  /// All objects that match a query.
   public func execute(_ query: FetchOptions<Object>) async throws(PersistenceError) -> [Object] {
-    let question = try caught { try LayerQuery<Object>(query) }
-    return try await core.completeAnswer(question)
+    let layerQuery = try mappingErrors { try LayerQuery<Object>(query) }
+    return try await core.completeAnswer(layerQuery)
   }
 
-  /// How many objects a query has: the store that decides is asked, or a layer that holds all of them.
+  /// The number of objects that match a query, from the authoritative layer or one that holds all of them.
   public func count(_ query: FetchOptions<Object>) async throws(PersistenceError) -> Int {
-    let question = try caught { try LayerQuery<Object>(query) }
-    return try await core.count(question, query)
+    let layerQuery = try mappingErrors { try LayerQuery<Object>(query) }
+    return try await core.count(layerQuery, query)
   }
 }

@@ -1,57 +1,61 @@
 public import Observation
 import PersistenceDriver
 
-/// Something that is loaded, for a user interface: its ``state`` is observable, and changes on the main actor.
+/// A value that loads, for a user interface.
+///
+/// Its ``state`` is observable and changes on the main actor.
 ///
 /// ```swift
 /// let movies = LoadingModel(of: repository.updates(of: Movie.self).states)
 /// movies.start()
 /// ```
 ///
-/// Nothing is loaded before ``start()``. Loading ends by ``stop()``, and when the model is released.
+/// Loading starts at ``start()``. It ends at ``stop()``, or when the model is released.
 @MainActor
 @Observable
 public final class LoadingModel<Value: Sendable> {
-  /// How far loading has come.
+  /// The current state.
   public private(set) var state = LoadingState<Value>.idle
 
   @ObservationIgnored private let states: LoadingStates<Value>
   @ObservationIgnored private let loading = LoadingTask()
 
-  /// Makes a model that has loaded nothing.
+  /// Creates an idle model.
   ///
-  /// - Parameter states: What is loaded.
+  /// - Parameter states: The states to load.
   public init(of states: LoadingStates<Value>) { self.states = states }
 
-  /// The newest value that there is.
+  /// The newest value.
   public var value: Value? { state.value }
 
-  /// Begins to load, unless it is being loaded or observed already.
+  /// Starts loading, unless it has started already.
   public func start() {
     if !loading.isRunning { reload() }
   }
 
-  /// Loads anew; the last value stays until there is a newer one.
+  /// Loads again and keeps the last value until a newer one arrives.
   public func reload() {
     state = state.begun
     let states = states
     loading.replace { [weak self] isCurrent in
       for await state in states {
-        // A model that was released, or that has begun anew, is not told.
+        // A model that was released or reloaded ignores the state.
         guard isCurrent() else { return }
         self?.take(state)
       }
     }
   }
 
-  /// Ends loading; the last value stays.
+  /// Stops loading and keeps the last value.
   public func stop() {
     loading.cancel()
     guard state.isLoading else { return }
     state = state.value.map { .success($0) } ?? .idle
   }
 
-  /// Waits until nothing is being loaded any more: for what is loaded once.
+  /// Waits until loading ends.
+  ///
+  /// Use it for values that load once.
   public func finished() async { await loading.finished() }
 
   private func take(_ new: LoadingState<Value>) {
@@ -64,7 +68,7 @@ public final class LoadingModel<Value: Sendable> {
   }
 }
 
-/// The one task of a model, which ends with it.
+/// The task of a model, cancelled with it.
 private final class LoadingTask {
   private var task: Task<Void, Never>?
   private var number = 0
@@ -91,7 +95,7 @@ private final class LoadingTask {
     number += 1
   }
 
-  /// Waits until none runs: where one has taken another's place meanwhile, for that one too.
+  /// Waits until no task runs, including one that replaces the current one.
   @MainActor
   func finished() async {
     while let task { await task.value }

@@ -1,23 +1,22 @@
 public import PersistenceDriver
 
-/// How far the loading of a value has come.
+/// The state of a value that loads.
 ///
-/// Once there has been a value, it is kept while a newer one is loaded and where that fails: who shows it need not blank
-/// the screen.
+/// The last value stays available while a newer one loads and after a failure, so a view need not go blank.
 public enum LoadingState<Value> {
-  /// Nothing has been asked for.
+  /// Loading has not started.
   case idle
 
-  /// A value is on its way; `last` is the one before, where there was one.
+  /// A value is loading; `last` is the previous value.
   case loading(last: Value?)
 
   /// The newest value.
   case success(Value)
 
-  /// The newest value could not be had; `last` is the one before, where there was one.
+  /// Loading failed; `last` is the previous value.
   case failure(PersistenceError, last: Value?)
 
-  /// The newest value that there is, whatever is going on.
+  /// The newest value, in any state.
   public var value: Value? {
     switch self {
     case .idle: nil
@@ -26,28 +25,28 @@ public enum LoadingState<Value> {
     }
   }
 
-  /// Whether a value is on its way.
+  /// Whether a value is loading.
   public var isLoading: Bool {
     if case .loading = self { return true }
     return false
   }
 
-  /// Why the newest value could not be had.
+  /// The error of the last attempt.
   public var error: PersistenceError? {
     if case .failure(let error, _) = self { return error }
     return nil
   }
 
-  /// The state when loading begins now.
-  public var begun: LoadingState { .loading(last: value) }
+  /// The state after loading starts.
+  package var begun: LoadingState { .loading(last: value) }
 
-  /// The state when loading fails now.
-  public func failed(_ error: PersistenceError) -> LoadingState { .failure(error, last: value) }
+  /// The state after loading fails.
+  package func failed(_ error: PersistenceError) -> LoadingState { .failure(error, last: value) }
 
-  /// The state with another value in it.
+  /// The state with a converted value.
   ///
-  /// - Parameter transform: Makes it of this one's.
-  /// - Returns: The same state, with what the closure makes of the value.
+  /// - Parameter transform: Converts the value.
+  /// - Returns: The same state with the converted value.
   public func map<Other>(_ transform: (Value) -> Other) -> LoadingState<Other> {
     switch self {
     case .idle: .idle

@@ -1,30 +1,33 @@
+public import PersistenceCore
 public import PersistenceDriver
+import Synchronization
 
-/// The states of something that is loaded, as an asynchronous sequence: first that it is on its way, then each value, or
-/// the failure at which it ends.
+/// The states of a value that loads, as an asynchronous sequence: loading, then each value or the final
+/// failure.
 ///
-/// It is asked for nothing before it is walked, and never runs ahead of who walks it. It ends after a failure, where
-/// there are no more values, and where the task is cancelled.
+/// The sequence loads nothing before iteration and never runs ahead of its consumer. It ends after a failure,
+/// after the last value, and when the task is cancelled.
 public struct LoadingStates<Value: Sendable>: AsyncSequence, Sendable {
-  /// Gives the next value; nil at the end.
-  public typealias Next = @Sendable () async throws(PersistenceError) -> Value?
+  /// Returns the next value; nil at the end.
+  package typealias Next = @Sendable () async throws(PersistenceError) -> Value?
 
   /// A state.
   public typealias Element = LoadingState<Value>
 
-  /// It does not fail: failures are states.
+  /// Never: failures are states.
   public typealias Failure = Never
 
   private let begin: @Sendable () -> Next
 
-  /// Makes a sequence.
+  /// Creates a sequence.
   ///
-  /// - Parameter begin: Called for each walk; what it returns is called for each value, by one task at a time.
-  public init(_ begin: @escaping @Sendable () -> Next) { self.begin = begin }
+  /// - Parameter begin: Makes a closure for each iterator. One task at a time calls that closure, once for each
+  ///   value.
+  package init(_ begin: @escaping @Sendable () -> Next) { self.begin = begin }
 
-  /// Makes a sequence of one value.
+  /// Creates a sequence of one value.
   ///
-  /// - Parameter load: Loads it.
+  /// - Parameter load: Loads the value.
   public init(of load: @escaping @Sendable () async throws(PersistenceError) -> Value) {
     self.init {
       let isDone = Flag()
@@ -35,7 +38,7 @@ public struct LoadingStates<Value: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Walks the states.
+  /// Iterates over the states.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private enum Stage {
       case new
@@ -54,7 +57,7 @@ public struct LoadingStates<Value: Sendable>: AsyncSequence, Sendable {
       await next(isolation: #isolation)
     }
 
-    /// The next state, awaited on behalf of an actor; nil at the end.
+    /// The next state, in the isolation of an actor; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> LoadingState<Value>? {
       switch stage {
       case .new:
@@ -69,7 +72,7 @@ public struct LoadingStates<Value: Sendable>: AsyncSequence, Sendable {
           }
         } catch {
           stage = .over
-          // Who has gone away need not be told why nothing came.
+          // A cancelled task gets no failure.
           return error.code == .cancelled && Task.isCancelled ? nil : .failure(error, last: last)
         }
         stage = .over
@@ -78,6 +81,34 @@ public struct LoadingStates<Value: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins to load.
+  /// Starts loading.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(begin) }
+}
+
+/// A flag that can be set once.
+final class Flag: Sendable {
+  private let isSet = Atomic<Bool>(false)
+
+  /// Sets the flag and returns its previous value.
+  func set() -> Bool { isSet.exchange(true, ordering: .acquiringAndReleasing) }
+}
+
+extension DataSourceQuery {
+  /// The objects that match, as loading states.
+  public var states: LoadingStates<[Source.Object]> {
+    LoadingStates { () async throws(PersistenceError) in
+      do {
+        return try await result()
+      } catch {
+        throw PersistenceError(of: error)
+      }
+    }
+  }
+}
+
+extension RecordUpdates {
+  /// The updates, as loading states.
+  public var states: LoadingStates<RecordUpdate<Model>> {
+    LoadingStates { SequenceIterator(self).next }
+  }
 }

@@ -1,11 +1,10 @@
 public import PersistenceCore
 public import PersistenceDriver
 
-/// Access to values of an app's domain, which are kept as entities: for teams that want no persistence in their models.
+/// Access to domain values that a store keeps as entities, for teams that keep persistence out of their models.
 ///
-/// Values go in and come out; entities are seen by the ``Mapper`` and in conditions only. What a mapper's rule throws
-/// comes out as it is told by ``PersistenceError`` and its code
-/// ``PersistenceError/Code/encodingFailed``.
+/// Values go in and come out. Entities appear only in the ``Mapper`` and in predicates. An error of a mapping
+/// rule becomes a ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed``.
 ///
 /// ```swift
 /// let movies = DataAccessObject(repository, mapper)
@@ -13,7 +12,7 @@ public import PersistenceDriver
 /// let long = try await movies.fetch(where: \.minutes > 120)
 /// ```
 public struct DataAccessObject<Domain: Sendable, Entity: PersistentRecord>: Sendable {
-  /// What maps values to entities.
+  /// Maps domain values to entities.
   public let mapper: Mapper<Domain, Entity>
 
   let begin: @Sendable () -> DataSourceUse<Entity>
@@ -23,97 +22,99 @@ public struct DataAccessObject<Domain: Sendable, Entity: PersistentRecord>: Send
     self.begin = begin
   }
 
-  /// Makes access to the entities of a repository.
+  /// Creates access to the entities of a repository.
   public init(_ repository: any PersistentRepository, _ mapper: Mapper<Domain, Entity>) {
-    let source = RepositoryDataSourceProvider(repository)
-    self.init(mapper) { DataSourceUse(store: source.dataSource(of: Entity.self), source: source, lease: nil) }
+    let provider = RepositoryDataSourceProvider(repository)
+    self.init(mapper) {
+      DataSourceUse(source: provider.dataSource(of: Entity.self), provider: provider, lease: nil)
+    }
   }
 
-  /// Makes access to the entities of a store of any kind, which cannot be observed.
-  public init(_ store: any DataSource<Entity>, _ mapper: Mapper<Domain, Entity>) {
-    self.init(mapper) { DataSourceUse(store: store, source: nil, lease: nil) }
+  /// Creates access to the entities of any data source, without updates.
+  public init(_ source: any DataSource<Entity>, _ mapper: Mapper<Domain, Entity>) {
+    self.init(mapper) { DataSourceUse(source: source, provider: nil, lease: nil) }
   }
 
-  /// Adds a value.
+  /// Inserts a value.
   ///
-  /// - Returns: The value as it is stored.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` where there is one of its key.
+  /// - Returns: The stored value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` if the key exists.
   @discardableResult
   public func insert(_ value: Domain) async throws(PersistenceError) -> Domain {
-    try await domain { store in try await store.insert(try entity(of: value)) }
+    try await domain { source in try await source.insert(try entity(of: value)) }
   }
 
   /// Replaces the value of the same key.
   ///
-  /// - Returns: The value as it is stored.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where there is none.
+  /// - Returns: The stored value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if the value does not exist.
   @discardableResult
   public func update(_ value: Domain) async throws(PersistenceError) -> Domain {
-    try await domain { store in try await store.update(try entity(of: value)) }
+    try await domain { source in try await source.update(try entity(of: value)) }
   }
 
-  /// Replaces the value of the same key, if what is stored is still what was expected.
+  /// Replaces the value of the same key if the stored value equals the expected one.
   ///
   /// - Parameters:
-  ///   - value: The new one.
-  ///   - expected: The one that the change began with.
-  /// - Returns: The value as it is stored.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/conflict`` where something else is stored.
+  ///   - value: The new value.
+  ///   - expected: The value that the change is based on.
+  /// - Returns: The stored value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/conflict`` if the stored value differs.
   @discardableResult
   public func update(_ value: Domain, replacing expected: Domain) async throws(PersistenceError) -> Domain {
-    try await domain { store in
-      try await store.update(try entity(of: value), replacing: try entity(of: expected))
+    try await domain { source in
+      try await source.update(try entity(of: value), replacing: try entity(of: expected))
     }
   }
 
-  /// Adds a value, or replaces the one of the same key.
+  /// Inserts a value, or replaces the one of the same key.
   ///
-  /// - Returns: The value as it is stored.
+  /// - Returns: The stored value.
   /// - Throws: ``PersistenceError``.
   @discardableResult
   public func save(_ value: Domain) async throws(PersistenceError) -> Domain {
-    try await domain { store in try await store.save(try entity(of: value)) }
+    try await domain { source in try await source.save(try entity(of: value)) }
   }
 
-  /// Adds values, or replaces those of the same keys, all or none of them.
+  /// Inserts or replaces values, all of them or none.
   ///
-  /// - Parameter values: What is saved.
+  /// - Parameter values: The values.
   /// - Throws: ``PersistenceError``.
   public func save(contentsOf values: [Domain]) async throws(PersistenceError) {
-    try await use { store in
-      _ = try await store.apply(ChangeBatch(try values.map { .save(try entity(of: $0)) }))
+    try await use { source in
+      _ = try await source.apply(ChangeBatch(try values.map { .save(try entity(of: $0)) }))
     }
   }
 
   /// Deletes the value of the same key.
   ///
-  /// - Returns: The value as it was stored; nil where there was none.
+  /// - Returns: The deleted value; nil if it did not exist.
   /// - Throws: ``PersistenceError``.
   @discardableResult
   public func delete(_ value: Domain) async throws(PersistenceError) -> Domain? {
-    try await use { store in
-      let deleted = try await store.delete(try entity(of: value))
+    try await use { source in
+      let deleted = try await source.delete(try entity(of: value))
       return try deleted.map { try domain(of: $0) }
     }
   }
 
   /// The value of a key.
   ///
-  /// - Returns: The value; nil where there is none.
+  /// - Returns: The value; nil if it does not exist.
   /// - Throws: ``PersistenceError``.
   public func find(_ key: Entity.PrimaryKey) async throws(PersistenceError) -> Domain? {
-    try await use { store in
-      let found = try await store.find(key)
+    try await use { source in
+      let found = try await source.find(key)
       return try found.map { try domain(of: $0) }
     }
   }
 
-  /// The values whose entities fit a condition, whole.
+  /// All values whose entities match a predicate.
   ///
   /// - Parameters:
-  ///   - predicate: Which entities; all by default.
-  ///   - sorting: The order; that of the primary key by default.
-  ///   - limit: How many at most.
+  ///   - predicate: The predicate; all entities by default.
+  ///   - sorting: The order; by primary key by default.
+  ///   - limit: The maximum number of values.
   /// - Returns: The values.
   /// - Throws: ``PersistenceError``.
   public func fetch(
@@ -121,20 +122,20 @@ public struct DataAccessObject<Domain: Sendable, Entity: PersistentRecord>: Send
     limit: Int? = nil
   ) async throws(PersistenceError) -> [Domain] {
     let query = FetchOptions(predicate: predicate, sorting: sorting, limit: limit)
-    return try await use { store in
-      let entities = try await store.execute(query)
+    return try await use { source in
+      let entities = try await source.execute(query)
       return try entities.map { try domain(of: $0) }
     }
   }
 
-  /// How many entities fit a condition.
+  /// The number of entities that match a predicate.
   ///
-  /// - Parameter predicate: Which entities; all by default.
-  /// - Returns: Their number.
+  /// - Parameter predicate: The predicate; all entities by default.
+  /// - Returns: The number.
   /// - Throws: ``PersistenceError``.
   public func count(where predicate: PersistentPredicate<Entity> = .all) async throws(PersistenceError) -> Int
   {
-    try await use { store in try await store.count(FetchOptions(predicate: predicate)) }
+    try await use { source in try await source.count(FetchOptions(predicate: predicate)) }
   }
 }
 
@@ -149,15 +150,15 @@ extension DataAccessObject {
       throw error
     } catch {
       throw PersistenceError(
-        .encodingFailed, "a \(Domain.self) could not be mapped to or from a stored one: \(error)")
+        .encodingFailed, "the mapper failed for a \(Domain.self): \(error)")
     }
   }
 
   private func domain(
     _ body: @Sendable (any DataSource<Entity>) async throws -> Entity
   ) async throws(PersistenceError) -> Domain {
-    try await use { store in
-      let stored = try await body(store)
+    try await use { source in
+      let stored = try await body(source)
       return try domain(of: stored)
     }
   }
@@ -168,7 +169,7 @@ extension DataAccessObject {
     let use = begin()
     defer { withExtendedLifetime(use.lease) {} }
     do {
-      return try await body(use.store)
+      return try await body(use.source)
     } catch {
       throw PersistenceError(of: error)
     }

@@ -1,31 +1,32 @@
 public import PersistenceCore
 public import PersistenceDriver
+import PersistenceDriverSupport
 
-/// Where the stores of all kinds of objects come from: a repository, a server, or whatever an app puts together.
+/// Provides the data sources of all kinds of objects: from a repository, a server, or any combination.
 public protocol DataSourceProvider: Sendable {
-  /// The store of one kind of object.
+  /// The data source of one kind of object.
   ///
-  /// - Parameter type: What is kept.
-  /// - Returns: A store; several of one kind are one.
+  /// - Parameter type: The type of the objects.
+  /// - Returns: A data source. All data sources of one type share the same objects.
   func dataSource<Object: PersistentRecord>(of type: Object.Type) -> any DataSource<Object>
 
-  /// The updates of a query; nil where this source's stores cannot be observed.
+  /// The updates of a query; nil if the data sources cannot be observed.
   func updates<Object: PersistentRecord>(
     _ query: FetchOptions<Object>, options: ObservationOptions
   ) -> RecordUpdates<Object>?
 
-  /// Lets go of whatever the stores hold open.
+  /// Releases all resources of the data sources.
   ///
-  /// - Throws: ``PersistenceError`` where it could not be brought to rest.
+  /// - Throws: ``PersistenceError`` if closing fails.
   func close() async throws(PersistenceError)
 }
 
-/// The stores of a repository.
+/// The data sources of a repository.
 public struct RepositoryDataSourceProvider: DataSourceProvider {
   /// The repository.
   public let repository: any PersistentRepository
 
-  /// Makes a source.
+  /// Creates a provider.
   public init(_ repository: any PersistentRepository) { self.repository = repository }
 
   /// The objects of one kind in the repository.
@@ -40,11 +41,11 @@ public struct RepositoryDataSourceProvider: DataSourceProvider {
     repository.updates(of: query, options: options)
   }
 
-  /// Closes the repository's context, where it can be closed.
+  /// Closes the repository's context, if it can be closed.
   ///
-  /// - Throws: ``PersistenceError`` where it could not be brought to rest.
+  /// - Throws: ``PersistenceError`` if closing fails.
   public func close() async throws(PersistenceError) {
     let repository = repository
-    try await BlockingThreads.shared.run { try repository.context.asStorageContext?.close() }
+    try await BlockingThreads.shared.call { try repository.context.asStorageContext?.close() }
   }
 }

@@ -1,24 +1,24 @@
 import PersistenceCore
 public import PersistenceDriver
 
-/// A key path of any property that can be set, and that can cross threads.
+/// A writable key path that is `Sendable`.
 public typealias SendableWritableKeyPath<Root, Value> = any WritableKeyPath<Root, Value> & Sendable
 
-/// One property of a type of an app's domain, which knows nothing of persistence: its name and its key path.
+/// A property of a domain type without persistence: its name and its key path.
 ///
 /// ```swift
 /// let fields: [DomainField<Movie>] = [.field("id", \.id), .field("title", \.title)]
 /// ```
 public struct DomainField<Domain: Sendable>: Sendable {
-  /// The property's name, which is that of the entity's field that it is copied to.
+  /// The name of the property, and of the entity's field with the same content.
   public let name: String
 
   let property: any DomainProperty<Domain>
 
-  /// A property of a kind that stores know: a number, text, date and so on, or an optional of one.
+  /// A property of a type that stores support, such as a number, text, date, or an optional of one.
   ///
   /// - Parameters:
-  ///   - name: Its name in the domain's type.
+  ///   - name: The name of the property.
   ///   - keyPath: The property.
   /// - Returns: The field.
   public static func field<Value: PersistentValueConvertible & Sendable>(
@@ -27,10 +27,10 @@ public struct DomainField<Domain: Sendable>: Sendable {
     DomainField(name, keyPath) { $1.encode($0[keyPath: keyPath], at: $2) }
   }
 
-  /// A property of any other `Codable` type, which entities keep as a document.
+  /// A property of any other `Codable` type, which entities store as a document.
   ///
   /// - Parameters:
-  ///   - name: Its name in the domain's type.
+  ///   - name: The name of the property.
   ///   - keyPath: The property.
   /// - Returns: The field.
   @_disfavoredOverload
@@ -40,12 +40,14 @@ public struct DomainField<Domain: Sendable>: Sendable {
     DomainField(name, keyPath) { try $1.encode($0[keyPath: keyPath], at: $2) }
   }
 
-  /// A property of a type that no store knows: a rule says what becomes of it.
+  /// A property of a type that no store supports.
+  ///
+  /// It needs a mapping rule.
   ///
   /// - Parameters:
-  ///   - name: Its name in the domain's type.
+  ///   - name: The name of the property.
   ///   - keyPath: The property.
-  /// - Returns: The field, which is never copied by name.
+  /// - Returns: The field, which the mapper never copies by name.
   public static func value<Value: Sendable>(
     _ name: String, _ keyPath: SendableWritableKeyPath<Domain, Value>
   ) -> DomainField {
@@ -61,17 +63,17 @@ public struct DomainField<Domain: Sendable>: Sendable {
   }
 }
 
-/// A property whose type is not told.
+/// A property of an erased type.
 protocol DomainProperty<Domain>: Sendable {
   associatedtype Domain: Sendable
 
-  /// The key path, to be compared.
+  /// The key path, for comparison.
   var anyKeyPath: AnyKeyPath { get }
 
-  /// Writes the property into a field of an entity's row; nil where only a rule can.
+  /// Writes the property to a field of an entity's row; nil if only a rule can.
   var write: (@Sendable (Domain, RowBuffer, Int) throws -> Void)? { get }
 
-  /// What copies a property of an entity into this one; nil where the types are not the same.
+  /// A closure that copies an entity's property to this one; nil if the types differ.
   func copy<Entity>(from keyPath: PartialKeyPath<Entity>) -> (@Sendable (Entity, inout Domain) -> Void)?
 }
 
@@ -89,6 +91,6 @@ private struct TypedProperty<Domain: Sendable, Value>: DomainProperty {
 }
 
 /// A key path of an entity's schema, which captures nothing.
-private struct UncheckedKeyPath<Root, Value>: @unchecked Sendable {  // schemas take Sendable key paths only
+private struct UncheckedKeyPath<Root, Value>: @unchecked Sendable {  // schemas accept only Sendable key paths
   let keyPath: KeyPath<Root, Value>
 }

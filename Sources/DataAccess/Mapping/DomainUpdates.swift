@@ -2,20 +2,20 @@ public import PersistenceCore
 public import PersistenceDriver
 import Synchronization
 
-/// What a query of a data access object yields now, and what has changed since the update before.
+/// The result of a data access object's query, and the changes since the previous update.
 public struct DomainUpdate<Domain: Sendable, Entity: PersistentRecord>: Sendable {
-  /// The entities, lazily, and the keys that have changed.
+  /// The lazy entities and the changed keys.
   public let entities: RecordUpdate<Entity>
 
   fileprivate let access: DataAccessObject<Domain, Entity>
 
-  /// What has changed.
+  /// The changes since the previous update.
   public var changes: ChangeSet { entities.changes }
 
-  /// The values, whole: each is mapped when this is called.
+  /// All values, mapped at each call.
   ///
   /// - Returns: The values, in the query's order.
-  /// - Throws: ``PersistenceError`` where one cannot be read or mapped.
+  /// - Throws: ``PersistenceError`` if an entity cannot be read or mapped.
   public func values() throws -> [Domain] {
     var values: [Domain] = []
     try entities.results.forEach { values.append(try access.domain(of: $0)) }
@@ -23,33 +23,34 @@ public struct DomainUpdate<Domain: Sendable, Entity: PersistentRecord>: Sendable
   }
 }
 
-/// What a query of a data access object yields, again after each commit that can affect it.
+/// The result of a data access object's query, again after each commit that can affect it.
 ///
-/// Where the manager's stores are exchanged, it goes on with the new ones, whose first update says so.
+/// After a manager exchanges its data sources, the sequence continues with the new ones. Their first update is
+/// marked as the first.
 public struct DomainUpdates<Domain: Sendable, Entity: PersistentRecord>: AsyncSequence, Sendable {
   /// An update.
   public typealias Element = DomainUpdate<Domain, Entity>
 
-  /// What a walk throws.
+  /// The error of the iterator.
   public typealias Failure = PersistenceError
 
   fileprivate let access: DataAccessObject<Domain, Entity>
   fileprivate let query: FetchOptions<Entity>
   fileprivate let options: ObservationOptions
 
-  /// Observes the stores.
+  /// Observes the data source.
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-    fileprivate let walk: DomainWalk<Domain, Entity>
+    fileprivate let walk: DomainUpdateIterator<Domain, Entity>
 
-    /// The next update; nil where the task was cancelled.
+    /// The next update; nil if the task is cancelled.
     ///
-    /// - Throws: ``PersistenceError``; with code ``PersistenceError/Code/unsupported`` where the store cannot be
-    ///   observed.
+    /// - Throws: ``PersistenceError``, with code ``PersistenceError/Code/unsupported`` if the data source
+    ///   cannot be observed.
     public mutating func next() async throws(PersistenceError) -> DomainUpdate<Domain, Entity>? {
       try await walk.next()
     }
 
-    /// The next update, awaited on behalf of an actor; nil where the task was cancelled.
+    /// The next update, in the isolation of an actor; nil if the task is cancelled.
     ///
     /// - Throws: As ``next()`` does.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(PersistenceError)
@@ -59,22 +60,22 @@ public struct DomainUpdates<Domain: Sendable, Entity: PersistentRecord>: AsyncSe
     }
   }
 
-  /// Begins to observe, at the first call of ``AsyncIterator/next()``.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(walk: DomainWalk(self)) }
+  /// Starts to observe at the first call of ``AsyncIterator/next()``.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(walk: DomainUpdateIterator(self)) }
 
-  /// The updates, and how far loading them has come.
+  /// The updates, as loading states.
   public var states: LoadingStates<DomainUpdate<Domain, Entity>> {
-    LoadingStates { DomainWalk(self).next }
+    LoadingStates { DomainUpdateIterator(self).next }
   }
 }
 
 extension DataAccessObject {
-  /// The values whose entities fit a condition, again after each commit that can affect them.
+  /// The values whose entities match a predicate, again after each commit that can affect them.
   ///
   /// - Parameters:
-  ///   - predicate: Which entities; all by default.
-  ///   - sorting: The order; that of the primary key by default.
-  ///   - options: How much is remembered of changes, and how other processes are watched.
+  ///   - predicate: The predicate; all entities by default.
+  ///   - sorting: The order; by primary key by default.
+  ///   - options: The limit on reported keys, and how to watch other processes.
   /// - Returns: The updates.
   public func updates(
     where predicate: PersistentPredicate<Entity> = .all, sorted sorting: [SortCriterion<Entity>] = [],
@@ -85,11 +86,11 @@ extension DataAccessObject {
   }
 }
 
-/// One walk over the updates of whatever stores are current.
-private final class DomainWalk<Domain: Sendable, Entity: PersistentRecord>: Sendable {
+/// One iteration over the updates of the current data source.
+private final class DomainUpdateIterator<Domain: Sendable, Entity: PersistentRecord>: Sendable {
   private struct Current {
-    let walk: SequenceWalk<RecordUpdates<Entity>>
-    let tenure: ProviderGeneration?
+    let walk: SequenceIterator<RecordUpdates<Entity>>
+    let generation: ProviderGeneration?
   }
 
   private let updates: DomainUpdates<Domain, Entity>
@@ -103,8 +104,8 @@ private final class DomainWalk<Domain: Sendable, Entity: PersistentRecord>: Send
       let known = self.current.withLock(\.self)
       let current = if let known { known } else { try begin() }
       let outcome = await outcome(of: current)
-      if let tenure = current.tenure, tenure.isOver {
-        // Whatever came of the old ones counts no more.
+      if let generation = current.generation, generation.isOver {
+        // The outcome of a replaced data source is obsolete.
         self.current.withLock { $0 = nil }
         if Task.isCancelled { return nil }
         continue
@@ -113,24 +114,24 @@ private final class DomainWalk<Domain: Sendable, Entity: PersistentRecord>: Send
     }
   }
 
-  /// Begins to observe what is current; that does not keep it from being closed.
+  /// Starts to observe the current data source, which does not prevent closing it.
   private func begin() throws(PersistenceError) -> Current {
     let use = updates.access.begin()
-    guard let records = use.source?.updates(updates.query, options: updates.options) else {
-      throw PersistenceError(.unsupported, "the store of \(Entity.self) cannot be observed")
+    guard let records = use.provider?.updates(updates.query, options: updates.options) else {
+      throw PersistenceError(.unsupported, "the data source of \(Entity.self) cannot be observed")
     }
-    let begun = Current(walk: SequenceWalk(records), tenure: use.lease?.tenure)
+    let begun = Current(walk: SequenceIterator(records), generation: use.lease?.generation)
     current.withLock { $0 = begun }
     return begun
   }
 
-  /// The next update, or nil as soon as the stores are exchanged.
+  /// The next update; nil as soon as the data sources are replaced.
   private func outcome(of current: Current) async -> Result<RecordUpdate<Entity>?, PersistenceError> {
-    guard let tenure = current.tenure else { return await Self.result(of: current.walk) }
+    guard let generation = current.generation else { return await Self.result(of: current.walk) }
     return await withTaskGroup(of: Result<RecordUpdate<Entity>?, PersistenceError>.self) { group in
       group.addTask { await Self.result(of: current.walk) }
       group.addTask {
-        await tenure.untilOver()
+        await generation.untilOver()
         return .success(nil)
       }
       defer { group.cancelAll() }
@@ -139,7 +140,7 @@ private final class DomainWalk<Domain: Sendable, Entity: PersistentRecord>: Send
   }
 
   private static func result(
-    of walk: SequenceWalk<RecordUpdates<Entity>>
+    of walk: SequenceIterator<RecordUpdates<Entity>>
   ) async -> Result<RecordUpdate<Entity>?, PersistenceError> {
     do {
       return .success(try await walk.next())

@@ -1,10 +1,10 @@
 public import PersistenceCore
 import PersistenceDriver
 
-/// Makes entities, which stores keep, of values of an app's domain, which know nothing of persistence, and back.
+/// Maps domain values, which know nothing of persistence, to stored entities and back.
 ///
-/// Fields of one name and one type are copied; rules say what becomes of the others. All of that is worked out once,
-/// when the mapper is made, and what is left over is an error then: for each object, only key paths are followed.
+/// The mapper copies fields of the same name and type; rules map the others. It resolves the mapping once, at
+/// initialization, and reports every unmapped field as an error. Each object then costs only key path accesses.
 ///
 /// ```swift
 /// let mapper = try Mapper<Movie, StoredMovie>(
@@ -21,21 +21,22 @@ public struct Mapper<Domain: Sendable, Entity: PersistentRecord>: Sendable {
   private let reads: [Read]
   private let fieldCount: Int
 
-  /// Works out how fields are mapped.
+  /// Resolves the mapping.
   ///
   /// - Parameters:
-  ///   - blank: A value whose properties are then set; what is left out stays as it is here.
-  ///   - fields: The properties of the domain's type.
-  ///   - rules: What becomes of fields without a counterpart of the same name and type. A rule goes before a copy.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema``, which lists every property and
-  ///   every field that would be left unmapped, and everything that is mapped twice or is not there.
+  ///   - blank: A value whose properties the mapper sets. Unmapped properties keep its values.
+  ///   - fields: The properties of the domain type.
+  ///   - rules: Mappings of fields without a counterpart of the same name and type. A rule takes precedence
+  ///     over a copy.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema``. Its message lists each
+  ///   unmapped, unknown and twice-mapped property and field.
   public init(
     blank: @autoclosure @escaping @Sendable () -> Domain, fields: [DomainField<Domain>],
     rules: [MappingRule<Domain, Entity>] = []
   ) throws {
     var plan = try MappingPlan<Domain, Entity>(fields)
     for rule in rules { plan.apply(rule) }
-    plan.copyWhatIsAlike()
+    plan.copyMatchingFields()
     plan.requireProperties(of: blank())
     try plan.finish()
     self.blank = blank
@@ -44,22 +45,22 @@ public struct Mapper<Domain: Sendable, Entity: PersistentRecord>: Sendable {
     fieldCount = plan.schema.fields.count
   }
 
-  /// The entity of a value of the domain.
+  /// The entity of a domain value.
   ///
-  /// - Parameter domain: The value.
-  /// - Returns: What is stored.
-  /// - Throws: What a rule throws, and ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed``.
+  /// - Parameter domain: The domain value.
+  /// - Returns: The entity.
+  /// - Throws: The error of a rule, or ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed``.
   public func entity(of domain: Domain) throws -> Entity {
     let row = RowBuffer(count: fieldCount)
     for write in writes { try write(domain, row) }
     return try row.withRow { try Entity(from: $0) }
   }
 
-  /// The value of the domain that an entity stands for.
+  /// The domain value of an entity.
   ///
-  /// - Parameter entity: What is stored.
-  /// - Returns: The value.
-  /// - Throws: What a rule throws.
+  /// - Parameter entity: The entity.
+  /// - Returns: The domain value.
+  /// - Throws: The error of a rule.
   public func domain(of entity: Entity) throws -> Domain {
     var domain = blank()
     for read in reads { try read(entity, &domain) }

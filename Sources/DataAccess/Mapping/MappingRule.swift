@@ -1,18 +1,18 @@
 public import PersistenceCore
 public import PersistenceDriver
 
-/// What a ``Mapper`` does with fields that it cannot copy by name and type.
+/// A mapping of fields that a ``Mapper`` cannot copy by name and type.
 public struct MappingRule<Domain: Sendable, Entity: PersistentRecord>: Sendable {
-  /// The domain's properties that the rule takes care of.
+  /// The mapped properties of the domain type.
   let domainKeyPaths: [Unchecked]
-  /// The entity's properties that the rule takes care of.
+  /// The mapped properties of the entity.
   let entityKeyPaths: [Unchecked]
   /// Fills the entity's row; positions are those of ``entityKeyPaths``.
   let toEntity: (@Sendable (Domain, RowBuffer, Int) throws -> Void)?
-  /// Fills the domain's value.
+  /// Fills the domain value.
   let toDomain: (@Sendable (Entity, inout Domain) throws -> Void)?
 
-  struct Unchecked: @unchecked Sendable {  // the key paths were Sendable when they were given
+  struct Unchecked: @unchecked Sendable {  // the initializer accepts only Sendable key paths
     let keyPath: AnyKeyPath
   }
 
@@ -27,13 +27,13 @@ public struct MappingRule<Domain: Sendable, Entity: PersistentRecord>: Sendable 
     self.toDomain = toDomain
   }
 
-  /// Converts between two properties, of other names or other types.
+  /// Converts between two properties of different names or types.
   ///
   /// - Parameters:
-  ///   - property: The domain's.
-  ///   - field: The entity's.
-  ///   - toEntity: Makes the entity's value.
-  ///   - toDomain: Makes the domain's value.
+  ///   - property: The property of the domain type.
+  ///   - field: The property of the entity.
+  ///   - toEntity: Converts to the entity's value.
+  ///   - toDomain: Converts to the domain's value.
   /// - Returns: The rule.
   public static func convert<Value: Sendable, Stored: PersistentValueConvertible & Sendable>(
     _ property: SendableWritableKeyPath<Domain, Value>, _ field: SendableKeyPath<Entity, Stored>,
@@ -47,13 +47,13 @@ public struct MappingRule<Domain: Sendable, Entity: PersistentRecord>: Sendable 
     }
   }
 
-  /// Converts between a property and one that the entity keeps as a document.
+  /// Converts between a property and one that the entity stores as a document.
   ///
   /// - Parameters:
-  ///   - property: The domain's.
-  ///   - field: The entity's.
-  ///   - toEntity: Makes the entity's value.
-  ///   - toDomain: Makes the domain's value.
+  ///   - property: The property of the domain type.
+  ///   - field: The property of the entity.
+  ///   - toEntity: Converts to the entity's value.
+  ///   - toDomain: Converts to the domain's value.
   /// - Returns: The rule.
   @_disfavoredOverload
   public static func convert<Value: Sendable, Stored: Codable & Sendable>(
@@ -68,11 +68,11 @@ public struct MappingRule<Domain: Sendable, Entity: PersistentRecord>: Sendable 
     }
   }
 
-  /// Copies a property that the entity has under another name.
+  /// Copies a property that has another name in the entity.
   ///
   /// - Parameters:
-  ///   - property: The domain's.
-  ///   - field: The entity's, of the same type.
+  ///   - property: The property of the domain type.
+  ///   - field: The property of the entity, of the same type.
   /// - Returns: The rule.
   public static func rename<Value: PersistentValueConvertible & Sendable>(
     _ property: SendableWritableKeyPath<Domain, Value>, _ field: SendableKeyPath<Entity, Value>
@@ -80,11 +80,11 @@ public struct MappingRule<Domain: Sendable, Entity: PersistentRecord>: Sendable 
     convert(property, field, toEntity: { $0 }, toDomain: { $0 })
   }
 
-  /// Makes a property of the domain that the entity does not have.
+  /// Computes a property of the domain type from the entity.
   ///
   /// - Parameters:
-  ///   - property: The domain's.
-  ///   - value: Makes it of the entity.
+  ///   - property: The property of the domain type.
+  ///   - value: Computes its value.
   /// - Returns: The rule.
   public static func derive<Value: Sendable>(
     _ property: SendableWritableKeyPath<Domain, Value>,
@@ -93,11 +93,11 @@ public struct MappingRule<Domain: Sendable, Entity: PersistentRecord>: Sendable 
     MappingRule([property], [], toDomain: { entity, domain in domain[keyPath: property] = try value(entity) })
   }
 
-  /// Makes a field of the entity that the domain does not have.
+  /// Computes a field of the entity from the domain value.
   ///
   /// - Parameters:
-  ///   - field: The entity's.
-  ///   - value: Makes it of the domain's value, whenever that is written.
+  ///   - field: The property of the entity.
+  ///   - value: Computes its value at each write.
   /// - Returns: The rule.
   public static func fill<Stored: PersistentValueConvertible & Sendable>(
     _ field: SendableKeyPath<Entity, Stored>, from value: @escaping @Sendable (Domain) throws -> Stored
@@ -106,9 +106,11 @@ public struct MappingRule<Domain: Sendable, Entity: PersistentRecord>: Sendable 
       [], [field], toEntity: { domain, row, position in row.encode(try value(domain), at: position) })
   }
 
-  /// Leaves properties of the domain out: they are not stored, and are as in the blank value when it is read.
+  /// Omits properties of the domain type.
   ///
-  /// - Parameter properties: The domain's.
+  /// Reading gives them the values of the blank value.
+  ///
+  /// - Parameter properties: The properties of the domain type.
   /// - Returns: The rule.
   public static func leaveOut(_ properties: SendablePartialKeyPath<Domain>...) -> MappingRule {
     MappingRule(properties.map { $0 as AnyKeyPath }, [])

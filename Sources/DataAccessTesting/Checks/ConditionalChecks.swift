@@ -1,58 +1,58 @@
 import DataAccess
 import PersistenceCore
 
-/// Updates that are done only where the store still holds what they began with.
+/// Updates on condition that the stored object is unchanged.
 enum ConditionalChecks {
   static let all: [DataSourceCheck] = [
-    DataSourceCheck("a conditional update is done where the stored object is the expected one", met),
+    DataSourceCheck("a conditional update replaces an object that equals the expected one", met),
     DataSourceCheck(
-      "a conditional update throws conflict where something else is stored, and changes nothing", missed),
-    DataSourceCheck("a conditional update throws notFound where nothing is stored", absent),
-    DataSourceCheck("NaN is as expected, and so are -0.0 and 0.0, which stores do not tell apart", numbers),
+      "a conditional update throws conflict if the stored object differs, and changes nothing", missed),
+    DataSourceCheck("a conditional update throws notFound if the object does not exist", absent),
+    DataSourceCheck("NaN equals NaN and -0.0 equals 0.0 in a conditional update", numbers),
   ]
 
-  @Sendable private static func met(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
+  @Sendable private static func met(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
       let first = Parcel(1, name: "é\u{0}", weight: 0.1, priority: nil)
-      try await store.insert(first)
+      try await source.insert(first)
       let second = Parcel(1, name: "e\u{301}", weight: 0.2, priority: 2)
-      try expect(try await store.update(second, replacing: first), equals: second)
-      try await store.update(Parcel(1), replacing: second)
-      try expect(try await store.find(1), equals: Parcel(1))
+      try expect(try await source.update(second, replacing: first), equals: second)
+      try await source.update(Parcel(1), replacing: second)
+      try expect(try await source.find(1), equals: Parcel(1))
     }
   }
 
-  @Sendable private static func missed(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
-      try await store.insert(Parcel(1, name: "now", priority: nil))
+  @Sendable private static func missed(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await source.insert(Parcel(1, name: "now", priority: nil))
       for expected in [Parcel(1, name: "then"), Parcel(1, name: "now", priority: 0)] {
-        try await bench.expectError(.conflict, subject: "\(expected)") {
-          try await store.update(Parcel(1, name: "lost"), replacing: expected)
+        try await bed.expectError(.conflict, subject: "\(expected)") {
+          try await source.update(Parcel(1, name: "lost"), replacing: expected)
         }
       }
-      try expect(try await store.find(1), equals: Parcel(1, name: "now"))
+      try expect(try await source.find(1), equals: Parcel(1, name: "now"))
     }
   }
 
-  @Sendable private static func absent(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
-      try await bench.expectError(.notFound) { try await store.update(Parcel(1), replacing: Parcel(1)) }
-      try expect(try await store.filter().count(), equals: 0)
-      try await store.insert(Parcel(1))
-      try await bench.expectError(.invalidRequest) {
-        try await store.update(Parcel(1, name: "x"), replacing: Parcel(2))
+  @Sendable private static func absent(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await bed.expectError(.notFound) { try await source.update(Parcel(1), replacing: Parcel(1)) }
+      try expect(try await source.filter().count(), equals: 0)
+      try await source.insert(Parcel(1))
+      try await bed.expectError(.invalidRequest) {
+        try await source.update(Parcel(1, name: "x"), replacing: Parcel(2))
       }
-      try expect(try await store.find(1), equals: Parcel(1))
+      try expect(try await source.find(1), equals: Parcel(1))
     }
   }
 
-  @Sendable private static func numbers(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
-      try await store.insert(Parcel(1, weight: .nan))
-      try await store.update(Parcel(1, weight: -0.0), replacing: Parcel(1, weight: -.nan))
-      try await store.update(Parcel(1, weight: .infinity), replacing: Parcel(1, weight: 0))
-      try await store.update(Parcel(1, weight: 2.5e-300), replacing: Parcel(1, weight: .infinity))
-      try expect(try await store.find(1)?.weight, equals: 2.5e-300)
+  @Sendable private static func numbers(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await source.insert(Parcel(1, weight: .nan))
+      try await source.update(Parcel(1, weight: -0.0), replacing: Parcel(1, weight: -.nan))
+      try await source.update(Parcel(1, weight: .infinity), replacing: Parcel(1, weight: 0))
+      try await source.update(Parcel(1, weight: 2.5e-300), replacing: Parcel(1, weight: .infinity))
+      try expect(try await source.find(1)?.weight, equals: 2.5e-300)
     }
   }
 }

@@ -1,28 +1,29 @@
 import DataAccess
 import PersistenceCore
 
-/// Results that come in pages.
+/// Pagination.
 enum PageChecks {
   static let all: [DataSourceCheck] = [
-    DataSourceCheck("pages hold every object once, in order, and none is empty", whole),
-    DataSourceCheck("a walk that is given up, and a sequence that is walked twice", walks),
-    DataSourceCheck("two thousand objects come whole and in pages", many),
+    DataSourceCheck("pages contain every object once, in order, and none is empty", whole),
+    DataSourceCheck("an iteration can end early, and a sequence can be iterated twice", walks),
+    DataSourceCheck("two thousand objects arrive complete, at once and in pages", many),
   ]
 
-  @Sendable private static func whole(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
-      try await store.apply(ChangeBatch((0..<23).map { .insert(Parcel($0, name: "n\($0 % 4)")) }))
+  @Sendable private static func whole(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await source.apply(ChangeBatch((0..<23).map { .insert(Parcel($0, name: "n\($0 % 4)")) }))
       for size in [1, 5, 23, 100] {
         for query in [
-          store.filter(), store.filter(where: \.name != "n1").sorted(by: \.name, inOrder: .descending),
-          store.filter().sorted(by: \.name).offset(3).limit(9), store.filter(where: PersistentPredicate.none),
-          store.filter().limit(0),
+          source.filter(), source.filter(where: \.name != "n1").sorted(by: \.name, inOrder: .descending),
+          source.filter().sorted(by: \.name).offset(3).limit(9),
+          source.filter(where: PersistentPredicate.none),
+          source.filter().limit(0),
         ] {
           let wanted = try await query.result()
           var found: [Parcel] = []
           for try await page in query.pages(of: size) {
             try expect(
-              !page.isEmpty && page.count <= size, "a page of \(page.count) where \(size) were asked for")
+              !page.isEmpty && page.count <= size, "a page of \(page.count) for a size of \(size)")
             found += page
           }
           try expect(found, equals: wanted, "\(query.options) in pages of \(size)")
@@ -31,10 +32,10 @@ enum PageChecks {
     }
   }
 
-  @Sendable private static func walks(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
-      try await store.apply(ChangeBatch((0..<10).map { .insert(Parcel($0)) }))
-      let pages = store.filter().pages(of: 3)
+  @Sendable private static func walks(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await source.apply(ChangeBatch((0..<10).map { .insert(Parcel($0)) }))
+      let pages = source.filter().pages(of: 3)
       for try await page in pages {
         try expect(page.map(\.id), equals: [0, 1, 2])
         break
@@ -42,20 +43,20 @@ enum PageChecks {
       var found: [Int] = []
       for try await page in pages { found += page.map(\.id) }
       try expect(found, equals: Array(0..<10))
-      try await store.insert(Parcel(10))
-      try expect(try await store.filter().count(), equals: 11)
+      try await source.insert(Parcel(10))
+      try expect(try await source.filter().count(), equals: 11)
     }
   }
 
-  @Sendable private static func many(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
+  @Sendable private static func many(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
       for start in stride(from: 0, to: 2000, by: 500) {
-        try await store.apply(
+        try await source.apply(
           ChangeBatch((start..<start + 500).map { .insert(Parcel($0, name: "parcel \($0)")) }))
       }
-      try expect(try await store.filter().result().map(\.id), equals: Array(0..<2000))
+      try expect(try await source.filter().result().map(\.id), equals: Array(0..<2000))
       var found: [Int] = []
-      for try await page in store.filter().pages(of: 333) { found += page.map(\.id) }
+      for try await page in source.filter().pages(of: 333) { found += page.map(\.id) }
       try expect(found, equals: Array(0..<2000))
     }
   }

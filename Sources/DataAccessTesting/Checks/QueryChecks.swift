@@ -1,15 +1,15 @@
 import DataAccess
 import PersistenceCore
 
-/// Which objects a query has, and in what order.
+/// Filters, order and limits.
 enum QueryChecks {
   static let all: [DataSourceCheck] = [
-    DataSourceCheck("conditions choose the objects that they choose in Swift, nil included", conditions),
-    DataSourceCheck("texts are searched literally, by scalars", texts),
+    DataSourceCheck("predicates match the objects that they match in Swift, including nil", conditions),
+    DataSourceCheck("text search is literal, by Unicode scalars", texts),
     DataSourceCheck(
-      "without a sort objects come by key; ties are broken by key in the last direction", order),
+      "objects without a sort come by key; ties are broken by key in the last direction", order),
     DataSourceCheck("nil sorts first, NaN sorts last", extremes),
-    DataSourceCheck("limit, offset and after are applied after filter and order, and counted alike", cuts),
+    DataSourceCheck("limit, offset and after apply after filter and order, to counts as well", cuts),
   ]
 
   private static let parcels = (0..<60).map { number in
@@ -19,11 +19,11 @@ enum QueryChecks {
       priority: number % 3 == 0 ? nil : number % 4, isSent: number % 7 == 0)
   }
 
-  private static func fill(_ store: AnyDataSource<Parcel>) async throws {
-    try await store.apply(ChangeBatch(parcels.shuffled().map { .insert($0) }))
+  private static func fill(_ source: AnyDataSource<Parcel>) async throws {
+    try await source.apply(ChangeBatch(parcels.shuffled().map { .insert($0) }))
   }
 
-  @Sendable private static func conditions(_ bench: DataSourceTestBed) async throws {
+  @Sendable private static func conditions(_ bed: DataSourceTestBed) async throws {
     let cases: [(PersistentPredicate<Parcel>, @Sendable (Parcel) -> Bool)] = [
       (\.id == 7, { $0.id == 7 }), (\.id != 7, { $0.id != 7 }),
       (\.id < 7 || \.id >= 50, { $0.id < 7 || $0.id >= 50 }),
@@ -35,44 +35,44 @@ enum QueryChecks {
       (.between(\.id, 10...12), { (10...12).contains($0.id) }), (.none, { _ in false }),
       (.all, { _ in true }),
     ]
-    try await bench.withStore(of: Parcel.self) { store in
-      try await fill(store)
-      // Written as people write it: nobody fits, which is not the same as no condition.
-      try expect(try await store.filter(where: .none).count(), equals: 0)
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await fill(source)
+      // `== nil` on a non-optional value matches nothing, which differs from no predicate.
+      try expect(try await source.filter(where: .none).count(), equals: 0)
       for (predicate, fits) in cases {
-        let found = try await store.filter(where: predicate).result().map(\.id)
+        let found = try await source.filter(where: predicate).result().map(\.id)
         try expect(found, equals: parcels.filter(fits).map(\.id), "\(predicate)")
-        try expect(try await store.filter(where: predicate).count(), equals: found.count, "\(predicate)")
+        try expect(try await source.filter(where: predicate).count(), equals: found.count, "\(predicate)")
       }
     }
   }
 
-  @Sendable private static func texts(_ bench: DataSourceTestBed) async throws {
+  @Sendable private static func texts(_ bed: DataSourceTestBed) async throws {
     let cases: [(PersistentPredicate<Parcel>, [String])] = [
       (\.name == "é", ["é"]), (.hasPrefix(\.name, "e"), ["e\u{301}"]), (.contains(\.name, "%"), ["100%"]),
       (.hasSuffix(\.name, "_b"), ["a_b"]),
       (.contains(\.name, "a", caseInsensitive: true), ["a", "Ab", "a_b"]),
       (.contains(\.name, ""), ["a", "b", "Ab", "e\u{301}", "é", "", "100%", "a_b"]),
     ]
-    try await bench.withStore(of: Parcel.self) { store in
-      try await fill(store)
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await fill(source)
       for (predicate, names) in cases {
         let wanted = Set(names.map { Array($0.utf8) })
         try expect(
-          try await store.filter(where: predicate).result().map(\.id),
+          try await source.filter(where: predicate).result().map(\.id),
           equals: parcels.filter { wanted.contains(Array($0.name.utf8)) }.map(\.id), "\(predicate)")
       }
     }
   }
 
-  @Sendable private static func order(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
-      try await fill(store)
-      try expect(try await store.filter().result().map(\.id), equals: Array(0..<60))
-      let ascending = try await store.filter().sorted(by: \.isSent).result().map(\.id)
+  @Sendable private static func order(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await fill(source)
+      try expect(try await source.filter().result().map(\.id), equals: Array(0..<60))
+      let ascending = try await source.filter().sorted(by: \.isSent).result().map(\.id)
       try expect(
         ascending, equals: (0..<60).sorted { ($0 % 7 == 0 ? 1 : 0, $0) < ($1 % 7 == 0 ? 1 : 0, $1) })
-      let mixed = try await store.filter().sorted(by: \.isSent).sorted(by: \.name, inOrder: .descending)
+      let mixed = try await source.filter().sorted(by: \.isSent).sorted(by: \.name, inOrder: .descending)
         .result()
       let wanted = parcels.sorted { left, right in
         if left.isSent != right.isSent { return !left.isSent }
@@ -84,42 +84,72 @@ enum QueryChecks {
     }
   }
 
-  @Sendable private static func extremes(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
-      try await fill(store)
-      let byPriority = try await store.filter().sorted(by: \.priority).result()
+  @Sendable private static func extremes(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await fill(source)
+      let byPriority = try await source.filter().sorted(by: \.priority).result()
       try expect(byPriority.prefix(20).allSatisfy { $0.priority == nil })
-      let byWeight = try await store.filter().sorted(by: \.weight, inOrder: .descending).result()
+      let byWeight = try await source.filter().sorted(by: \.weight, inOrder: .descending).result()
       try expect(byWeight.prefix(12).allSatisfy { $0.weight.isNaN })
       try expect(byWeight.suffix(12).allSatisfy { $0.weight == -.infinity })
     }
   }
 
-  @Sendable private static func cuts(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Parcel.self) { store in
-      try await fill(store)
-      let whole = try await store.filter(where: \.id >= 5).sorted(by: \.name).result()
+  @Sendable private static func cuts(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await fill(source)
+      let whole = try await source.filter(where: \.id >= 5).sorted(by: \.name).result()
       for (offset, limit) in [(0, 0), (0, 7), (3, 10), (50, 10), (54, 10), (100, 1)] {
-        let query = store.filter(where: \.id >= 5).sorted(by: \.name).offset(offset).limit(limit)
+        let query = source.filter(where: \.id >= 5).sorted(by: \.name).offset(offset).limit(limit)
         let wanted = Array(whole.dropFirst(offset).prefix(limit))
         try expect(try await query.result(), equalsFields: wanted, "offset \(offset) limit \(limit)")
         try expect(try await query.count(), equals: wanted.count, "offset \(offset) limit \(limit)")
       }
-      let after = store.filter(where: \.id >= 5).sorted(by: \.name).after(whole[20])
+      let after = source.filter(where: \.id >= 5).sorted(by: \.name).after(whole[20])
       try expect(try await after.limit(5).result(), equalsFields: Array(whole[21..<26]))
       try expect(try await after.offset(2).limit(2).result(), equalsFields: Array(whole[23..<25]))
-      // The object that a page begins after need not be stored any more.
-      try await store.delete(whole[20])
+      // A page can start after an object that no longer exists.
+      try await source.delete(whole[20])
       try expect(try await after.result(), equalsFields: Array(whole[21...]))
-      try expect(try await store.filter().sorted(by: \.priority).first()?.id, equals: 0)
+      try expect(try await source.filter().sorted(by: \.priority).first()?.id, equals: 0)
     }
   }
 }
 
-/// Expects the same parcels, NaN being equal to itself.
+/// Expects equal parcels, with NaN equal to NaN.
 private func expect(
   _ found: [Parcel], equalsFields expected: [Parcel], _ subject: @autoclosure () -> String = "",
   file: StaticString = #fileID, line: UInt = #line
 ) throws {
   try expect(found.map { "\($0)" }, equals: expected.map { "\($0)" }, subject(), file: file, line: line)
+}
+
+/// Invalid requests.
+enum RequestChecks {
+  static let all: [DataSourceCheck] = [
+    DataSourceCheck("the data source rejects an invalid request, and still works afterwards", senseless)
+  ]
+
+  @Sendable private static func senseless(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Parcel.self) { source in
+      try await source.insert(Parcel(1))
+      try await bed.expectError(.invalidRequest) { try await source.filter().limit(-1).result() }
+      try await bed.expectError(.invalidRequest) { try await source.filter().offset(-1).result() }
+      try await bed.expectError(.invalidRequest) { try await source.filter().offset(-1).count() }
+      try await bed.expectError(.invalidRequest) {
+        try await source.filter(where: .matches(\.name, "(")).result()
+      }
+      let unknown = PersistentPredicate<Parcel>(node: .comparison(field: "no field", .equal, .integer(1)))
+      try await bed.expectError(.unknownField) { try await source.filter(where: unknown).result() }
+      try await bed.expectError(.unknownField) { try await source.filter(where: unknown).count() }
+      let order = SortCriterion<Parcel>(fieldOrder: FieldOrder("no field", isDescending: false))
+      try await bed.expectError(.unknownField) { try await source.filter().sorted(by: order).result() }
+      let mistyped = PersistentPredicate<Parcel>(node: .comparison(field: "name", .equal, .integer(1)))
+      try await bed.expectError(.invalidRequest) { try await source.filter(where: mistyped).result() }
+      try await bed.expectError(.invalidRequest) {
+        for try await _ in source.filter().limit(-1).pages(of: 2) {}
+      }
+      try expect(try await source.filter().count(), equals: 1)
+    }
+  }
 }

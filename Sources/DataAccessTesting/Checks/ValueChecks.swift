@@ -2,12 +2,12 @@ import DataAccess
 import Foundation
 import PersistenceCore
 
-/// Values come back as they were written.
+/// Values survive a round trip.
 enum ValueChecks {
   static let all: [DataSourceCheck] = [
-    DataSourceCheck("every kind of value comes back as it was written, bit for bit", roundTrip),
-    DataSourceCheck("-0.0 is stored as 0.0, and every NaN as the one NaN", folded),
-    DataSourceCheck("every kind of value can be asked for", conditions),
+    DataSourceCheck("values of every type survive a round trip bit for bit", roundTrip),
+    DataSourceCheck("-0.0 is stored as 0.0, and every NaN as one NaN", folded),
+    DataSourceCheck("values of every type can be filtered", conditions),
   ]
 
   private static let samples: [@Sendable (inout Kinds) -> Void] = [
@@ -34,47 +34,49 @@ enum ValueChecks {
     { $0.nested = Kinds.Nested(text: "", number: .min, list: []) },
   ]
 
-  @Sendable private static func roundTrip(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Kinds.self) { store in
+  @Sendable private static func roundTrip(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Kinds.self) { source in
       for (number, change) in samples.enumerated() {
         var sample = Kinds()
         change(&sample)
         let wanted = try sample.stored
-        let inserted = try await store.insert(sample)
-        try expect(try inserted.stored, equals: wanted, "what insert gave back of sample \(number)")
-        try expect(try await store.find(sample.id)?.stored, equals: wanted, "sample \(number), found")
+        let inserted = try await source.insert(sample)
+        try expect(try inserted.stored, equals: wanted, "the result of insert for sample \(number)")
+        try expect(try await source.find(sample.id)?.stored, equals: wanted, "sample \(number), from find")
         let expected = sample
         sample.small = 1
-        try await store.update(sample, replacing: expected)
-        try await store.apply(ChangeBatch([.update(expected, replacing: sample)]))
-        let fetched = try await store.filter(where: \.id == sample.id).result()
-        try expect(try fetched.first?.stored, equals: wanted, "sample \(number), changed twice and fetched")
+        try await source.update(sample, replacing: expected)
+        try await source.apply(ChangeBatch([.update(expected, replacing: sample)]))
+        let fetched = try await source.filter(where: \.id == sample.id).result()
         try expect(
-          try await store.delete(expected)?.stored, equals: wanted, "what delete gave back of \(number)")
+          try fetched.first?.stored, equals: wanted, "sample \(number), from a query after two updates")
+        try expect(
+          try await source.delete(expected)?.stored, equals: wanted,
+          "the result of delete for sample \(number)")
       }
     }
   }
 
-  @Sendable private static func folded(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Kinds.self) { store in
+  @Sendable private static func folded(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Kinds.self) { source in
       var sample = Kinds()
       sample.double = -0.0
       sample.float = -.nan
-      try await store.insert(sample)
-      let found = try await store.find(sample.id)
+      try await source.insert(sample)
+      let found = try await source.find(sample.id)
       try expect(found?.double?.sign, equals: .plus)
       try expect(found?.float?.isNaN, equals: true)
-      try expect(try await store.filter(where: \.double == -0.0 && \.float == .nan).count(), equals: 1)
+      try expect(try await source.filter(where: \.double == -0.0 && \.float == .nan).count(), equals: 1)
     }
   }
 
-  @Sendable private static func conditions(_ bench: DataSourceTestBed) async throws {
-    try await bench.withStore(of: Kinds.self) { store in
+  @Sendable private static func conditions(_ bed: DataSourceTestBed) async throws {
+    try await bed.withDataSource(of: Kinds.self) { source in
       var sample = Kinds()
       for change in samples.reversed() { change(&sample) }
       sample.integer = 1 << 53 + 1
-      try await store.insert(sample)
-      try await store.insert(Kinds())
+      try await source.insert(sample)
+      try await source.insert(Kinds())
       let conditions: [PersistentPredicate<Kinds>] = [
         \.id == sample.id, \.bool == sample.bool, \.small == sample.small, \.integer > 1 << 53,
         \.integer == sample.integer, \.float == sample.float, \.double == sample.double,
@@ -85,11 +87,11 @@ enum ValueChecks {
       ]
       for (number, condition) in conditions.enumerated() {
         try expect(
-          try await store.filter(where: condition).result().map(\.id), equals: [sample.id],
+          try await source.filter(where: condition).result().map(\.id), equals: [sample.id],
           "condition \(number): \(condition)")
       }
-      try expect(try await store.filter(where: \.integer == 1 << 53).count(), equals: 0)
-      try expect(try await store.filter(where: \.decimal == nil).count(), equals: 1)
+      try expect(try await source.filter(where: \.integer == 1 << 53).count(), equals: 0)
+      try expect(try await source.filter(where: \.decimal == nil).count(), equals: 1)
     }
   }
 }

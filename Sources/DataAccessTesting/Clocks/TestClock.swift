@@ -1,30 +1,30 @@
 public import Foundation
 import Synchronization
 
-/// A clock whose time passes only when a test says so.
+/// A clock that only a test advances.
 ///
-/// What waits on it sleeps until ``advance(by:)`` has come past its moment, so a test of timeouts and retries takes no
-/// time and always goes the same way:
+/// A task that waits on it sleeps until ``advance(by:)`` passes its deadline, so tests of timeouts and retries
+/// are fast and deterministic:
 ///
 /// ```swift
-/// async let answer = store.execute(query)     // waits two seconds between two attempts
-/// await clock.sleepers(1)                     // it has come to waiting
+/// async let answer = movies.execute(query)    // waits two seconds between two attempts
+/// await clock.sleepers(1)                     // the task sleeps
 /// clock.advance(by: .seconds(2))
 /// _ = try await answer
 /// ```
 public final class TestClock: Clock, Sendable {
-  /// A moment of the clock: how long after its beginning.
+  /// An instant of the clock.
   public struct Instant: InstantProtocol, Sendable {
-    /// The time since the clock's beginning.
+    /// The time since the start of the clock.
     public var offset: Duration
 
-    /// The moment so much later.
+    /// The instant after a duration.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The time from this moment to another.
+    /// The duration from this instant to another.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// Whether one moment is before another.
+    /// Whether one instant is before another.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -44,7 +44,7 @@ public final class TestClock: Clock, Sendable {
     var sleepers: [Int: Sleeper] = [:]
     var watchers: [Watcher] = []
 
-    /// Takes out those who wait for so many sleepers.
+    /// Removes and returns the watchers whose number of sleepers is reached.
     mutating func metWatchers() -> [Watcher] {
       let met = watchers.filter { $0.count <= sleepers.count }
       watchers.removeAll { $0.count <= sleepers.count }
@@ -55,29 +55,29 @@ public final class TestClock: Clock, Sendable {
   private let state = Mutex(State())
   private let beginning: Date
 
-  /// Makes a clock.
+  /// Creates a clock.
   ///
-  /// - Parameter beginning: What ``date`` is at first.
+  /// - Parameter beginning: The initial ``date``.
   public init(beginning: Date = Date(timeIntervalSinceReferenceDate: 0)) { self.beginning = beginning }
 
-  /// The moment that it is.
+  /// The current instant.
   public var now: Instant { state.withLock(\.now) }
 
-  /// The moment that it is as a date, for what keeps dates beside durations.
+  /// The current date, for code that measures ages by dates.
   public var date: Date { beginning.addingTimeInterval(now.offset / .seconds(1)) }
 
-  /// The least time between two moments.
+  /// The smallest duration: zero.
   public var minimumResolution: Duration { .zero }
 
-  /// How many tasks sleep now.
+  /// The number of sleeping tasks.
   public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
-  /// Sleeps until the clock has been advanced so far.
+  /// Sleeps until the clock reaches a deadline.
   ///
   /// - Parameters:
-  ///   - deadline: The moment to wake at.
-  ///   - tolerance: Makes no difference: a sleeper wakes at its moment.
-  /// - Throws: `CancellationError` where the task is cancelled.
+  ///   - deadline: The instant to wake at.
+  ///   - tolerance: Has no effect.
+  /// - Throws: `CancellationError` if the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let number = state.withLock { state in
       state.number += 1
@@ -100,9 +100,9 @@ public final class TestClock: Clock, Sendable {
     if !isAwake { throw CancellationError() }
   }
 
-  /// Lets time pass, and wakes whoever sleeps until then, in the order of their moments.
+  /// Advances the clock, and wakes the sleepers whose deadline has passed, in order.
   ///
-  /// - Parameter duration: How much time.
+  /// - Parameter duration: The duration.
   public func advance(by duration: Duration) {
     let woken = state.withLock { state in
       state.now = state.now.advanced(by: duration)
@@ -113,9 +113,9 @@ public final class TestClock: Clock, Sendable {
     for sleeper in woken { sleeper.continuation.resume(returning: true) }
   }
 
-  /// Waits until so many tasks sleep on the clock.
+  /// Waits for a number of sleeping tasks.
   ///
-  /// - Parameter count: How many, at least.
+  /// - Parameter count: The minimum number.
   public func sleepers(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let isMet = state.withLock { state in

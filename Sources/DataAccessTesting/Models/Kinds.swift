@@ -1,7 +1,7 @@
 import Foundation
 import PersistenceCore
 
-/// A record with a field of every kind that stores know.
+/// A record with a field of every type that stores support.
 struct Kinds: PersistentRecord {
   struct Nested: Codable, Equatable, Sendable {
     var text: String
@@ -71,7 +71,7 @@ struct Kinds: PersistentRecord {
     try row.encode(nested, at: 13)
   }
 
-  /// What the record looks like to a store, with the bits of its numbers.
+  /// The stored values, with the bits of numbers.
   var stored: [String] {
     get throws {
       let row = RowBuffer(count: 14)

@@ -1,6 +1,6 @@
 import PersistenceCore
 
-/// A record whose key is text, and whose nickname no other one may have.
+/// A record with a text key and a unique nickname.
 struct Named: PersistentRecord, Equatable {
   var name: String
   var nickname: String?
@@ -26,7 +26,7 @@ struct Named: PersistentRecord, Equatable {
     row.encode(nickname, at: 1)
   }
 
-  // Scalar for scalar, as stores tell texts apart; `String` calls both forms of é equal.
+  // Compare by scalars, as stores do. `String` treats both forms of é as equal.
   static func == (left: Named, right: Named) -> Bool {
     left.name.unicodeScalars.elementsEqual(right.name.unicodeScalars)
       && (left.nickname == nil) == (right.nickname == nil)
@@ -34,7 +34,7 @@ struct Named: PersistentRecord, Equatable {
   }
 }
 
-/// A record whose key is made of two fields.
+/// A record with a key of two fields.
 struct Seat: PersistentRecord, Equatable {
   struct Place: PersistentKey {
     var row: String

@@ -1,6 +1,6 @@
 import PersistenceCore
 
-/// A record of a few ordinary fields: what most checks write and ask for.
+/// A record with ordinary fields, which most checks use.
 struct Parcel: PersistentRecord, Equatable {
   var id: Int
   var name: String

@@ -1,6 +1,6 @@
 public import PersistenceCore
 
-/// How a ``ScriptedDataSource`` answers one call.
+/// The answer of a ``ScriptedDataSource`` to one call.
 public struct ScriptedAnswer: Sendable {
   enum Outcome: Sendable {
     case genuine
@@ -14,44 +14,91 @@ public struct ScriptedAnswer: Sendable {
   let outcome: Outcome
   var delay: Duration = .zero
 
-  /// What the store inside answers.
+  /// The answer of the wrapped data source.
   public static let genuine = ScriptedAnswer(outcome: .genuine)
 
-  /// No answer until the task is cancelled, and then ``PersistenceError/Code/cancelled``; nothing is done.
+  /// No answer until the task is cancelled, and then ``PersistenceError/Code/cancelled``.
+  ///
+  /// The call has no effect.
   public static let hangs = ScriptedAnswer(outcome: .hangs)
 
-  /// An error; nothing is done.
+  /// An error.
+  ///
+  /// The call has no effect.
   public static func failure(_ error: PersistenceError) -> ScriptedAnswer {
     ScriptedAnswer(outcome: .failure(error))
   }
 
-  /// An error after what was asked for has been done: the answer was lost on its way.
+  /// An error after the call has taken effect: the answer is lost.
   public static func lost(_ error: PersistenceError) -> ScriptedAnswer {
     ScriptedAnswer(outcome: .lost(error))
   }
 
-  /// The beginning of an answer, and then an error.
+  /// The start of an answer, and then an error.
   ///
-  /// Pages give so many objects before they throw. What is asked for whole is not given in part: that throws at once.
+  /// Only pages return objects before the error; a call that returns all objects at once throws immediately.
   ///
   /// - Parameters:
-  ///   - count: How many objects come through.
-  ///   - error: What is thrown then.
+  ///   - count: The number of objects before the error.
+  ///   - error: The error.
   /// - Returns: The answer.
   public static func partial(_ count: Int, then error: PersistenceError) -> ScriptedAnswer {
     ScriptedAnswer(outcome: .partial(count, error))
   }
 
-  /// An answer that says it is whole and holds only its first objects: what no store may give.
+  /// The first objects of an answer, presented as the whole answer.
+  ///
+  /// No correct data source does this.
   public static func truncated(to count: Int) -> ScriptedAnswer { ScriptedAnswer(outcome: .truncated(count)) }
 
-  /// The same answer, after a time on the store's clock.
+  /// The same answer after a delay on the data source's clock.
   ///
-  /// - Parameter delay: The time.
-  /// - Returns: The later answer.
+  /// - Parameter delay: The delay.
+  /// - Returns: The delayed answer.
   public func after(_ delay: Duration) -> ScriptedAnswer {
     var answer = self
     answer.delay = self.delay + delay
     return answer
   }
+}
+
+/// An operation of a data source.
+public enum DataSourceOperation: String, Sendable, Hashable, CaseIterable {
+  /// `insert(_:)`.
+  case insert
+  /// `update(_:)`, with or without a condition.
+  case update
+  /// `save(_:)`.
+  case save
+  /// `delete(_:)`.
+  case delete
+  /// `apply(_:)`.
+  case apply
+  /// `find(_:)`.
+  case find
+  /// `execute(_:)`.
+  case execute
+  /// `count(_:)`.
+  case count
+  /// One page of `pages(_:size:)`.
+  case page
+}
+
+/// A call of a ``ScriptedDataSource``.
+public struct ScriptedCall: Sendable {
+  /// The outcome of a call.
+  public enum Outcome: Sendable, Hashable {
+    /// The call is in flight.
+    case inFlight
+    /// The call returned.
+    case answered
+    /// The call threw an error with a code.
+    case failed(PersistenceError.Code)
+  }
+
+  /// The operation.
+  public let operation: DataSourceOperation
+
+  /// The outcome.
+  public internal(set) var outcome = Outcome.inFlight
 }

@@ -2,10 +2,10 @@ public import DataAccess
 public import PersistenceCore
 import Synchronization
 
-/// A store that does what a test's script says: waits, fails, hangs, breaks off, forgets to answer.
+/// A data source that follows a test's script: it can delay, fail, hang, truncate or lose answers.
 ///
-/// It stands before another store, which does the work where the script lets it. Every call takes the next answer that
-/// was scripted for its kind of operation and, where there is none, the one that was last set for all.
+/// It wraps another data source, which executes the calls that the script permits. Each call takes the next
+/// scripted answer for its operation, or else the default answer.
 ///
 /// ```swift
 /// let remote = ScriptedDataSource(try RepositoryDataSource.inMemory(movies), clock: clock)
@@ -20,7 +20,7 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
       [(isMet: @Sendable ([ScriptedCall]) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
         []
 
-    /// Takes out those whose condition is met.
+    /// Removes and returns the watchers whose condition is met.
     mutating func metWatchers() -> [CheckedContinuation<Void, Never>] {
       let met = watchers.filter { $0.isMet(calls) }.map(\.continuation)
       watchers.removeAll { $0.isMet(calls) }
@@ -32,53 +32,53 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
   private let clock: any Clock<Duration>
   private let state = Mutex(State())
 
-  /// Puts a script before a store.
+  /// Wraps a data source.
   ///
   /// - Parameters:
-  ///   - wrapped: What does the work.
-  ///   - clock: What delays are measured on.
+  ///   - wrapped: The data source that executes the calls.
+  ///   - clock: The clock for delays.
   public init(_ wrapped: any DataSource<Object>, clock: any Clock<Duration> = ContinuousClock()) {
     self.wrapped = AnyDataSource(wrapped)
     self.clock = clock
   }
 
-  /// Makes a scripted store over one in memory.
+  /// Creates a scripted data source over one in memory.
   ///
   /// - Parameters:
-  ///   - objects: What it holds at first.
-  ///   - clock: What delays are measured on.
-  /// - Throws: ``PersistenceError`` where two objects have one key.
+  ///   - objects: The initial objects.
+  ///   - clock: The clock for delays.
+  /// - Throws: ``PersistenceError`` if two objects have the same key.
   public convenience init(_ objects: [Object] = [], clock: any Clock<Duration> = ContinuousClock()) throws {
     self.init(try RepositoryDataSource.inMemory(objects), clock: clock)
   }
 
-  /// Whether the store behind the script answers in the order of the contract.
+  /// Whether the wrapped data source returns objects in contract order.
   public var hasContractOrder: Bool { wrapped.hasContractOrder }
 
   // MARK: The script
 
-  /// Adds answers to the next calls of one kind of operation, one for each call.
+  /// Adds answers for the next calls of some operations.
   ///
   /// - Parameters:
-  ///   - answers: The answers, in their order.
-  ///   - operations: The kinds of operations, each of which gets all of these answers.
+  ///   - answers: The answers, one for each call, in order.
+  ///   - operations: The operations, each of which gets all of these answers.
   public func script(_ answers: ScriptedAnswer..., for operations: DataSourceOperation...) {
     state.withLock { state in
       for operation in operations { state.answers[operation, default: []] += answers }
     }
   }
 
-  /// Sets the answer to every call for which none was scripted.
+  /// Sets the default answer, for calls without a scripted one.
   ///
-  /// - Parameter answer: The answer; ``ScriptedAnswer/genuine`` at first.
+  /// - Parameter answer: The answer; initially ``ScriptedAnswer/genuine``.
   public func answerOtherwise(_ answer: ScriptedAnswer) { state.withLock { $0.otherwise = answer } }
 
-  /// The calls so far, in the order in which they came.
+  /// The calls so far, in order.
   public var calls: [ScriptedCall] { state.withLock(\.calls) }
 
   /// Waits until the calls meet a condition.
   ///
-  /// - Parameter condition: Is asked whenever a call comes or ends.
+  /// - Parameter condition: The condition, evaluated whenever a call starts or ends.
   public func calls(where condition: @escaping @Sendable ([ScriptedCall]) -> Bool) async {
     await withCheckedContinuation { continuation in
       let isMet = state.withLock { state in
@@ -92,48 +92,48 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
 
   // MARK: The store
 
-  /// Adds an object, if the script lets it.
+  /// Inserts an object, as the script permits.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {
     try await perform(.insert) { try await $0.insert(object) }
   }
 
-  /// Replaces the object of the same key, if the script lets it.
+  /// Replaces the object of the same key, as the script permits.
   @discardableResult
   public func update(_ object: Object) async throws(PersistenceError) -> Object {
     try await perform(.update) { try await $0.update(object) }
   }
 
-  /// Replaces the object of the same key if it is as expected, and the script lets it.
+  /// Replaces the object of the same key if it equals the expected one, as the script permits.
   @discardableResult
   public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
     try await perform(.update) { try await $0.update(object, replacing: expected) }
   }
 
-  /// Adds or replaces an object, if the script lets it.
+  /// Inserts or replaces an object, as the script permits.
   @discardableResult
   public func save(_ object: Object) async throws(PersistenceError) -> Object {
     try await perform(.save) { try await $0.save(object) }
   }
 
-  /// Deletes the object of the same key, if the script lets it.
+  /// Deletes the object of the same key, as the script permits.
   @discardableResult
   public func delete(_ object: Object) async throws(PersistenceError) -> Object? {
     try await perform(.delete) { try await $0.delete(object) }
   }
 
-  /// Makes several changes, if the script lets it.
+  /// Applies a batch, as the script permits.
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     try await perform(.apply) { try await $0.apply(batch) }
   }
 
-  /// The object of a key, or what the script says.
+  /// The object of a key, or the scripted answer.
   public func find(_ key: Object.PrimaryKey) async throws(PersistenceError) -> Object? {
     try await perform(.find) { try await $0.find(key) }
   }
 
-  /// The objects of a query, or what the script says.
+  /// All objects that match a query, or the scripted answer.
   public func execute(_ query: FetchOptions<Object>) async throws(PersistenceError) -> [Object] {
     try await perform(.execute) {
       try await $0.execute(query)
@@ -142,7 +142,7 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
     }
   }
 
-  /// How many objects a query has, or what the script says.
+  /// The number of objects that match a query, or the scripted answer.
   public func count(_ query: FetchOptions<Object>) async throws(PersistenceError) -> Int {
     try await perform(.count) {
       try await $0.count(query)
@@ -151,14 +151,14 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
     }
   }
 
-  /// The objects of a query, a page at a time, as the script lets them through.
+  /// The objects that match a query, in pages, as the script permits.
   public func pages(_ query: FetchOptions<Object>, size: Int) -> DataSourcePages<Object, PersistenceError> {
     DataSourcePages { ScriptedPager(self, query, size: max(1, size)).next }
   }
 
   // MARK: Answering
 
-  /// Takes the next answer to a kind of operation, unless an earlier one goes on, and writes the call down.
+  /// Records a call, and takes the next answer for its operation unless an earlier answer continues.
   func begin(
     _ operation: DataSourceOperation, with earlier: ScriptedAnswer? = nil
   ) -> (call: Int, answer: ScriptedAnswer) {
@@ -181,7 +181,7 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
     for watcher in watchers { watcher.resume() }
   }
 
-  /// Waits as long as an answer takes, for ever where it hangs.
+  /// Waits for the delay of an answer; forever if it hangs.
   func wait(for answer: ScriptedAnswer) async throws {
     if answer.delay > .zero { try await clock.sleep(for: answer.delay) }
     if case .hangs = answer.outcome {
@@ -220,10 +220,10 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
 }
 
 extension PersistenceError {
-  /// Any error as the one that a scripted store throws.
+  /// Converts any error to that of a scripted data source.
   init(scripted error: any Error) {
     if error is CancellationError {
-      self.init(.cancelled, "the task that asked the scripted store was cancelled")
+      self.init(.cancelled, "the task that called the scripted data source was cancelled")
     } else {
       self = (error as? PersistenceError) ?? PersistenceError(.engineFailure, "\(error)")
     }

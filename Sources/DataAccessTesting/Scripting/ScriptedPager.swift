@@ -2,29 +2,29 @@ import DataAccess
 import PersistenceCore
 import Synchronization
 
-/// Walks the pages of a store as a script lets them through.
+/// Returns the pages of a data source as a script permits.
 final class ScriptedPager<Object: PersistentRecord>: Sendable {
-  private let store: ScriptedDataSource<Object>
-  private let pages: SequenceWalk<DataSourcePages<Object, PersistenceError>>
-  /// What is left of an answer that breaks off after so many objects.
+  private let source: ScriptedDataSource<Object>
+  private let pages: SequenceIterator<DataSourcePages<Object, PersistenceError>>
+  /// The rest of an answer that fails after a number of objects.
   private let rest = Mutex<ScriptedAnswer?>(nil)
 
-  init(_ store: ScriptedDataSource<Object>, _ query: FetchOptions<Object>, size: Int) {
-    self.store = store
-    pages = SequenceWalk(store.wrapped.pages(query, size: size))
+  init(_ source: ScriptedDataSource<Object>, _ query: FetchOptions<Object>, size: Int) {
+    self.source = source
+    pages = SequenceIterator(source.wrapped.pages(query, size: size))
   }
 
   @Sendable
   func next() async throws(PersistenceError) -> [Object]? {
-    let (call, answer) = store.begin(.page, with: rest.withLock(\.self))
+    let (call, answer) = source.begin(.page, with: rest.withLock(\.self))
     do {
-      try await store.wait(for: answer)
+      try await source.wait(for: answer)
       let page = try await page(answer)
-      store.end(call, .answered)
+      source.end(call, .answered)
       return page
     } catch {
       let error = PersistenceError(scripted: error)
-      store.end(call, .failed(error.code))
+      source.end(call, .failed(error.code))
       throw error
     }
   }

@@ -1,22 +1,22 @@
 import DataAccess
 import PersistenceCore
 
-/// What a check works with: the stores of a provider, and ways to say what is expected of them.
+/// The data sources of a provider, and expectations for checks.
 struct DataSourceTestBed: Sendable {
   private let provider: any DataSourceUnderTest
 
   init(_ provider: any DataSourceUnderTest) { self.provider = provider }
 
-  func withStore<Object: PersistentRecord>(
+  func withDataSource<Object: PersistentRecord>(
     of type: Object.Type, _ body: @Sendable (AnyDataSource<Object>) async throws -> Void
   ) async throws {
     let provider = provider
-    try await provider.withStore(of: type) { store in
-      let store = AnyDataSource(store) { error in
+    try await provider.withDataSource(of: type) { source in
+      let source = AnyDataSource(source) { error in
         (error as? PersistenceError)
           ?? PersistenceError(provider.code(of: error) ?? .engineFailure, "\(error)")
       }
-      try await body(store)
+      try await body(source)
     }
   }
 
@@ -24,7 +24,7 @@ struct DataSourceTestBed: Sendable {
     (error as? PersistenceError)?.code ?? provider.code(of: error)
   }
 
-  /// Expects an error of one of some codes.
+  /// Expects an error with one of several codes.
   func expectError<Result>(
     _ codes: PersistenceError.Code..., subject: String = "", file: StaticString = #fileID, line: UInt = #line,
     _ body: () async throws -> Result
@@ -61,7 +61,7 @@ func expect<Value: Equatable>(
     subject(), expected: Shown.text(expected), found: Shown.text(found), file: file, line: line)
 }
 
-/// Values as text of a length that a person reads.
+/// Text for values, with a readable length.
 enum Shown {
   static func text(_ value: some Any) -> String {
     let text = String(describing: value)

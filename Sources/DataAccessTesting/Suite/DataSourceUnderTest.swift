@@ -2,11 +2,11 @@ public import DataAccess
 public import PersistenceCore
 public import PersistenceDriverSupport
 
-/// Where the checks get the stores that they are run on: the one thing that the author of a store writes.
+/// Makes the data sources for the checks: the one type that the author of a data source writes.
 ///
 /// ```swift
 /// struct MyDataSources: DataSourceUnderTest {
-///   func withStore<Object: PersistentRecord>(
+///   func withDataSource<Object: PersistentRecord>(
 ///     of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
 ///   ) async throws {
 ///     let server = try await startServer(for: Object.schema)
@@ -19,20 +19,20 @@ public import PersistenceDriverSupport
 /// func keepsTheRules(check: DataSourceCheck) async throws { try await check.run(on: MyDataSources()) }
 /// ```
 public protocol DataSourceUnderTest: Sendable {
-  /// Makes an empty store, lends it to a closure and removes it.
+  /// Makes an empty data source for the duration of a closure.
   ///
   /// - Parameters:
-  ///   - type: What the store keeps.
-  ///   - body: Is run once.
-  /// - Throws: What the closure throws, and what making the store meets.
-  func withStore<Object: PersistentRecord>(
+  ///   - type: The type of the objects.
+  ///   - body: The closure, called once.
+  /// - Throws: The error of the closure, and errors of making the data source.
+  func withDataSource<Object: PersistentRecord>(
     of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
   ) async throws
 
-  /// What an error of the store means; nil where it means none of the codes.
+  /// The code of an error; nil if no code has its meaning.
   ///
-  /// - Parameter error: What a method of the store threw.
-  /// - Returns: The code; by default that of a `PersistenceError`.
+  /// - Parameter error: An error that the data source threw.
+  /// - Returns: The code. The default implementation returns that of a `PersistenceError`.
   func code(of error: any Error) -> PersistenceError.Code?
 }
 
@@ -41,19 +41,19 @@ extension DataSourceUnderTest {
   public func code(of error: any Error) -> PersistenceError.Code? { (error as? PersistenceError)?.code }
 }
 
-/// The stores of repositories, to run the checks on.
+/// The data sources of repositories, for the checks.
 public struct RepositoryProvider: DataSourceUnderTest {
   private let open: @Sendable () throws -> Repository
 
-  /// Makes a provider.
+  /// Creates a provider.
   ///
-  /// - Parameter open: Opens a repository that holds nothing yet; one in memory by default. It is closed afterwards.
+  /// - Parameter open: Opens an empty repository, which the provider closes; in memory by default.
   public init(_ open: @escaping @Sendable () throws -> Repository = { Repository(MemoryContext()) }) {
     self.open = open
   }
 
-  /// Lends a store of a fresh repository.
-  public func withStore<Object: PersistentRecord>(
+  /// Makes a data source over a new repository for the duration of a closure.
+  public func withDataSource<Object: PersistentRecord>(
     of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
   ) async throws {
     let repository = try open()

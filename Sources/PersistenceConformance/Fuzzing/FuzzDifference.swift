@@ -1,21 +1,21 @@
-/// What a context shows otherwise than the reference does, and the program that makes it.
+/// A difference between a context and the reference model, and the program that shows it.
 public struct FuzzDifference: Error, Sendable, Codable {
   /// The context's name.
   public var context: String
-  /// The context's position among those that the program ran on.
+  /// The context's position in the list of the program's contexts.
   public var position: Int
   /// The program.
   public var program: FuzzProgram
-  /// The step that showed it: positions of steps, outermost first.
+  /// The step with the difference: positions of steps, outermost first.
   public var path: [Int]
-  /// What the reference says.
+  /// The result of the reference model.
   public var expected: String
-  /// What the context says.
+  /// The result of the context.
   public var found: String
 }
 
 extension FuzzDifference: CustomStringConvertible {
-  /// What differs, where, in words.
+  /// The difference and its step, as text.
   public var description: String {
     """
     \(context) differs from the reference at step \(path.map(String.init).joined(separator: "."))

@@ -1,6 +1,6 @@
 import PersistenceCore
 
-/// One thing that a step showed: what the reference says and what a context says are compared one by one.
+/// One result of a step, compared between the reference model and a context.
 struct FuzzOutcome: Sendable {
   enum Value: Sendable {
     case done
@@ -11,11 +11,11 @@ struct FuzzOutcome: Sendable {
     case names([String])
   }
 
-  /// Where in the program: positions of steps, outermost first.
+  /// The step: positions of steps, outermost first.
   let path: [Int]
-  /// What was looked at.
+  /// The subject.
   let label: String
-  /// What was seen.
+  /// The result.
   let value: Value
 
   init(_ path: [Int], _ label: String, _ value: Value) {
@@ -24,7 +24,7 @@ struct FuzzOutcome: Sendable {
     self.value = value
   }
 
-  /// Whether two outcomes say the same, rows to the bit.
+  /// Whether two outcomes are equal, with rows compared to the bit.
   func agrees(with other: FuzzOutcome) -> Bool {
     guard label == other.label else { return false }
     switch (value, other.value) {
@@ -40,7 +40,7 @@ struct FuzzOutcome: Sendable {
     }
   }
 
-  /// The outcome in words, of many rows those around the first where it departs from another.
+  /// The outcome as text; of many rows, those around the first difference from another outcome.
   func text(besides other: FuzzOutcome?) -> String {
     switch value {
     case .done: return "\(label): done"

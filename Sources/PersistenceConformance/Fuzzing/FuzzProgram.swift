@@ -1,37 +1,37 @@
 import Foundation
 public import PersistenceCore
 
-/// A program of the fuzzer, as plain data: schemas, and steps on stores that hold them.
+/// A program of the fuzzer, as plain data: schemas, and steps that use them.
 ///
-/// Several schemas may declare one model: with its fields in another order, which stores take for the same, or
-/// otherwise, which they must refuse (contract E4).
+/// Several schemas may declare one model. Stores accept another order of fields, and must reject other
+/// differences (contract E4).
 public struct FuzzProgram: Sendable, Codable {
-  /// The schemas, by whose positions steps name models.
+  /// The schemas; steps refer to them by position.
   public var schemas: [ModelSchema]
   /// The steps, in order.
   public var steps: [FuzzStep]
 
-  /// Makes a program.
+  /// Creates a program.
   public init(schemas: [ModelSchema], steps: [FuzzStep]) {
     self.schemas = schemas
     self.steps = steps
   }
 
-  /// How many operations the program counts as: every step, those inside transactions too.
+  /// The number of operations: all steps, including those inside transactions.
   public var operations: Int { steps.reduce(0) { $0 + $1.operations } }
 
-  /// Runs the program on a fresh store of a context, comparing it with the reference after each step.
+  /// Runs the program on a new store of a context, and compares it with the reference model after each step.
   ///
   /// - Parameter context: The context.
-  /// - Throws: ``FuzzDifference`` where the context shows something else than the reference, and
-  ///   ``PersistenceError`` where no store could be made.
+  /// - Throws: ``FuzzDifference`` if the context differs from the reference model, and ``PersistenceError``
+  ///   if a store cannot be created.
   public func run(on context: ContextUnderTest) throws {
     let scratch = try ScratchFolder(in: context.folder)
     defer { scratch.remove() }
     if let difference = try difference(on: [context.standing(in: scratch)]) { throw difference }
   }
 
-  /// Runs the program on fresh stores of several contexts side by side, to the first difference.
+  /// Runs the program on new stores of several contexts side by side, up to the first difference.
   func difference(on contexts: [ContextUnderTest]) throws -> FuzzDifference? {
     var reference = FuzzReferenceRun(schemas)
     var subjects: [FuzzSubject] = []

@@ -1,28 +1,28 @@
 public import PersistenceCore
 
-/// A request of a fuzzer's program, as plain data: it may be one that every context must refuse.
+/// A request of a fuzzer's program, as plain data; it may be invalid.
 public struct FuzzQuery: Sendable, Codable {
-  /// The model's position among the program's schemas.
+  /// The model's position in the program's schemas.
   public var model: Int
-  /// Which rows; nil for all.
+  /// The filter; nil for all rows.
   public var predicate: PredicateNode?
   /// The order, most significant criterion first.
   public var order: [FieldOrder]
-  /// How many rows at most; nil for all.
+  /// The maximum number of rows; nil for all.
   public var limit: Int?
-  /// How many rows are passed over.
+  /// The number of rows to skip.
   public var offset: Int
   /// The values of the page's anchor; nil for none.
   public var after: [PersistentValue]?
 
-  /// Makes a request.
+  /// Creates a request.
   ///
   /// - Parameters:
-  ///   - model: The model's position among the program's schemas.
-  ///   - predicate: Which rows; nil for all.
+  ///   - model: The model's position in the program's schemas.
+  ///   - predicate: The filter; nil for all rows.
   ///   - order: The order, most significant criterion first.
-  ///   - limit: How many rows at most; nil for all.
-  ///   - offset: How many rows are passed over.
+  ///   - limit: The maximum number of rows; nil for all.
+  ///   - offset: The number of rows to skip.
   ///   - after: The values of the page's anchor; nil for none.
   public init(
     _ model: Int, where predicate: PredicateNode? = nil, order: [FieldOrder] = [], limit: Int? = nil,
@@ -36,7 +36,7 @@ public struct FuzzQuery: Sendable, Codable {
     self.after = after
   }
 
-  /// The request as a context is given it.
+  /// The request that a context receives.
   func request(in schemas: [ModelSchema]) throws -> FetchRequest {
     try FetchRequest(
       schemas[model], where: predicate, order: order, limit: limit, offset: offset,

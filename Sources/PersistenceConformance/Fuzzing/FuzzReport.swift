@@ -1,21 +1,21 @@
-/// How far a fuzzer has come.
+/// The progress of a fuzzer.
 public struct FuzzProgress: Sendable {
-  /// How many operations have been run.
+  /// The number of operations so far.
   public var operations = 0
-  /// How many are to be run.
+  /// The total number of operations.
   public var total: Int
-  /// How many programs have been run.
+  /// The number of programs so far.
   public var programs = 0
 }
 
-/// What a fuzzer's run found.
+/// The result of a fuzzer's run.
 public struct FuzzReport: Sendable, Codable {
-  /// The seed, from which the same programs come again.
+  /// The seed, which reproduces the same programs.
   public var seed: UInt64
-  /// How many operations were run, each on every context.
+  /// The number of operations, each run on every context.
   public var operations = 0
-  /// How many programs they made up.
+  /// The number of programs.
   public var programs = 0
-  /// What contexts showed otherwise than the reference, each with its least program.
+  /// The differences between contexts and the reference model, each with its smallest program.
   public var differences: [FuzzDifference] = []
 }

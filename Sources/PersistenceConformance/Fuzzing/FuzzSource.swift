@@ -2,10 +2,10 @@ import Foundation
 import PersistenceCore
 
 extension FuzzDifference {
-  /// The program as a test that fails as the difference does, for Swift Testing.
+  /// Returns the program as a Swift Testing test that shows the difference.
   ///
   /// - Parameters:
-  ///   - context: An expression that makes the context.
+  ///   - context: An expression that creates the context.
   ///   - imports: The modules that the expression needs.
   /// - Returns: The test's source.
   public func testSource(context: String = "context", imports: [String] = []) -> String {
@@ -23,9 +23,9 @@ extension FuzzDifference {
   }
 }
 
-/// Programs as Swift source.
+/// Formats programs as Swift source.
 enum FuzzSource {
-  /// Declarations that end in `let program`.
+  /// Returns declarations that end with `let program`.
   static func program(_ program: FuzzProgram) -> String {
     var lines = ["  let schemas: [ModelSchema] = ["]
     for schema in program.schemas { lines.append("    \(self.schema(schema)),") }
@@ -37,10 +37,10 @@ enum FuzzSource {
     return lines.joined(separator: "\n")
   }
 
-  /// A text as a literal in which nothing is hidden.
+  /// Returns a text as a literal without invisible characters.
   static func text(_ text: String) -> String {
     let scalars = Array(text.unicodeScalars)
-    // A long run of one scalar reads better as what it is.
+    // A long run of one scalar is written as a repetition.
     if scalars.count > 40, let first = scalars.first {
       let run = scalars.prefix { $0 == first }.count
       if run > 40 {
@@ -60,7 +60,7 @@ enum FuzzSource {
     return literal + "\""
   }
 
-  /// A value as a literal.
+  /// Returns a value as a literal.
   static func value(_ value: PersistentValue) -> String {
     switch value {
     case .null: ".null"
@@ -129,7 +129,7 @@ enum FuzzSource {
     case .fetch(let query): line = ".fetch(\(self.query(query)))"
     case .read(let query, let runs):
       line = ".read(\(self.query(query)), \(list(runs.map { "\($0.lowerBound)..<\($0.upperBound)" })))"
-    case .walk(let query, let pageSize): line = ".walk(\(self.query(query)), pageSize: \(pageSize))"
+    case .pages(let query, let pageSize): line = ".pages(\(self.query(query)), pageSize: \(pageSize))"
     case .collection(let query, let size, let part):
       let range = "\(part.lowerBound)..<\(part.upperBound)"
       line = ".collection(\(self.query(query)), pageSize: \(size), part: \(range))"

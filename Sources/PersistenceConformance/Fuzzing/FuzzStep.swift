@@ -2,14 +2,14 @@ public import PersistenceCore
 
 /// One step of a fuzzer's program.
 ///
-/// Models are named by their position among the program's schemas.
+/// Steps refer to models by their position in the program's schemas.
 ///
-/// A step that writes and stands outside a transaction is a transaction of its own. Inside one, a refused step
-/// leaves no trace and the steps after it go on (contract W4).
+/// A write outside a transaction is a transaction of its own. Inside one, a rejected step leaves no trace,
+/// and the next steps continue (contract W4).
 public indirect enum FuzzStep: Sendable, Codable {
   /// How a transaction ends.
   public enum Ending: String, Sendable, Codable {
-    /// It is kept.
+    /// It commits.
     case commit
     /// Its closure throws.
     case rollback
@@ -23,7 +23,7 @@ public indirect enum FuzzStep: Sendable, Codable {
   case update(Int, [PersistentValue])
   /// Saves a row.
   case save(Int, [PersistentValue])
-  /// Saves rows, one after the other, until one is refused.
+  /// Saves rows in sequence, until one is rejected.
   case saveMany(Int, [[PersistentValue]])
   /// Deletes the row of a key.
   case delete(Int, [PersistentValue])
@@ -33,51 +33,52 @@ public indirect enum FuzzStep: Sendable, Codable {
   case updateRows(FuzzQuery, set: [FieldAssignment])
   /// Deletes all rows of a model.
   case deleteAll(Int)
-  /// Looks a row up by its key.
+  /// Finds a row by its key.
   case find(Int, [PersistentValue])
-  /// Fetches the rows of a request, counts them, and asks the raw evaluator for them too.
+  /// Fetches and counts the rows of a request, and compares them with the raw evaluator.
   case fetch(FuzzQuery)
-  /// Reads runs of one result, jumping from one to the next.
+  /// Reads parts of one result at different positions.
   case read(FuzzQuery, [Range<Int>])
-  /// Fetches the rows of a request page by page, each after the last row of the one before.
-  case walk(FuzzQuery, pageSize: Int)
-  /// Looks at the typed collection of a request, which is one of the model `FuzzRecord`, from both ends and in the
-  /// part given, and walks by pages with tokens; inside a transaction, which has no such collection, it does nothing.
+  /// Fetches the rows of a request page by page, each after the last row of the previous page.
+  case pages(FuzzQuery, pageSize: Int)
+  /// Reads the typed collection of a request for the model `FuzzRecord`, from both ends and in a part, and
+  /// pages with tokens.
+  ///
+  /// It does nothing inside a transaction, which has no such collection.
   case collection(FuzzQuery, pageSize: Int, part: Range<Int>)
-  /// Fetches the fields at some positions of the rows of a request, from the snapshot that is kept under a number
-  /// where one is given, and counts them.
+  /// Fetches and counts selected fields of the rows of a request, from a stored snapshot if one is given.
   case select(FuzzQuery, positions: [Int], snapshot: Int? = nil)
-  /// Computes values over the rows of a request, group by group, in the snapshot that is kept under a number where
-  /// one is given.
+  /// Computes aggregates over the rows of a request, from a stored snapshot if one is given.
   case aggregate(FuzzQuery, by: [String] = [], [Aggregate], snapshot: Int? = nil)
-  /// Fetches a result and keeps it under a number.
+  /// Fetches a result and stores it under a number.
   case holdResult(Int, FuzzQuery)
-  /// Takes a snapshot and keeps it under a number.
+  /// Takes a snapshot and stores it under a number.
   case holdSnapshot(Int)
-  /// Reads all of what is kept under a number; nothing where nothing is.
+  /// Reads the result or snapshot stored under a number, if there is one.
   case readHeld(Int)
-  /// Fetches the rows of a request from the snapshot that is kept under a number; nothing where none is.
+  /// Fetches the rows of a request from the snapshot stored under a number, if there is one.
   case fetchHeld(Int, FuzzQuery)
-  /// Releases what is kept under a number.
+  /// Releases the result or snapshot stored under a number.
   case release(Int)
-  /// Releases all that is kept, and closes and opens the store where it is durable.
+  /// Releases all results and snapshots, and reopens the store if it is durable.
   case reopen
-  /// Steps as one transaction, nested where it stands in another.
+  /// Runs steps as one transaction, nested inside another if there is one.
   case transaction([FuzzStep], Ending)
 
-  /// How many operations the step counts as: one, and those within it.
+  /// The number of operations: one, and those within the step.
   var operations: Int {
     if case .transaction(let steps, _) = self { return steps.reduce(1) { $0 + $1.operations } }
     return 1
   }
 
-  /// Whether the store may hold something else afterwards.
+  /// Whether the step may change the store.
   var changesStore: Bool {
     switch self {
     case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll, .reopen,
       .transaction:
       true
-    case .find, .fetch, .read, .walk, .collection, .select, .aggregate, .holdResult, .holdSnapshot, .readHeld,
+    case .find, .fetch, .read, .pages, .collection, .select, .aggregate, .holdResult, .holdSnapshot,
+      .readHeld,
       .fetchHeld,
       .release:
       false
@@ -99,7 +100,7 @@ public indirect enum FuzzStep: Sendable, Codable {
     case .find: "find"
     case .fetch: "fetch"
     case .read: "read"
-    case .walk: "walk"
+    case .pages: "pages"
     case .collection: "collection"
     case .select: "select"
     case .aggregate: "aggregate"

@@ -2,9 +2,9 @@ import Foundation
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// A program's run on one context: what it shows, step by step.
+/// A run of a program on one context, with the results of each step.
 final class FuzzSubject {
-  /// The code that stands for a rollback that the program asked for.
+  /// The error code that marks an intended rollback.
   static let rollback = "rolled back as asked"
 
   private enum Held {
@@ -20,7 +20,7 @@ final class FuzzSubject {
   private var storage: any StorageContext
   private var held: [Int: Held] = [:]
 
-  /// Opens a fresh store.
+  /// Opens a new store.
   init(_ context: ContextUnderTest, _ schemas: [ModelSchema]) throws {
     self.context = context
     self.schemas = schemas
@@ -35,7 +35,7 @@ final class FuzzSubject {
     try? FileManager.default.removeItem(at: store.folder)
   }
 
-  /// Runs one step that stands outside any transaction.
+  /// Runs one step outside any transaction.
   func run(_ step: FuzzStep, at place: Int) -> [FuzzOutcome] {
     var outcomes: [FuzzOutcome] = []
     let path = [place]
@@ -73,7 +73,7 @@ final class FuzzSubject {
     switch error {
     case let error as PersistenceError: error.code.rawValue
     case is RolledBack: rollback
-    default: "\(type(of: error)), which is no PersistenceError: \(error)"
+    default: "\(type(of: error)), which is not a PersistenceError: \(error)"
     }
   }
 
@@ -127,10 +127,10 @@ final class FuzzSubject {
 }
 
 extension FuzzSubject {
-  /// How many rows are read at once: as many as a page of a collection has.
+  /// The number of rows per read, which is the page size of collections.
   private static let page = 128
 
-  /// How many rows no model of a program has: a context that gives more begins again and again.
+  /// More rows than any model has; a context that returns more never ends.
   static let endless = 2_000
 
   private func read(
@@ -167,8 +167,8 @@ extension FuzzSubject {
         outcomes.append(FuzzOutcome(path, "read", .rows(rows)))
       }
       outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
-    case .walk(let query, let pageSize):
-      outcomes.append(FuzzOutcome(path, "pages joined", .rows(try walk(query, pageSize, reader))))
+    case .pages(let query, let pageSize):
+      outcomes.append(FuzzOutcome(path, "pages joined", .rows(try pages(of: query, pageSize, reader))))
     case .select(let query, let positions, let number):
       guard let reader = self.reader(reader, number) else { return }
       let results = try reader.fetch(try query.request(in: schemas), selecting: positions)
@@ -184,7 +184,7 @@ extension FuzzSubject {
     }
   }
 
-  /// The snapshot that is kept under a number, nil where none is; the given reader where no number is given.
+  /// Returns the snapshot stored under a number, nil if there is none, or the given reader without a number.
   private func reader(_ reader: any StorageReader, _ number: Int?) -> (any StorageReader)? {
     guard let number else { return reader }
     if case .snapshot(let snapshot)? = held[number] { return snapshot }
@@ -202,7 +202,7 @@ extension FuzzSubject {
     outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(try evaluated(request, reader))))
   }
 
-  /// All rows of a result, in pages until one is not full.
+  /// Reads all rows of a result, page by page, until a page is short.
   private static func rows(of results: any StorageResults) throws -> [[PersistentValue]] {
     var rows: [[PersistentValue]] = []
     while true {
@@ -212,7 +212,7 @@ extension FuzzSubject {
     }
   }
 
-  /// The request as the driver module's own evaluator answers it, over all rows of the model.
+  /// Answers the request with the shared evaluator over all rows of the model.
   private func evaluated(_ request: FetchRequest, _ reader: any StorageReader) throws -> [[PersistentValue]] {
     let predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)
     let order = try RowOrder(request.totalOrder, in: request.schema)
@@ -227,8 +227,8 @@ extension FuzzSubject {
     return found.dropFirst(request.offset).prefix(request.limit ?? found.count).map(\.row)
   }
 
-  /// The request's rows by pages, each asked for after the last row of the one before.
-  private func walk(_ query: FuzzQuery, _ pageSize: Int, _ reader: any StorageReader) throws
+  /// Reads the request's rows page by page, each after the last row of the previous page.
+  private func pages(of query: FuzzQuery, _ pageSize: Int, _ reader: any StorageReader) throws
     -> [[PersistentValue]]
   {
     var rows: [[PersistentValue]] = []

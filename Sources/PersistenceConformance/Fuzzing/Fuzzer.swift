@@ -1,29 +1,30 @@
 import PersistenceCore
 
-/// Runs programs of chance on contexts and on a reference that shares no code with them, and compares after each
-/// step: same rows, same order, same error.
+/// Runs random programs on contexts and on an independent reference model.
+///
+/// After each step, it compares rows, order and errors.
 ///
 /// ```swift
 /// let report = try Fuzzer(seed: 1, operations: 20_000).run(on: [mine])
 /// for difference in report.differences { print(difference.testSource()) }
 /// ```
 public struct Fuzzer: Sendable {
-  /// From what everything is drawn: the same seed makes the same programs on every machine.
+  /// The seed of all random choices; the same seed gives the same programs on every machine.
   public var seed: UInt64
-  /// How many operations are run, each on every context.
+  /// The number of operations to run on every context.
   public var operations: Int
-  /// After how many differences the run ends.
+  /// The number of differences that ends the run.
   public var differenceLimit = 1
-  /// How many times a program is run to make it smaller.
+  /// The number of runs for shrinking a program.
   public var replayLimit = 2_000
-  /// How long a program is made smaller.
+  /// The time for shrinking a program.
   public var shrinkingTime = Duration.seconds(60)
 
-  /// Makes a fuzzer.
+  /// Creates a fuzzer.
   ///
   /// - Parameters:
-  ///   - seed: From what everything is drawn.
-  ///   - operations: How many operations are run, each on every context.
+  ///   - seed: The seed of all random choices.
+  ///   - operations: The number of operations to run on every context.
   public init(seed: UInt64, operations: Int) {
     self.seed = seed
     self.operations = operations
@@ -33,9 +34,9 @@ public struct Fuzzer: Sendable {
   ///
   /// - Parameters:
   ///   - contexts: The contexts.
-  ///   - progress: Called after each program; what it throws ends the run.
-  /// - Returns: What was run, and what differed.
-  /// - Throws: ``PersistenceError`` where no store could be made, and what the closure throws.
+  ///   - progress: Called after each program; an error that it throws ends the run.
+  /// - Returns: The numbers of operations and programs, and the differences.
+  /// - Throws: ``PersistenceError`` if a store cannot be created, and the error of the closure.
   public func run(on contexts: [ContextUnderTest], progress: (FuzzProgress) throws -> Void = { _ in }) throws
     -> FuzzReport
   {
@@ -60,7 +61,7 @@ public struct Fuzzer: Sendable {
     return report
   }
 
-  /// The program of a number.
+  /// Returns the program with a number.
   func program(_ number: Int, within limits: FuzzLimits = FuzzLimits([])) -> FuzzProgram {
     var mixing = SeededGenerator(seed: seed)
     let base = mixing.next()
@@ -71,13 +72,13 @@ public struct Fuzzer: Sendable {
   }
 }
 
-/// What values must fit so that every context can keep them.
+/// The limits of values that every context can store.
 struct FuzzLimits: Sendable {
-  /// The longest key, in bytes.
+  /// The maximum size of a key, in bytes.
   var largestKey = Int.max
-  /// The longest value, in bytes.
+  /// The maximum size of a value, in bytes.
   var largestValue = Int.max
-  /// Whether dates are kept to the bit.
+  /// Whether dates keep their exact bits.
   var hasExactDates = true
 
   init(_ capabilities: [Capabilities]) {

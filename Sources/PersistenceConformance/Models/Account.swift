@@ -1,13 +1,13 @@
 package import PersistenceCore
 
-/// A record that money is moved between: what a lost update or a torn snapshot shows in.
+/// An account that money is transferred between, which reveals lost updates and inconsistent snapshots.
 package struct Account: PersistentRecord, Hashable {
   package var id: Int
   package var balance: Int
   package var transfers = 0
   package var note = ""
 
-  /// Makes an account.
+  /// Creates an account.
   package init(_ id: Int, balance: Int) {
     self.id = id
     self.balance = balance

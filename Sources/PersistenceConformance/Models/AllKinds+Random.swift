@@ -1,7 +1,7 @@
 import Foundation
 
 extension AllKinds {
-  /// A record of random values, among them the extremes; every optional is nil every third time.
+  /// A record of random values, extremes included; each optional is nil a third of the time.
   package static func random(using random: inout SeededGenerator) -> AllKinds {
     var record = AllKinds(id: random.uuid())
     record.bool = random.oneIn(2)
@@ -35,7 +35,7 @@ extension AllKinds {
 }
 
 extension AllKinds.Optionals {
-  /// Takes the values of the fields that are not optional, but those that are to be nil.
+  /// Copies the values of the optional fields, except those that are to be nil.
   mutating func fill(from record: AllKinds, isNil: () -> Bool) {
     bool = isNil() ? nil : record.bool
     int8 = isNil() ? nil : record.int8
@@ -63,7 +63,7 @@ extension AllKinds.Optionals {
 }
 
 extension AllKinds: ExactText {
-  /// Every field to the bit.
+  /// Compares every field to the bit.
   package var exactText: String {
     let fields: [(String, any ExactText)] = [
       ("id", id), ("bool", bool), ("int8", int8), ("int16", int16), ("int32", int32), ("int64", int64),
@@ -88,7 +88,7 @@ extension [String] {
 }
 
 extension Address: ExactText {
-  /// Every part to the bit.
+  /// Compares every part to the bit.
   package var exactText: String {
     let notes = notes.map { "\($0.key.exactText)=\($0.value.exactText)" }.sorted().joined(separator: ",")
     return "\(street.exactText) \(number) \(position.map(\.exactText)) \(notes)"

@@ -19,17 +19,17 @@ package struct Metres: RawRepresentable, PersistentValueConvertible, Sendable, H
   package init(rawValue: Double) { self.rawValue = rawValue }
 }
 
-/// A nested value, as a document.
+/// A nested value, stored as a document.
 package struct Address: Codable, Hashable, Sendable {
   /// Text of any kind.
   package var street: String
-  /// Digits that a double would lose.
+  /// A number whose digits a double would lose.
   package var number: Int64
   /// Numbers.
   package var position: [Double]
-  /// Nested further.
+  /// A dictionary nested in the document.
   package var notes: [String: String?]
-  /// Makes an address.
+  /// Creates an address.
   package init(street: String, number: Int64, position: [Double] = [], notes: [String: String?] = [:]) {
     self.street = street
     self.number = number
@@ -38,7 +38,7 @@ package struct Address: Codable, Hashable, Sendable {
   }
 }
 
-/// A record with a field of every kind of V1, and an optional one of every kind, written by hand.
+/// A record, written by hand, with a required and an optional field of every kind of V1.
 package struct AllKinds: PersistentRecord {
   package var id: UUID
   package var bool = false
@@ -89,14 +89,14 @@ package struct AllKinds: PersistentRecord {
     package var metres: Metres?
     package var list: [String]?
     package var address: Address?
-    /// All nil.
+    /// All optional fields are nil.
     package init() {}
   }
 
-  /// A URL, since there is no empty one.
+  /// A URL, because an empty one does not exist.
   package static let anyURL = URL(fileURLWithPath: "/")
 
-  /// Makes a record of zeros, empty values and nils.
+  /// Creates a record of zeros, empty values and nils.
   package init(id: UUID) { self.id = id }
 
   package static let schema = RecordSchema<AllKinds>(

@@ -1,12 +1,12 @@
 package import Foundation
 package import PersistenceCore
 
-/// A record that holds many bytes.
+/// A record with a large blob.
 package struct Blob: PersistentRecord {
   package var id: Int
   package var bytes: Data
 
-  /// Makes a record.
+  /// Creates a record.
   package init(_ id: Int, _ bytes: Data) {
     self.id = id
     self.bytes = bytes

@@ -1,12 +1,12 @@
 package import PersistenceCore
 
-/// A record that holds one nested value, and perhaps another.
+/// A record with one nested value and an optional second one.
 package struct Document<Value: Codable & Hashable & Sendable>: PersistentRecord {
   package var id: Int
   package var value: Value
   package var maybe: Value?
 
-  /// Makes a record.
+  /// Creates a record.
   package init(_ id: Int, _ value: Value, maybe: Value? = nil) {
     self.id = id
     self.value = value

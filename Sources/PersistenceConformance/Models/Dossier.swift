@@ -1,14 +1,14 @@
 import Foundation
 
-/// A nested value with parts of every type that a document may have, and others of its kind inside.
+/// A nested value with parts of every type that a document may have, including others of its kind.
 struct Dossier: Codable, Hashable, Sendable {
-  /// An enum whose cases carry values.
+  /// An enum with associated values.
   enum Shape: Codable, Hashable, Sendable {
     case point
     case circle(radius: Double, name: String?)
   }
 
-  /// An enum over text that is no field of its own.
+  /// An enum over text that occurs only inside documents.
   enum Colour: String, Codable, Hashable, Sendable { case red, none = "" }
 
   var flag = false
@@ -30,7 +30,7 @@ struct Dossier: Codable, Hashable, Sendable {
   var colour: Colour?
   var inner: [Dossier] = []
 
-  /// Every part filled with what is likely to be kept wrongly.
+  /// Values that codecs often get wrong, in every part.
   static var full: Dossier {
     var dossier = Dossier()
     dossier.flag = true

@@ -1,12 +1,12 @@
 package import PersistenceCore
 
-/// A record whose key stands behind what is said of it.
+/// A record whose key is not its first field.
 package struct Graded: PersistentRecord, Hashable {
   package var title: String
   package var grade: Grade
   package var code: Int
 
-  /// Makes a record.
+  /// Creates a record.
   package init(_ title: String, _ grade: Grade, code: Int) {
     self.title = title
     self.grade = grade

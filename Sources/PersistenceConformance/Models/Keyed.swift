@@ -1,11 +1,11 @@
 package import PersistenceCore
 
-/// A record of one key of any type that a key may have.
+/// A record with one key of any key type.
 package struct Keyed<Key: PersistentKey & OracleValue & ExactText>: PersistentRecord {
   package var id: Key
   package var label: String
 
-  /// Makes a record.
+  /// Creates a record.
   package init(_ id: Key, _ label: String) {
     self.id = id
     self.label = label
@@ -41,15 +41,15 @@ package struct WrappedNumber: RawRepresentable, PersistentKey, PersistentValueCo
 }
 
 extension WrappedNumber: OracleOrder {
-  /// By the number.
+  /// Compares the numbers.
   package static func oracle(_ left: WrappedNumber, _ right: WrappedNumber) -> Int {
     Int64.oracle(left.rawValue, right.rawValue)
   }
 }
 
-/// A key that is one of several words.
+/// A key that is an enum over text.
 package enum WrappedWord: String, PersistentKey, PersistentValueConvertible, ExactText, CaseIterable {
-  /// A word that sorts after all the others, which begin with capitals or signs.
+  /// A word that sorts after all others, which start with capitals or symbols.
   case lower = "a"
   /// The empty word.
   case empty = ""
@@ -60,7 +60,7 @@ package enum WrappedWord: String, PersistentKey, PersistentValueConvertible, Exa
 }
 
 extension WrappedWord: OracleOrder {
-  /// By the word.
+  /// Compares the words.
   package static func oracle(_ left: WrappedWord, _ right: WrappedWord) -> Int {
     String.oracle(left.rawValue, right.rawValue)
   }

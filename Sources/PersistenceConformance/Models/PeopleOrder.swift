@@ -1,6 +1,6 @@
 import PersistenceCore
 
-/// An order of people, for a store and as a closure.
+/// An order of people, as a query's order and as a closure.
 struct PeopleOrder {
   var criteria: [SortCriterion<Person>]
   private var comparisons: [@Sendable (Person, Person) -> Int]
@@ -11,11 +11,11 @@ struct PeopleOrder {
     comparisons = []
   }
 
-  /// The order with one more criterion.
+  /// Returns the order with one more criterion.
   func then<Value: OracleValue>(
     _ property: SendableKeyPath<Person, Value>, _ direction: SortDirection = .ascending
   ) -> PeopleOrder {
-    // A field that stands in the order already decides nothing, not even the direction of the ties.
+    // A repeated field decides nothing, not even the direction of ties.
     let criterion = SortCriterion(property, order: direction)
     guard !criteria.contains(where: { $0.fieldOrder.field == criterion.fieldOrder.field }) else {
       return self
@@ -27,7 +27,7 @@ struct PeopleOrder {
     return order
   }
 
-  /// Whether one person comes before another: ties by key, in the direction of the last criterion (O2).
+  /// Returns whether one person sorts before another; the key breaks ties, in the last direction (O2).
   func precedes(_ left: Person, _ right: Person) -> Bool {
     for comparison in comparisons {
       let order = comparison(left, right)
@@ -38,7 +38,7 @@ struct PeopleOrder {
     return isDescending ? order > 0 : order < 0
   }
 
-  /// None to three criteria.
+  /// Orders of zero to three criteria.
   static func random(using random: inout SeededGenerator) -> PeopleOrder {
     var order = PeopleOrder()
     for _ in 0..<random.int(0...3) {
@@ -57,7 +57,7 @@ struct PeopleOrder {
     return order
   }
 
-  /// Orders with ties and nils, in both directions, that an index serves and that none does.
+  /// Orders with ties and nils, in both directions, with and without a matching index.
   static var all: [PeopleOrder] {
     let none = PeopleOrder()
     return [

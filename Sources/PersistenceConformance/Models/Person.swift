@@ -14,7 +14,7 @@ package struct Person: PersistentRecord, Hashable {
   package var joined: Date?
   package var tags: [String] = []
 
-  /// Makes a record without an email or a seat.
+  /// Creates a record without an email or a seat.
   package init(_ id: String) { self.id = id }
 
   package static let schema = RecordSchema<Person>(
@@ -59,7 +59,7 @@ package struct Person: PersistentRecord, Hashable {
 }
 
 extension Person {
-  /// People with few different values, so that orders have ties and comparisons have hits.
+  /// Returns people with few different values, so that orders have ties and filters have matches.
   package static func random(_ count: Int, seed: UInt64) -> [Person] {
     var random = SeededGenerator(seed: seed)
     let names = ["Ada", "ada", "Émile", "E\u{301}mile", "", "Zoë", "100%", "a_b", "李", "👩‍🚀", "O'Neil", "x\0y"]

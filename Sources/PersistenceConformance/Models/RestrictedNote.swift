@@ -1,14 +1,14 @@
 package import PersistenceCore
 
-/// A context that no record is kept in: it only has a name.
+/// A context that has only a name and stores nothing.
 final class AnotherContext: PersistentContext {}
 
-/// A record that no context but one may hold, which is never under test (contract E1).
+/// A record restricted to a context that is never under test (contract E1).
 package struct RestrictedNote: PersistentRecord, Hashable {
   package var id: Int
   package var text = ""
 
-  /// Makes a note.
+  /// Creates a note.
   package init(_ id: Int) { self.id = id }
 
   package static let supportedContexts = SupportedContexts.only(AnotherContext.self)

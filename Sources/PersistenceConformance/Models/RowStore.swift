@@ -1,14 +1,13 @@
 package import PersistenceCore
 
-/// A store of one model that is known by its schema only, spoken to in rows of values: for names and schemas
-/// that no Swift type could have.
+/// A store of one model that has a schema but no Swift type, read and written as rows of values.
 package struct RowStore {
   /// The context.
   package let context: any StorageContext
   /// The model.
   package let schema: ModelSchema
 
-  /// Makes a store of rows.
+  /// Creates a store of rows.
   package init(_ context: any StorageContext, _ schema: ModelSchema) {
     self.context = context
     self.schema = schema
@@ -26,14 +25,14 @@ package struct RowStore {
     }
   }
 
-  /// The rows that fit, in order.
+  /// Returns the matching rows, in order.
   package func rows(where predicate: PredicateNode? = nil, order: [FieldOrder] = []) throws
     -> [[PersistentValue]]
   {
     try Self.rows(of: FetchRequest(schema, where: predicate, order: order), from: context)
   }
 
-  /// The row of a key.
+  /// Returns the row of a key.
   package func find(_ key: [PersistentValue]) throws -> [PersistentValue]? {
     var found: [PersistentValue]?
     _ = try context.find(RecordKey(key), in: schema) { found = try $0.values() }
@@ -47,7 +46,7 @@ package struct RowStore {
     return isDeleted
   }
 
-  /// The rows of a request, from a context, a snapshot or a transaction.
+  /// Returns the rows of a request, from a context, a snapshot or a transaction.
   package static func rows(of request: FetchRequest, from reader: any StorageReader) throws
     -> [[PersistentValue]]
   {

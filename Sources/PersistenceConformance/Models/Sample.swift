@@ -1,18 +1,18 @@
 package import PersistenceCore
 
-/// A record with fields of one kind: for comparisons and orders of that kind.
+/// A record with fields of one kind, for comparisons and orders of that kind.
 package struct Sample<Value: OracleValue & ExactText>: PersistentRecord {
   package var id: Int
   /// A value.
   package var value: Value
-  /// Another one, to compare it with.
+  /// Another value to compare with.
   package var other: Value
   /// A value or nil.
   package var maybe: Value?
-  /// Another one, to compare it with.
+  /// Another value to compare with.
   package var perhaps: Value?
 
-  /// Makes a record.
+  /// Creates a record.
   package init(id: Int, value: Value, other: Value, maybe: Value?, perhaps: Value?) {
     self.id = id
     self.value = value
@@ -52,14 +52,14 @@ package struct Sample<Value: OracleValue & ExactText>: PersistentRecord {
 }
 
 extension Sample: ExactText {
-  /// Every field to the bit.
+  /// Compares every field to the bit.
   package var exactText: String {
     "\(id): \(value.exactText), \(other.exactText), \(maybe.exactText), \(perhaps.exactText)"
   }
 }
 
 extension Sample where Value: Sampled {
-  /// Records of all samples, each beside random others, a third of the optional ones nil.
+  /// Returns records of all samples, each with random other values; a third of the optionals are nil.
   package static func all(seed: UInt64) -> [Sample] {
     var random = SeededGenerator(seed: seed)
     let values = Value.samples

@@ -1,7 +1,7 @@
 import Foundation
 import PersistenceCore
 
-/// A kind of field, by the Swift type that it is declared with.
+/// A kind of field and its Swift type.
 package struct SampledKind: Sendable, CustomStringConvertible {
   /// The type.
   package let type: any (Sampled & OracleValue & ExactText).Type
@@ -9,7 +9,7 @@ package struct SampledKind: Sendable, CustomStringConvertible {
   /// The type's name.
   package var description: String { "\(type)" }
 
-  /// Every kind with an order.
+  /// Every ordered kind.
   package static let all: [SampledKind] = [
     SampledKind(type: Bool.self), SampledKind(type: Int8.self), SampledKind(type: Int16.self),
     SampledKind(type: Int32.self), SampledKind(type: Int64.self), SampledKind(type: Int.self),
@@ -21,10 +21,10 @@ package struct SampledKind: Sendable, CustomStringConvertible {
 }
 
 extension Grade: Sampled, OracleOrder {
-  /// All of them.
+  /// All kinds.
   package static var samples: [Grade] { allCases }
 
-  /// By the raw text.
+  /// Compares the raw text.
   package static func oracle(_ left: Grade, _ right: Grade) -> Int {
     String.oracle(left.rawValue, right.rawValue)
   }

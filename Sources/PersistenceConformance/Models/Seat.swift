@@ -1,7 +1,7 @@
 package import Foundation
 package import PersistenceCore
 
-/// A record whose key is made of three fields, in another order than they are declared in.
+/// A record with a key of three fields, in another order than their declaration.
 package struct Seat: PersistentRecord, Hashable {
   package var label = ""
   package var number: Int
@@ -16,7 +16,7 @@ package struct Seat: PersistentRecord, Hashable {
     package var keyValues: [PersistentValue] {
       [hall.persistentValue, row.persistentValue, number.persistentValue]
     }
-    /// Makes a key.
+    /// Creates a key.
     package init(hall: UUID, row: String, number: Int) {
       self.hall = hall
       self.row = row
@@ -24,7 +24,7 @@ package struct Seat: PersistentRecord, Hashable {
     }
   }
 
-  /// Makes a seat.
+  /// Creates a seat.
   package init(hall: UUID, row: String, number: Int, label: String = "") {
     self.hall = hall
     self.row = row

@@ -5,7 +5,7 @@ package struct UniqueNumber: PersistentRecord, Hashable {
   package var id: Int
   package var number: Double?
 
-  /// Makes a record.
+  /// Creates a record.
   package init(_ id: Int, number: Double?) {
     self.id = id
     self.number = number

@@ -7,7 +7,7 @@ package struct UniqueValue<Value: OracleValue & ExactText>: PersistentRecord {
   package var group: String?
   package var member: Value?
 
-  /// Makes a record.
+  /// Creates a record.
   package init(_ id: Int, _ value: Value? = nil, group: String? = nil, member: Value? = nil) {
     self.id = id
     self.value = value

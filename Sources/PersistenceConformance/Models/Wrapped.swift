@@ -1,10 +1,10 @@
 import PersistenceCore
 
-/// A value wrapped in a struct, as a field of the kind of what it wraps.
+/// A struct that wraps a value, stored as the wrapped kind.
 package struct Wrapped<Raw: Sampled & OracleValue & ExactText>: RawRepresentable, PersistentValueConvertible,
   Sendable, ExactText
 {
-  /// What is wrapped.
+  /// The wrapped value.
   package var rawValue: Raw
 
   /// Wraps a value.
@@ -12,41 +12,41 @@ package struct Wrapped<Raw: Sampled & OracleValue & ExactText>: RawRepresentable
 }
 
 extension Wrapped: Sampled {
-  /// The samples of what is wrapped.
+  /// The samples of the wrapped type.
   package static var samples: [Wrapped] { Raw.samples.map(Wrapped.init) }
 
-  /// What is wrapped, as it is stored.
+  /// The wrapped value as it is stored.
   package var asStored: Wrapped { Wrapped(rawValue: rawValue.asStored) }
 }
 
 extension Wrapped: OracleOrder {
-  /// By what is wrapped.
+  /// Compares the wrapped values.
   package static func oracle(_ left: Wrapped, _ right: Wrapped) -> Int {
     Raw.oracle(left.rawValue, right.rawValue)
   }
 }
 
-/// An enum over numbers of a width of their own, as a field.
+/// An enum over integers of one width.
 package enum Level: Int16, PersistentValueConvertible, CaseIterable, Sendable, ExactText, Sampled, OracleOrder
 {
-  /// The least number of its width.
+  /// The smallest number of the width.
   case lowest = -32768
   /// Zero.
   case middle = 0
-  /// The greatest number of its width.
+  /// The largest number of the width.
   case highest = 32767
 
-  /// All of them.
+  /// All kinds.
   package static var samples: [Level] { allCases }
 
-  /// By the number.
+  /// Compares the numbers.
   package static func oracle(_ left: Level, _ right: Level) -> Int {
     Int16.oracle(left.rawValue, right.rawValue)
   }
 }
 
 extension SampledKind {
-  /// A struct over every kind with an order, and enums over text and numbers.
+  /// Structs over every ordered kind, and enums over text and numbers.
   package static let wrapped: [SampledKind] =
     all.map { wrap($0.type) } + [SampledKind(type: Grade.self), SampledKind(type: Level.self)]
 

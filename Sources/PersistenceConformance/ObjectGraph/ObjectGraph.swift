@@ -1,14 +1,14 @@
 package import PersistenceCore
 import Synchronization
 
-/// A small object-graph framework of another author: its context holds objects by identity, not rows.
+/// A small third-party object-graph framework, whose context keeps objects by identity, not rows.
 ///
-/// It knows nothing of drivers. A transaction remembers the objects as they were, and puts them back where the
+/// It does not use the driver module. A transaction saves the objects' earlier state, and restores it if the
 /// closure throws.
 package final class ObjectGraph: TransactionalContext {
   private let objects = Mutex<[ObjectIdentifier: [Int: GraphObject.Properties]]>([:])
 
-  /// Makes an empty graph.
+  /// Creates an empty graph.
   package init() {}
 
   package func transaction(_ body: (any PersistentContext) throws -> Void) throws {
@@ -38,13 +38,13 @@ package final class ObjectGraph: TransactionalContext {
   func removeAll(_ type: ObjectIdentifier) { objects.withLock { $0[type] = nil } }
 }
 
-/// What the framework keeps of an object.
+/// The framework's record of an object.
 package enum GraphObject {
   /// The properties of an object.
   package struct Properties: Sendable {
-    /// Which object.
+    /// The object's identity.
     package var number: Int
-    /// What it is called.
+    /// The name.
     package var title: String
   }
 }

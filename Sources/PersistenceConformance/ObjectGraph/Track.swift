@@ -1,14 +1,14 @@
 package import PersistenceCore
 
-/// A model of the object-graph framework: a class, which conforms to `PersistentModel` by itself, from public API
-/// alone, without a schema, rows or a driver.
+/// A model of the object-graph framework: a class that conforms to `PersistentModel` through public API,
+/// without a schema, rows or a driver.
 package final class Track: PersistentModel, PersistentFields {
-  /// Which track.
+  /// The track's number.
   package let number: Int
-  /// What it is called; changing it changes the object, not the graph.
+  /// The title; changing it changes the object, not the graph.
   package var title: String
 
-  /// Makes a track that no graph knows yet.
+  /// Creates a track that is not in a graph.
   package init(_ number: Int, _ title: String) {
     self.number = number
     self.title = title
@@ -35,7 +35,7 @@ package final class Track: PersistentModel, PersistentFields {
     var tracks = graph.all(ObjectIdentifier(self)).map { Track($0) }
     guard let options else { return AnyCollection(tracks) }
     guard options.after == nil else {
-      throw PersistenceError.unsupported("begin a page after an object", by: "\(ObjectGraph.self)")
+      throw PersistenceError.unsupported("start a page after an object", by: "\(ObjectGraph.self)")
     }
     tracks = try tracks.filter { try $0.fits(options.predicate.node) }
     for criterion in options.sorting.reversed() {
@@ -90,7 +90,7 @@ package final class Track: PersistentModel, PersistentFields {
     }
   }
 
-  /// Walks a predicate, as any context's author can.
+  /// Evaluates a predicate, as any author of a context can.
   private func fits(_ node: PredicateNode) throws -> Bool {
     switch node {
     case .constant(let truth): return truth

@@ -1,13 +1,13 @@
 package import PersistenceCore
 
-/// A predicate, and the same condition as a plain Swift closure.
+/// A predicate and the same condition as a Swift closure.
 package struct Condition<Model: PersistentRecord>: Sendable, CustomStringConvertible {
-  /// What the store is asked.
+  /// The predicate for the store.
   package let predicate: PersistentPredicate<Model>
-  /// What it is compared with.
+  /// The closure for the oracle.
   package let holds: @Sendable (Model) -> Bool
 
-  /// Makes a condition.
+  /// Creates a condition.
   package init(_ predicate: PersistentPredicate<Model>, _ holds: @escaping @Sendable (Model) -> Bool) {
     self.predicate = predicate
     self.holds = holds
@@ -16,27 +16,27 @@ package struct Condition<Model: PersistentRecord>: Sendable, CustomStringConvert
   /// The predicate's text.
   package var description: String { predicate.description }
 
-  /// Both conditions.
+  /// The conjunction.
   package static func && (left: Condition, right: Condition) -> Condition {
     Condition(left.predicate && right.predicate) { left.holds($0) && right.holds($0) }
   }
 
-  /// Either condition.
+  /// The disjunction.
   package static func || (left: Condition, right: Condition) -> Condition {
     Condition(left.predicate || right.predicate) { left.holds($0) || right.holds($0) }
   }
 
-  /// The opposite.
+  /// The negation.
   package static prefix func ! (condition: Condition) -> Condition {
     Condition(!condition.predicate) { !condition.holds($0) }
   }
 }
 
-/// What a value of a field must be for the oracle to judge it.
+/// The requirements on a field's type that the oracle needs.
 package typealias OracleValue = OracleOrder & PersistentValueConvertible & Sendable
 
 extension Condition {
-  /// All comparisons of a property with a value.
+  /// Returns all comparisons of a property with a value.
   package static func comparisons<Value: OracleValue>(
     _ property: SendableKeyPath<Model, Value>, _ value: Value
   ) -> [Condition] {
@@ -50,7 +50,7 @@ extension Condition {
     ]
   }
 
-  /// All comparisons of an optional property with a value: false with nil, but for equality (V6).
+  /// Returns all comparisons of an optional property with a value; nil matches only inequality (V6).
   package static func comparisons<Value: OracleValue>(
     optional property: SendableKeyPath<Model, Value?>, _ value: Value
   ) -> [Condition] {
@@ -68,7 +68,7 @@ extension Condition {
     ]
   }
 
-  /// All comparisons of an optional property with nil: every ordering is false (V6).
+  /// Returns all comparisons of an optional property with nil; every ordering is false (V6).
   package static func nilComparisons<Value: OracleValue>(_ property: SendableKeyPath<Model, Value?>)
     -> [Condition]
   {
@@ -81,7 +81,7 @@ extension Condition {
     ]
   }
 
-  /// All comparisons of two properties, optional or not, of one type.
+  /// Returns all comparisons of two properties of one type, optional or not.
   package static func comparisons<Value: OracleValue>(
     _ left: SendableKeyPath<Model, Value>, with right: SendableKeyPath<Model, Value>
   ) -> [Condition] {
@@ -102,7 +102,7 @@ extension Condition {
     ]
   }
 
-  /// Membership in a list, of a property that may be optional.
+  /// Returns the list membership of a property, optional or not.
   package static func `in`<Value: OracleValue>(_ property: SendableKeyPath<Model, Value>, _ values: [Value])
     -> Condition
   {

@@ -1,7 +1,8 @@
 package import Foundation
 
-/// A text that is equal for two values exactly where they are the same to the bit (contract V2): what `==` does
-/// not say of strings, whose canonical equivalents it takes for one, nor of NaN.
+/// A text that is equal for two values exactly if they are identical to the bit (contract V2).
+///
+/// With `==`, canonically equivalent strings are equal and NaN is not.
 package protocol ExactText {
   /// The text.
   var exactText: String { get }
@@ -18,12 +19,12 @@ extension UInt16: ExactText { package var exactText: String { "\(self)" } }
 extension UInt32: ExactText { package var exactText: String { "\(self)" } }
 
 extension Double: ExactText {
-  /// The bits; one text for every NaN.
+  /// The bits, with one text for every NaN.
   package var exactText: String { isNaN ? "NaN" : String(bitPattern, radix: 16) }
 }
 
 extension Float: ExactText {
-  /// The bits; one text for every NaN.
+  /// The bits, with one text for every NaN.
   package var exactText: String { isNaN ? "NaN" : String(bitPattern, radix: 16) }
 }
 
@@ -33,7 +34,7 @@ extension Date: ExactText {
 }
 
 extension Data: ExactText {
-  /// The bytes, for many only their number and a checksum.
+  /// The bytes; for a large value, only their number and a checksum.
   package var exactText: String {
     guard count > 4096 else { return map { String($0, radix: 16) }.joined(separator: " ") }
     return "\(count) bytes, \(withUnsafeBytes(Checksum.of))"
@@ -50,7 +51,7 @@ extension URL: ExactText { package var exactText: String { absoluteString.exactT
 extension Decimal: ExactText { package var exactText: String { isNaN ? "NaN" : description } }
 
 extension Optional: ExactText where Wrapped: ExactText {
-  /// `nil`, or what is wrapped between marks.
+  /// `nil`, or the wrapped value between delimiters.
   package var exactText: String { map { "<\($0.exactText)>" } ?? "nil" }
 }
 
@@ -59,7 +60,7 @@ extension RawRepresentable where RawValue: ExactText {
   package var exactText: String { rawValue.exactText }
 }
 
-/// A checksum of many bytes, quick enough for a debug build.
+/// A checksum of many bytes that is fast enough in a debug build.
 package enum Checksum {
   /// FNV-1a over eight bytes at a time (Fowler, Noll, Vo), then over the rest.
   package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {

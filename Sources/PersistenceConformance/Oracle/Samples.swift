@@ -1,16 +1,16 @@
 package import Foundation
 
-/// A type with values that are likely to be kept, compared or sorted wrongly.
+/// A type with sample values that stores often get wrong.
 package protocol Sampled {
-  /// The extremes and the traps.
+  /// The extremes and other difficult values.
   static var samples: [Self] { get }
 
-  /// The value as it is stored: 0.0 for −0.0 (V4), itself for everything else.
+  /// The value as it is stored: 0.0 for −0.0 (V4), and otherwise unchanged.
   var asStored: Self { get }
 }
 
 extension FixedWidthInteger {
-  /// The extremes, and a few between.
+  /// The extremes and a few values between.
   package static var samples: [Self] { [.min, .max, 0, 1, 2, 100, .min + 1, .max - 1] }
 }
 
@@ -18,7 +18,7 @@ extension Int8: Sampled {}
 extension Int16: Sampled {}
 extension Int32: Sampled {}
 extension Int64: Sampled {
-  /// The extremes, and where doubles end.
+  /// The extremes, and the limits of exact doubles.
   package static var samples: [Int64] {
     [.min, .max, -1, 0, 1, 1 << 53, (1 << 53) + 1, -(1 << 53) - 1, .max - 1, .min + 1]
   }
@@ -29,12 +29,12 @@ extension UInt16: Sampled {}
 extension UInt32: Sampled {}
 
 extension Bool: Sampled {
-  /// Both.
+  /// Both values.
   package static var samples: [Bool] { [false, true] }
 }
 
 extension Double: Sampled {
-  /// The extremes, the neighbours of one, subnormal numbers, and what is not finite.
+  /// The extremes, the neighbors of 1, subnormal numbers, infinities and NaN.
   package static var samples: [Double] {
     [
       -.infinity, -.greatestFiniteMagnitude, -1.5, -.leastNonzeroMagnitude, -0.0, 0.0, .leastNonzeroMagnitude,
@@ -46,7 +46,7 @@ extension Double: Sampled {
   /// 0.0 for −0.0.
   package var asStored: Double { self == 0 ? 0 : self }
 
-  /// Any bits but a NaN's, or one of the samples.
+  /// Random bits that are not NaN, or one of the samples.
   static func sample(using random: inout SeededGenerator) -> Double {
     if random.oneIn(4) { return random.pick(samples) + 0 }
     while true {
@@ -57,7 +57,7 @@ extension Double: Sampled {
 }
 
 extension Float: Sampled {
-  /// As for doubles.
+  /// The same as for doubles.
   package static var samples: [Float] {
     [
       -.infinity, -.greatestFiniteMagnitude, -.leastNonzeroMagnitude, -0.0, 0, .leastNonzeroMagnitude, 0.1, 1,
@@ -78,7 +78,7 @@ extension Float: Sampled {
 }
 
 extension Date: Sampled {
-  /// The extremes, now-like dates with all their bits, and dates one bit apart.
+  /// The extremes, recent dates with all their bits, and dates that differ in one bit.
   package static var samples: [Date] {
     [
       -.greatestFiniteMagnitude, -63_114_076_800, -978_307_200, -0.1, 0, 0.1, 0.1.nextUp,
@@ -93,7 +93,7 @@ extension Date: Sampled {
 }
 
 extension String: Sampled {
-  /// Empty, U+0000, both forms of é, wildcards, prefixes of each other, and text from all planes.
+  /// Empty text, U+0000, both forms of é, wildcards, common prefixes, and text from all planes.
   package static var samples: [String] {
     [
       "", "\0", "\0\0", "a", "a\0", "a\0b", "A", "ab", "b", "a%", "a_b", "*", "\\", "'", "\"", "\u{E9}",
@@ -104,7 +104,7 @@ extension String: Sampled {
 }
 
 extension Data: Sampled {
-  /// Empty, zeros, prefixes of each other, and all bytes.
+  /// Empty data, zeros, common prefixes, and all bytes.
   package static var samples: [Data] {
     [[], [0], [0, 0], [0, 255], [1], [127], [128], [255], [255, 0], [255, 255]].map { Data($0 as [UInt8]) }
       + [Data(0...255), Data("NaN".utf8)]
@@ -112,7 +112,7 @@ extension Data: Sampled {
 }
 
 extension UUID: Sampled {
-  /// The extremes, and both sides of the sign bits.
+  /// The extremes, and values around the sign bits.
   package static var samples: [UUID] {
     [
       "00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001",
@@ -124,7 +124,7 @@ extension UUID: Sampled {
 }
 
 extension URL: Sampled {
-  /// Schemes, escapes, a query, and a name that is not ASCII.
+  /// Schemes, escapes, a query, and a non-ASCII host.
   package static var samples: [URL] {
     [
       "https://example.org", "https://example.org/", "https://example.org/%C3%A9?q=%25", "http://example.org",
@@ -136,7 +136,7 @@ extension URL: Sampled {
 }
 
 extension Decimal: Sampled {
-  /// 38 digits, the least steps, numbers that texts would sort wrongly, and NaN.
+  /// 38 digits, the smallest steps, numbers that sort wrongly as text, and NaN.
   package static var samples: [Decimal] {
     [
       "-99999999999999999999999999999999999999", "-10", "-9.5", "-0.00000000000000000000000000000000000001",
@@ -153,6 +153,6 @@ extension Decimal: Sampled {
 }
 
 extension Sampled {
-  /// Itself.
+  /// The value itself.
   package var asStored: Self { self }
 }

@@ -1,13 +1,14 @@
 package import Foundation
 
-/// Random numbers that are the same for the same seed on every run (SplitMix64, Steele, Lea and Flood 2014).
+/// A random number generator with the same sequence for a seed on every run (SplitMix64, Steele, Lea and
+/// Flood 2014).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Starts a sequence.
+  /// Starts the sequence of a seed.
   package init(seed: UInt64) { state = seed }
 
-  /// The next number.
+  /// Returns the next number.
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -16,18 +17,18 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A whole number in a range.
+  /// Returns an integer in a range.
   package mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-  /// One of the elements, which are not empty.
+  /// Returns one of the elements of a nonempty array.
   package mutating func pick<Element>(_ elements: [Element]) -> Element {
     elements[int(0...elements.count - 1)]
   }
 
-  /// True once in so many times.
+  /// Returns true once in `count` calls, on average.
   package mutating func oneIn(_ count: Int) -> Bool { int(1...count) == 1 }
 
-  /// A UUID of this sequence.
+  /// Returns a UUID from this sequence.
   package mutating func uuid() -> UUID {
     var bytes = (next(), next())
     return withUnsafeMutableBytes(of: &bytes) { bytes in
@@ -35,7 +36,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
   }
 
-  /// Text of scalars from all planes.
+  /// Returns text with scalars from all planes.
   package mutating func text(_ length: ClosedRange<Int>) -> String {
     var text = String.UnicodeScalarView()
     for _ in 0..<int(length) { text.append(scalar()) }

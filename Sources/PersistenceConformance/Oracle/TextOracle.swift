@@ -1,13 +1,13 @@
-/// Text searches as V7 words them, by the simplest code that can be right.
+/// Text searches by rule V7, as the simplest correct code.
 package enum TextOracle {
-  /// The scalars of a text, each in its own lower-case mapping where case does not count.
+  /// Returns the scalars of a text, each mapped to lower case if case does not matter.
   package static func scalars(_ text: String, caseInsensitive: Bool) -> [Unicode.Scalar] {
     text.unicodeScalars.flatMap { scalar in
       caseInsensitive ? Array(scalar.properties.lowercaseMapping.unicodeScalars) : [scalar]
     }
   }
 
-  /// Whether the text holds the needle.
+  /// Returns whether the text contains the needle.
   package static func contains(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
     let (text, needle) = (
       scalars(text, caseInsensitive: caseInsensitive), scalars(needle, caseInsensitive: caseInsensitive)
@@ -16,19 +16,19 @@ package enum TextOracle {
     return (0...(text.count - needle.count)).contains { Array(text[$0..<($0 + needle.count)]) == needle }
   }
 
-  /// Whether the text begins with the needle.
+  /// Returns whether the text begins with the needle.
   package static func hasPrefix(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
     scalars(text, caseInsensitive: caseInsensitive).starts(
       with: scalars(needle, caseInsensitive: caseInsensitive))
   }
 
-  /// Whether the text ends with the needle.
+  /// Returns whether the text ends with the needle.
   package static func hasSuffix(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
     scalars(text, caseInsensitive: caseInsensitive).reversed()
       .starts(with: scalars(needle, caseInsensitive: caseInsensitive).reversed())
   }
 
-  /// Whether the whole text fits a pattern of `%`, `_` and `\`.
+  /// Returns whether the whole text matches a pattern of `%`, `_` and `\`.
   package static func like(_ text: String, _ pattern: String, caseInsensitive: Bool = false) -> Bool {
     like(
       ArraySlice(scalars(text, caseInsensitive: caseInsensitive)),

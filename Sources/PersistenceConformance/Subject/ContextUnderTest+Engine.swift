@@ -3,16 +3,16 @@ public import PersistenceCore
 import PersistenceDriverSupport
 
 extension ContextUnderTest {
-  /// Describes the context of an engine that URLs name.
+  /// Describes the context of an engine that opens URLs.
   ///
-  /// Of the options that the engine declares, `busy`, `readonly` and `create` are set as a check asks for, and the
-  /// option that takes a number of bytes and is called `mapsize` or `maxsize` bounds the store.
+  /// Checks set the engine's options `busy`, `readonly` and `create`. An option `mapsize` or `maxsize` that
+  /// takes a number of bytes limits the store.
   ///
   /// - Parameters:
   ///   - engine: The engine.
-  ///   - options: Options that every URL carries.
-  ///   - effort: How much work checks of chance do.
-  ///   - worker: The program that opens stores as a second process.
+  ///   - options: The options of every URL.
+  ///   - effort: How much work random checks do.
+  ///   - worker: The program that opens stores in a second process.
   public init(
     engine: StorageEngine, options: [String: String] = [:], effort: Effort = .quick,
     worker: WorkerProgram? = nil

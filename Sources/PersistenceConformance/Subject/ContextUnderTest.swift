@@ -1,11 +1,11 @@
 public import Foundation
 public import PersistenceCore
 
-/// A context that the suite is run against: a name, and how a store of it is opened.
+/// A context that the suite checks: its name, and a closure that opens a store.
 ///
-/// The suite names places in folders of its own; the same place opened twice is the same store, unless the
-/// context declares that it is not durable. Nothing else tells contexts apart: where a rule does not hold
-/// everywhere, the store's own `Capabilities` say so.
+/// The suite creates paths in folders of its own. Opening the same path twice must give the same store,
+/// unless the context declares that it is not durable. The store's own `Capabilities` declare all other
+/// differences.
 ///
 /// ```swift
 /// let mine = ContextUnderTest("mine") { path, options, monitoring in
@@ -13,8 +13,9 @@ public import PersistenceCore
 /// }
 /// ```
 public struct ContextUnderTest: Sendable {
-  /// How a store is opened: its path, which is free for the context to make a file or a folder at; how; and where
-  /// the context reports.
+  /// Opens a store at a path, with options, and reports to a monitoring.
+  ///
+  /// The context decides whether the path becomes a file or a folder.
   public typealias Opening =
     @Sendable (_ path: String, _ options: OpeningOptions, _ monitoring: Monitoring) throws
     -> any StorageContext
@@ -22,17 +23,18 @@ public struct ContextUnderTest: Sendable {
   /// The name, for reports.
   public let name: String
 
-  /// How much work checks of chance do.
+  /// How much work random checks do.
   public var effort: Effort
 
-  /// The seed of checks of chance; nil for each check's own, so that runs are alike.
+  /// The seed of random checks; nil gives each check its own constant seed, so that runs are alike.
   public var seed: UInt64?
 
-  /// The program that opens stores as a second process; needed where the context declares `isDurable`
-  /// or `isMultiProcess`, and for files that are damaged or may not be read (`hasFiles`).
+  /// The program that opens stores in a second process.
+  ///
+  /// A context that declares `isDurable`, `isMultiProcess` or `hasFiles` needs one.
   public var worker: WorkerProgram?
 
-  /// The folder in which folders for stores are made; nil for the system's temporary one.
+  /// The folder for the folders of stores; nil for the system's temporary folder.
   public var folder: URL?
 
   private let opening: Opening
@@ -42,8 +44,8 @@ public struct ContextUnderTest: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name, for reports.
-  ///   - effort: How much work checks of chance do.
-  ///   - worker: The program that opens stores as a second process.
+  ///   - effort: How much work random checks do.
+  ///   - worker: The program that opens stores in a second process.
   ///   - opening: Opens the store at a path.
   public init(
     _ name: String, effort: Effort = .quick, worker: WorkerProgram? = nil, opening: @escaping Opening
@@ -61,15 +63,15 @@ public struct ContextUnderTest: Sendable {
     try opening(path, options, monitoring)
   }
 
-  /// Makes the name of a store that does not exist yet, in a folder of its own.
+  /// Creates the path of a new store, in a folder of its own.
   package func makeStore(on medium: ScratchFolder.Medium = .fast) throws -> StoreUnderTest {
     StoreUnderTest(self, folder: try requireScratch().make(name, on: medium))
   }
 
-  /// The folder of the check that is under way.
+  /// The folder of the running check.
   func requireScratch() throws -> ScratchFolder { try scratch ?? ScratchFolder(in: folder) }
 
-  /// What a fresh store of this context says that it can do.
+  /// Returns the capabilities of a new store of this context.
   package func capabilities() throws -> Capabilities {
     try withScratch { context in
       let context = try context.makeStore().open().storage
@@ -78,7 +80,7 @@ public struct ContextUnderTest: Sendable {
     }
   }
 
-  /// Gives the context a folder for its stores, which is removed afterwards.
+  /// Gives the context a folder for its stores during a closure, and removes it afterwards.
   package func withScratch<Result>(_ body: (ContextUnderTest) throws -> Result) throws -> Result {
     let scratch = try ScratchFolder(in: folder)
     defer { scratch.remove() }

@@ -1,10 +1,10 @@
-/// How much work checks of chance and of kills do.
+/// How much work random checks and kill checks do.
 public enum Effort: String, Sendable, Hashable, Codable, CaseIterable {
-  /// What a test run that stays used can afford: seconds.
+  /// The amount for regular test runs: seconds.
   case quick
   /// Many more kills, rounds and seeds: minutes.
   case thorough
 
-  /// The number for this effort.
+  /// Returns the number for this effort.
   func times(_ quick: Int, thorough: Int) -> Int { self == .quick ? quick : thorough }
 }

@@ -2,7 +2,7 @@ import Logging
 import PersistenceCore
 
 extension Monitoring {
-  /// Nothing is reported: checks make stores that are killed and filled on purpose.
+  /// Reports nothing, because checks kill and fill stores on purpose.
   static var silent: Monitoring {
     Monitoring(logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() })
   }

@@ -1,26 +1,27 @@
-/// How a check wants a store to be opened.
+/// The options with which a check opens a store.
 public struct OpeningOptions: Sendable, Hashable, Codable {
-  /// How long a writer waits for another one, in milliseconds, before it throws `busy`; nil for the default.
+  /// How long a writer waits for another writer before it throws `busy`, in milliseconds; nil for the
+  /// default.
   public var busyMilliseconds: Int?
-  /// Whether the store is only read; it exists.
+  /// Whether the store opens read-only; it exists already.
   public var isReadOnly = false
-  /// Whether a store that does not exist is made.
+  /// Whether a missing store is created.
   public var creates = true
-  /// Whether a context that declares a greatest size gives its store the least size that it can (contract E7).
+  /// Whether a context with a declared maximum size opens the smallest store it can (contract E7).
   public var isSmallest = false
 
-  /// The defaults: for reading and writing, made where there is none.
+  /// The defaults: read-write, and a missing store is created.
   public init() {}
 
-  /// For reading only.
+  /// Read-only.
   static var readOnly: OpeningOptions { options { $0.isReadOnly = true } }
-  /// Not made where there is none.
+  /// Fails if the store is missing.
   static var existing: OpeningOptions { options { $0.creates = false } }
-  /// Of the least size that the engine can be given.
+  /// The smallest store that the engine can open.
   static var smallest: OpeningOptions { options { $0.isSmallest = true } }
-  /// Waiting so long for other writers.
+  /// Waits a number of milliseconds for other writers.
   static func waiting(milliseconds: Int) -> OpeningOptions { options { $0.busyMilliseconds = milliseconds } }
-  /// Waiting for other writers for as long as any check takes.
+  /// Waits for other writers longer than any check takes.
   static var patient: OpeningOptions { waiting(milliseconds: 60_000) }
 
   private static func options(_ change: (inout OpeningOptions) -> Void) -> OpeningOptions {
@@ -31,12 +32,12 @@ public struct OpeningOptions: Sendable, Hashable, Codable {
 }
 
 extension OpeningOptions {
-  /// The options as one argument of a command line.
+  /// The options as one command-line argument.
   var argument: String {
     "\(busyMilliseconds ?? -1),\(isReadOnly),\(creates),\(isSmallest)"
   }
 
-  /// Reads what ``argument`` says; nil where it is malformed.
+  /// Parses ``argument``; fails if it is malformed.
   init?(argument: String) {
     let parts = argument.split(separator: ",")
     guard parts.count == 4, let busy = Int(parts[0]), let isReadOnly = Bool(String(parts[1])),

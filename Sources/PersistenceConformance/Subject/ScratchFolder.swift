@@ -1,15 +1,16 @@
 package import Foundation
 import Synchronization
 
-/// A folder for the stores of one check, removed when the check is over; what a killed run has left is removed by
-/// the next.
+/// A folder for the stores of one check, which the check removes at its end.
 ///
-/// Most checks ask about meaning, not about the medium, and use a file system in memory where there is one, which
-/// makes a run several times faster; checks of kills and of the medium use the disk.
+/// The next run removes the folders of a killed run.
+///
+/// Most checks do not depend on the medium, and use an in-memory file system if available, which is several
+/// times faster. Checks of kills and media use the disk.
 package struct ScratchFolder: Sendable {
-  /// What a store stands on.
+  /// The medium of a store.
   package enum Medium: Sendable {
-    /// Memory where the system has such a file system, otherwise the disk.
+    /// An in-memory file system if there is one, otherwise the disk.
     case fast
     /// The disk.
     case disk
@@ -18,9 +19,9 @@ package struct ScratchFolder: Sendable {
   private let disk: URL
   private let memory: URL?
 
-  /// Names a folder within a base; nothing is made yet.
+  /// Names a folder within a base, without creating it.
   ///
-  /// Without a base it lies in the system's temporary folder, and in memory what may lie there.
+  /// Without a base, it is in the system's temporary folder, or in memory for the fast medium.
   package init(in base: URL? = nil) throws {
     let count = Self.number.wrappingAdd(1, ordering: .relaxed).newValue
     let name = "\(Self.prefix)\(ProcessInfo.processInfo.processIdentifier)/\(count)"
@@ -28,7 +29,7 @@ package struct ScratchFolder: Sendable {
     memory = base == nil ? Self.memory?.appendingPathComponent(name) : nil
   }
 
-  /// Makes an empty folder that everybody may enter.
+  /// Creates an empty folder that any user may enter.
   package func make(_ name: String, on medium: Medium = .fast) throws -> URL {
     let count = Self.number.wrappingAdd(1, ordering: .relaxed).newValue
     let root = (medium == .fast ? memory : nil) ?? disk
@@ -41,7 +42,7 @@ package struct ScratchFolder: Sendable {
     return folder
   }
 
-  /// Removes the folder with everything in it, and the process's own where it was the last.
+  /// Removes the folder and its content, and the process's own folder if it is empty.
   package func remove() {
     for root in [disk, memory].compactMap(\.self) {
       try? FileManager.default.removeItem(at: root)
@@ -52,11 +53,13 @@ package struct ScratchFolder: Sendable {
   private static let prefix = "persistence-conformance-"
   private static let number = Atomic(0)
 
-  /// Held while a folder is made and while the process's own is removed: between making the process's folder and a
-  /// check's within it, another check that ends would find it empty and take it away.
+  /// Held while a folder is created and while the process's own is removed.
+  ///
+  /// Otherwise, the end of one check
+  /// could remove the process's folder before another check creates its own in it.
   private static let making = Mutex<Void>(())
 
-  /// A file system in memory with room enough; nil where there is none.
+  /// An in-memory file system with at least 2 GiB free; nil if there is none.
   private static let memory: URL? = {
     let memory = URL(fileURLWithPath: "/dev/shm")
     let attributes = try? FileManager.default.attributesOfFileSystem(forPath: memory.path)
@@ -70,7 +73,8 @@ package struct ScratchFolder: Sendable {
     for own in cleaned.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: own) }
   }
 
-  /// Removes what killed runs have left, once in each place, and what this process leaves, when it ends.
+  /// Removes the folders of killed runs, once for each base, and registers the removal of this process's own
+  /// at exit.
   private static func removeLeftovers(beside root: URL) {
     let own = root.deletingLastPathComponent()
     let base = own.deletingLastPathComponent()

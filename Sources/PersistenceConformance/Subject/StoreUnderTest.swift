@@ -1,11 +1,11 @@
 package import Foundation
 package import PersistenceCore
 
-/// One store: where it is, and how it is opened, once or several times.
+/// One store: its path, and how checks open it, once or several times.
 ///
-/// Where the context is not durable, every opening is a store of its own.
+/// If the context is not durable, each opening creates a separate store.
 package struct StoreUnderTest: Sendable {
-  /// The context that the store is of.
+  /// The context of the store.
   package let context: ContextUnderTest
 
   /// The folder that holds the store and nothing else.
@@ -17,7 +17,7 @@ package struct StoreUnderTest: Sendable {
     self.folder = folder
   }
 
-  /// The store's path: a file or a folder, as the engine likes.
+  /// The store's path: a file or a folder, as the engine decides.
   package var path: String { folder.appendingPathComponent("store").path }
 
   /// Opens the store.
@@ -34,10 +34,10 @@ package struct StoreUnderTest: Sendable {
     Repository(try context.open(path, options, monitoring ?? .silent))
   }
 
-  /// Starts the context's worker on the store, as another process.
+  /// Starts the context's worker on the store in another process.
   ///
   /// - Parameters:
-  ///   - command: What it does; see ``ConformanceWorker``.
+  ///   - command: The worker's command; see ``ConformanceWorker``.
   ///   - arguments: The command's own arguments.
   ///   - options: How it opens the store.
   /// - Returns: The process.
@@ -50,12 +50,12 @@ package struct StoreUnderTest: Sendable {
     guard let program = context.worker else {
       throw ConformanceFailure(
         "\(context) declares that its stores outlive a process or are shared between processes",
-        expected: "a worker that opens them as another process", found: "none", file: #fileID, line: #line)
+        expected: "a worker program", found: "none", file: #fileID, line: #line)
     }
     return try WorkerProcess(program, [command, path, options.argument] + arguments)
   }
 
-  /// Every file of the store with its bytes, by path: to see that nothing was written.
+  /// Returns every file of the store with its bytes, by path, to detect changes.
   package func contents() throws -> [String: Data] {
     var contents: [String: Data] = [:]
     guard let walk = FileManager.default.enumerator(atPath: folder.path) else { return contents }
@@ -70,7 +70,7 @@ package struct StoreUnderTest: Sendable {
 }
 
 extension PersistentRepository {
-  /// The context behind the repository as the contract that drivers keep.
+  /// Returns the storage context behind the repository.
   package var storage: any StorageContext {
     get throws {
       guard let storage = context.asStorageContext else {

@@ -1,5 +1,8 @@
 extension ConformanceCheck {
-  /// Every check of the contract, in the order of its chapters, but for the pages that all of them read.
+  /// Every check of the contract, by chapter.
+  ///
+  /// The checks of pages come first, because all other checks read
+  /// pages.
   public static let all: [ConformanceCheck] = [
     PageReadingChecks.all, values, queries, writing, results, errors, faults, observation,
   ].flatMap { $0 }

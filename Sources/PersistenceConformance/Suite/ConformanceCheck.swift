@@ -1,6 +1,6 @@
 import Foundation
 
-/// One check of the contract, as a value: run it against a context, and it throws where the contract is broken.
+/// One check of the contract, as a value that throws if a context breaks the contract.
 ///
 /// ```swift
 /// @Test(arguments: ConformanceCheck.all)
@@ -12,18 +12,18 @@ public struct ConformanceCheck: Sendable {
     case asynchronous(@Sendable (ContextUnderTest) async throws -> Void)
   }
 
-  /// What must hold, in one sentence.
+  /// The required behavior, in one sentence.
   public let title: String
 
   /// The rules of the contract that it checks, the most important first.
   public let rules: [ContractRule]
 
-  /// The capabilities that it needs; a context that declares to lack one is excused.
+  /// The capabilities that it needs; a context without one of them is excused.
   public let requirements: [Requirement]
 
   let body: Body
 
-  /// Makes a check that blocks the thread it runs on.
+  /// Creates a check that blocks its thread.
   init(
     _ title: String, _ rules: [ContractRule], needs requirements: [Requirement] = [.writable],
     _ body: @escaping @Sendable (ContextUnderTest) throws -> Void
@@ -34,7 +34,7 @@ public struct ConformanceCheck: Sendable {
     self.body = .blocking(body)
   }
 
-  /// Makes a check that awaits.
+  /// Creates a check that suspends.
   init(
     asynchronous title: String, _ rules: [ContractRule], needs requirements: [Requirement] = [.writable],
     _ body: @escaping @Sendable (ContextUnderTest) async throws -> Void
@@ -45,29 +45,29 @@ public struct ConformanceCheck: Sendable {
     self.body = .asynchronous(body)
   }
 
-  /// Runs the check on fresh stores of a context, and removes them.
+  /// Runs the check on new stores of a context, and removes them.
   ///
-  /// It blocks the calling thread while the context works, but for checks that await: those run on threads of their
-  /// own, two at a time. The context should not be excused: see ``excuse(for:)``.
+  /// It blocks the calling thread while the context works. Checks that suspend run on dedicated threads
+  /// instead, two at a time. Do not run a check that excuses the context: see ``excuse(for:)``.
   ///
   /// - Parameter context: The context.
-  /// - Throws: ``ConformanceFailure`` where the contract is broken, and whatever the context throws where it
-  ///   should not.
+  /// - Throws: ``ConformanceFailure`` if the context breaks the contract, and errors that the context should
+  ///   not have thrown.
   public func run(on context: ContextUnderTest) async throws {
     switch body {
     case .blocking(let body): try context.withScratch { try body($0) }
     case .asynchronous(let body):
       let scratch = try ScratchFolder(in: context.folder)
       defer { scratch.remove() }
-      try await CheckThreads.shared.runInTurn { try await body(context.standing(in: scratch)) }
+      try await CheckExecutor.runLimited { try await body(context.standing(in: scratch)) }
     }
   }
 
-  /// The declared capability that excuses a context from this check; nil where it has to pass.
+  /// Returns the declared capability that excuses a context from this check; nil if the context must pass.
   ///
   /// - Parameter context: The context.
   /// - Returns: The capability.
-  /// - Throws: What opening a fresh store meets.
+  /// - Throws: An error of opening a new store.
   public func excuse(for context: ContextUnderTest) throws -> Requirement? {
     let capabilities = try context.capabilities()
     return requirements.first { !$0.isMet(by: capabilities) }
@@ -75,9 +75,9 @@ public struct ConformanceCheck: Sendable {
 }
 
 extension ConformanceCheck: Identifiable, CustomStringConvertible {
-  /// Rules and title, which no other check shares.
+  /// The rules and the title, which are unique.
   public var id: String { description }
 
-  /// Rules and title.
+  /// The rules and the title.
   public var description: String { rules.map(\.rawValue).joined(separator: " ") + " " + title }
 }

@@ -1,17 +1,17 @@
-/// That a context broke the contract: what was expected, what was found, and where that was looked at.
+/// A breach of the contract: the expected and the found behavior, and the line of the check.
 public struct ConformanceFailure: Error, Sendable, Codable {
-  /// What was looked at: the case, with the values that make it.
+  /// The case, with its values.
   public let subject: String
-  /// What the contract asks for.
+  /// The behavior that the contract requires.
   public let expected: String
-  /// What the context did.
+  /// The behavior of the context.
   public let found: String
   /// The file of the check.
   public let file: String
   /// The line of the check.
   public let line: Int
 
-  /// Makes a failure.
+  /// Creates a failure.
   init(_ subject: String, expected: String, found: String, file: StaticString, line: UInt) {
     self.subject = subject
     self.expected = expected
@@ -22,7 +22,7 @@ public struct ConformanceFailure: Error, Sendable, Codable {
 }
 
 extension ConformanceFailure: CustomStringConvertible {
-  /// The failure in a few lines.
+  /// The failure as a few lines of text.
   public var description: String {
     (subject.isEmpty ? "" : subject + "\n") + "  expected: \(expected)\n  found:    \(found)\n"
       + "  at \(file):\(line)"

@@ -1,55 +1,55 @@
-/// What a run of the suite found out about a context.
+/// The result of a run of the suite on one context.
 public struct ConformanceReport: Sendable, Codable {
-  /// How a check ended.
+  /// The outcome of a check.
   public enum Outcome: Sendable {
-    /// The context keeps what the check asks for.
+    /// The context passed.
     case held
-    /// It does not.
+    /// The context failed.
     case broken(ConformanceFailure)
-    /// A declared capability excuses it.
+    /// A declared capability excuses the context.
     case excused(by: String)
   }
 
-  /// One check and how it ended.
+  /// One check and its outcome.
   public struct Entry: Sendable, Codable {
     /// What must hold.
     public let title: String
-    /// The rules of the contract that were checked.
+    /// The rules that the check covers.
     public let rules: [ContractRule]
-    /// How it ended.
+    /// The outcome.
     public let outcome: Outcome
-    /// How long it took.
+    /// The duration, in seconds.
     public let seconds: Double
   }
 
   /// The name of the context.
   public let context: String
 
-  /// The checks, in the order they were run.
+  /// The checks, in the order of their run.
   public internal(set) var entries: [Entry] = []
 
   init(context: String) { self.context = context }
 }
 
 extension ConformanceReport {
-  /// Whether at least one check was run, and none was broken.
+  /// Whether at least one check ran and none failed.
   public var isConforming: Bool { count(where: \.isHeld) > 0 && count(where: \.isBroken) == 0 }
 
-  /// How many checks ended in a way.
+  /// Returns the number of checks with a certain outcome.
   public func count(where fits: (Outcome) -> Bool) -> Int { entries.count { fits($0.outcome) } }
 
-  /// The checks of a rule.
+  /// Returns the checks of a rule.
   public func entries(of rule: ContractRule) -> [Entry] { entries.filter { $0.rules.contains(rule) } }
 }
 
 extension ConformanceReport.Outcome {
-  /// Whether the check held.
+  /// Whether the context passed.
   public var isHeld: Bool { if case .held = self { true } else { false } }
 
-  /// The capability that excuses; nil where none had to.
+  /// The capability that excuses the context; nil for other outcomes.
   public var excuse: String? { if case .excused(let capability) = self { capability } else { nil } }
 
-  /// Whether the check was broken.
+  /// Whether the context failed.
   public var isBroken: Bool { if case .broken = self { true } else { false } }
 
   /// Whether the context was excused.
@@ -68,11 +68,11 @@ extension ConformanceReport.Outcome: Codable {
     case "excused": self = .excused(by: try container.decode(String.self, forKey: .capability))
     case let other:
       throw DecodingError.dataCorruptedError(
-        forKey: .result, in: container, debugDescription: "no outcome is called \(other)")
+        forKey: .result, in: container, debugDescription: "\(other) is not an outcome")
     }
   }
 
-  /// Encodes the outcome as `result`, with the `failure` or the `capability` beside it.
+  /// Encodes the outcome as `result`, with its `failure` or `capability`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     switch self {

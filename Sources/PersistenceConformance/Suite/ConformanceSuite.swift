@@ -1,19 +1,20 @@
 import Foundation
+import PersistenceDriverSupport
 import Synchronization
 
-/// Runs checks against a context, one after another, each with a time limit, and reports by rule.
+/// Runs checks on a context in sequence, each with a time limit, and reports the outcomes.
 public struct ConformanceSuite: Sendable {
-  /// The checks that are run.
+  /// The checks to run.
   public var checks: [ConformanceCheck]
 
-  /// How long one check may take before it counts as broken: a context may hang.
+  /// The time limit of one check; a check that exceeds it fails, because a context may hang.
   public var timeLimit: Duration
 
-  /// Makes a suite.
+  /// Creates a suite.
   ///
   /// - Parameters:
-  ///   - checks: The checks that are run.
-  ///   - timeLimit: How long one check may take.
+  ///   - checks: The checks to run.
+  ///   - timeLimit: The time limit of one check.
   public init(checks: [ConformanceCheck] = ConformanceCheck.all, timeLimit: Duration = .seconds(300)) {
     self.checks = checks
     self.timeLimit = timeLimit
@@ -21,13 +22,13 @@ public struct ConformanceSuite: Sendable {
 
   /// Runs the checks.
   ///
-  /// It blocks no thread of the caller's: each check has a thread of its own. A check that does not come back in
-  /// time keeps that thread.
+  /// It does not block the caller's threads, because each check has its own thread. A check that exceeds its
+  /// time limit keeps that thread.
   ///
   /// - Parameters:
   ///   - context: The context.
   ///   - progress: Called before each check.
-  /// - Returns: What held, what did not, and what was excused.
+  /// - Returns: The outcome of each check.
   public func run(
     on context: ContextUnderTest, progress: @Sendable (ConformanceCheck) -> Void = { _ in }
   ) async -> ConformanceReport {
@@ -54,10 +55,10 @@ public struct ConformanceSuite: Sendable {
         answer.give(
           .broken(
             ConformanceFailure(
-              "the check did not come to its end", expected: "an answer within \(timeLimit)", found: "none",
+              "the check did not finish", expected: "an outcome within \(timeLimit)", found: "none",
               file: #fileID, line: #line)))
       }
-      Thread.detachNewThread {
+      BlockingThread("persistence check") {
         let excuse = Result { try check.excuse(for: context) }
         switch (excuse, check.body) {
         case (.failure(let error), _): answer.give(.broken(by: error))
@@ -65,8 +66,8 @@ public struct ConformanceSuite: Sendable {
         case (.success(nil), .blocking(let body)):
           answer.give(.init(of: Result { try context.withScratch { try body($0) } }))
         case (.success(nil), .asynchronous(let body)):
-          // Not in turn with others: one that hangs must not keep those behind it from theirs.
-          _ = CheckThreads.task {
+          // Outside the queue of the executor, so that a hanging check does not delay those behind it.
+          _ = CheckExecutor.task {
             do {
               let scratch = try ScratchFolder(in: context.folder)
               defer { scratch.remove() }
@@ -81,7 +82,7 @@ public struct ConformanceSuite: Sendable {
     }
   }
 
-  /// The first answer counts.
+  /// Resumes with the first outcome, and ignores later ones.
   private final class Answer: Sendable {
     private let continuation: Mutex<CheckedContinuation<ConformanceReport.Outcome, Never>?>
 
@@ -112,7 +113,7 @@ extension ConformanceReport.Outcome {
     .broken(
       error as? ConformanceFailure
         ?? ConformanceFailure(
-          "the context threw where it should not", expected: "no error", found: "\(error)", file: #fileID,
+          "the context threw an unexpected error", expected: "no error", found: "\(error)", file: #fileID,
           line: #line))
   }
 }

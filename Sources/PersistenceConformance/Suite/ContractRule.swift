@@ -1,6 +1,6 @@
-/// The numbered rules that every context keeps: what a caller may rely on, whichever engine is behind it.
+/// The numbered rules that every context keeps, and that callers can rely on with every engine.
 ///
-/// The rules' full text is in `Documentation/Contract.md`.
+/// `Documentation/Contract.md` has the full text of the rules.
 public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
   case v1 = "V1"
   case v2 = "V2"
@@ -37,12 +37,12 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
   case u1 = "U1"
   case u2 = "U2"
 
-  /// What the rule is about, in a few words.
+  /// The subject of the rule, in a few words.
   public var title: String {
     switch self {
     case .v1: "kinds of values"
-    case .v2: "values come back as they were saved"
-    case .v3: "strings are compared by their bytes"
+    case .v2: "values are read back unchanged"
+    case .v3: "strings compare by their bytes"
     case .v4: "doubles have one total order"
     case .v4a: "the orders of the other kinds"
     case .v5: "integers keep every digit"
@@ -50,30 +50,30 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
     case .v7: "text search"
     case .o1: "primary keys"
     case .o2: "results have one total order"
-    case .o3: "nil comes first"
+    case .o3: "nil sorts first"
     case .o4: "limit, offset and pages"
     case .w1: "insert, update, save and delete"
     case .w2: "write loses no update"
     case .w3: "transactions are all or nothing"
     case .w4: "unique indexes"
-    case .w5: "committed is committed"
+    case .w5: "committed transactions are durable"
     case .w6: "one writer at a time, readers never wait"
     case .r1: "results are lazy"
     case .r1a: "results inside transactions"
     case .r2: "results are snapshots"
     case .r3: "results are collections"
     case .r4: "failures are never skipped"
-    case .e1: "models and contexts that do not belong together"
-    case .e2: "every error says what happened"
-    case .e3: "fields that do not exist"
-    case .e4: "stores of another schema"
-    case .e5: "media that refuse, damaged files"
+    case .e1: "models and contexts that do not match"
+    case .e2: "errors are stable and complete"
+    case .e3: "unknown fields"
+    case .e4: "stores with another schema"
+    case .e5: "failing media and damaged files"
     case .e6: "hostile names and keys"
     case .e7: "stores that cannot grow"
     case .c1: "threads and tasks"
     case .c2: "several processes"
-    case .u1: "every commit is told to its observers, once"
-    case .u2: "commits of other processes are told too"
+    case .u1: "observers get every commit once"
+    case .u2: "observers get commits of other processes"
     }
   }
 }

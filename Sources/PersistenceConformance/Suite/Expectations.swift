@@ -21,7 +21,7 @@ func expect<Value: Equatable>(
   throw ConformanceFailure(subject(), expected: left, found: right, file: file, line: line)
 }
 
-/// Expects an error of a code, and gives it, to be looked at further.
+/// Expects an error with a code, and returns it for further checks.
 @discardableResult
 func expectError<Result>(
   _ code: PersistenceError.Code, _ subject: @autoclosure () -> String = "", file: StaticString = #fileID,
@@ -42,7 +42,7 @@ func expectError<Result>(
   throw failure("no error, but \(Shown.text(result))")
 }
 
-/// Expects an error to come through unchanged.
+/// Expects an error to be rethrown unchanged.
 func expectThrows<Failure: Error & Equatable, Result>(
   _ error: Failure, _ subject: @autoclosure () -> String = "", file: StaticString = #fileID,
   line: UInt = #line, _ body: () throws -> Result
@@ -59,7 +59,7 @@ func expectThrows<Failure: Error & Equatable, Result>(
     subject(), expected: "the error that the closure threw", found: "no error", file: file, line: line)
 }
 
-/// Gives a value that must be there.
+/// Returns a value that must not be nil.
 func require<Value>(
   _ value: @autoclosure () throws -> Value?, _ subject: @autoclosure () -> String = "",
   file: StaticString = #fileID, line: UInt = #line
@@ -70,10 +70,10 @@ func require<Value>(
   return value
 }
 
-/// An error of the suite's own, which must come through a context unchanged.
-struct Refusal: Error, Equatable {}
+/// An error of the suite, which a context must rethrow unchanged.
+struct SuiteError: Error, Equatable {}
 
-/// Values as text of a length that a person reads.
+/// Formats values as text of readable length.
 enum Shown {
   private static let limit = 300
 
@@ -82,7 +82,7 @@ enum Shown {
     return text.count > limit ? text.prefix(limit) + "… (\(text.count) characters)" : text
   }
 
-  /// Two values; of two long lists, only what differs first.
+  /// Formats two values; for long lists, only the first difference.
   static func difference(_ expected: some Any, _ found: some Any) -> (String, String) {
     guard let left = expected as? [Any], let right = found as? [Any] else {
       return (text(expected), text(found))

@@ -1,35 +1,35 @@
 public import PersistenceCore
 
-/// A capability that a check needs: where a context declares that it does not have it, the context is excused.
+/// A capability that a check needs; a context that declares to lack it is excused.
 ///
-/// There is no other excuse (contract, "Capabilities").
+/// Nothing else excuses a context (contract, "Capabilities").
 public enum Requirement: Sendable, Hashable, Codable {
-  /// The store may be written to.
+  /// The store is writable.
   case writable
-  /// What was committed outlives the context and the process.
+  /// Committed data outlives the context and the process.
   case durable
-  /// Several contexts and processes may open one store.
+  /// Several contexts and processes can open one store.
   case multiProcess
   /// The store is a file or a folder at a path.
   case files
-  /// Readers and writers do not wait for each other.
+  /// Readers and writers do not block each other.
   case readersBesideWriters
-  /// Dates are kept to the bit.
+  /// Dates keep their exact bits.
   case exactDates
-  /// Keys of so many bytes can be kept.
+  /// The store accepts keys of this size.
   case keys(ofBytes: Int)
-  /// Values of so many bytes can be kept.
+  /// The store accepts values of this size.
   case values(ofBytes: Int)
-  /// The store has a greatest size of its own.
+  /// The store has a configurable maximum size.
   case boundedStore
-  /// Models can be removed.
+  /// The store can drop models.
   case droppingModels
-  /// Observers are told of commits.
+  /// The context reports its commits to observers.
   case reportingCommits
-  /// Observers are told of other processes' commits.
+  /// The context reports other processes' commits to observers.
   case noticingOutsideCommits
 
-  /// Whether a context with these capabilities has what is needed.
+  /// Returns whether a context with these capabilities meets the requirement.
   public func isMet(by capabilities: Capabilities) -> Bool {
     switch self {
     case .writable: !capabilities.isReadOnly
@@ -47,7 +47,7 @@ public enum Requirement: Sendable, Hashable, Codable {
     }
   }
 
-  /// The capability that excuses, with the value that does.
+  /// The capability that excuses a context, and its value.
   public var capability: String {
     switch self {
     case .writable: "isReadOnly"

@@ -1,27 +1,27 @@
-/// The contract's rules with the checks of each: what `Documentation/Conformance.md` says.
-public struct RuleTable: Sendable, Encodable {
+/// The contract's rules and the checks of each: the content of `Documentation/Conformance.md`.
+package struct RuleTable: Sendable, Encodable {
   /// One rule.
-  public struct Row: Sendable, Encodable {
+  package struct Row: Sendable, Encodable {
     /// The rule.
-    public let rule: ContractRule
-    /// What it is about.
-    public let title: String
+    package let rule: ContractRule
+    /// The subject of the rule.
+    package let title: String
     /// The titles of its checks.
-    public let checks: [String]
+    package let checks: [String]
   }
 
-  /// One row for each rule of the contract, those without a check included.
-  public let rows: [Row]
+  /// One row for each rule of the contract, including rules without a check.
+  package let rows: [Row]
 
-  /// Arranges checks by rule.
-  public init(_ checks: [ConformanceCheck] = ConformanceCheck.all) {
+  /// Groups checks by rule.
+  package init(_ checks: [ConformanceCheck] = ConformanceCheck.all) {
     rows = ContractRule.allCases.map { rule in
       Row(rule: rule, title: rule.title, checks: checks.filter { $0.rules.contains(rule) }.map(\.title))
     }
   }
 
   /// The table as Markdown.
-  public var markdown: String {
+  package var markdown: String {
     var text = """
       # The contract's rules and their checks
 

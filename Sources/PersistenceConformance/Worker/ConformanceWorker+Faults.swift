@@ -2,16 +2,17 @@ package import Foundation
 package import PersistenceCore
 
 extension ConformanceWorker {
-  /// `digest`: reads everything and says what it is, in a few words.
+  /// `digest`: reads everything and prints a summary.
   @Sendable static func digest(_ store: WorkerStore, _ arguments: [String]) throws {
     let repository = try store.open()
     say("digest \(try StoreDigest.of(repository))")
   }
 
-  /// `fill limit count`: saves records in transactions of four until the medium refuses; says which were
-  /// acknowledged, why it ended, and what the store holds then.
+  /// `fill limit count`: saves records in transactions of four until the medium fails.
   ///
-  /// Where a limit is given, no file may grow beyond so many bytes, as on a disk that is full.
+  /// It prints the acknowledged transactions, the reason of the failure, and the content of the store.
+  ///
+  /// With a limit, no file may exceed that number of bytes, as on a full disk.
   @Sendable static func fill(_ store: WorkerStore, _ arguments: [String]) throws {
     if let limit = arguments.first.flatMap({ UInt64($0) }) { FileSizeLimit.set(limit) }
     let repository = try store.open()
@@ -30,20 +31,20 @@ extension ConformanceWorker {
     }
     say("count \(try repository.count(Blob.self))")
     for blob in try repository.fetch(Blob.self) where blob.bytes != bytes(blob.id) {
-      say("error record \(blob.id) is another one")
+      say("error record \(blob.id) differs")
     }
     try repository.close()
     say("closed")
   }
 
-  /// The bytes of the record of a number, which no medium can compress.
+  /// The bytes of a record, which no medium can compress.
   package static func bytes(_ number: Int) -> Data {
     var random = SeededGenerator(seed: UInt64(number))
     let words = (0..<2500).map { _ in random.next() }
     return words.withUnsafeBytes { Data($0) }
   }
 
-  /// `unprivileged`: opens, reads and writes as somebody who owns nothing, and says how far it came.
+  /// `unprivileged`: opens, reads and writes as a user without permissions, and prints how far it came.
   @Sendable static func unprivileged(_ store: WorkerStore, _ arguments: [String]) throws {
     guard getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0) else { return say("error setuid") }
     func attempt(_ what: String, _ body: () throws -> String) {
@@ -70,7 +71,7 @@ extension ConformanceWorker {
   }
 }
 
-/// What a store holds, in one line.
+/// The content of a store, as one line of text.
 package enum StoreDigest {
   /// Reads all accounts and people.
   package static func of(_ repository: any PersistentRepository) throws -> String {

@@ -1,17 +1,16 @@
 import Foundation
 import PersistenceCore
 
-/// What the worker, another process, does with a store: for checks of kills, of two processes, and of a medium that
-/// refuses.
+/// The commands of the worker process, for checks of kills, of several processes, and of failing media.
 ///
-/// It says what it has done line by line, each line written at once, so that a line that arrived is a fact.
+/// It prints each step as one line, unbuffered, so that each received line is a fact.
 public enum ConformanceWorker {
-  /// Does what the suite asks of its worker: the main function of a ``WorkerProgram``.
+  /// Runs one command of the suite: the main function of a ``WorkerProgram``.
   ///
   /// - Parameters:
   ///   - arguments: The arguments after the program's own.
-  ///   - context: The context that the suite is run against in the other process.
-  /// - Returns: The code to exit with.
+  ///   - context: The context that the suite checks in the other process.
+  /// - Returns: The exit code.
   public static func run(_ arguments: [String], on context: ContextUnderTest) -> Int32 {
     guard arguments.count >= 3, let command = commands[arguments[0]],
       let options = OpeningOptions(argument: arguments[2])
@@ -32,7 +31,7 @@ public enum ConformanceWorker {
     }
   }
 
-  /// The store that the worker was given.
+  /// The store named by the arguments.
   struct WorkerStore {
     let open: () throws -> Repository
   }
@@ -42,13 +41,13 @@ public enum ConformanceWorker {
     "unprivileged": unprivileged, "append": append, "redefine": redefine,
   ]
 
-  /// Writes a line to the standard output, past every buffer.
+  /// Writes a line to standard output, unbuffered.
   static func say(_ line: String) {
     let bytes = Array((line.replacingOccurrences(of: "\n", with: " ") + "\n").utf8)
     _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
   }
 
-  /// `commit seed number`: goes on with a script after so many transactions, until it is killed.
+  /// `commit seed number`: continues a script after transaction `number`, until it is killed.
   @Sendable private static func commit(_ store: WorkerStore, _ arguments: [String]) throws {
     let script = CommitScript(seed: UInt64(arguments.first ?? "") ?? 0)
     var number = arguments.dropFirst().first.flatMap { Int($0) } ?? 0
@@ -61,7 +60,7 @@ public enum ConformanceWorker {
     }
   }
 
-  /// `transfer accounts count seed`: moves money so many times, auditing now and then.
+  /// `transfer accounts count seed`: makes `count` transfers, with occasional audits.
   @Sendable private static func transfer(_ store: WorkerStore, _ arguments: [String]) throws {
     let numbers = arguments.compactMap { Int($0) }
     guard numbers.count == 3 else { return say("error usage") }
@@ -75,7 +74,7 @@ public enum ConformanceWorker {
     }
   }
 
-  /// `hold`: writes in a transaction and keeps it open until the standard input ends.
+  /// `hold`: writes in a transaction and keeps it open until standard input ends.
   @Sendable private static func hold(_ store: WorkerStore, _ arguments: [String]) throws {
     let repository = try store.open()
     try repository.transaction { store in
@@ -96,7 +95,7 @@ public enum ConformanceWorker {
     say("done")
   }
 
-  /// `redefine number`: goes on replacing a model by one of the next schema and its rows, until it is killed.
+  /// `redefine number`: replaces a model by the next schema and its rows, until it is killed.
   @Sendable private static func redefine(_ store: WorkerStore, _ arguments: [String]) throws {
     var number = arguments.first.flatMap { Int($0) } ?? 0
     let storage = try store.open().storage
@@ -108,7 +107,7 @@ public enum ConformanceWorker {
     }
   }
 
-  /// `append number count`: appends so many words to a list, and says what stood there before each.
+  /// `append number count`: appends `count` words to a list, and prints the list before each append.
   @Sendable private static func append(_ store: WorkerStore, _ arguments: [String]) throws {
     let numbers = arguments.compactMap { Int($0) }
     guard numbers.count == 2 else { return say("error usage") }

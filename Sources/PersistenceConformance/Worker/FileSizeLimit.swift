@@ -1,8 +1,8 @@
 import Foundation
 
-/// The greatest size of a file that this process may write.
+/// The maximum file size that this process may write.
 enum FileSizeLimit {
-  /// Lowers it; beyond it, writing fails with EFBIG.
+  /// Lowers the limit; writes beyond it fail with EFBIG.
   static func set(_ bytes: UInt64) {
     signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// The worker as another process, from the outside: its lines, and its end.
+/// The worker process as the suite sees it: its lines of output, and its end.
 package final class WorkerProcess: Sendable {
   /// How a worker ended.
   package struct Ending: Sendable, Equatable {
-    /// Its exit code, or the number of the signal that ended it.
+    /// The exit code, or the signal number.
     package var status: Int32
     /// Whether a signal ended it.
     package var isSignal: Bool
 
-    /// That the worker did all that it was to do.
+    /// The ending of a successful worker.
     package static let success = Ending(status: 0, isSignal: false)
   }
 
-  /// That a worker did not do what it had to in time.
+  /// A worker did not do its work in time.
   package struct Failure: Error, CustomStringConvertible {
-    /// What it did instead.
+    /// The lines that it printed instead.
     package var description: String
   }
 
@@ -62,15 +62,15 @@ package final class WorkerProcess: Sendable {
     }
   }
 
-  /// The lines so far.
+  /// The lines received so far.
   package var lines: [String] { received.withLock { $0.lines } }
 
-  /// The number of the last transaction that was acknowledged; 0 where none was.
+  /// The number of the last acknowledged transaction; 0 if there is none.
   package var acknowledged: Int {
     lines.last { $0.hasPrefix("ack ") }.flatMap { Int($0.dropFirst(4)) } ?? 0
   }
 
-  /// Waits until a line with the prefix has come, and gives what follows the prefix.
+  /// Waits for a line with the prefix, and returns the rest of that line.
   @discardableResult
   package func wait(for prefix: String, seconds: Double = 60) throws -> String {
     let end = Date(timeIntervalSinceNow: seconds)
@@ -80,13 +80,13 @@ package final class WorkerProcess: Sendable {
       }
       if let line { return String(line.dropFirst(prefix.count)).trimmingCharacters(in: .whitespaces) }
       guard !isOver, Date() < end else {
-        throw Failure(description: "no “\(prefix)” from the worker: \(lines.suffix(5))")
+        throw Failure(description: "the worker did not print “\(prefix)”; its last lines: \(lines.suffix(5))")
       }
       _ = more.wait(timeout: .now() + 0.5)
     }
   }
 
-  /// Kills the worker at once (SIGKILL) and waits until it is gone and all its lines are read.
+  /// Kills the worker (SIGKILL), waits for its end and reads its remaining lines.
   package func kill() {
     process.withLock { running in
       if let running { _ = Foundation.kill(running.process.processIdentifier, SIGKILL) }
@@ -94,10 +94,10 @@ package final class WorkerProcess: Sendable {
     _ = waitUntilOver()
   }
 
-  /// Lets the worker know that it may end, by the end of its input.
+  /// Closes the worker's input, which lets it end.
   package func release() { try? standardInput.fileHandleForWriting.close() }
 
-  /// Waits until the worker has ended and all its lines are read.
+  /// Waits for the worker's end and reads its remaining lines.
   @discardableResult
   package func waitUntilOver() -> Ending {
     let running = process.withLock { $0 }

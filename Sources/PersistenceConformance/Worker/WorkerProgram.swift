@@ -1,32 +1,32 @@
 public import Foundation
 
-/// A program that opens stores of a context as another process, for checks of kills and of several processes.
+/// A program that opens stores of a context in another process, for checks of kills and of several processes.
 ///
-/// Its main function hands the arguments after these to ``ConformanceWorker/run(_:on:)``.
+/// Its main function passes the arguments after these to ``ConformanceWorker/run(_:on:)``.
 public struct WorkerProgram: Sendable, Hashable {
   /// The executable.
   public let executable: URL
 
-  /// The arguments that come before the worker's own.
+  /// The arguments before the worker's own.
   public let arguments: [String]
 
-  /// Names a program.
+  /// Creates a worker program.
   ///
   /// - Parameters:
   ///   - executable: The executable.
-  ///   - arguments: The arguments that come before the worker's own.
+  ///   - arguments: The arguments before the worker's own.
   public init(executable: URL, arguments: [String] = []) {
     self.executable = executable
     self.arguments = arguments
   }
 
-  /// The program of a name in the folder of the running one, or beside the bundle of the running tests: where
-  /// SwiftPM puts the executables of a package.
+  /// Finds a program beside the running executable or the running test bundle, where SwiftPM puts a package's
+  /// executables.
   ///
   /// - Parameters:
   ///   - name: The executable's name.
-  ///   - arguments: The arguments that come before the worker's own.
-  /// - Returns: The program; nil where there is none of that name.
+  ///   - arguments: The arguments before the worker's own.
+  /// - Returns: The program; nil if there is none with that name.
   public static func besideThisProgram(_ name: String, arguments: [String] = []) -> WorkerProgram? {
     var folders = [
       Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),

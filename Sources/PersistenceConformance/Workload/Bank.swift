@@ -1,14 +1,15 @@
 package import PersistenceCore
 
-/// Money moved between accounts, each of which begins with 100: what is lost or torn shows in the sum.
+/// Transfers between accounts that start with 100 each; the total reveals lost updates and inconsistent
+/// reads.
 package enum Bank {
-  /// A sum that is not what it must be.
+  /// A wrong total.
   package struct Torn: Error, CustomStringConvertible {
-    /// What was found.
+    /// The found total.
     package var description: String
   }
 
-  /// Moves a random sum between two random accounts, in one transaction.
+  /// Transfers a random amount between two random accounts, in one transaction.
   package static func transfer(
     in repository: any PersistentRepository, accounts: Int, using random: inout SeededGenerator
   ) throws {
@@ -27,13 +28,13 @@ package enum Bank {
     }
   }
 
-  /// Reads all accounts from one result, by the key and by an index, and throws where the sum is wrong.
+  /// Reads all accounts from one result, by key and by an index, and throws if the total is wrong.
   package static func audit(_ repository: any PersistentRepository, accounts: Int) throws {
     let byKey = try repository.filter(Account.self).result()
     try check(byKey, accounts)
     let byBalance = try repository.filter(Account.self).sorted(by: \.balance, inOrder: .descending).result()
     try check(byBalance, accounts)
-    // The same twice, however much was written between.
+    // The second read must agree with the first, whatever was written between.
     try check(byKey, accounts)
   }
 
@@ -45,7 +46,7 @@ package enum Bank {
       last = max(last, account.id)
     }
     guard sum == accounts * 100, count == accounts, last == accounts else {
-      throw Torn(description: "\(count) accounts, the last \(last), hold \(sum), not \(accounts * 100)")
+      throw Torn(description: "\(count) accounts, the last \(last), total \(sum), not \(accounts * 100)")
     }
   }
 }

@@ -1,28 +1,27 @@
 package import PersistenceCore
 
-/// A history of transactions of which every one is known by its number: what a store holds after so many of them
-/// is known too, by applying them to plain dictionaries.
+/// A history of numbered transactions, with the expected content of the store after each.
 package struct CommitScript: Sendable {
-  /// What a store holds.
+  /// The content of a store.
   package struct State: Sendable, Equatable {
     /// The accounts, by id.
     package var accounts: [Int: Account] = [:]
     /// The people, by id.
     package var people: [String: Person] = [:]
 
-    /// Nothing.
+    /// The empty state.
     package init() {}
 
-    /// How many transactions led here.
+    /// The number of transactions so far.
     package var number: Int { accounts[0]?.transfers ?? 0 }
   }
 
   private let seed: UInt64
 
-  /// Makes the history of a seed.
+  /// Creates the history of a seed.
   package init(seed: UInt64) { self.seed = seed }
 
-  /// The state after so many transactions.
+  /// Returns the state after a number of transactions.
   package func state(after number: Int) throws -> State {
     var state = State()
     for step in 0..<number { try apply(step + 1, to: &state) }
@@ -36,7 +35,7 @@ package struct CommitScript: Sendable {
     var leaving: String
   }
 
-  /// Every transaction changes the account 0, which holds its number.
+  /// Every transaction stores its number in account 0.
   private func step(_ number: Int) -> Step {
     var random = SeededGenerator(seed: seed &+ UInt64(number) &* 7919)
     var counter = Account(0, balance: random.int(0...9))
@@ -55,7 +54,7 @@ package struct CommitScript: Sendable {
     )
   }
 
-  /// Does one transaction to a state.
+  /// Applies one transaction to a state.
   package func apply(_ number: Int, to state: inout State) throws {
     let step = step(number)
     switch step.kind {
@@ -74,7 +73,7 @@ package struct CommitScript: Sendable {
 
   private struct Undone: Error {}
 
-  /// Does one transaction to a store.
+  /// Applies one transaction to a store.
   package func apply(_ number: Int, to repository: any PersistentRepository) throws {
     let step = step(number)
     switch step.kind {
@@ -100,7 +99,7 @@ package struct CommitScript: Sendable {
     }
   }
 
-  /// What a store holds, read by key and again by its indexes, which must say the same.
+  /// Reads the content of a store by key and again by its indexes, which must agree.
   package static func read(_ repository: any PersistentRepository) throws -> State {
     var state = State()
     for account in try repository.fetch(Account.self) { state.accounts[account.id] = account }
@@ -108,24 +107,24 @@ package struct CommitScript: Sendable {
     let byBalance = try repository.filter(Account.self).sorted(by: \.balance).result().map(\.id)
     let expected = state.accounts.values.sorted { ($0.balance, $0.id) < ($1.balance, $1.id) }.map(\.id)
     guard byBalance == expected else {
-      throw Inconsistent(description: "index of balance: \(byBalance), not \(expected)")
+      throw Inconsistent(description: "the index of balance has \(byBalance), not \(expected)")
     }
     for person in state.people.values {
       let found = try repository.filter(Person.self, where: \.email == person.email).result().map(\.id)
       guard found == [person.id] else {
-        throw Inconsistent(description: "index of email: \(found) for \(person.id)")
+        throw Inconsistent(description: "the index of email has \(found) for \(person.id)")
       }
       let ages = try repository.filter(Person.self, where: \.age == person.age).count()
       guard ages == state.people.values.filter({ $0.age == person.age }).count else {
-        throw Inconsistent(description: "index of age finds \(ages)")
+        throw Inconsistent(description: "the index of age has \(ages)")
       }
     }
     return state
   }
 
-  /// An index that says something else than the records.
+  /// An index that disagrees with the records.
   package struct Inconsistent: Error, CustomStringConvertible {
-    /// What they say.
+    /// The disagreement.
     package var description: String
   }
 }

@@ -1,11 +1,20 @@
 package import Foundation
 
-/// A file system of a few megabytes in memory: a disk that can be filled.
+/// A tmpfs file system of a few megabytes, which a check can fill.
 package struct SmallDisk: Sendable {
-  /// Where it is mounted.
+  /// The mount point.
   package let folder: URL
 
-  /// Mounts one; nil where this process may not.
+  /// Whether this process may mount one.
+  package static let isAvailable: Bool = {
+    guard let scratch = try? ScratchFolder() else { return false }
+    defer { scratch.remove() }
+    guard let disk = try? SmallDisk(megabytes: 1, in: scratch) else { return false }
+    disk.unmount()
+    return true
+  }()
+
+  /// Mounts a disk; returns nil if this process may not.
   package init?(megabytes: Int, in scratch: ScratchFolder) throws {
     #if os(Linux)
       let folder = try scratch.make("disk", on: .disk)
@@ -16,7 +25,7 @@ package struct SmallDisk: Sendable {
     #endif
   }
 
-  /// Takes it away, with everything on it.
+  /// Unmounts the disk, which discards its content.
   package func unmount() {
     #if os(Linux)
       _ = umount2(folder.path, Int32(MNT_DETACH))

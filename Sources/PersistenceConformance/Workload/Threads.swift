@@ -2,11 +2,11 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Threads of one's own, since contexts block the thread that calls them.
+/// Dedicated threads, because contexts block the calling thread.
 package enum Threads {
-  /// Runs a closure on so many threads at once and gives what it returned on each, in the threads' order.
+  /// Runs a closure on a number of threads at once, and returns the results in the threads' order.
   ///
-  /// - Throws: What the closure threw on the first thread where it did, once all are over.
+  /// - Throws: The error of the first thread that failed, after all threads have ended.
   package static func run<Success: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws -> Success
   ) throws -> [Success] {

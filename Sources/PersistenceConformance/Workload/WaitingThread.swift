@@ -2,7 +2,7 @@ package import Dispatch
 import Foundation
 import Synchronization
 
-/// A thread of which one can see that it sleeps: that it has arrived where it waits.
+/// A thread whose sleeping state is visible, to show that it waits.
 package final class WaitingThread: Sendable {
   private struct State {
     var identity: String?
@@ -14,8 +14,8 @@ package final class WaitingThread: Sendable {
   /// Starts the thread.
   ///
   /// - Parameters:
-  ///   - group: Left when the closure returns.
-  ///   - body: What it does.
+  ///   - group: A group that the thread leaves when the closure returns.
+  ///   - body: The work.
   package init(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
     group.enter()
     Thread.detachNewThread {
@@ -26,10 +26,10 @@ package final class WaitingThread: Sendable {
     }
   }
 
-  /// Waits until the closure has returned, or the operating system says, several times in a row, that the thread
-  /// sleeps.
+  /// Waits until the closure has returned, or the operating system reports several times in a row that the
+  /// thread sleeps.
   ///
-  /// Where it does not say, a moment must do.
+  /// If the system does not report it, it waits a moment.
   package func waitUntilAsleepOrOver() throws {
     var sightings = 0
     for _ in 0..<10_000 where sightings < 8 {
@@ -48,12 +48,12 @@ package final class WaitingThread: Sendable {
 
   private struct WaitingError: Error {}
 
-  /// The thread's folder in `/proc`; empty where there is none.
+  /// The thread's folder in `/proc`; empty if there is none.
   private static var current: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
   }
 
-  /// The thread's state in `/proc`, a letter; nil where there is none.
+  /// The thread's state in `/proc`, as a letter; nil if there is none.
   private static func status(_ identity: String) -> Character? {
     guard let text = try? String(contentsOfFile: "/proc/\(identity)/stat", encoding: .utf8),
       let name = text.lastIndex(of: ")")

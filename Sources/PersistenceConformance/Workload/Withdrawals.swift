@@ -1,11 +1,12 @@
 package import PersistenceCore
 
-/// Transactions that each decide by what they read, which is right only where no other one writes between.
+/// Transactions that depend on their reads, so that a write in between would break them.
 package enum Withdrawals {
-  /// Takes 60 from one of two accounts where the two together hold as much: done by two at once, each from its own
-  /// account, it would leave less than nothing (write skew).
+  /// Takes 60 from one of two accounts if the two together have as much.
   ///
-  /// - Returns: Whether it was done.
+  /// Two at once, each from its own account, would leave a negative total (write skew).
+  ///
+  /// - Returns: Whether the money was taken.
   package static func withdraw(from id: Int, in repository: any PersistentRepository) throws -> Bool {
     try repository.transaction { store in
       let sum = try store.fetch(Account.self).reduce(0) { $0 + $1.balance }
@@ -18,8 +19,9 @@ package enum Withdrawals {
     }
   }
 
-  /// Takes the next free seat: the number of people who have one, counted by an index in the same transaction, so
-  /// that two at once would take the same.
+  /// Takes the next free seat: the number of people with a seat, counted by an index in the same transaction.
+  ///
+  /// Two at once would take the same seat.
   package static func takeSeat(_ name: String, in repository: any PersistentRepository) throws {
     try repository.transaction { store in
       let taken = try store.filter(Person.self, where: \.team == "seated").count()
@@ -30,7 +32,7 @@ package enum Withdrawals {
     }
   }
 
-  /// Appends to a list, reading and saving it in one transaction.
+  /// Appends to a list, which it reads and saves in one transaction.
   ///
   /// - Returns: The list before.
   package static func append(_ word: String, in repository: any PersistentRepository) throws -> [String] {

@@ -2,9 +2,9 @@ package import PersistenceCore
 import Synchronization
 import PersistenceDriverSupport
 
-/// A context around another one that counts the rows which are read, and fails where it is told to.
+/// A context that wraps another one, counts the rows that are read, and fails on request.
 ///
-/// Everything but the reading of results goes to the context that it wraps.
+/// It forwards everything except the reading of results.
 package final class ObservedContext: StorageContextWrapper {
   package let wrapped: any StorageContext
   private let state = Mutex(State())
@@ -20,16 +20,16 @@ package final class ObservedContext: StorageContextWrapper {
   ///
   /// - Parameters:
   ///   - wrapped: The context.
-  ///   - monitoring: What is watched.
+  ///   - monitoring: The monitoring.
   package init(_ wrapped: any StorageContext, monitoring: Monitoring = Monitoring()) {
     self.wrapped = wrapped
     monitor = ContextMonitor(monitoring, location: wrapped.location)
   }
 
-  /// How many rows of results have been read.
+  /// The number of rows read from results.
   package var rowsRead: Int { state.withLock(\.rowsRead) }
 
-  /// Makes reading fail once so many rows have been read, from now on; nil ends that.
+  /// Makes reading fail after a number of further rows; nil ends that.
   package func fail(afterRows rows: Int?, with error: PersistenceError? = nil) {
     state.withLock { state in
       state.rowsRead = 0

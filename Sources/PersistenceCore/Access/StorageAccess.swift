@@ -1,14 +1,14 @@
-import PersistenceDriver
+public import PersistenceDriver
 
-/// What a context turned out to be for a record: a store, or the inside of one of its transactions.
+/// The access that a context gives to a record type: a store, or a running transaction.
 enum StorageAccess {
   case store(any StorageContext)
   case transaction(any StorageTransaction, root: any StorageContext)
 
-  /// Looks at a context on behalf of a model.
+  /// Resolves the access of a model to a context.
   ///
-  /// - Throws: `incompatibleContext` where it does not keep rows or the model does not accept it (contract E1),
-  ///   `insideTransaction` where it is used inside its own transaction (R1a).
+  /// - Throws: `incompatibleContext` if the context does not store rows or the model does not accept it (contract E1),
+  ///   `insideTransaction` if it is used inside its own transaction (R1a).
   init<Model: PersistentRecord>(_ context: any PersistentContext, for model: Model.Type) throws {
     if let inside = context as? TransactionContext {
       try Self.requireSupport(of: model, by: inside.root)
@@ -18,7 +18,7 @@ enum StorageAccess {
     self = .store(try Self.store(context, for: model))
   }
 
-  /// Looks at a context that is not the inside of a transaction.
+  /// The store of a context that is not a transaction.
   ///
   /// - Throws: As ``init(_:for:)`` does.
   static func store<Model: PersistentRecord>(
@@ -44,7 +44,7 @@ enum StorageAccess {
     }
   }
 
-  /// What reads: each call to a store sees its newest state, a transaction its own writes.
+  /// The reader: a store, which returns its newest state, or a transaction, which returns its own writes.
   var reader: any StorageReader {
     switch self {
     case .store(let store): store
@@ -52,7 +52,7 @@ enum StorageAccess {
     }
   }
 
-  /// The store, inside a transaction or not.
+  /// The store, also of a transaction.
   var root: any StorageContext {
     switch self {
     case .store(let store): store
@@ -60,8 +60,8 @@ enum StorageAccess {
     }
   }
 
-  /// Writes one record or none: in a transaction of its own, or as part of the one under way, which a single
-  /// call that throws leaves as it was (contract W4).
+  /// Performs a single write, in a new transaction or as part of the running one. A single write that throws leaves
+  /// the transaction unchanged (contract W4).
   func writeSingle(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
     case .store(let store): try TransactionScope.enter(store) { try store.transaction(body) }
@@ -69,11 +69,44 @@ enum StorageAccess {
     }
   }
 
-  /// Writes several records or none: in a transaction, or in a nested one.
+  /// Performs several writes atomically, in a new transaction or in a nested one.
   func writeAtomically(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
     case .store(let store): try TransactionScope.enter(store) { try store.transaction(body) }
     case .transaction(let transaction, _): try transaction.nested { try body(transaction) }
     }
+  }
+}
+
+/// A reader with the location of its store.
+@usableFromInline
+struct LocatedReader {
+  @usableFromInline let reader: any StorageReader
+  /// The store of a transaction; nil if the reader is the store. A second reference to the store would add a contended
+  /// reference count.
+  private let root: (any StorageContext)?
+
+  /// Creates a reader of a transaction in a store or, if that is nil, of a store.
+  init(_ reader: any StorageReader, of root: (any StorageContext)?) {
+    self.reader = reader
+    self.root = root
+  }
+
+  /// Resolves the access of a model to a context.
+  @usableFromInline
+  init<Model: PersistentRecord>(_ context: any PersistentContext, for model: Model.Type) throws {
+    if context is TransactionContext {
+      let access = try StorageAccess(context, for: model)
+      self.init(access.reader, of: access.root)
+    } else {
+      self.init(try StorageAccess.store(context, for: model), of: nil)
+    }
+  }
+
+  /// An error with the affected record.
+  @usableFromInline
+  func located(_ error: any Error, _ key: RecordKey, _ schema: ModelSchema) -> any Error {
+    let store = root ?? reader as? any StorageContext
+    return (error as? PersistenceError)?.at(model: schema.name, key: key, location: store?.location) ?? error
   }
 }

@@ -1,11 +1,10 @@
-import PersistenceDriver
-import Synchronization
+public import PersistenceDriver
 import PersistenceDriverSupport
+import Synchronization
 
-/// The inside of a transaction, as a context that models are fetched in and saved to.
+/// A running transaction as a context, for fetching and saving models.
 ///
-/// It is handed to the closure of a transaction and dies with it. It belongs to the thread that runs the
-/// closure.
+/// The closure of a transaction receives it. It is closed when the closure returns, and belongs to that thread.
 final class TransactionContext: PersistentContext {
   /// The context whose transaction this is.
   let root: any StorageContext
@@ -24,7 +23,7 @@ final class TransactionContext: PersistentContext {
     state.withLock { $0 = unchecked }
   }
 
-  /// Ends the transaction: further use throws.
+  /// Closes the transaction: further use throws.
   func end() {
     state.withLock { $0 = nil }
   }
@@ -33,10 +32,59 @@ final class TransactionContext: PersistentContext {
   func transaction() throws -> any StorageTransaction {
     guard thread == ThreadIdentity.current else {
       throw PersistenceError(
-        .insideTransaction, "a transaction belongs to the thread that runs its closure, another one used it",
+        .insideTransaction, "a thread used the transaction of another thread; use a transaction only on the thread that runs its closure",
         location: root.location)
     }
     guard let unchecked = state.withLock({ $0 }) else { throw PersistenceError.closed("the transaction") }
     return unchecked.transaction
   }
+}
+
+/// The transactions that the calling thread is in. They show whether the closure of a transaction uses the outer
+/// context, which would wait for itself (contract R1a).
+///
+/// A wrapper and its wrapped context are one store, so the innermost layer identifies a context.
+final class TransactionScope: Sendable {
+  @TaskLocal static var current: TransactionScope?
+
+  private let context: ObjectIdentifier
+  private let thread = ThreadIdentity.current
+  private let outer: TransactionScope?
+
+  private init(_ context: any StorageContext, outer: TransactionScope?) {
+    self.context = ObjectIdentifier(context.innermost)
+    self.outer = outer
+  }
+
+  /// Runs a closure as the inside of a transaction of a context.
+  static func enter<Result>(_ context: any StorageContext, _ body: () throws -> Result) rethrows -> Result {
+    try $current.withValue(TransactionScope(context, outer: current), operation: body)
+  }
+
+  /// Throws if the calling thread is in a transaction of the context.
+  ///
+  /// A task that the closure starts inherits the scope, but may wait, because it runs on another thread.
+  static func requireOutside(of context: any StorageContext) throws {
+    guard var scope = current else { return }
+    let thread = ThreadIdentity.current
+    let identity = ObjectIdentifier(context.innermost)
+    while true {
+      if scope.context == identity, scope.thread == thread {
+        throw PersistenceError.insideTransaction(context.location)
+      }
+      guard let outer = scope.outer else { return }
+      scope = outer
+    }
+  }
+}
+
+/// A context of another framework with transactions.
+///
+/// A ``StorageContext`` need not conform: it has its own transactions.
+public protocol TransactionalContext: PersistentContext {
+  /// Runs a closure as one transaction, which commits when the closure returns and rolls back when it throws.
+  ///
+  /// - Parameter body: Receives the context to use inside.
+  /// - Throws: The closure's error, and ``PersistenceError``.
+  func transaction(_ body: (any PersistentContext) throws -> Void) throws
 }

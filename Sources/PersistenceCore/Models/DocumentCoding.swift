@@ -3,14 +3,14 @@ import Foundation
 import PersistenceDriver
 import PersistencePrimitives
 
-/// How nested `Codable` values become documents and back (contract V1): JSON, with NaN and the infinities as
+/// The coding of nested `Codable` values as documents (contract V1): JSON, with NaN and the infinities as
 /// the strings `NaN`, `Infinity` and `-Infinity`.
 enum DocumentCoding {
-  /// The canonical document of a value; nil for an optional without one.
+  /// The canonical document of a value; nil for a nil optional.
   ///
-  /// A set, and a dictionary whose keys are neither texts nor whole numbers, is written in the order of its elements'
-  /// texts, so that equal ones are one document in every process. One inside of another value cannot be told from an
-  /// array, and stands as the process held it.
+  /// The elements of a set, or of a dictionary whose keys are not strings or integers, are sorted by their text, so that
+  /// equal values have the same document in every process. Inside another value, they cannot be distinguished from an
+  /// array, and keep the order of the process.
   static func encode(_ value: some Encodable) throws -> String? {
     if let optional = value as? any OptionalValue, optional.isNil { return nil }
     do {
@@ -35,7 +35,7 @@ enum DocumentCoding {
     if cell.isNull, let type = type as? any OptionalValue.Type, let none = type.none as? Value { return none }
     guard cell.tag == .document else {
       throw PersistenceError.damaged(
-        "field number \(position) holds \(cell.tag) where a document was expected")
+        "field number \(position) contains \(cell.tag) instead of a document")
     }
     do {
       let decoder = JSONDecoder()
@@ -43,14 +43,14 @@ enum DocumentCoding {
         positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
       return try decoder.decode(type, from: Data(cell.borrowedBytes))
     } catch {
-      throw PersistenceError.damaged("the document in field number \(position) is no \(type): \(error)")
+      throw PersistenceError.damaged("the document in field number \(position) is not a \(type): \(error)")
     }
   }
 }
 
-/// Values whose elements are encoded in the order in which a process happens to hold them.
+/// Values whose encoding has no fixed order.
 private protocol UnorderedElements {
-  /// How many elements of the JSON array belong together; nil where the JSON has an order of its own.
+  /// The number of JSON array elements that belong together; nil if the JSON has a fixed order.
   var sizeOfUnorderedElement: Int? { get }
 }
 
@@ -59,8 +59,7 @@ extension Set: UnorderedElements {
 }
 
 extension Dictionary: UnorderedElements {
-  /// Keys that are texts or whole numbers make an object, whose members are sorted anyway; any others stand in an
-  /// array, each before its value.
+  /// String and integer keys become an object, whose members are sorted. Other keys become an array of keys and values.
   var sizeOfUnorderedElement: Int? { 2 }
 }
 
@@ -69,8 +68,7 @@ extension Optional: UnorderedElements {
 }
 
 extension JSONValue {
-  /// An array with its elements, or groups of so many of them, in the order of their texts' bytes; anything else as it
-  /// is.
+  /// An array with its groups of elements sorted by the bytes of their text; other values unchanged.
   fileprivate func sorted(by size: Int) -> JSONValue {
     guard case .array(let elements) = self, elements.count.isMultiple(of: size) else { return self }
     let groups = stride(from: 0, to: elements.count, by: size).map { start in
@@ -81,7 +79,7 @@ extension JSONValue {
   }
 }
 
-/// What is asked of an optional whose type is not known: a nested value may be one.
+/// An optional of unknown type, which a nested value may be.
 private protocol OptionalValue {
   static var none: Self { get }
   var isNil: Bool { get }

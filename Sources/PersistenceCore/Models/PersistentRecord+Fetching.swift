@@ -12,11 +12,11 @@ extension PersistentRecord {
   /// and has throwing routes.
   ///
   /// - Parameters:
-  ///   - context: Where the records are kept.
-  ///   - options: Which of them, in what order.
+  ///   - context: The context of the records.
+  ///   - options: The options.
   /// - Returns: The results, whose first page has been read.
   /// - Throws: ``PersistenceError``.
-  public static func results(
+  package static func results(
     in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
   ) throws -> PersistentResults<Self> {
     try results(in: context, options: options, selecting: nil) { try Self(from: $0) }
@@ -51,7 +51,7 @@ extension PersistentRecord {
     }
   }
 
-  /// How many records a context holds, without decoding them.
+  /// Counts the records of a context without decoding them.
   public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
     let access = try StorageAccess(context, for: Self.self)
     let request = try (options ?? FetchOptions()).request(in: access.root)
@@ -66,11 +66,11 @@ extension PersistentRecord {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - context: Where the records are kept.
-  /// - Returns: The record; nil where there is none.
+  ///   - context: The context of the records.
+  /// - Returns: The record; nil if there is none.
   /// - Throws: ``PersistenceError``.
   @inlinable
-  public static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
+  package static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
     let reader = try LocatedReader(context, for: Self.self)
     return try read(RecordKey(key.keyValues), as: schema.model, from: reader)
   }

@@ -9,11 +9,11 @@ extension PersistentRecord {
   /// Adds records, all or none of them.
   ///
   /// - Parameters:
-  ///   - models: What is added.
-  ///   - context: Where the records are kept.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` where a key exists, and
+  ///   - models: The models to add.
+  ///   - context: The context of the records.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` if a key exists, and
   ///   ``PersistenceError/Code/uniqueViolation``.
-  public static func insert(_ models: [Self], in context: any PersistentContext) throws {
+  package static func insert(_ models: [Self], in context: any PersistentContext) throws {
     try put(models, in: context) { try $0.insert($1, in: $2) }
   }
 
@@ -21,10 +21,10 @@ extension PersistentRecord {
   ///
   /// - Parameters:
   ///   - models: What replaces the records of the same keys.
-  ///   - context: Where the records are kept.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where a key does not exist, and
+  ///   - context: The context of the records.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if a key does not exist, and
   ///   ``PersistenceError/Code/uniqueViolation``.
-  public static func update(_ models: [Self], in context: any PersistentContext) throws {
+  package static func update(_ models: [Self], in context: any PersistentContext) throws {
     try put(models, in: context) { try $0.update($1, in: $2) }
   }
 
@@ -38,13 +38,13 @@ extension PersistentRecord {
   /// Reads the record of a key, changes it and saves it, in one transaction (contract W2).
   ///
   /// - Parameters:
-  ///   - key: The primary key, which the change must leave as it is.
-  ///   - context: Where the records are kept.
-  ///   - change: Changes the stored record; where it throws, nothing is changed.
-  /// - Returns: The record as it is stored afterwards.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where there is no such record,
-  ///   and what the closure throws.
-  public static func write(
+  ///   - key: The primary key, which the closure must not change.
+  ///   - context: The context of the records.
+  ///   - change: Changes the stored record; if it throws, nothing is changed.
+  /// - Returns: The stored record after the change.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if there is no such record,
+  ///   and the closure's error.
+  package static func write(
     _ key: PrimaryKey, in context: any PersistentContext, _ change: (inout Self) throws -> Void
   ) throws -> Self {
     let access = try StorageAccess(context, for: Self.self)
@@ -81,10 +81,10 @@ extension PersistentRecord {
   ///
   /// - Parameters:
   ///   - key: The primary key.
-  ///   - context: Where the records are kept.
-  /// - Returns: Whether there was one.
+  ///   - context: The context of the records.
+  /// - Returns: Whether the record existed.
   /// - Throws: ``PersistenceError``.
-  public static func delete(_ key: PrimaryKey, in context: any PersistentContext) throws -> Bool {
+  package static func delete(_ key: PrimaryKey, in context: any PersistentContext) throws -> Bool {
     let access = try StorageAccess(context, for: Self.self)
     let schema = try Self.schema.model
     var deleted = false
@@ -95,11 +95,11 @@ extension PersistentRecord {
   /// Deletes the records that a fetch of the same options would yield.
   ///
   /// - Parameters:
-  ///   - context: Where the records are kept.
-  ///   - options: Which records, limit and offset included.
-  /// - Returns: How many there were.
+  ///   - context: The context of the records.
+  ///   - options: The options, including limit and offset.
+  /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``.
-  public static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
+  package static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
     let access = try StorageAccess(context, for: Self.self)
     let request = try options.request(in: access.root)
     var deleted = 0

@@ -1,3 +1,4 @@
+public import Foundation
 public import PersistenceDriver
 
 /// A model that is a row of named, typed fields: what `@Persistent` makes, and what can be written by hand.
@@ -38,15 +39,15 @@ public protocol PersistentRecord: PersistentFields, Sendable {
 
   /// Reads a model from a row, whose fields stand in the schema's order.
   ///
-  /// - Parameter row: The row that an engine lends.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a field holds no value of
+  /// - Parameter row: The borrowed row.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a field holds no value of
   ///   its property's type.
   init(from row: borrowing Row) throws
 
   /// Writes the model into a row, whose fields stand in the schema's order.
   ///
   /// - Parameter row: A row whose fields are all nil.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed`` where a nested value
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed`` if a nested value
   ///   cannot be encoded.
   func encode(into row: RowBuffer) throws
 }
@@ -60,4 +61,36 @@ extension PersistentRecord {
 
   /// The primary key as drivers take it.
   public var recordKey: RecordKey { RecordKey(primaryKey.keyValues) }
+}
+
+/// A type that a primary key may have (contract O1): `Int`, `Int64`, `String`, `UUID`, a raw-representable
+/// wrapper of one, or a struct of several that `@Persistent` makes for a composite key.
+public protocol PersistentKey: Hashable, Sendable {
+  /// The key's values, in the order of the schema's key fields.
+  var keyValues: [PersistentValue] { get }
+}
+
+extension Int: PersistentKey {
+  /// The one value of the key.
+  public var keyValues: [PersistentValue] { [persistentValue] }
+}
+
+extension Int64: PersistentKey {
+  /// The one value of the key.
+  public var keyValues: [PersistentValue] { [persistentValue] }
+}
+
+extension String: PersistentKey {
+  /// The one value of the key.
+  public var keyValues: [PersistentValue] { [persistentValue] }
+}
+
+extension UUID: PersistentKey {
+  /// The one value of the key.
+  public var keyValues: [PersistentValue] { [persistentValue] }
+}
+
+extension PersistentKey where Self: RawRepresentable, RawValue: PersistentKey {
+  /// The values of the wrapped key.
+  public var keyValues: [PersistentValue] { rawValue.keyValues }
 }

@@ -2,10 +2,9 @@ import Synchronization
 
 public import PersistenceDriver
 
-/// What a record type looks like to a store, with the key path of every stored property.
+/// The schema of a record type, with the key paths of its stored properties.
 ///
-/// A declaration that no store could keep is not found out when it is made, which cannot throw, but by the first
-/// use, which does.
+/// The initializer cannot throw, so the first use throws if the declaration is invalid.
 public struct RecordSchema<Model: PersistentRecord>: Sendable {
   @usableFromInline let storage: Storage
 
@@ -23,7 +22,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     storage = Storage(name, fields: fields, key: key, indexes: indexes)
   }
 
-  /// Declares a model of this package's own, of a reserved name.
+  /// Declares a model of this package, with a reserved name.
   package init(
     reserved name: String, fields: [RecordField<Model>], key: [SendablePartialKeyPath<Model>],
     indexes: [RecordIndex<Model>] = []
@@ -31,32 +30,32 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     storage = Storage(name, fields: fields, key: key, indexes: indexes, isOurs: true)
   }
 
-  /// The schema that drivers take.
+  /// The schema for drivers.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema`` where the declaration is
-  ///   one that no store could keep.
-  @inlinable  // so that whoever asks may borrow it: threads have the count of its references in common
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema`` if no store can represent the
+  ///   declaration.
+  @inlinable  // callers can borrow it, which avoids a contended reference count
   public var model: ModelSchema {
     get throws { try storage.schema.get() }
   }
 
-  /// The stored name of a property; nil where the key path is none.
+  /// The stored name of a property; nil if the key path is not a stored property.
   ///
   /// - Complexity: Constant.
   public func name(of keyPath: AnyKeyPath) -> String? { storage.names[keyPath] }
 
-  /// The property of a stored name; nil where there is none.
+  /// The property with a stored name; nil if there is none.
   package func keyPath(of name: String) -> PartialKeyPath<Model>? {
     storage.names.first { StoredName($0.value) == StoredName(name) }?.key as? PartialKeyPath<Model>
   }
 
-  /// The schema of a generic model, made once for each type it is used with.
+  /// The schema of a generic model, created once for each specialization.
   ///
-  /// A generic type cannot have a stored static property, so its `schema` is computed and asks here.
+  /// A generic type cannot have a stored static property, so its computed `schema` calls this method.
   ///
   /// - Parameters:
   ///   - type: The model's type.
-  ///   - make: Makes the schema the first time.
+  ///   - make: Creates the schema.
   /// - Returns: The one schema of the type.
   public static func shared(for type: Model.Type, _ make: () -> RecordSchema<Model>) -> RecordSchema<Model> {
     let known = sharedSchemas.withLock { $0[ObjectIdentifier(type)] as? RecordSchema<Model> }
@@ -83,7 +82,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
       self.names = names
       func stored(_ keyPath: PartialKeyPath<Model>) throws -> String {
         guard let stored = names[keyPath] else {
-          throw PersistenceError.invalidSchema(name, "\(keyPath) is no stored property")
+          throw PersistenceError.invalidSchema(name, "\(keyPath) is not a stored property")
         }
         return stored
       }
@@ -93,7 +92,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
         }
         guard isOurs || !ReservedModel.isReserved(name) else {
           throw PersistenceError.invalidSchema(
-            name, "names that begin with “\(ReservedModel.prefix)” are those of models of this package")
+            name, "names that begin with “\(ReservedModel.prefix)” are reserved; choose another name")
         }
         schema = .success(
           try ModelSchema(

@@ -1,40 +1,40 @@
 public import PersistenceDriver
 import PersistenceDriverSupport
 
-/// What has changed between an update and the one before, by primary key.
+/// The changes since the previous update, by primary key.
 public enum ChangeSet: Sendable, Hashable {
-  /// The first update: nothing comes before it.
+  /// The first update, which has no predecessor.
   case first
 
-  /// Exactly these records have changed.
+  /// Exactly these records changed.
   case keys(ChangedKeys)
 
-  /// Anything may have changed: another process has committed, or there were too many changes to remember each.
+  /// Any record may have changed: another process committed, or there were too many changes to track.
   case unknown
 }
 
-/// The keys of records that have changed, as seen by the condition that is observed.
+/// The keys of changed records, relative to the observed condition.
 ///
-/// Several changes of one record between two updates are one: a record that was inserted and then updated was inserted,
-/// and one that was inserted and then deleted does not show at all. Limit and offset of a query play no part.
+/// Changes of one record between two updates are coalesced: a record that was inserted and then updated is inserted,
+/// and one that was inserted and then deleted is omitted. The query's limit and offset do not matter.
 public struct ChangedKeys: Sendable, Hashable {
-  /// Records that fit the condition now and did not before: most were inserted, others were updated so that they fit.
+  /// Records that match the condition now, and did not before: they were inserted, or updated to match.
   public var inserted: Set<RecordKey>
 
-  /// Records that fitted the condition before and do now, and were written in between.
+  /// Records that were written, and match the condition before and after.
   public var updated: Set<RecordKey>
 
-  /// Records that fitted the condition before and do not now: they were deleted, or updated so that they do not fit.
+  /// Records that matched the condition before and do not now: they were deleted, or updated.
   public var deleted: Set<RecordKey>
 
-  /// Makes a set of keys.
+  /// Creates a set of keys.
   public init(inserted: Set<RecordKey> = [], updated: Set<RecordKey> = [], deleted: Set<RecordKey> = []) {
     self.inserted = inserted
     self.updated = updated
     self.deleted = deleted
   }
 
-  /// How many keys there are.
+  /// The number of keys.
   public var count: Int { inserted.count + updated.count + deleted.count }
 }
 
@@ -55,7 +55,7 @@ extension ChangeSet {
     self = .keys(keys)
   }
 
-  /// The keys; nil for the first update and where they are not known.
+  /// The keys; nil for the first update, and if they are unknown.
   public var keys: ChangedKeys? {
     if case .keys(let keys) = self { return keys }
     return nil
@@ -63,7 +63,7 @@ extension ChangeSet {
 }
 
 extension RecordKey {
-  /// The key of one field as the type that a model declares.
+  /// The value of a single-field key, as the type that a model declares.
   ///
   /// ```swift
   /// for key in changes.inserted { print(try key.value(as: Movie.PrimaryKey.self)) }
@@ -71,12 +71,12 @@ extension RecordKey {
   ///
   /// - Parameter type: The type of the model's primary key.
   /// - Returns: The key.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where the key has several fields,
-  ///   and ``PersistenceError/Code/damaged`` where its value is none of the type.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the key has several fields,
+  ///   and ``PersistenceError/Code/damaged`` if its value does not have the type.
   public func value<Key: PersistentKey & PersistentValueConvertible>(as type: Key.Type) throws -> Key {
     guard values.count == 1, let value = values.first else {
       throw PersistenceError.invalidRequest(
-        "the key \(self) has \(values.count) fields, and \(type) is of one")
+        "the key \(self) has \(values.count) fields, but \(type) has one")
     }
     let row = RowBuffer(count: 1)
     row.set(value, at: 0)

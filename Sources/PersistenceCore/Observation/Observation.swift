@@ -1,11 +1,10 @@
-import Dispatch
 import PersistenceDriver
 import Synchronization
 import PersistenceDriverSupport
 
-/// An iterator's hold on its walk, which ends with it.
+/// The iterator's reference to its observation, which ends when the iterator is released.
 ///
-/// The threads that work for a walk hold that and not this one: so it ends at once, and not when they have finished.
+/// Working threads reference the observation and not this object, so the end does not wait for them.
 final class ObservationHold<Model: PersistentRecord>: Sendable {
   let observation: Observation<Model>
 
@@ -14,8 +13,8 @@ final class ObservationHold<Model: PersistentRecord>: Sendable {
   deinit { observation.end() }
 }
 
-/// One walk over updates: an observer of the store until it is ended, and no thread, timer or task beyond a call of
-/// ``next()``.
+/// One iteration over updates. It registers an observer until it ends, and has no thread, timer or task outside calls
+/// of ``next()``.
 final class Observation<Model: PersistentRecord>: Sendable {
   private enum State {
     case new
@@ -23,7 +22,7 @@ final class Observation<Model: PersistentRecord>: Sendable {
     case over
   }
 
-  /// What is observed, as long as it is.
+  /// The registered observer and its store.
   private struct Observed {
     let store: any StorageContext
     let observers: CommitObservers
@@ -41,7 +40,7 @@ final class Observation<Model: PersistentRecord>: Sendable {
     self.options = options
   }
 
-  /// The next update; nil where the task was cancelled or the walk is over.
+  /// The next update; nil if the task was cancelled or the iteration has ended.
   func next() async throws(PersistenceError) -> RecordUpdate<Model>? {
     do {
       let update = try await step()
@@ -49,6 +48,7 @@ final class Observation<Model: PersistentRecord>: Sendable {
       return update
     } catch {
       end()
+      if error is CancellationError { return nil }
       throw error as? PersistenceError ?? PersistenceError(.engineFailure, "\(error)")
     }
   }
@@ -59,17 +59,20 @@ final class Observation<Model: PersistentRecord>: Sendable {
       case .over: return nil
       case .new:
         if Task.isCancelled { return nil }
-        let first = try await onThread { [self] in try begin().flatMap { try look($0, isFirst: true) } }
+        let first = try await BlockingThreads.reading.run { [self] in
+          try begin().flatMap { try look($0, isFirst: true) }
+        }
         if let first { return first }
       case .observing(let observed):
         try await wait(for: observed)
         if Task.isCancelled { return nil }
-        if let update = try await onThread({ [self] in try look(observed, isFirst: false) }) { return update }
+        let update = try await BlockingThreads.reading.run { [self] in try look(observed, isFirst: false) }
+        if let update { return update }
       }
     }
   }
 
-  /// Begins to observe; nil where another call of ``next()`` has begun meanwhile, or has ended it all.
+  /// Registers the observer; nil if another call of ``next()`` has registered one, or ended the iteration.
   private func begin() throws -> Observed? {
     let store = try StorageAccess.store(try outside(context), for: Model.self)
     guard store.capabilities.reportsCommits, let observable = store.innermost as? any ObservableContext else {
@@ -94,16 +97,16 @@ final class Observation<Model: PersistentRecord>: Sendable {
   private func outside(_ context: any PersistentContext) throws -> any PersistentContext {
     guard let inside = context as? TransactionContext else { return context }
     throw PersistenceError(
-      .unsupported, "a transaction cannot be observed; observe the repository that it was begun on",
+      .unsupported, "a transaction cannot be observed; observe its repository",
       location: inside.root.location)
   }
 
-  /// Pins the newest state, where anything has changed since the last one.
+  /// Pins the newest state, if it has changed.
   private func look(_ observed: Observed, isFirst: Bool) throws -> RecordUpdate<Model>? {
     let store = observed.store
     let (snapshot, changes) = try observed.observers.look(observed.observer, at: store)
     guard isFirst || !changes.isEmpty else { return nil }
-    // A migration that has begun since is told as unknown, whoever runs it.
+    // A copy that began in the meantime causes unknown changes.
     if isFirst || changes.isUnknown, try snapshot.holdsUnfinishedMigration() {
       throw PersistenceError.incompleteStore(store.location)
     }
@@ -119,21 +122,21 @@ final class Observation<Model: PersistentRecord>: Sendable {
     return RecordUpdate(results: results, changes: isFirst ? .first : ChangeSet(changes))
   }
 
-  /// Waits until there is something to look at, asking for other processes' commits now and then.
+  /// Waits for changes, and polls for commits of other processes.
   private func wait(for observed: Observed) async throws {
     guard observed.observers.noticesOutsideCommits else { return await observed.observer.wait() }
     let options = options
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await observed.observer.wait() }
       group.addTask {
-        // Ends by cancellation, when the other has been woken: also by what is found here.
+        // The other task wakes, also for changes found here, and then cancels this one.
         while !Task.isCancelled {
           do {
             try await options.clock.sleep(for: options.outsideInterval)
           } catch is CancellationError {
             return
           }
-          try await onThread { try observed.observers.checkOutside() }
+          try await BlockingThreads.reading.run { try observed.observers.checkOutside() }
         }
       }
       defer { group.cancelAll() }
@@ -147,16 +150,5 @@ final class Observation<Model: PersistentRecord>: Sendable {
       return state
     }
     if case .observing(let observed) = last { observed.observers.remove(observed.observer) }
-  }
-}
-
-/// Runs a closure where it may block, which the threads of tasks must not.
-private func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws
-  -> Result
-{
-  try await withCheckedThrowingContinuation { continuation in
-    DispatchQueue.global().async {
-      continuation.resume(with: Swift.Result(catching: body))
-    }
   }
 }

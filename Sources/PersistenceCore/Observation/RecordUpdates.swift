@@ -1,26 +1,27 @@
 public import PersistenceDriver
 
-/// What a query yields now, and what has changed since the update before.
+/// The results of a query, and the changes since the previous update.
 public struct RecordUpdate<Model: PersistentRecord>: Sendable {
-  /// The records, lazily: as they were in one moment, for as long as the result lives.
+  /// The records, lazily, from one snapshot.
   public let results: PersistentResults<Model>
 
-  /// What has changed.
+  /// The changes since the previous update.
   public let changes: ChangeSet
 }
 
-/// What a query yields, again after each commit that can affect it: an asynchronous sequence that does not end by itself.
+/// The results of a query, updated after each commit that can affect them: an infinite asynchronous sequence.
 ///
-/// The first update is there at once. Each one after it shows exactly the changes that it tells of: none is missed, and
-/// none is told twice. Who is slow is given the newest state, with all changes since the last one merged.
+/// The first update is immediate. Each later update contains exactly the changes that its results show; none is lost or
+/// repeated. A slow consumer gets the newest state with coalesced changes.
 ///
-/// A walk observes from its first ``AsyncIterator/next()`` on. It ends where its task is cancelled, with nil, and where
-/// the context is closed or cannot be read, with an error; then, and when the iterator is released, nothing of it stays.
+/// An iteration observes the store from its first ``AsyncIterator/next()``. It ends with nil if its task is cancelled,
+/// and with an error if the context is closed or cannot be read. It unregisters its observer then, or when the iterator
+/// is released.
 public struct RecordUpdates<Model: PersistentRecord>: AsyncSequence, Sendable {
   /// An update.
   public typealias Element = RecordUpdate<Model>
 
-  /// What a walk throws.
+  /// The error of an iteration.
   public typealias Failure = PersistenceError
 
   private let context: any PersistentContext
@@ -39,14 +40,14 @@ public struct RecordUpdates<Model: PersistentRecord>: AsyncSequence, Sendable {
 
     init(_ observation: Observation<Model>) { hold = ObservationHold(observation) }
 
-    /// The next update, as soon as there is one; nil where the task was cancelled.
+    /// Waits for the next update; nil if the task was cancelled.
     ///
     /// - Throws: ``PersistenceError``.
     public mutating func next() async throws(PersistenceError) -> RecordUpdate<Model>? {
       try await hold.observation.next()
     }
 
-    /// The next update, awaited on behalf of an actor; nil where the task was cancelled.
+    /// Waits for the next update on behalf of an actor; nil if the task was cancelled.
     ///
     /// - Throws: ``PersistenceError``.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(PersistenceError)
@@ -56,14 +57,14 @@ public struct RecordUpdates<Model: PersistentRecord>: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins to observe, at the first call of ``AsyncIterator/next()``.
+  /// Creates an iterator, which observes the store from its first ``AsyncIterator/next()``.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(Observation(context, query, options))
   }
 }
 
 extension PersistentRepository {
-  /// The records of a type that fit a condition, again after each commit that can affect them.
+  /// The records that match a condition, updated after each commit that can affect them.
   ///
   /// ```swift
   /// for try await update in repository.updates(of: Movie.self, where: \.rating == .pg13) {
@@ -71,15 +72,15 @@ extension PersistentRepository {
   /// }
   /// ```
   ///
-  /// Commits of this process are told by all engines of this package, whatever part of it makes them; those of other
-  /// processes by those whose capabilities say ``Capabilities/noticesOutsideCommits``.
+  /// All engines of this package report commits of the process. Engines that declare
+  /// ``Capabilities/noticesOutsideCommits`` also detect commits of other processes.
   ///
   /// - Parameters:
   ///   - model: The record's type.
-  ///   - predicate: Which records; all by default.
+  ///   - predicate: The filter; all records by default.
   ///   - sorting: The order; that of the primary key by default.
   ///   - options: How much is remembered of changes, and how other processes are watched.
-  ///   - fileID: The file of the call, for reports of results held for long.
+  ///   - fileID: The file of the call, for reports of long-held results.
   ///   - line: The line of the call.
   /// - Returns: The updates.
   public func updates<Model: PersistentRecord>(
@@ -91,11 +92,10 @@ extension PersistentRepository {
       context, FetchOptions(predicate: predicate, sorting: sorting, fileID: fileID, line: line), options)
   }
 
-  /// What a query yields, again after each commit that can affect it.
+  /// The results of a query, updated after each commit that can affect them.
   ///
   /// - Parameters:
-  ///   - query: The query; limit and offset are applied to each update, and do not keep changes beyond them from being
-  ///     told.
+  ///   - query: The query. Limit and offset apply to the results; changes beyond them are reported too.
   ///   - options: How much is remembered of changes, and how other processes are watched.
   /// - Returns: The updates.
   public func updates<Model: PersistentRecord>(
@@ -106,17 +106,45 @@ extension PersistentRepository {
 }
 
 extension Query {
-  /// What the query yields, again after each commit that can affect it; see
+  /// The results of the query, updated after each commit that can affect them; see
   /// ``PersistentRepository/updates(of:where:sorted:options:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - observation: How much is remembered of changes, and how other processes are watched.
-  ///   - fileID: The file of the call, for reports of results held for long.
+  ///   - fileID: The file of the call, for reports of long-held results.
   ///   - line: The line of the call.
-  /// - Returns: The updates; limit and offset do not keep changes beyond them from being told.
+  /// - Returns: The updates, which also report changes beyond limit and offset.
   public func updates(
     _ observation: ObservationOptions = ObservationOptions(), fileID: String = #fileID, line: UInt = #line
   ) -> RecordUpdates<Model> {
-    RecordUpdates(context, options(fileID: fileID, line: line), observation)
+    RecordUpdates(context, placed(fileID, line), observation)
+  }
+}
+
+/// The options of an observation.
+public struct ObservationOptions: Sendable {
+  /// The maximum number of changed keys to track between two updates; beyond it, an update has
+  /// ``ChangeSet/unknown`` changes.
+  public var keyLimit: Int
+
+  /// The interval for polling commits of other processes, if the engine detects them.
+  public var outsideInterval: Duration
+
+  /// The clock of that interval.
+  public var clock: any Clock<Duration>
+
+  /// Creates options.
+  ///
+  /// - Parameters:
+  ///   - keyLimit: The maximum number of keys to track; 10,000 by default.
+  ///   - outsideInterval: The interval for polling commits of other processes; a quarter of a second by default.
+  ///   - clock: The clock of that interval.
+  public init(
+    keyLimit: Int = 10_000, outsideInterval: Duration = .milliseconds(250),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.keyLimit = max(0, keyLimit)
+    self.outsideInterval = outsideInterval
+    self.clock = clock
   }
 }

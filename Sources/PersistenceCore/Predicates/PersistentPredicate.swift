@@ -17,7 +17,7 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
   /// What kept a value in the condition from being encoded; thrown when the predicate is used.
   let failure: PersistenceError?
 
-  /// Makes a predicate of a condition over stored names.
+  /// Creates a predicate of a condition over stored names.
   public init(node: PredicateNode) {
     self.node = node
     failure = nil

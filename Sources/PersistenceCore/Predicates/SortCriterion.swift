@@ -13,12 +13,12 @@ public struct SortCriterion<Model: PersistentModel>: Sendable, Hashable, Codable
   /// The criterion as contexts see it.
   public let fieldOrder: FieldOrder
 
-  /// Makes a criterion of a stored name.
+  /// Creates a criterion of a stored name.
   public init(fieldOrder: FieldOrder) { self.fieldOrder = fieldOrder }
 }
 
 extension SortCriterion where Model: PersistentFields {
-  /// Makes a criterion.
+  /// Creates a criterion.
   ///
   /// - Parameters:
   ///   - property: A stored property.

@@ -1,41 +1,41 @@
-public import PersistenceDriver
+package import PersistenceDriver
 import PersistenceDriverSupport
 
-/// Which models a fetch yields, in what order, and which page of them.
+/// The options of a fetch: filter, order and page.
 public struct FetchOptions<Model: PersistentModel> {
-  /// Which models.
+  /// The filter.
   ///
-  /// It is not optional, since `.none` would mean none where nobody fits is meant, and all where there is no condition.
+  /// It is not optional, because `.none` would be ambiguous: no filter, or no match.
   public var predicate: PersistentPredicate<Model>
 
-  /// The order, most significant criterion first; ties are broken by primary key (contract O2).
+  /// The order, most significant criterion first; the primary key breaks ties (contract O2).
   public var sorting: [SortCriterion<Model>]
 
-  /// How many models at most, after filter, order and anchor; nil for all, 0 for none.
+  /// The maximum number of models, after filter, order and anchor; nil for all, 0 for none.
   public var limit: Int?
 
-  /// How many models are passed over, after filter, order and anchor.
+  /// The number of models to skip, after filter, order and anchor.
   public var offset: Int
 
-  /// Models strictly after this one in the order only: the last one of the page before.
+  /// The model that the page begins strictly after, such as the last one of the previous page.
   public var after: Model?
 
-  /// Models strictly after the place where a page of the same query ended only; it counts instead of ``after``.
+  /// The token that the page begins strictly after; it takes precedence over ``after``.
   ///
-  /// Models of other frameworks have no tokens.
+  /// Models of other frameworks do not support tokens.
   public var token: PageToken?
 
-  /// Where in the sources the fetch was asked for, for reports of results that are held for long.
-  public var place: CallSite
+  /// The call site of the fetch, for reports of long-held results.
+  package var place: CallSite
 
-  /// Makes options.
+  /// Creates options.
   ///
   /// - Parameters:
-  ///   - predicate: Which models; all by default.
-  ///   - sorting: The order; by primary key where it is empty.
-  ///   - limit: How many models at most.
-  ///   - offset: How many models are passed over.
-  ///   - after: Models strictly after this one only.
+  ///   - predicate: The filter; all models by default.
+  ///   - sorting: The order; by primary key if empty.
+  ///   - limit: The maximum number of models.
+  ///   - offset: The number of models to skip.
+  ///   - after: The model that the page begins strictly after.
   ///   - fileID: The file of the call.
   ///   - line: The line of the call.
   public init(
@@ -54,20 +54,20 @@ public struct FetchOptions<Model: PersistentModel> {
 extension FetchOptions: Sendable where Model: Sendable {}
 
 extension FetchOptions where Model: PersistentRecord {
-  /// The request that drivers take.
+  /// The request for drivers.
   ///
-  /// - Parameter context: The store, which a page token must be of.
+  /// - Parameter context: The store, which must be that of a page token.
   /// - Returns: The request.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` where a key path is no
-  ///   stored property, ``PersistenceError/Code/invalidRequest`` where the options make no sense, and
-  ///   ``PersistenceError/Code/incompatibleContext`` where the token is another store's.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if a key path is not a
+  ///   stored property, ``PersistenceError/Code/invalidRequest`` if the options are invalid, and
+  ///   ``PersistenceError/Code/incompatibleContext`` if the token belongs to another store.
   func request(in context: any StorageContext) throws -> FetchRequest {
     try request(at: context.location)
   }
 
-  /// The request that drivers take, for a store at a place.
+  /// The request for drivers, for the store at a location.
   ///
-  /// - Parameter location: Where the store is that a page token must be of.
+  /// - Parameter location: The location of the store, which must be that of a page token.
   /// - Returns: The request.
   /// - Throws: As ``request(in:)``.
   package func request(at location: String) throws -> FetchRequest {
@@ -83,7 +83,7 @@ extension FetchOptions where Model: PersistentRecord {
       whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset, after: anchor)
   }
 
-  /// The request that drivers take, of options without a page token.
+  /// The request for drivers, from options without a page token.
   ///
   /// - Throws: ``PersistenceError`` as ``request(in:)`` does.
   package func fetchRequest() throws -> FetchRequest {
@@ -94,14 +94,14 @@ extension FetchOptions where Model: PersistentRecord {
       after: try Self.anchor(of: after, in: whole))
   }
 
-  /// The request without a place to begin after.
+  /// The request without an anchor.
   private func wholeRequest() throws -> FetchRequest {
     try FetchRequest(
       Model.schema.model, where: try predicate.requestedNode(), order: sorting.map { $0.fieldOrder },
       limit: limit, offset: offset)
   }
 
-  /// The place of a record in a request's order.
+  /// The anchor of a record in a request's order.
   static func anchor(of model: Model, in request: FetchRequest) throws -> PageAnchor {
     let row = RowBuffer(count: request.schema.fields.count)
     try model.encode(into: row)

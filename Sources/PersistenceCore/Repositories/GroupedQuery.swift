@@ -7,7 +7,7 @@ public struct Group<Key, Value> {
   /// What they come to.
   public let value: Value
 
-  /// Makes a group.
+  /// Creates a group.
   public init(_ key: Key, _ value: Value) {
     self.key = key
     self.value = value
@@ -72,7 +72,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
 
   /// The sum of a property in each group, exact and rounded once.
   ///
-  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` where a sum cannot be held.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum cannot be held.
   public func sum<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
     -> [Group<Key, Value.Sum>]
   {

@@ -1,18 +1,17 @@
 import Foundation
 import PersistenceDriver
 
-/// The place where a page ended, to go on from later, perhaps in another process: opaque text, which may be kept in
-/// a file or handed to a client.
+/// The end of a page, from which a later query continues: opaque text that you can store in a file or send to a client.
 ///
-/// It holds the values that decide the order, as they were in the last record of the page, so it stays good when that
-/// record is changed or deleted. It is bound to its query, whose filter and order must be the same, and to its store;
-/// another query refuses it with ``PersistenceError/Code/invalidRequest``, another store with
-/// ``PersistenceError/Code/incompatibleContext`` (contract E1). It is not encrypted.
+/// It contains the sort values of the page's last record, so it remains valid when that record changes or is deleted. A
+/// token is bound to its query and store. A query with another filter or order rejects it with
+/// ``PersistenceError/Code/invalidRequest``, another store with ``PersistenceError/Code/incompatibleContext``
+/// (contract E1). It is not encrypted.
 public struct PageToken: Sendable, Hashable {
-  /// The token as text of letters, digits, `-` and `_`.
+  /// The text of the token: letters, digits, `-` and `_`.
   public let text: String
 
-  /// Takes a token's text; whether it is one is found out when it is used.
+  /// Creates a token from its text, which is validated when the token is used.
   public init(text: String) { self.text = text }
 }
 
@@ -51,13 +50,13 @@ extension PageToken {
         "=", with: "")
     } catch {
       throw PersistenceError(
-        .encodingFailed, "a page token could not be made: \(error)", model: request.schema.name)
+        .encodingFailed, "the page token could not be encoded: \(error)", model: request.schema.name)
     }
   }
 
-  /// The place that the token stands for, in a query without limit and offset.
+  /// The anchor of the token, in a query without limit and offset.
   ///
-  /// - Throws: ``PersistenceError`` where it is no token, or one of another query or store.
+  /// - Throws: ``PersistenceError`` if the text is not a token, or belongs to another query or store.
   func anchor(for request: FetchRequest, location: String) throws -> PageAnchor {
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + padding
@@ -66,17 +65,17 @@ extension PageToken {
       content.version == 1
     else {
       throw PersistenceError.invalidRequest(
-        "the text is no page token; use one that a page of this query gave")
+        "the text is not a page token; use a token from a page of this query")
     }
     guard content.store == Self.fingerprint(location) else {
       throw PersistenceError(
-        .incompatibleContext, "the page token belongs to another store; begin again with the first page",
+        .incompatibleContext, "the page token belongs to another store; start again from the first page",
         model: request.schema.name, location: location)
     }
     guard content.query == Self.fingerprint(request) else {
       throw PersistenceError.invalidRequest(
-        "the page token belongs to another query of \(request.schema.name), with another filter or order; begin again "
-          + "with the first page")
+        "the page token belongs to a query of \(request.schema.name) with another filter or order; start again from "
+          + "the first page")
     }
     return PageAnchor(content.values)
   }
@@ -86,7 +85,7 @@ extension PageToken {
     return fingerprint("\(request.schema)\n\(request.predicate?.description ?? "")\n\(order)")
   }
 
-  /// FNV-1a (Fowler, Noll, Vo), the same in every process: it tells queries apart, it keeps nobody out.
+  /// The FNV-1a hash (Fowler, Noll, Vo), the same in every process. It distinguishes queries; it is not for security.
   private static func fingerprint(_ text: String) -> UInt64 {
     text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }

@@ -3,7 +3,7 @@ public import PersistenceDriver
 // What records come to, without decoding any of them. Limit, offset and anchor decide which records count.
 
 extension Query {
-  /// The least value of a property, by the contract's order; nil where there is none.
+  /// The least value of a property, by the contract's order; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
   public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
@@ -12,7 +12,7 @@ extension Query {
     try extreme(.minimum(of: Model.name(of: property)))
   }
 
-  /// The least value of an optional property, nil passed over; nil where there is none.
+  /// The least value of an optional property, nil passed over; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
   public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
@@ -21,7 +21,7 @@ extension Query {
     try extreme(.minimum(of: Model.name(of: property)))
   }
 
-  /// The greatest value of a property, by the contract's order, so NaN where there is one; nil where there is none.
+  /// The greatest value of a property, by the contract's order, so NaN where there is one; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
   public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
@@ -30,7 +30,7 @@ extension Query {
     try extreme(.maximum(of: Model.name(of: property)))
   }
 
-  /// The greatest value of an optional property, nil passed over; nil where there is none.
+  /// The greatest value of an optional property, nil passed over; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
   public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
@@ -43,13 +43,13 @@ extension Query {
   ///
   /// It is exact and rounded once, so it is the same on every context; NaN where a value is.
   ///
-  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` where a sum of integers is
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum of integers is
   ///   beyond `Int`, or one of decimals beyond `Decimal`.
   public func sum<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws -> Value.Sum {
     try .converted(from: single(.sum(of: Model.name(of: property))))
   }
 
-  /// The average of a property, nil passed over; nil where there is none, NaN where a value is.
+  /// The average of a property, nil passed over; nil if there is none, NaN where a value is.
   ///
   /// - Throws: ``PersistenceError``.
   public func average<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
@@ -86,7 +86,7 @@ extension Query {
   }
 
   func aggregate(_ grouping: [String], _ aggregates: [Aggregate]) throws -> [AggregateGroup] {
-    try Model.aggregate(in: context, options: options(), grouping: grouping, aggregates)
+    try Model.aggregate(in: context, options: options, grouping: grouping, aggregates)
   }
 
   private func single(_ aggregate: Aggregate) throws -> PersistentValue {
@@ -95,5 +95,31 @@ extension Query {
 
   private func extreme<Value: PersistentValueConvertible>(_ aggregate: Aggregate) throws -> Value? {
     try Value?.converted(from: single(aggregate))
+  }
+}
+
+extension PersistentRecord {
+  /// Asks a context for aggregates over the records of a fetch.
+  static func aggregate(
+    in context: any PersistentContext, options: FetchOptions<Self>, grouping: [String],
+    _ aggregates: [Aggregate]
+  ) throws -> [AggregateGroup] {
+    let access = try StorageAccess(context, for: Self.self)
+    let rows = try options.request(in: access.root)
+    let request = try AggregateRequest(rows, grouping: grouping, aggregates: aggregates)
+    return try access.root.monitor.measure(rows) {
+      try access.reader.plan(for: rows)
+    } _: {
+      try access.reader.aggregate(request)
+    }
+  }
+}
+
+extension PersistentValueConvertible {
+  /// The typed value of a stored one.
+  static func converted(from value: PersistentValue) throws -> Self {
+    let row = RowBuffer(count: 1)
+    row.set(value, at: 0)
+    return try row.withRow { try read(from: $0, at: 0) }
   }
 }

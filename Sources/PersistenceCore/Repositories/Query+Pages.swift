@@ -27,7 +27,7 @@ extension Query {
   /// - Throws: ``PersistenceError``.
   public func page() throws -> Page<Model> {
     // One that is negative is refused there, and beyond the greatest there is no page.
-    guard let limit, (0..<Int.max).contains(limit) else {
+    guard let limit = options.limit, (0..<Int.max).contains(limit) else {
       return Page(models: Array(try result()), next: nil)
     }
     // One more says whether there is a next page.
@@ -44,7 +44,7 @@ extension Query {
   /// - Throws: ``PersistenceError``.
   public func token(after model: Model) throws -> PageToken {
     let access = try StorageAccess(context, for: Model.self)
-    let request = try options().request(in: access.root)
+    let request = try options.request(in: access.root)
     return try PageToken(
       FetchOptions.anchor(of: model, in: request), of: request, location: access.root.location)
   }
@@ -55,7 +55,7 @@ extension Query {
   /// - Throws: ``PersistenceError``.
   public func explain() throws -> QueryPlan {
     let access = try StorageAccess(context, for: Model.self)
-    return try access.reader.plan(for: options().request(in: access.root))
+    return try access.reader.plan(for: options.request(in: access.root))
   }
 
   /// How the query would be answered for some properties: also whether an index holds them all, so that no record is
@@ -77,6 +77,6 @@ extension Query {
       }
       positions.append(position)
     }
-    return try access.reader.plan(for: options().request(in: access.root), selecting: positions)
+    return try access.reader.plan(for: options.request(in: access.root), selecting: positions)
   }
 }

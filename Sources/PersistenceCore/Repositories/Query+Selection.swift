@@ -9,7 +9,7 @@ extension Query {
   ///
   /// - Parameters:
   ///   - properties: Stored properties; a nested `Codable` value cannot be selected.
-  ///   - fileID: The file of the call, for reports of results held for long.
+  ///   - fileID: The file of the call, for reports of long-held results.
   ///   - line: The line of the call.
   /// - Returns: The tuples, in the query's order, whose first page has been read.
   /// - Throws: ``PersistenceError``.
@@ -18,7 +18,7 @@ extension Query {
   ) throws -> PersistentResults<(repeat each Value)> {
     var names: [String] = []
     for property in repeat each properties { names.append(Model.name(of: property)) }
-    return try selected(names, options(fileID: fileID, line: line)) { row in
+    return try selected(names, placed(fileID, line)) { row in
       var place = SelectedPlace()
       return (repeat try (each Value).read(from: row, at: place.next()))
     }
@@ -28,14 +28,14 @@ extension Query {
   ///
   /// - Parameters:
   ///   - property: A stored property.
-  ///   - fileID: The file of the call, for reports of results held for long.
+  ///   - fileID: The file of the call, for reports of long-held results.
   ///   - line: The line of the call.
   /// - Returns: The values, in the query's order, whose first page has been read.
   /// - Throws: ``PersistenceError``.
   public func select<Value: PersistentValueConvertible & Sendable>(
     _ property: SendableKeyPath<Model, Value>, fileID: String = #fileID, line: UInt = #line
   ) throws -> PersistentResults<Value> {
-    try selected([Model.name(of: property)], options(fileID: fileID, line: line)) { row in
+    try selected([Model.name(of: property)], placed(fileID, line)) { row in
       try Value.read(from: row, at: 0)
     }
   }

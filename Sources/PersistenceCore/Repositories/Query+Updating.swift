@@ -1,20 +1,20 @@
 public import PersistenceDriver
 
 extension Query {
-  /// Sets properties of the records, limit and offset included, in one transaction and without decoding any.
+  /// Sets properties of the records, after limit and offset, in one transaction and without decoding any.
   ///
   /// ```swift
   /// try repository.filter(Movie.self, where: \.rating == nil).update(.set(\.rating, to: .pg))
   /// ```
   ///
   /// - Parameter assignments: What is set.
-  /// - Returns: How many records there were.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` where a unique value would stand
-  ///   in two records, and ``PersistenceError/Code/invalidRequest`` where nothing or a key is set; nothing is changed
+  /// - Returns: The number of records.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` if a unique value would stand
+  ///   in two records, and ``PersistenceError/Code/invalidRequest`` if nothing or a key is set; nothing is changed
   ///   then.
   @discardableResult
   public func update(_ assignments: PropertyAssignment<Model>...) throws -> Int {
-    try Model.update(in: context, options: options(), set: assignments)
+    try Model.update(in: context, options: options, set: assignments)
   }
 }
 
@@ -22,12 +22,12 @@ extension PersistentRecord {
   /// Sets properties of the records that a fetch of the same options would yield.
   ///
   /// - Parameters:
-  ///   - context: Where the records are kept.
-  ///   - options: Which records, limit and offset included.
+  ///   - context: The context of the records.
+  ///   - options: The options, including limit and offset.
   ///   - assignments: What is set.
-  /// - Returns: How many there were.
+  /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``.
-  public static func update(
+  package static func update(
     in context: any PersistentContext, options: FetchOptions<Self>,
     set assignments: [PropertyAssignment<Self>]
   ) throws -> Int {
@@ -41,13 +41,13 @@ extension PersistentRecord {
 }
 
 extension PersistentRepository {
-  /// Sets properties of all records that fit a condition, in one transaction and without decoding any.
+  /// Sets properties of all records that match a condition, in one transaction and without decoding any.
   ///
   /// - Parameters:
   ///   - model: The record's type.
-  ///   - predicate: Which records; `.all` for all.
+  ///   - predicate: The filter; `.all` for all records.
   ///   - assignments: What is set.
-  /// - Returns: How many records there were.
+  /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``, as ``Query/update(_:)`` does.
   @discardableResult
   public func update<Model: PersistentRecord>(
@@ -57,12 +57,12 @@ extension PersistentRepository {
     try model.update(in: context, options: FetchOptions(predicate: predicate), set: assignments)
   }
 
-  /// Deletes all records that fit a condition, in one transaction and without decoding any.
+  /// Deletes all records that match a condition, in one transaction and without decoding any.
   ///
   /// - Parameters:
   ///   - model: The record's type.
-  ///   - predicate: Which records.
-  /// - Returns: How many there were.
+  ///   - predicate: The filter.
+  /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``.
   @discardableResult
   public func delete<Model: PersistentRecord>(
@@ -71,5 +71,23 @@ extension PersistentRepository {
     -> Int
   {
     try model.delete(in: context, options: FetchOptions(predicate: predicate))
+  }
+}
+
+/// A value that a property of many records is set to: `.set(\.rating, to: .pg)`.
+public struct PropertyAssignment<Model: PersistentRecord>: Sendable, Hashable {
+  /// The assignment as contexts see it.
+  package let fieldAssignment: FieldAssignment
+
+  /// Sets a property to a value.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property that is not part of the primary key.
+  ///   - value: The value.
+  /// - Returns: The assignment.
+  public static func set<Value: PersistentValueConvertible>(
+    _ property: SendableKeyPath<Model, Value>, to value: Value
+  ) -> PropertyAssignment {
+    PropertyAssignment(fieldAssignment: FieldAssignment(Model.name(of: property), value.persistentValue))
   }
 }

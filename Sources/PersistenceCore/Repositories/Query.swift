@@ -1,8 +1,8 @@
 public import PersistenceDriver
 
-/// A query under construction: which records, in what order, which page.
+/// A query under construction: filter, order and page.
 ///
-/// Nothing is read until it is asked.
+/// It reads nothing until you call a method that returns results.
 ///
 /// ```swift
 /// let page = try repository.filter(Movie.self, where: \.rating == .pg13)
@@ -12,24 +12,21 @@ public import PersistenceDriver
 /// ```
 public struct Query<Model: PersistentRecord>: Sendable {
   let context: any PersistentContext
-  private var predicate: PersistentPredicate<Model>
-  private var sorting: [SortCriterion<Model>] = []
-  private(set) var limit: Int?
-  private var offset = 0
-  private var anchor: Model?
-  var token: PageToken?
 
-  init(context: any PersistentContext, predicate: PersistentPredicate<Model>) {
+  /// The options of a fetch with the same results.
+  public private(set) var options: FetchOptions<Model>
+
+  init(context: any PersistentContext, options: FetchOptions<Model>) {
     self.context = context
-    self.predicate = predicate
+    self.options = options
   }
 
-  /// The query for the records that fit another condition too.
+  /// The query with another condition, which records must also match.
   public func filter(where predicate: PersistentPredicate<Model>) -> Query {
     changed { $0.predicate = $0.predicate && predicate }
   }
 
-  /// The query with one more criterion, less significant than those before.
+  /// The query with another sort criterion, less significant than the existing ones.
   ///
   /// - Parameters:
   ///   - property: A stored property.
@@ -41,23 +38,23 @@ public struct Query<Model: PersistentRecord>: Sendable {
     sorted(by: SortCriterion(property, order: order))
   }
 
-  /// The query with more criteria, less significant than those before.
+  /// The query with more sort criteria, less significant than the existing ones.
   public func sorted(by criteria: SortCriterion<Model>...) -> Query {
     changed { $0.sorting += criteria }
   }
 
-  /// The query for the same records in the opposite order, the greatest first.
+  /// The query with the opposite order.
   ///
-  /// The engine walks from the other end: a limit of ten reads the last ten. Reversing a lazy result instead counts it,
-  /// and reads its pages from the last to the first. Limit, offset and ``after(_:)`` are taken in the new order.
+  /// The engine reads from the other end: a limit of ten reads the last ten records. Reversing a lazy result instead
+  /// counts it, and reads its pages from the last to the first. Limit, offset and ``after(_:)`` use the new order.
   public func reversed() -> Query {
-    changed { query in
-      if query.sorting.isEmpty {
-        // Ties go by the key in the last criterion's direction; a declaration that is none throws when it is asked.
+    changed { options in
+      if options.sorting.isEmpty {
+        // The key breaks ties in the last criterion's direction. An invalid declaration throws when the query runs.
         let key = (try? Model.schema.model.key) ?? []
-        query.sorting = key.map { SortCriterion(fieldOrder: FieldOrder($0)) }
+        options.sorting = key.map { SortCriterion(fieldOrder: FieldOrder($0)) }
       }
-      query.sorting = query.sorting.map { criterion in
+      options.sorting = options.sorting.map { criterion in
         SortCriterion(
           fieldOrder: FieldOrder(
             criterion.fieldOrder.field, isDescending: !criterion.fieldOrder.isDescending))
@@ -65,76 +62,74 @@ public struct Query<Model: PersistentRecord>: Sendable {
     }
   }
 
-  /// The query for so many records at most.
+  /// The query with a maximum number of records.
   public func limit(_ limit: Int) -> Query { changed { $0.limit = limit } }
 
-  /// The query that passes over so many records.
+  /// The query that skips a number of records.
   public func offset(_ offset: Int) -> Query { changed { $0.offset = offset } }
 
-  /// The query for the records strictly after one: the last one of the page before.
+  /// The query for the records strictly after one, such as the last record of the previous page.
   public func after(_ model: Model) -> Query {
-    changed { query in
-      query.anchor = model
-      query.token = nil
+    changed { options in
+      options.after = model
+      options.token = nil
     }
   }
 
   /// The records, lazily.
   ///
   /// - Parameters:
-  ///   - fileID: The file of the call, for reports of results held for long.
+  ///   - fileID: The file of the call, for reports of long-held results.
   ///   - line: The line of the call.
-  /// - Returns: The records, whose first page has been read.
+  /// - Returns: The records; the first page is already read.
   /// - Throws: ``PersistenceError``.
   public func result(fileID: String = #fileID, line: UInt = #line) throws -> PersistentResults<Model> {
-    try Model.results(in: context, options: options(fileID: fileID, line: line))
+    try Model.results(in: context, options: placed(fileID, line))
   }
 
-  /// How many records there are, limit and offset included, without decoding them.
+  /// Counts the records, after limit and offset, without decoding them.
   ///
-  /// - Returns: Their number.
+  /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``.
   public func count() throws -> Int {
-    try Model.count(in: context, options: options())
+    try Model.count(in: context, options: options)
   }
 
   /// The first record.
   ///
-  /// - Returns: The record; nil where there is none.
+  /// - Returns: The record; nil if there is none.
   /// - Throws: ``PersistenceError``.
   public func first() throws -> Model? {
     try changed { $0.limit = Swift.min($0.limit ?? 1, 1) }.result().first
   }
 
-  /// Whether there is any record.
+  /// Whether there is a record.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: Whether there is a record.
   /// - Throws: ``PersistenceError``.
   public func exists() throws -> Bool {
     try changed { $0.limit = Swift.min($0.limit ?? 1, 1) }.count() > 0
   }
 
-  /// Deletes the records, limit and offset included, in one transaction.
+  /// Deletes the records, after limit and offset, in one transaction.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of deleted records.
   /// - Throws: ``PersistenceError``.
   @discardableResult
   public func delete() throws -> Int {
-    try Model.delete(in: context, options: options())
+    try Model.delete(in: context, options: options)
   }
 
-  /// The options of the same meaning.
-  public func options(fileID: String = #fileID, line: UInt = #line) -> FetchOptions<Model> {
-    var options = FetchOptions(
-      predicate: predicate, sorting: sorting, limit: limit, offset: offset, after: anchor, fileID: fileID,
-      line: line)
-    options.token = token
+  /// The options, with the call site for reports of long-held results.
+  func placed(_ fileID: String, _ line: UInt) -> FetchOptions<Model> {
+    var options = options
+    options.place = CallSite(fileID: fileID, line: line)
     return options
   }
 
-  func changed(_ change: (inout Query) -> Void) -> Query {
+  func changed(_ change: (inout FetchOptions<Model>) -> Void) -> Query {
     var query = self
-    change(&query)
+    change(&query.options)
     return query
   }
 }

@@ -1,15 +1,16 @@
+public import Foundation
 public import PersistenceDriver
 import PersistenceDriverSupport
 
-/// A repository over one context, made by hand or named by a URL.
+/// A repository over one context, which it receives or opens by URL.
 public struct Repository: PersistentRepository {
   /// The context behind the repository.
   public let context: any PersistentContext
 
-  /// Wraps a context.
+  /// Creates a repository over a context.
   public init(_ context: any PersistentContext) { self.context = context }
 
-  /// Opens the store that a URL names.
+  /// Opens the store with a URL.
   ///
   /// ```swift
   /// let repository = try Repository(
@@ -18,10 +19,10 @@ public struct Repository: PersistentRepository {
   ///
   /// - Parameters:
   ///   - url: `scheme:path?option=value&…`.
-  ///   - engines: The engines that the URL may name; `memory:` is always among them.
-  ///   - monitoring: What the context watches and where it reports.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where scheme, option or value
-  ///   is unknown, listing the known ones, and whatever opening meets.
+  ///   - engines: The engines that the URL may name; `memory:` is always available.
+  ///   - monitoring: The settings of the context's monitor.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` and the known values if the
+  ///   scheme, an option or a value is unknown, and any error of opening the store.
   public init(opening url: String, engines: [StorageEngine], monitoring: Monitoring = Monitoring()) throws {
     context = try StorageEngine.open(url, engines: engines, monitoring: monitoring)
   }
@@ -48,15 +49,63 @@ public struct Repository: PersistentRepository {
       throw PersistenceError.unsupported("run transactions", by: "\(type(of: context))")
     }
     guard let result else {
-      throw PersistenceError(.engineFailure, "a transaction returned without having run its closure")
+      throw PersistenceError(.engineFailure, "the context ended a transaction without running its closure; report this to its author")
     }
     return result
   }
 
-  /// Closes the store, where it is one that can be closed.
+  /// Closes the store, if the context stores rows.
   ///
-  /// - Throws: ``PersistenceError`` where it could not be brought to rest.
+  /// - Throws: ``PersistenceError`` if the store could not be closed cleanly.
   public func close() throws {
     try context.asStorageContext?.close()
+  }
+}
+
+/// The access of an app to its models, independent of the context.
+///
+/// Each call is forwarded to the model's static members, which support the context. An app keeps an
+/// `any PersistentRepository`; the closure of a transaction receives another one.
+public protocol PersistentRepository: Sendable {
+  /// The context behind the repository.
+  ///
+  /// Cast it to use features of one engine: `repository.context as? SQLiteContext`.
+  var context: any PersistentContext { get }
+
+  /// Runs a closure as one transaction, which commits when the closure returns and rolls back when it throws
+  /// (contract W3).
+  ///
+  /// The closure uses the repository that it receives. Its reads see its own writes, and a nested transaction that
+  /// throws rolls back alone. The outer repository throws inside the closure (R1a).
+  ///
+  /// - Parameter body: The work.
+  /// - Returns: The result of the closure.
+  /// - Throws: The closure's error; ``PersistenceError`` with code ``PersistenceError/Code/busy`` if another writer did
+  ///   not finish within the busy time-out.
+  func transaction<Result>(_ body: (any PersistentRepository) throws -> Result) throws -> Result
+}
+
+extension PersistentRepository {
+  /// Runs a closure as one transaction, unless a batch with this id was applied before.
+  ///
+  /// The same transaction writes the id to the store, as ``AppliedBatches`` describes. Retries are idempotent: a batch
+  /// that is sent again has no effect.
+  ///
+  /// - Parameters:
+  ///   - batch: The id of the batch.
+  ///   - body: The work, with the repository to use.
+  /// - Returns: Whether the closure ran; false if the batch was applied before.
+  /// - Throws: The closure's error; the batch is not applied then. ``PersistenceError`` with code
+  ///   ``PersistenceError/Code/unsupported`` if the context does not store rows.
+  @discardableResult
+  public func applyOnce(_ batch: UUID, _ body: (any PersistentRepository) throws -> Void) throws -> Bool {
+    try transaction { inside in
+      guard let transaction = try (inside.context as? TransactionContext)?.transaction() else {
+        throw PersistenceError.unsupported("remember which batches were applied", by: "\(type(of: context))")
+      }
+      guard try AppliedBatches().record(batch, in: transaction) else { return false }
+      try body(inside)
+      return true
+    }
   }
 }

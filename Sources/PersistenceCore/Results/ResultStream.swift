@@ -1,4 +1,4 @@
-import Dispatch
+import PersistenceDriverSupport
 
 extension PersistentResults {
   /// The models as an asynchronous sequence, which throws where reading fails.
@@ -29,21 +29,18 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
     public mutating func next() async throws -> Element? {
       if walk.needsPage {
         try Task.checkCancellation()
-        try await Self.fill(walk.page, from: storage)
+        let (page, storage) = (walk.page, storage)
+        try await BlockingThreads.reading.run { try storage.fill(page) }
       }
       return walk.take()
     }
-
-    private static func fill(_ page: ElementPage<Element>, from storage: ResultStorage<Element>) async throws
-    {
-      try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
-          continuation.resume(with: Result { try storage.fill(page) })
-        }
-      }
-    }
   }
 
-  /// Makes an iterator, which reads pages of its own.
+  /// Creates an iterator, which reads pages of its own.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(storage, window) }
+}
+
+extension BlockingThreads {
+  /// The threads of streams and observations, which must not wait behind the writes of data sources.
+  static let reading = BlockingThreads("persistence reading", limit: 64)
 }

@@ -1,46 +1,45 @@
-/// What a context can do, as values that code can ask: the only excuses from the contract's rules.
+/// What a context can do, declared as values: the only excuses from the contract's rules.
 public struct Capabilities: Sendable, Hashable, Codable {
-  /// How exactly a context keeps dates.
+  /// The precision with which a context stores dates.
   public enum DatePrecision: String, Sendable, Hashable, Codable {
-    /// To the bit.
+    /// Exact to the bit.
     case exact
-    /// To the microsecond.
+    /// Exact to the microsecond.
     case microseconds
-    /// To the millisecond.
+    /// Exact to the millisecond.
     case milliseconds
   }
 
-  /// Whether committed transactions survive the kill of the process.
+  /// Whether committed transactions survive a kill of the process.
   public var isDurable: Bool
-  /// Whether several processes may open one store at once (contract C2).
+  /// Whether several processes may open one store concurrently (contract C2).
   public var isMultiProcess: Bool
-  /// Whether the store is a file or a folder at a path, which others can copy, remove and damage (contract E5).
+  /// Whether the store is a file or folder, which other programs can copy, remove and damage (contract E5).
   public var hasFiles: Bool
-  /// Whether the store may only be read.
+  /// Whether the store is read-only.
   public var isReadOnly: Bool
   /// Whether readers and writers wait for each other (contract W6).
   public var readersBlockWriters: Bool
-  /// How exactly dates are kept.
+  /// The precision of dates.
   public var datePrecision: DatePrecision
-  /// The longest key, in bytes of its text or encoding; nil where memory is the only limit.
+  /// The longest key, in bytes of its text or encoding; nil if only memory limits it.
   public var largestKey: Int?
-  /// The longest value, in bytes; nil where memory is the only limit.
+  /// The longest value, in bytes; nil if only memory limits it.
   public var largestValue: Int?
-  /// The greatest size that the store itself may reach by an option of its own, in bytes (contract E7); nil where
-  /// the medium is the only limit.
+  /// The store's configured size limit, in bytes (contract E7); nil if only the storage medium limits it.
   public var largestStore: Int?
-  /// Whether predicates are evaluated inside the engine.
+  /// Whether the engine evaluates predicates.
   public var evaluatesPredicates: Bool
-  /// Whether secondary indexes make queries faster, beyond guarding uniqueness.
+  /// Whether secondary indexes speed up queries, in addition to enforcing uniqueness.
   public var hasSecondaryIndexes: Bool
-  /// Whether models can be removed by ``StorageTransaction/drop(_:)``.
+  /// Whether ``StorageTransaction/drop(_:)`` removes models.
   public var dropsModels: Bool
-  /// Whether the context tells ``CommitObservers`` of its commits, so that the store can be observed.
+  /// Whether the context reports its commits to its observers, so that the store can be observed.
   public var reportsCommits: Bool
-  /// Whether commits of other processes are noticed too while somebody observes the store.
+  /// Whether observers also learn of commits by other processes.
   public var noticesOutsideCommits: Bool
 
-  /// Makes a statement of capabilities.
+  /// Creates a declaration of capabilities.
   public init(
     isDurable: Bool, isMultiProcess: Bool, hasFiles: Bool = false, isReadOnly: Bool = false,
     readersBlockWriters: Bool = false, datePrecision: DatePrecision = .exact, largestKey: Int? = nil,

@@ -2,21 +2,21 @@
 public struct QueryPlan: Sendable, Hashable, Codable {
   /// Where the rows come from.
   public enum Access: Sendable, Hashable, Codable {
-    /// Every record is looked at.
+    /// A scan of every record.
     case scan
-    /// The records of one primary key, or a range of them.
+    /// One primary key, or a range of primary keys.
     case primaryKey
     /// A secondary index over these fields.
     case index([String])
-    /// The engine's own planner decided, in its own words.
+    /// A plan of the engine's own planner, as the engine describes it.
     case engine(String)
   }
 
-  /// How the rows come into their order.
+  /// How the rows are ordered.
   public enum Ordering: Sendable, Hashable, Codable {
-    /// The access path yields them in order.
+    /// The access path returns them in order.
     case byAccess
-    /// Their sort keys are sorted in memory.
+    /// The context sorts their sort keys in memory.
     case sorted
     /// The engine sorts them.
     case byEngine
@@ -24,27 +24,27 @@ public struct QueryPlan: Sendable, Hashable, Codable {
 
   /// Where the rows come from.
   public var access: Access
-  /// The part of the predicate that the access path or the engine decides, in words; nil for none.
+  /// A description of the predicate that the access path or the engine evaluates; nil for none.
   public var native: String?
-  /// The part of the predicate that is evaluated on each row, in words; nil for none.
+  /// A description of the predicate that the context evaluates on each row; nil for none.
   public var residual: String?
-  /// How the rows come into their order.
+  /// How the rows are ordered.
   public var ordering: Ordering
-  /// What is read of the access path, in words with `?` for every value, such as `rating == ?, budget >= ?`; nil for
-  /// all of it.
+  /// The part of the access path that is read, with `?` for every value, such as `rating == ?, budget >= ?`; nil for
+  /// the whole path.
   public var range: String?
-  /// How many such ranges there are, one for each value of a list.
+  /// The number of such ranges: one for each value of a list.
   public var ranges: Int
-  /// Whether the path is read from its end to its beginning.
+  /// Whether the path is read in reverse.
   public var isReversed: Bool
-  /// Whether the keys of the path answer by themselves, so that no record is read.
+  /// Whether the keys of the path contain every field that is read, so that no record is read.
   public var isIndexOnly: Bool
-  /// The other indexes that a record must be found by too, in words.
+  /// Descriptions of the other indexes whose entries are intersected.
   public var intersected: [String]
-  /// How many rows are kept at most while they are sorted in memory; nil where nothing says so.
+  /// The maximum number of rows kept while sorting in memory; nil if unknown.
   public var sortedAtMost: Int?
 
-  /// Makes a plan.
+  /// Creates a plan.
   public init(
     access: Access, native: String? = nil, residual: String? = nil, ordering: Ordering, range: String? = nil,
     ranges: Int = 1, isReversed: Bool = false, isIndexOnly: Bool = false, intersected: [String] = [],
@@ -64,7 +64,7 @@ public struct QueryPlan: Sendable, Hashable, Codable {
 }
 
 extension QueryPlan: CustomStringConvertible {
-  /// The plan in one line, without any value of a user.
+  /// The plan in one line, without user values.
   public var description: String {
     var parts: [String] = []
     switch access {
@@ -73,10 +73,10 @@ extension QueryPlan: CustomStringConvertible {
     case .index(let fields): parts.append("index (\(fields.joined(separator: ", ")))")
     case .engine(let words): parts.append(words)
     }
-    if ranges == 0 { return "nothing can fit" }
+    if ranges == 0 { return "no record can match" }
     if let range { parts[0] += " where \(range)" + (ranges > 1 ? " in \(ranges) ranges" : "") }
     if isReversed { parts[0] += " backwards" }
-    for other in intersected { parts.append("and also in \(other)") }
+    for other in intersected { parts.append("intersected with \(other)") }
     if isIndexOnly { parts.append("from keys alone, without records") }
     if let native { parts.append("native: \(native)") }
     if let residual { parts.append("residual: \(residual)") }

@@ -1,42 +1,118 @@
-/// A context that keeps rows: the contract that every engine of this package, and of other authors, fulfils.
+/// A store of models: a database, a directory, memory, or another framework's object graph.
 ///
-/// A context reads (each call sees the newest committed state), hands out snapshots and runs transactions. It
-/// knows requests and rows, never models. There are no default implementations: what an engine cannot do it
-/// refuses with ``PersistenceError/Code/unsupported``, and says in its ``capabilities``.
+/// A model's static members receive a context and cast it to a type they know. A context that does not support the
+/// model causes an error with code ``PersistenceError/Code/incompatibleContext`` (contract E1). Contexts that store
+/// rows conform to ``StorageContext``.
+public protocol PersistentContext: AnyObject, Sendable {
+  /// The context as one that stores rows; nil if it is of another kind.
+  ///
+  /// Every call reads it. A cast to a protocol would take a large part of the time of a point read.
+  var asStorageContext: (any StorageContext)? { get }
+}
+
+extension PersistentContext {
+  /// Nil: the context does not store rows.
+  public var asStorageContext: (any StorageContext)? { nil }
+}
+
+extension StorageContext {
+  /// The context itself.
+  public var asStorageContext: (any StorageContext)? { self }
+}
+
+/// A context that stores rows: the contract that every engine fulfills.
+///
+/// A context reads the newest committed state, creates snapshots and runs transactions. It knows requests and rows,
+/// never models. An engine rejects a request that it cannot answer with ``PersistenceError/Code/unsupported``, and
+/// declares what it lacks in its ``capabilities``.
+///
+/// The requirements of the contract have no default implementations. An engine without a better way calls a named
+/// fallback of `PersistenceDriverSupport`, such as `schemaFromCatalog(named:)`. The public protocols of the driver
+/// have only these defaults, each of which is complete as it is:
+///
+/// | default | answer | complete because |
+/// |---|---|---|
+/// | ``PersistentContext/asStorageContext`` | nil; the context itself in a ``StorageContext`` | conformance decides the answer |
+/// | ``PersistentValueConvertible/isPersistentOptional`` | false; true in `Optional` | no other type has a nil |
+/// | ``PersistentValueConvertible`` of raw-representable and integer types | the raw value's or the integer's | a type conforms only to get it |
+/// | requirements of wrapper protocols | forwarded to `wrapped` | a wrapper changes only what it overrides |
+/// | `wrap(_:)` of wrapper protocols | its argument | nothing is added |
+/// | `RowChangingWrapper`'s selections, aggregates and plans | computed from its own `fetch(_:)` | they see the changed rows |
 public protocol StorageContext: PersistentContext, StorageReader {
   /// Where the store is, without secrets: for messages and logs.
   var location: String { get }
 
-  /// What the engine can do.
+  /// The engine's capabilities.
   var capabilities: Capabilities { get }
 
-  /// What watches over the context: logging, long-held results, failures met while iterating.
+  /// The context's monitor: logging, results that pin snapshots, and failures while iterating.
   var monitor: ContextMonitor { get }
 
-  /// Whether the store has been found to hold everything that it should, as ``monitor`` knows.
+  /// Whether the store is known to be complete, as ``monitor`` remembers.
   ///
-  /// Every call asks, and a driver returns ``ContextMonitor/isKnownComplete``. As a requirement of the context, it
+  /// Every call reads it. A driver returns ``ContextMonitor/isKnownComplete``; as a requirement of the context, it
   /// avoids contended reference counts of the monitor.
   var isKnownComplete: Bool { get }
 
-  /// Pins the store's newest committed state, at once.
+  /// Pins the newest committed state of the store.
   ///
   /// - Throws: ``PersistenceError``.
   func snapshot() throws -> any StorageSnapshot
 
-  /// Runs a closure as one transaction: committed when it returns, undone when it throws.
+  /// Runs a closure as one transaction, which commits when the closure returns and rolls back when it throws.
   ///
-  /// When the call returns, the transaction survives the kill of the process and, at the default durability, the
-  /// loss of power (contract W5).
+  /// After the call returns, the transaction survives a kill of the process and, at the default durability, a power
+  /// failure (contract W5).
   ///
-  /// - Throws: What the closure throws; ``PersistenceError`` with code ``PersistenceError/Code/busy`` where
-  ///   another writer did not finish within the stated time, and ``PersistenceError/Code/insideTransaction``
-  ///   where this thread is already in a transaction of this context.
+  /// - Throws: The closure's error; ``PersistenceError`` with code ``PersistenceError/Code/busy`` if another writer
+  ///   did not finish within the busy time-out, and ``PersistenceError/Code/insideTransaction`` if this thread is
+  ///   already in a transaction of this context.
   func transaction(_ body: (any StorageTransaction) throws -> Void) throws
 
-  /// Closes the store, once the results that are alive have been released; further calls throw
-  /// ``PersistenceError/Code/closed``. Closing twice does nothing.
+  /// Closes the store as soon as all live results are released. Further calls throw
+  /// ``PersistenceError/Code/closed``; closing twice has no effect.
   ///
-  /// - Throws: ``PersistenceError`` where the store could not be brought to rest.
+  /// - Throws: ``PersistenceError`` if the store could not be closed cleanly.
   func close() throws
+}
+
+extension StorageContext {
+  /// Checks that no unfinished copy is filling the store.
+  ///
+  /// Repositories call it before they read or write. It reads the catalog once: a store found complete counts as
+  /// complete for the lifetime of the context, because a copy that begins in this process notes it in ``monitor``.
+  /// Code that resumes a copy calls the context instead of a repository.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/incompleteStore`` if a copy is unfinished, and
+  ///   any error of reading the catalog.
+  @inlinable
+  package func requireComplete() throws {
+    if isKnownComplete { return }
+    try checkCompleteness()
+  }
+
+  @usableFromInline
+  func checkCompleteness() throws {
+    guard try !holdsUnfinishedMigration() else { throw PersistenceError.incompleteStore(location) }
+    monitor.note(isComplete: true)
+  }
+}
+
+extension StorageReader {
+  /// Whether the reader sees a store that a copy has not finished filling.
+  package func holdsUnfinishedMigration() throws -> Bool {
+    guard let schema = try schema(named: ReservedModel.fillLedger) else { return false }
+    // A context that cannot drop models keeps an empty ledger after the copy finished.
+    return try count(FetchRequest(schema)) > 0
+  }
+}
+
+extension PersistenceError {
+  /// A store that a copy has not finished filling.
+  package static func incompleteStore(_ location: String) -> PersistenceError {
+    PersistenceError(
+      .incompleteStore,
+      "an interrupted migration left the store with only part of its records; resume or restart the migration",
+      location: location)
+  }
 }

@@ -1,27 +1,27 @@
-/// The reading half of a driver: what a context, a snapshot and a transaction have in common.
+/// The reading half of a driver, shared by contexts, snapshots and transactions.
 ///
-/// A model that the catalog does not hold has no rows; that is not an error. A model that it holds under
-/// another schema is one (contract E4): implementations call
-/// ``ModelSchema/requireCompatible(with:location:)`` before they read.
+/// A model that is missing from the catalog has no rows; that is not an error. A model with another schema in the
+/// catalog is an error (contract E4): implementations call ``ModelSchema/requireCompatible(with:location:)`` before
+/// they read.
 public protocol StorageReader: AnyObject {
-  /// The schemas of all models in the store, in the order of their names' bytes.
+  /// The schemas of all models in the store, ordered by the bytes of their names.
   ///
-  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  /// - Throws: ``PersistenceError`` if the store cannot be read.
   func catalog() throws -> [ModelSchema]
 
-  /// The schema of one model, as ``catalog()`` has it; nil where the store does not hold it.
+  /// The schema of one model, equal to its entry in ``catalog()``; nil if the store does not contain the model.
   ///
-  /// An engine reads no other model for it, if it can; `schemaFromCatalog(named:)` reads the whole catalog.
+  /// An engine avoids reading other models if it can. The fallback `schemaFromCatalog(named:)` reads all of them.
   ///
-  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  /// - Throws: ``PersistenceError`` if the store cannot be read.
   func schema(named name: String) throws -> ModelSchema?
 
-  /// What the store has beside its models, and what its models cannot express; empty for most engines.
+  /// The objects of the store that models cannot express; empty for most engines.
   ///
-  /// An engine that opens stores made by others says here what a copy by models would leave behind: views, triggers,
-  /// foreign keys and the like.
+  /// An engine that opens existing databases lists what a copy by models would lose: views, triggers, foreign keys
+  /// and the like.
   ///
-  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  /// - Throws: ``PersistenceError`` if the store cannot be read.
   func unmappedObjects() throws -> [UnmappedObject]
 
   /// Looks a record up by its primary key.
@@ -29,21 +29,20 @@ public protocol StorageReader: AnyObject {
   /// - Parameters:
   ///   - key: One value for each key field.
   ///   - schema: The model.
-  ///   - body: Called once with the row, where there is one; the row is lent, not given.
-  /// - Returns: Whether there was one.
-  /// - Throws: ``PersistenceError``, and what the closure throws.
+  ///   - body: Called once with the borrowed row, if the record exists.
+  /// - Returns: Whether the record exists.
+  /// - Throws: ``PersistenceError``, and the closure's error.
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool
 
-  /// How many rows a request has, its limit, offset and anchor included, without decoding rows.
+  /// Counts the rows of a request, after its limit, offset and anchor, without decoding rows.
   ///
   /// - Throws: ``PersistenceError``.
   func count(_ request: FetchRequest) throws -> Int
 
-  /// The rows of a request, as the reader sees the store at this moment.
+  /// The rows of a request, as the reader sees the store now.
   ///
-  /// In a context and a snapshot the rows stay as they are for as long as the result lives (contract R2); in a
-  /// transaction the result is valid until the next write or the end of the transaction, so callers read it at
-  /// once (R1a).
+  /// The rows of a context or snapshot do not change while the result lives (contract R2). The result of a
+  /// transaction is valid until its next write or its end, so callers read it immediately (R1a).
   ///
   /// - Throws: ``PersistenceError``.
   func fetch(_ request: FetchRequest) throws -> any StorageResults
@@ -53,34 +52,65 @@ public protocol StorageReader: AnyObject {
   /// An engine leaves the other fields unread, if it can; `fetchWholeRows(_:selecting:)` fetches whole rows and cuts them.
   ///
   /// - Parameters:
-  ///   - request: Which rows.
-  ///   - positions: The positions, in the request's schema, of the fields that the rows have, in this order; one may
-  ///     stand twice.
-  /// - Returns: The rows, cut.
+  ///   - request: The rows to fetch.
+  ///   - positions: The positions of the selected fields in the request's schema, in the order of the result. A
+  ///     position may occur twice.
+  /// - Returns: The rows, with the selected fields only.
   /// - Throws: ``PersistenceError``.
   func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults
 
-  /// Computes values over the rows of a request, for all of them or group by group.
+  /// Aggregates the rows of a request, as a whole or by group.
   ///
-  /// An engine computes exactly what `AggregateFold` does; `aggregateByScanning(_:)` reads every row and keeps none.
+  /// An engine computes exactly the results of the fallback `aggregateByScanning(_:)`, which reads every row.
   ///
-  /// - Returns: The groups, in ascending order of their keys; without grouping the one group of all rows, also where
-  ///   there are none.
-  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` where a sum is beyond what its
-  ///   kind can hold.
+  /// - Returns: The groups, in ascending order of their keys. Without grouping, one group of all rows, even if there
+  ///   are no rows.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum exceeds the range of
+  ///   its kind.
   func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup]
 
-  /// How a request would be answered.
+  /// The plan for a request.
   ///
   /// - Throws: ``PersistenceError``.
   func plan(for request: FetchRequest) throws -> QueryPlan
 
-  /// How a request for some fields would be answered; `planForWholeRows(_:selecting:)` plans it as one for whole rows.
+  /// The plan for a selection of fields. The fallback `planForWholeRows(_:selecting:)` plans a fetch of whole rows.
   ///
   /// - Parameters:
-  ///   - request: Which rows.
-  ///   - positions: The positions of the fields that are wanted.
+  ///   - request: The rows to fetch.
+  ///   - positions: The positions of the selected fields.
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan
+}
+
+/// The state of a whole store at one moment, pinned until it is released (contract R2).
+///
+/// Several threads may use it concurrently.
+public protocol StorageSnapshot: StorageReader, Sendable {}
+
+/// The ordered rows of a request, read in pages from a pinned snapshot.
+///
+/// Several threads may use it concurrently. Releasing it releases the snapshot.
+public protocol StorageResults: AnyObject, Sendable {
+  /// Counts the rows without decoding them.
+  ///
+  /// - Throws: ``PersistenceError``.
+  /// - Complexity: At most one scan of keys for the first call, then constant.
+  func count() throws -> Int
+
+  /// Reads consecutive rows.
+  ///
+  /// - Parameters:
+  ///   - offset: The number of rows to skip.
+  ///   - limit: The maximum number of rows to read.
+  ///   - body: Called with each borrowed row, in order.
+  /// - Returns: The number of rows read. If it is less than `limit`, the result ends there.
+  /// - Throws: ``PersistenceError`` with the record that could not be read, and the closure's error.
+  /// - Complexity: Linear in `limit`, if `offset` is 0 or the end of an earlier read. A jump further ahead may scan
+  ///   the keys up to it, once.
+  func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int
+
+  /// Whether each row takes a random access, as through an index. Callers then begin with a short page.
+  var usesRandomAccess: Bool { get }
 }

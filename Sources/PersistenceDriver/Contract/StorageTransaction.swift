@@ -1,97 +1,98 @@
-/// A transaction under way: reads see its own writes, and everything is done or nothing (contract W3).
+/// A running transaction.
 ///
-/// It belongs to the thread that runs the closure it was given to, and is of no use after that closure returns.
-/// A single call that throws leaves the transaction as if it had not been made (W4).
+/// Reads see its own writes, and it commits all of its writes or none (contract W3).
+///
+/// It belongs to the thread that runs its closure, and is closed when that closure returns. A single write that
+/// throws leaves the transaction unchanged (W4).
 public protocol StorageTransaction: StorageReader {
-  /// Enters a model into the catalog, with whatever tables and indexes it needs; does nothing where it is there.
+  /// Adds a model to the catalog, with the tables and indexes it needs; has no effect if the model exists.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the store holds
-  ///   it under another schema.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` if the store contains the model
+  ///   with another schema.
   func define(_ schema: ModelSchema) throws
 
-  /// Enters a model into the catalog as ``define(_:)`` does, and leaves its secondary indexes to be built when the
-  /// records are there, by ``buildIndexes(of:)``.
+  /// Adds a model to the catalog as ``define(_:)`` does, but leaves its secondary indexes to ``buildIndexes(of:)``,
+  /// after the records are written.
   ///
-  /// Until then no unique index refuses anything, and requests are answered without indexes. An engine that gains
-  /// nothing by it calls ``define(_:)``, and returns true from ``buildIndexes(of:)``.
+  /// Until then, unique indexes are not enforced, and requests are answered without indexes. An engine that gains
+  /// nothing from deferring calls ``define(_:)`` and returns true from ``buildIndexes(of:)``.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the store holds
-  ///   it under another schema.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` if the store contains the model
+  ///   with another schema.
   func defineDeferringIndexes(_ schema: ModelSchema) throws
 
-  /// Builds the indexes of a model that ``defineDeferringIndexes(_:)`` left out, as far as is good in one transaction;
-  /// does nothing where there are none.
+  /// Builds indexes that ``defineDeferringIndexes(_:)`` left out, as many as suit one transaction; has no effect if
+  /// all are built.
   ///
-  /// It is called again, each time in a transaction of its own, until it says that all are built. Until then requests
-  /// are answered without indexes, whatever has been built of them. Records may be written in between: the engine sees
-  /// to it that the indexes hold them in the end.
+  /// Callers call it repeatedly, each time in a new transaction, until it returns true. Until then, requests are
+  /// answered without the indexes. Records may be written between the calls: the engine adds them to the indexes.
   ///
-  /// - Returns: Whether all are built now.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, naming one of the records,
-  ///   where two have the same values in a unique index: nothing is built then.
+  /// - Returns: Whether all indexes are built.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` and one of the records, if two
+  ///   records have the same values in a unique index. Nothing is built then.
   func buildIndexes(of schema: ModelSchema) throws -> Bool
 
-  /// Removes a model: its records, its indexes and its entry in the catalog; does nothing where it is not there.
+  /// Removes a model: its records, its indexes and its catalog entry; has no effect if the model does not exist.
   ///
-  /// Afterwards it can be defined anew, also under another schema, in the same transaction or later. An engine that
-  /// cannot remove models throws ``PersistenceError/Code/unsupported``, as `refuseDrop(of:)` does.
+  /// Afterwards the model can be defined again, even with another schema, in the same transaction or later. An engine
+  /// that cannot remove models calls `refuseDrop(of:)`, which throws ``PersistenceError/Code/unsupported``.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the store holds
-  ///   it under another schema.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` if the store contains the model
+  ///   with another schema.
   func drop(_ schema: ModelSchema) throws
 
-  /// Adds a record; the model has been defined.
+  /// Adds a record of a defined model.
   ///
   /// Implementations call ``ModelSchema/validate(_:)`` before they insert, update or save.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` where the key exists,
-  ///   ``PersistenceError/Code/uniqueViolation``, and ``PersistenceError/Code/invalidRequest`` where the row does not
-  ///   fit its schema.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` if the key exists,
+  ///   ``PersistenceError/Code/uniqueViolation``, and ``PersistenceError/Code/invalidRequest`` if the row does not
+  ///   match the schema.
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws
 
-  /// Replaces the record of the same key; the model has been defined.
+  /// Replaces the record with the same key of a defined model.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where there is none,
-  ///   ``PersistenceError/Code/uniqueViolation``, and ``PersistenceError/Code/invalidRequest`` where the row does not
-  ///   fit its schema.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if there is no such record,
+  ///   ``PersistenceError/Code/uniqueViolation``, and ``PersistenceError/Code/invalidRequest`` if the row does not
+  ///   match the schema.
   func update(_ row: borrowing Row, in schema: ModelSchema) throws
 
-  /// Adds the record, or replaces the one of the same key; the model has been defined.
+  /// Upserts a record of a defined model: adds it, or replaces the record with the same key.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, and
-  ///   ``PersistenceError/Code/invalidRequest`` where the row does not fit its schema.
+  ///   ``PersistenceError/Code/invalidRequest`` if the row does not match the schema.
   func save(_ row: borrowing Row, in schema: ModelSchema) throws
 
-  /// Deletes the record of a key.
+  /// Deletes the record with a key.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether the record existed.
   /// - Throws: ``PersistenceError``.
   func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool
 
-  /// Deletes the rows of a request, its order, limit, offset and anchor included.
+  /// Deletes the rows of a request, after its order, limit, offset and anchor.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of deleted records.
   /// - Throws: ``PersistenceError``.
   func delete(_ request: FetchRequest) throws -> Int
 
-  /// Sets fields of the rows of a request, its order, limit, offset and anchor included; all of them or, where it
-  /// throws, none.
+  /// Sets fields of all rows of a request, after its order, limit, offset and anchor. If it throws, no row changes.
   ///
-  /// An engine updates them in place, if it can; `updateEach(_:)` reads their keys and updates each by itself.
+  /// An engine updates the records in place if it can. The fallback `updateEach(_:)` reads the keys and updates each
+  /// record.
   ///
-  /// - Returns: How many there were.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` where a unique value would stand
-  ///   in two records.
+  /// - Returns: The number of updated records.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` if two records would have the
+  ///   same unique value.
   func update(_ request: UpdateRequest) throws -> Int
 
-  /// Deletes all records of a model, and of no other.
+  /// Deletes all records of one model.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of deleted records.
   /// - Throws: ``PersistenceError``.
   func deleteAll(in schema: ModelSchema) throws -> Int
 
-  /// Runs a closure whose writes are undone where it throws, and which then throws on.
+  /// Runs a closure as a nested transaction, which rolls back if the closure throws; the error is rethrown.
   ///
-  /// - Throws: What the closure throws, and ``PersistenceError``.
+  /// - Throws: The closure's error, and ``PersistenceError``.
   func nested(_ body: () throws -> Void) throws
 }

@@ -1,60 +1,60 @@
-/// Something that a store has and that no model of it says: a view, a trigger, a rule that only its engine keeps.
+/// An object of a store that models cannot express, such as a view or a trigger.
 ///
-/// Whoever copies a store by its models leaves these behind; so a context names them, and tools say them.
+/// A copy by models loses these objects, so a context lists them and tools print the list.
 public struct UnmappedObject: Sendable, Hashable, Codable {
-  /// What kind of thing it is; engines may add kinds of their own.
+  /// The kind of an object; engines may add kinds.
   public struct Kind: RawRepresentable, Sendable, Hashable, Codable {
-    /// The kind in words, such as `foreign key`.
+    /// The name of the kind, such as `foreign key`.
     public let rawValue: String
 
-    /// Makes a kind.
+    /// Creates a kind.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A table that can be no model: its records cannot be read.
+    /// A table that cannot be a model, so that its records cannot be read.
     public static let table = Kind(rawValue: "table")
     /// A view.
     public static let view = Kind(rawValue: "view")
-    /// A table that a module of the engine makes up, such as a full-text index.
+    /// A virtual table of the engine, such as a full-text index.
     public static let virtualTable = Kind(rawValue: "virtual table")
     /// A trigger.
     public static let trigger = Kind(rawValue: "trigger")
     /// A foreign key.
     public static let foreignKey = Kind(rawValue: "foreign key")
-    /// A condition that every record fulfils.
+    /// A check constraint.
     public static let check = Kind(rawValue: "check")
-    /// An order or equality of a field's texts other than that of their bytes.
+    /// A collation other than the order of bytes.
     public static let collation = Kind(rawValue: "collation")
-    /// An index over expressions, over a part of the records, or in another order.
+    /// An index over expressions, over part of the records, or with another order.
     public static let index = Kind(rawValue: "index")
-    /// A value that the engine gives to a field where a record has none.
+    /// A default value of a field.
     public static let defaultValue = Kind(rawValue: "default")
-    /// A field whose values the engine computes.
+    /// A field whose values the engine generates.
     public static let generatedColumn = Kind(rawValue: "generated column")
-    /// A field whose values are of several kinds in the store, and of one in the model.
+    /// A field that contains values of several kinds; a model field has one kind.
     public static let severalKinds = Kind(rawValue: "several kinds")
-    /// Numbers that the engine gives to new records and never again.
+    /// Automatically assigned numbers that are never reused.
     public static let autoIncrement = Kind(rawValue: "autoincrement")
   }
 
-  /// What kind of thing it is.
+  /// The kind of the object.
   public var kind: Kind
-  /// Its name, or a name for it.
+  /// The name of the object, or a description if it has none.
   public var name: String
-  /// The model that it belongs to, where it belongs to one.
+  /// The model that it belongs to; nil if none.
   public var model: String?
-  /// What it says, and what becomes of it, in words.
+  /// The definition of the object, and the effect of a copy on it.
   public var detail: String
-  /// How many records are left behind with it, where that is known.
+  /// The number of records that a copy loses with it; nil if unknown.
   public var records: Int?
 
-  /// Makes a statement.
+  /// Creates a description of an object.
   ///
   /// - Parameters:
-  ///   - kind: What kind of thing it is.
-  ///   - name: Its name, or a name for it.
+  ///   - kind: The kind of the object.
+  ///   - name: The name of the object, or a description if it has none.
   ///   - model: The model that it belongs to.
-  ///   - detail: What it says, in words.
-  ///   - records: How many records are left behind with it.
+  ///   - detail: The definition of the object, and the effect of a copy on it.
+  ///   - records: The number of records that a copy loses with it.
   public init(_ kind: Kind, _ name: String, model: String? = nil, detail: String, records: Int? = nil) {
     self.kind = kind
     self.name = name
@@ -63,6 +63,6 @@ public struct UnmappedObject: Sendable, Hashable, Codable {
     self.records = records
   }
 
-  /// Whether records are left behind that are nowhere else in the store.
-  public var losesRecords: Bool { kind == .table && records != 0 }
+  /// Whether a copy loses records that exist nowhere else in the store.
+  package var losesRecords: Bool { kind == .table && records != 0 }
 }

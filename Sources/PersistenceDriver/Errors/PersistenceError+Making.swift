@@ -1,93 +1,134 @@
+import Foundation
+
 extension PersistenceError {
-  /// Stored data that cannot be what was written.
+  /// Stored data that differs from what was written.
   public static func damaged(_ reason: String) -> PersistenceError {
-    PersistenceError(.damaged, "\(reason); nothing was changed; restore the record or the store from a copy")
+    PersistenceError(
+      .damaged, "\(reason); nothing was changed; restore the record or the store from a backup")
   }
 
-  /// A schema that no store could keep.
-  public static func invalidSchema(_ model: String, _ reason: String) -> PersistenceError {
+  /// A schema that no store can represent.
+  package static func invalidSchema(_ model: String, _ reason: String) -> PersistenceError {
     PersistenceError(.invalidSchema, "the model \(model) cannot be stored: \(reason)", model: model)
   }
 
-  /// A request that makes no sense.
+  /// An invalid request.
   public static func invalidRequest(_ reason: String) -> PersistenceError {
     PersistenceError(.invalidRequest, reason)
   }
 
-  /// A name that is no stored field of a model.
+  /// A name that is not a stored field of a model.
   public static func unknownField(_ field: String, in schema: ModelSchema) -> PersistenceError {
     PersistenceError(
       .unknownField,
-      "\(schema.name) stores no field “\(field)”; its fields are "
+      "\(schema.name) has no stored field “\(field)”; its fields are "
         + schema.fields.map(\.name).joined(separator: ", "),
       model: schema.name, field: field)
   }
 
-  /// A store that was written with another schema than the declared one.
-  public static func schemaMismatch(model: String, location: String, differences: [String])
+  /// A store whose schema of a model differs from the declared one.
+  package static func schemaMismatch(model: String, location: String, differences: [String])
     -> PersistenceError
   {
     PersistenceError(
       .schemaMismatch,
-      "the store was written with another declaration of \(model): "
-        + differences.joined(separator: "; ") + "; use the old declaration, or migrate the store",
+      "the store contains another declaration of \(model): "
+        + differences.joined(separator: "; ") + "; use that declaration, or migrate the store",
       model: model, location: location)
   }
 
-  /// An insert that met an existing key.
+  /// An insert of an existing key.
   public static func duplicateKey(_ key: RecordKey, in schema: ModelSchema) -> PersistenceError {
     PersistenceError(
-      .duplicateKey, "a \(schema.name) of that key exists; use save or update to change it",
+      .duplicateKey, "a \(schema.name) with this key exists; use save or update to change it",
       model: schema.name, field: schema.key.joined(separator: ", "), key: key)
   }
 
-  /// An update that met no record.
+  /// An update of a record that does not exist.
   public static func notFound(_ key: RecordKey, in schema: ModelSchema) -> PersistenceError {
     PersistenceError(
-      .notFound, "there is no \(schema.name) of that key; use save or insert to add it", model: schema.name,
+      .notFound, "no \(schema.name) has this key; use save or insert to add it", model: schema.name,
       key: key)
   }
 
-  /// A second value in a unique index.
+  /// A value that a unique index already contains.
   public static func uniqueViolation(
     _ values: [PersistentValue], of index: IndexSchema, in schema: ModelSchema, key: RecordKey?
   ) -> PersistenceError {
     PersistenceError(
       .uniqueViolation,
-      "another \(schema.name) has the unique value \(values.map { "\($0)" }.joined(separator: ", "))",
+      "another \(schema.name) has the unique value \(values.map { "\($0)" }.joined(separator: ", ")); change one of them",
       model: schema.name, field: index.fields.joined(separator: ", "), key: key)
   }
 
-  /// Another writer that did not finish in time.
+  /// A writer that did not finish within the busy time-out.
   public static func busy(_ location: String, waited: Duration) -> PersistenceError {
     PersistenceError(
       .busy,
-      "another writer held the store for longer than the \(waited) that a writer waits; try again, or "
-        + "raise the busy time-out", location: location)
+      "another writer held the store for longer than the busy time-out of \(waited); retry, or raise the "
+        + "time-out", location: location)
   }
 
-  /// A context, transaction, snapshot or result that was used after its end.
+  /// A context, transaction, snapshot or result that was used after it was closed.
   public static func closed(_ what: String) -> PersistenceError {
-    PersistenceError(.closed, "\(what) is closed and can no longer be used")
+    PersistenceError(.closed, "\(what) is closed; open another one")
   }
 
-  /// A write to a store that may only be read.
+  /// A write to a read-only store.
   public static func readOnly(_ location: String) -> PersistenceError {
     PersistenceError(
-      .readOnly, "the store may only be read; open it for writing, or make its files writable",
+      .readOnly, "the store is read-only; open it for writing, or make its files writable",
       location: location)
   }
 
-  /// Something that a context cannot do.
+  /// A request that a context does not support.
   public static func unsupported(_ what: String, by context: String) -> PersistenceError {
     PersistenceError(.unsupported, "\(context) cannot \(what)")
   }
 
-  /// The outer context, used inside the closure of its own transaction (R1a).
+  /// A use of the outer context inside the closure of its own transaction (R1a).
   public static func insideTransaction(_ location: String) -> PersistenceError {
     PersistenceError(
       .insideTransaction,
-      "the store was used inside the closure of its own transaction, where it would wait for itself; use what "
-        + "the closure was given", location: location)
+      "the closure of a transaction used the outer store, which would wait for itself; use the closure's argument",
+      location: location)
+  }
+}
+
+extension PersistenceError {
+  /// An error of the operating system, with the code of the contract (E5): a full disk is ``Code/storeFull``, a
+  /// missing file or folder ``Code/missingStore``, a missing permission ``Code/accessDenied``, and so on.
+  ///
+  /// It gives contexts with files the same errors.
+  ///
+  /// - Parameters:
+  ///   - number: The value of `errno`, read immediately after the failed call.
+  ///   - attempt: The attempted operation, such as `write the file`.
+  ///   - path: The file or folder.
+  /// - Returns: The error, with the system's code and message.
+  public static func system(_ number: Int32, while attempt: String, at path: String) -> PersistenceError {
+    let (code, advice) = meaning(of: number)
+    return PersistenceError(
+      code, "could not \(attempt) \(path): \(advice)", location: path,
+      engineError: EngineError(engine: "POSIX", code: Int(number), message: String(cString: strerror(number)))
+    )
+  }
+
+  private static func meaning(of number: Int32) -> (Code, String) {
+    switch number {
+    case ENOSPC, EDQUOT, EFBIG: (.storeFull, "nothing was changed; free space on the disk")
+    case EROFS: (.readOnly, "the file system is read-only; open the store read-only")
+    case EACCES, EPERM:
+      (.accessDenied, "permission is denied; allow this user to read and write the store and its folder")
+    case ENOENT: (.missingStore, "it does not exist; check the path")
+    case ENOTDIR, EISDIR, ELOOP:
+      (
+        .notAStore,
+        "a component of the path is a file instead of a folder, or a folder instead of a file; check the path"
+      )
+    case EMFILE, ENFILE: (.inputOutput, "too many files are open; raise the limit of open files")
+    case ENAMETOOLONG: (.valueTooLarge, "the name is too long for the file system; shorten it")
+    default: (.inputOutput, "check the storage medium")
+    }
   }
 }

@@ -1,28 +1,29 @@
-/// The one error type of the package (contract E2).
+/// The error type of the package (contract E2).
 ///
-/// An error has a stable ``Code`` to switch on, a message that says what was tried, where, why it failed and
-/// what to do, the model, field and key it is about where there are any, and the engine's own code and message
-/// beneath.
+/// An error has a stable ``Code`` to switch on, and a message that states what failed, why, and what to do. It also
+/// has the affected model, field and key, if any, and the engine's own code and message.
 public struct PersistenceError: Error, Sendable {
-  /// A stable name for a kind of failure, to compare and switch on.
+  /// A stable code for a kind of failure.
   public struct Code: RawRepresentable, Sendable, Hashable, Codable {
     /// The code's stable text.
     public let rawValue: String
 
-    /// Makes a code; contexts by other authors may add their own, with a prefix of theirs.
+    /// Creates a code.
+    ///
+    /// Third-party contexts may add codes with their own prefix.
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
-  /// What the engine under a context said.
+  /// The error of the engine under a context.
   public struct EngineError: Sendable, Hashable, CustomStringConvertible {
     /// The engine, such as `SQLite`.
     public var engine: String
-    /// The engine's own number for the failure.
+    /// The engine's own error code.
     public var code: Int
-    /// The engine's own words.
+    /// The engine's own message.
     public var message: String
 
-    /// Makes an engine's error.
+    /// Creates an engine's error.
     public init(engine: String, code: Int, message: String) {
       self.engine = engine
       self.code = code
@@ -35,20 +36,20 @@ public struct PersistenceError: Error, Sendable {
 
   /// The kind of failure.
   public var code: Code
-  /// What was tried, where, why it failed and what to do.
+  /// What failed, why, and what to do.
   public var message: String
-  /// The model that it is about.
+  /// The affected model.
   public var model: String?
-  /// The stored name of the field that it is about.
+  /// The stored name of the affected field.
   public var field: String?
-  /// The primary key of the record that it is about.
+  /// The primary key of the affected record.
   public var key: RecordKey?
-  /// The store that it is about, without secrets.
+  /// The affected store's location, without secrets.
   public var location: String?
-  /// What the engine said.
+  /// The engine's error.
   public var engineError: EngineError?
 
-  /// Makes an error.
+  /// Creates an error.
   public init(
     _ code: Code, _ message: String, model: String? = nil, field: String? = nil, key: RecordKey? = nil,
     location: String? = nil, engineError: EngineError? = nil
@@ -62,10 +63,10 @@ public struct PersistenceError: Error, Sendable {
     self.engineError = engineError
   }
 
-  /// Whether trying the same again later may succeed without anything being repaired.
+  /// Whether a retry may succeed without any repair.
   public var isRetryable: Bool { code == .busy || code == .timedOut || code == .unreachable }
 
-  /// The error with whatever is not yet known of its place filled in.
+  /// The error with its missing model, key and location filled in.
   public func at(
     model: String? = nil, key: @autoclosure () -> RecordKey? = nil, location: String? = nil
   ) -> PersistenceError {
@@ -89,4 +90,71 @@ extension PersistenceError: CustomStringConvertible {
     if let engineError { text += " (\(engineError))" }
     return text
   }
+}
+
+extension PersistenceError.Code {
+  /// The context does not support the model (contract E1).
+  public static let incompatibleContext = Self(rawValue: "incompatibleContext")
+  /// An insert found an existing record with the key (W1).
+  public static let duplicateKey = Self(rawValue: "duplicateKey")
+  /// An update or `write` found no record with the key (W1).
+  public static let notFound = Self(rawValue: "notFound")
+  /// A unique index already contains the value (W4).
+  public static let uniqueViolation = Self(rawValue: "uniqueViolation")
+  /// A key path or name is not a stored field (E3).
+  public static let unknownField = Self(rawValue: "unknownField")
+  /// The store was written with another schema (E4).
+  public static let schemaMismatch = Self(rawValue: "schemaMismatch")
+  /// No store can represent the declared schema.
+  public static let invalidSchema = Self(rawValue: "invalidSchema")
+  /// A request is invalid: a negative limit, a malformed pattern, a value of the wrong kind (O4, V7).
+  public static let invalidRequest = Self(rawValue: "invalidRequest")
+  /// A text search exceeded its step limit (V7).
+  public static let patternTooSlow = Self(rawValue: "patternTooSlow")
+  /// A value exceeds a limit of the context, such as a key or blob that is too long.
+  public static let valueTooLarge = Self(rawValue: "valueTooLarge")
+  /// Another writer did not finish within the busy time-out (W6); a retry may succeed.
+  public static let busy = Self(rawValue: "busy")
+  /// The closure of a transaction used the outer repository (R1a).
+  public static let insideTransaction = Self(rawValue: "insideTransaction")
+  /// The stored state is not the one that the change is based on; read it again and repeat the change.
+  public static let conflict = Self(rawValue: "conflict")
+  /// The calling task was cancelled.
+  public static let cancelled = Self(rawValue: "cancelled")
+  /// No answer arrived in time.
+  ///
+  /// A write may or may not have been applied; a retry may succeed.
+  public static let timedOut = Self(rawValue: "timedOut")
+  /// The server is unreachable, or its answer was incomplete; a retry may succeed.
+  public static let unreachable = Self(rawValue: "unreachable")
+  /// The server rejected the credentials, or denies the request.
+  public static let unauthorized = Self(rawValue: "unauthorized")
+  /// A transaction, snapshot, result or context was used after it was closed.
+  public static let closed = Self(rawValue: "closed")
+  /// The store is read-only.
+  public static let readOnly = Self(rawValue: "readOnly")
+  /// A copy into the store is unfinished: the store contains only part of the records.
+  public static let incompleteStore = Self(rawValue: "incompleteStore")
+  /// The path does not exist, and the store may not be created.
+  public static let missingStore = Self(rawValue: "missingStore")
+  /// The path exists, but is not a store of this kind (E5).
+  public static let notAStore = Self(rawValue: "notAStore")
+  /// Stored data is damaged (E5, R4).
+  public static let damaged = Self(rawValue: "damaged")
+  /// Another program changed a record that a live result still shows (R2).
+  public static let changedOutside = Self(rawValue: "changedOutside")
+  /// The disk is full, or the store has reached its size limit (E5, E7).
+  public static let storeFull = Self(rawValue: "storeFull")
+  /// The operating system denied access.
+  public static let accessDenied = Self(rawValue: "accessDenied")
+  /// Reading or writing the storage medium failed (E5).
+  public static let inputOutput = Self(rawValue: "inputOutput")
+  /// A store URL is malformed, or has an unknown scheme, option or value.
+  public static let invalidURL = Self(rawValue: "invalidURL")
+  /// The context does not support the request.
+  public static let unsupported = Self(rawValue: "unsupported")
+  /// A value could not be encoded.
+  public static let encodingFailed = Self(rawValue: "encodingFailed")
+  /// The engine failed in a way that has no specific code.
+  public static let engineFailure = Self(rawValue: "engineFailure")
 }

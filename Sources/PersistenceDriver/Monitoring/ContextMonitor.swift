@@ -2,22 +2,22 @@ import Synchronization
 
 public import Logging
 
-/// Watches over one context: logs what it does, and tracks the results that pin its snapshots.
+/// Monitors one context: logs its work and tracks the results that pin its snapshots.
 public final class ContextMonitor: Sendable {
-  /// What is watched, and where it is reported.
+  /// The settings of the monitor.
   public let settings: Monitoring
 
-  /// The logger, with the store's location in its metadata.
+  /// The logger, with the location of the store in its metadata.
   public let logger: Logger
 
   private let pins = Mutex(Pins())
   private let wholeness = Atomic<Bool>(false)
 
-  /// Makes a monitor for a store.
+  /// Creates a monitor for a store.
   ///
   /// - Parameters:
-  ///   - settings: What is watched.
-  ///   - location: The store, without secrets.
+  ///   - settings: The settings.
+  ///   - location: The location of the store, without secrets.
   public init(_ settings: Monitoring, location: String) {
     self.settings = settings
     var logger = settings.logger
@@ -25,31 +25,31 @@ public final class ContextMonitor: Sendable {
     self.logger = logger
   }
 
-  /// Whether the store has been found to hold everything that it should: no migration into it is unfinished.
+  /// Whether the store is known to be complete, that is, no copy into it is unfinished.
   public var isKnownComplete: Bool { wholeness.load(ordering: .relaxed) }
 
-  /// Notes what is known of that; what begins to fill the store says that it is not complete.
-  public func note(isComplete: Bool) { wholeness.store(isComplete, ordering: .relaxed) }
+  /// Sets ``isKnownComplete``. Code that begins to fill the store sets it to false.
+  package func note(isComplete: Bool) { wholeness.store(isComplete, ordering: .relaxed) }
 
   /// Reports that the store was opened.
   public func opened(_ details: @autoclosure () -> String) {
     logger.debug("opened", metadata: ["details": .string(details())])
   }
 
-  /// Reports that work which a killed process left behind was finished or undone.
+  /// Reports recovery: the store completed or rolled back the work of a killed process.
   public func recovered(_ details: @autoclosure () -> String) {
     logger.notice("recovered", metadata: ["details": .string(details())])
   }
 
-  /// Measures a request and reports it, with its plan, where it was slow.
+  /// Measures a request and reports it, with its plan, if it was slow.
   ///
   /// - Parameters:
-  ///   - request: What was asked; its shape is logged, its values at debug level only.
-  ///   - plan: Asked for the plan where the request was slow.
-  ///   - body: The work.
-  /// - Returns: What the work returns.
-  /// - Throws: What the work throws.
-  public func measure<Result>(
+  ///   - request: The request. Its shape is logged; its values are logged at debug level only.
+  ///   - plan: Returns the plan of a slow request.
+  ///   - body: Answers the request.
+  /// - Returns: The result of the closure.
+  /// - Throws: The closure's error.
+  package func measure<Result>(
     _ request: FetchRequest, plan: () throws -> QueryPlan, _ body: () throws -> Result
   ) rethrows -> Result {
     let start = ContinuousClock.now
@@ -71,11 +71,11 @@ public final class ContextMonitor: Sendable {
 extension ContextMonitor {
   private struct Pins {
     var next: UInt64 = 0
-    /// In the order of their tokens: few, and a dictionary would be made for its key's type when a store's first
-    /// result is, which takes as long as reading it.
+    /// The pins, in the order of their tokens. There are few, and creating a dictionary for the first result takes as
+    /// long as reading it.
     var held: [Pin] = []
 
-    /// Where the pin of a token stands; nil where it was released.
+    /// The index of a token's pin; nil if the pin was released.
     func index(of token: UInt64) -> Int? {
       var (low, high) = (0, held.count)
       while low < high {
@@ -94,13 +94,13 @@ extension ContextMonitor {
     var isReported = false
   }
 
-  /// Notes that a result pins a snapshot, and reports those that have been held for too long.
+  /// Records that a result pins a snapshot, and reports results held for too long.
   ///
   /// - Parameters:
-  ///   - request: What the result shows.
-  ///   - place: Where in the sources it was asked for.
+  ///   - request: The request of the result.
+  ///   - place: The call site of the fetch.
   /// - Returns: A token for ``released(_:)``.
-  public func pinned(_ request: FetchRequest, place: CallSite) -> UInt64 {
+  package func pinned(_ request: FetchRequest, place: CallSite) -> UInt64 {
     let token = pins.withLock { pins in
       pins.next += 1
       pins.held.append(Pin(token: pins.next, place: place, request: request.shape, since: .now))
@@ -110,20 +110,20 @@ extension ContextMonitor {
     return token
   }
 
-  /// Notes that a result was released, and reports it where it was held for too long.
-  public func released(_ token: UInt64) {
+  /// Records that a result was released, and reports it if it was held for too long.
+  package func released(_ token: UInt64) {
     let pin = pins.withLock { pins in pins.index(of: token).map { pins.held.remove(at: $0) } }
     guard let pin else { return }
     let duration = ContinuousClock.now - pin.since
     if duration > settings.longHeldResult, !pin.isReported { report(pin, duration) }
   }
 
-  /// How many results pin a snapshot now.
+  /// The number of results that pin a snapshot.
   public var liveResults: Int { pins.withLock(\.held.count) }
 
-  /// Reports results that have been held for longer than ``Monitoring/longHeldResult``, each once.
+  /// Reports each result that is held for longer than ``Monitoring/longHeldResult``, once.
   ///
-  /// It is called whenever a result is made and whenever a transaction commits.
+  /// Drivers call it after each commit.
   public func reportLongHeldResults() {
     let now = ContinuousClock.now
     let late = pins.withLock { pins -> [Pin] in
@@ -141,7 +141,7 @@ extension ContextMonitor {
 
   private func report(_ pin: Pin, _ duration: Duration) {
     logger.warning(
-      "a result was held for long: it keeps the store from reusing space",
+      "a result held for too long prevents the store from reusing space; release it",
       metadata: [
         "place": .string("\(pin.place)"), "request": .string(pin.request), "duration": .string("\(duration)"),
       ])

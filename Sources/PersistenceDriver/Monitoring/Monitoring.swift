@@ -1,32 +1,32 @@
 public import Logging
 
-/// What a context is told to watch, and where it reports.
+/// The settings of a context's monitor.
 ///
-/// Values of a user are logged at debug level and below only.
+/// User values are logged at debug level and below only.
 public struct Monitoring: Sendable {
-  /// Where opening, recovery, slow requests and long-held results are reported.
+  /// The logger for opening, recovery, slow requests and long-held results.
   public var logger: Logger
 
-  /// Requests that take longer are reported with their plan.
+  /// The duration after which a request is reported, with its plan.
   public var slowRequest: Duration
 
-  /// Results that pin a snapshot for longer are reported with the place that made them, since they keep the
+  /// The duration after which a result that pins a snapshot is reported, with its call site. Such results prevent the
   /// store from reusing space.
   public var longHeldResult: Duration
 
-  /// Called when reading a page fails in the middle of a plain `for` over a result, which then ends.
+  /// The closure that is called if a page cannot be read during a plain `for` over a result; the iteration then ends.
   ///
-  /// Where it is nil, the program is stopped with the error's message (contract R4); the throwing routes of a result
-  /// throw instead, in either case.
+  /// If it is nil, the program stops with the error's message (contract R4). The throwing methods of a result throw in
+  /// either case.
   public var readFailureHandler: (@Sendable (PersistenceError) -> Void)?
 
-  /// Makes a statement of what to watch.
+  /// Creates settings.
   ///
   /// - Parameters:
-  ///   - logger: Where reports go; the default has the label `persistence`.
-  ///   - slowRequest: How long a request may take; 1 second by default.
-  ///   - longHeldResult: How long a result may pin a snapshot; 60 seconds by default.
-  ///   - readFailureHandler: What is done when a plain iteration meets a failure.
+  ///   - logger: The logger; the default has the label `persistence`.
+  ///   - slowRequest: The duration after which a request is slow; 1 second by default.
+  ///   - longHeldResult: The duration after which a result is long-held; 60 seconds by default.
+  ///   - readFailureHandler: Called if a plain iteration cannot read a page.
   public init(
     logger: Logger = Logger(label: "persistence"), slowRequest: Duration = .seconds(1),
     longHeldResult: Duration = .seconds(60),
@@ -37,4 +37,21 @@ public struct Monitoring: Sendable {
     self.longHeldResult = longHeldResult
     self.readFailureHandler = readFailureHandler
   }
+}
+
+/// A call site in the sources, for reports.
+package struct CallSite: Sendable, Hashable, CustomStringConvertible {
+  /// The file, in the form of `#fileID`.
+  package var fileID: String
+  /// The line.
+  package var line: UInt
+
+  /// Creates a call site; by default that of the caller.
+  package init(fileID: String = #fileID, line: UInt = #line) {
+    self.fileID = fileID
+    self.line = line
+  }
+
+  /// The call site as text, such as `Module/File.swift:12`.
+  package var description: String { "\(fileID):\(line)" }
 }

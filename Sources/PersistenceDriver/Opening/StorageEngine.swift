@@ -1,14 +1,14 @@
-/// A kind of store that a URL may name: an engine's scheme, its options, and how it is opened.
+/// An engine that URLs can name: its scheme, its options, and a closure that opens a store.
 ///
-/// Every backend adds a static member of its own (`.sqlite`, `.lmdb`, `.json`), and so does a third party's.
+/// Each engine adds a static member (`.sqlite`, `.lmdb`, `.json`). Third-party engines do the same.
 public struct StorageEngine: Sendable {
-  /// The scheme that names the engine, in lower case.
+  /// The URL scheme of the engine, in lower case.
   public let scheme: String
 
-  /// The options that its URLs may carry.
+  /// The options that URLs of this scheme accept.
   public let options: [StoreOption]
 
-  /// Whether a URL's path is that of a file or folder; not where it names a place on a server.
+  /// Whether a URL's path is a file or folder; false if it is a location on a server.
   public let hasFiles: Bool
 
   private let make: @Sendable (StoreURL, StoreOptions, Monitoring) throws -> any PersistentContext
@@ -17,9 +17,9 @@ public struct StorageEngine: Sendable {
   ///
   /// - Parameters:
   ///   - scheme: The scheme, in lower case.
-  ///   - options: The options that URLs may carry; others are refused before `open` is called.
-  ///   - hasFiles: Whether a URL's path is that of a file or folder.
-  ///   - open: Opens a store; the options have been checked.
+  ///   - options: The options that URLs accept; others are rejected before `open` is called.
+  ///   - hasFiles: Whether a URL's path is a file or folder.
+  ///   - open: Opens a store. Its options are validated.
   public init(
     scheme: String, options: [StoreOption], hasFiles: Bool = true,
     open: @escaping @Sendable (StoreURL, StoreOptions, Monitoring) throws -> any PersistentContext
@@ -34,10 +34,10 @@ public struct StorageEngine: Sendable {
   ///
   /// - Parameters:
   ///   - url: A URL of this engine's scheme.
-  ///   - monitoring: What the context watches and where it reports.
+  ///   - monitoring: The settings of the context's monitor.
   /// - Returns: The open context.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where an option or value is
-  ///   unknown, and whatever opening meets.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` if an option or value is
+  ///   invalid, and any error of opening the store.
   public func open(_ url: StoreURL, monitoring: Monitoring) throws -> any PersistentContext {
     try make(url, StoreOptions(url, known: options), monitoring)
   }

@@ -1,16 +1,16 @@
-/// One option that an engine's URLs may carry, with the values that it takes.
+/// An option of an engine's URLs, with the values that it accepts.
 public struct StoreOption: Sendable, Hashable {
-  /// What values an option takes.
+  /// The values that an option accepts.
   public enum Values: Sendable, Hashable {
     /// One of these words.
     case choice([String])
     /// `true` or `false`.
     case flag
-    /// A whole number in a range.
+    /// An integer in a range.
     case integer(ClosedRange<Int>)
     /// A number of bytes, such as `4096`, `64KiB`, `1MiB`, `2GiB` or `1TiB`, in a range.
     case bytes(ClosedRange<Int>)
-    /// A time, such as `500ms`, `5s` or `2min`.
+    /// A duration, such as `500ms`, `5s` or `2min`.
     case duration
     /// Any text.
     case text
@@ -18,9 +18,9 @@ public struct StoreOption: Sendable, Hashable {
 
   /// The option's name in a URL.
   public let name: String
-  /// The values that it takes.
+  /// The values that the option accepts.
   public let values: Values
-  /// What it does, in one line.
+  /// The effect of the option, in one line.
   public let summary: String
 
   /// Declares an option.
@@ -30,16 +30,94 @@ public struct StoreOption: Sendable, Hashable {
     self.summary = summary
   }
 
-  /// The values that it takes, in words.
-  public var accepted: String {
+  /// The accepted values as text.
+  package var accepted: String {
     switch values {
     case .choice(let words): words.joined(separator: ", ")
     case .flag: "true, false"
-    case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    case .integer(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
     case .bytes(let range):
-      "a number of bytes from \(range.lowerBound) to \(range.upperBound), with KiB, MiB, GiB or TiB if wished"
-    case .duration: "a time such as 500ms, 5s or 2min"
+      "a number of bytes from \(range.lowerBound) to \(range.upperBound), optionally with KiB, MiB, GiB or TiB"
+    case .duration: "a duration such as 500ms, 5s or 2min"
     case .text: "any text"
     }
+  }
+}
+
+/// The validated options of a URL: the engine knows each of them, and each has an accepted value.
+public struct StoreOptions: Sendable {
+  private let url: StoreURL
+
+  /// Validates the options of a URL.
+  ///
+  /// - Parameters:
+  ///   - url: The URL.
+  ///   - known: The options that the engine knows.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` and the known options.
+  package init(_ url: StoreURL, known: [StoreOption]) throws {
+    self.url = url
+    for (name, value) in url.options.sorted(by: { $0.key < $1.key }) {
+      guard let option = known.first(where: { $0.name == name }) else {
+        let list = known.map(\.name).joined(separator: ", ")
+        throw PersistenceError(
+          .invalidURL,
+          "\(url.scheme): has no option “\(name)”; "
+            + (known.isEmpty ? "remove it" : "the options are \(list)"), location: "\(url)")
+      }
+      guard option.accepts(value) else {
+        throw PersistenceError(
+          .invalidURL, "the option \(name) cannot be “\(value)”; it accepts \(option.accepted)",
+          location: "\(url)")
+      }
+    }
+  }
+
+  /// The value of an option as text; nil if the URL does not have it.
+  public subscript(_ name: String) -> String? { url.options[name] }
+
+  /// The value of a ``StoreOption/Values-swift.enum/flag``; nil if the URL does not have it.
+  public func flag(_ name: String) -> Bool? { self[name].map { $0 == "true" } }
+
+  /// The value of an ``StoreOption/Values-swift.enum/integer(_:)``; nil if the URL does not have it.
+  public func integer(_ name: String) -> Int? { self[name].flatMap { Int($0) } }
+
+  /// The value of a ``StoreOption/Values-swift.enum/bytes(_:)``; nil if the URL does not have it.
+  public func bytes(_ name: String) -> Int? { self[name].flatMap(StoreOption.parseBytes) }
+
+  /// The value of a ``StoreOption/Values-swift.enum/duration``; nil if the URL does not have it.
+  public func duration(_ name: String) -> Duration? { self[name].flatMap(StoreOption.parseDuration) }
+}
+
+extension StoreOption {
+  func accepts(_ value: String) -> Bool {
+    switch values {
+    case .choice(let words): words.contains(value)
+    case .flag: value == "true" || value == "false"
+    case .integer(let range): Int(value).map(range.contains) ?? false
+    case .bytes(let range): Self.parseBytes(value).map(range.contains) ?? false
+    case .duration: Self.parseDuration(value) != nil
+    case .text: true
+    }
+  }
+
+  static func parseBytes(_ text: String) -> Int? {
+    let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)]
+    for (unit, shift) in units where text.hasSuffix(unit) {
+      guard let number = Int(text.dropLast(3)), number >= 0 else { return nil }
+      let (bytes, overflow) = number.multipliedReportingOverflow(by: 1 << shift)
+      return overflow ? nil : bytes
+    }
+    return Int(text).flatMap { $0 >= 0 ? $0 : nil }
+  }
+
+  static func parseDuration(_ text: String) -> Duration? {
+    let units = [("ms", 1), ("min", 60_000), ("s", 1_000)]
+    for (unit, milliseconds) in units where text.hasSuffix(unit) {
+      guard let number = Int(text.dropLast(unit.count)), number >= 0, number <= 1_000_000_000 else {
+        return nil
+      }
+      return .milliseconds(number * milliseconds)
+    }
+    return nil
   }
 }

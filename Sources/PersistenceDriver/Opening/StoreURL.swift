@@ -1,18 +1,18 @@
 import Foundation
 
-/// Where a store is and how it is opened, as one line of configuration: `scheme:path?option=value&…`.
+/// The URL of a store, with the options for opening it: `scheme:path?option=value&…`.
 ///
-/// The path is taken as it stands, with `%` escapes decoded: relative to the working directory, or absolute.
-/// `sqlite:movies.sqlite?synchronous=full`, `lmdb:/var/lib/movies`, `memory:`. Two slashes after the scheme are
-/// allowed, so `sqlite:///var/x` is the path `/var/x` and `sqlite://x` the path `x`.
+/// The path is absolute, or relative to the working directory; its `%` escapes are decoded. Examples are
+/// `sqlite:movies.sqlite?synchronous=full`, `lmdb:/var/lib/movies` and `memory:`. The scheme may be followed by two
+/// slashes: `sqlite:///var/x` has the path `/var/x`, and `sqlite://x` the path `x`.
 public struct StoreURL: Sendable, Hashable {
-  /// The scheme, in lower case: which engine.
+  /// The scheme of the engine, in lower case.
   public let scheme: String
 
-  /// The path, with escapes decoded; empty where there is none.
+  /// The path, with escapes decoded; may be empty.
   public let path: String
 
-  /// Whether two slashes follow the scheme, so that user information may stand before the path.
+  /// Whether two slashes follow the scheme, so that user information may precede the path.
   private let hasSlashes: Bool
 
   /// The options, by name.
@@ -21,17 +21,17 @@ public struct StoreURL: Sendable, Hashable {
   /// Parses a URL.
   ///
   /// - Parameter text: The URL.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where there is no scheme, an
-  ///   escape is malformed, or an option has no value or stands twice.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` if the scheme is missing, an
+  ///   escape is malformed, or an option has no value or occurs twice.
   public init(_ text: String) throws {
     func invalid(_ reason: String) -> PersistenceError {
       PersistenceError(
         .invalidURL,
-        "“\(Self.redacted(text))” is no store URL: \(reason); one looks like sqlite:movies.sqlite")
+        "“\(Self.redacted(text))” is not a store URL: \(reason); an example is sqlite:movies.sqlite")
     }
-    // By bytes: what follows a separator may be a scalar that would combine with it to one character.
+    // Split by bytes, because a combining scalar after a separator would form one character with it.
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), colon != text.startIndex else {
-      throw invalid("it names no scheme")
+      throw invalid("it has no scheme")
     }
     let scheme = text[..<colon].lowercased()
     guard scheme.utf8.allSatisfy(Self.isSchemeByte) else { throw invalid("its scheme is malformed") }
@@ -44,7 +44,7 @@ public struct StoreURL: Sendable, Hashable {
     hasSlashes = rest.utf8.starts(with: "//".utf8)
     if hasSlashes { rest = Substring(rest.utf8.dropFirst(2)) }
     guard let path = Self.withoutEscapes(rest) else { throw invalid("an escape in its path is malformed") }
-    guard !path.utf8.contains(0) else { throw invalid("its path holds U+0000") }
+    guard !path.utf8.contains(0) else { throw invalid("its path contains U+0000") }
     var options: [String: String] = [:]
     for pair in (query ?? "").parts("&", omittingEmpty: true) {
       let parts = pair.parts("=", maxSplits: 1)
@@ -52,7 +52,7 @@ public struct StoreURL: Sendable, Hashable {
         let value = Self.withoutEscapes(parts[1])
       else { throw invalid("its option “\(parts[0])” is not of the form name=value") }
       guard options.updateValue(value, forKey: name) == nil else {
-        throw invalid("its option “\(name)” stands twice")
+        throw invalid("its option “\(name)” occurs twice")
       }
     }
     self.scheme = scheme
@@ -60,12 +60,13 @@ public struct StoreURL: Sendable, Hashable {
     self.options = options
   }
 
-  /// The URL without what may be secret: user information and the values of options named like a password.
-  public static func redacted(_ text: String) -> String {
+  /// The URL without secrets: user information, and the values of options with names like a password's.
+  package static func redacted(_ text: String) -> String {
     var text = text
     if let slashes = text.range(of: "://") {
       let rest = text[slashes.upperBound...]
-      // A password may hold what ends a host elsewhere: rather too much is hidden. A third slash begins a path.
+      // A password may contain the end of a host, so too much is hidden rather than too little. A third slash begins
+      // a path.
       if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")), rest.utf8.first != UInt8(ascii: "/") {
         text.replaceSubrange(slashes.upperBound..<at, with: "***")
       }
@@ -80,7 +81,7 @@ public struct StoreURL: Sendable, Hashable {
     return text[..<query] + shown.joined(separator: "&")
   }
 
-  /// The text that percent-encoded text stands for; nil where an escape is malformed.
+  /// The text with percent escapes decoded; nil if an escape is malformed.
   private static func withoutEscapes(_ text: Substring) -> String? {
     text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : String(text)
   }
@@ -96,7 +97,7 @@ public struct StoreURL: Sendable, Hashable {
 }
 
 extension StoreURL: CustomStringConvertible {
-  /// The URL, escapes made anew where they are needed and secrets hidden.
+  /// The URL with necessary escapes and without secrets.
   public var description: String {
     let path = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     let query = options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")

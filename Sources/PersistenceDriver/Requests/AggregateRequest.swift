@@ -1,27 +1,29 @@
 import PersistencePrimitives
 
-/// What a driver is asked to compute over the rows of a request, for all of them or group by group.
+/// A request to aggregate rows, as a whole or by group.
 ///
-/// It is checked when it is made, as ``FetchRequest`` is.
+/// It is validated when it is created, like ``FetchRequest``.
 public struct AggregateRequest: Sendable, Hashable {
-  /// The rows; their order, limit, offset and anchor decide which rows count, not the order of groups.
+  /// The rows.
+  ///
+  /// Their order, limit, offset and anchor select rows; they do not order the groups.
   public let rows: FetchRequest
 
-  /// The fields whose equal values make a group; where there are none, all rows are one group.
+  /// The fields to group by; if empty, all rows are one group.
   public let grouping: [String]
 
-  /// What is computed for each group.
+  /// The aggregates of each group.
   public let aggregates: [Aggregate]
 
-  /// Makes a request and checks it.
+  /// Creates and validates a request.
   ///
   /// - Parameters:
   ///   - rows: The rows.
-  ///   - grouping: The fields whose equal values make a group.
-  ///   - aggregates: What is computed for each group; none gives the groups alone, that is, the distinct values.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` where a field does not exist,
-  ///   and ``PersistenceError/Code/invalidRequest`` where a document is grouped by or compared, or a sum is asked of
-  ///   what is no number.
+  ///   - grouping: The fields to group by.
+  ///   - aggregates: The aggregates of each group; if empty, the groups are the distinct values.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if a field does not exist,
+  ///   and ``PersistenceError/Code/invalidRequest`` if it groups by or compares a document, or sums a field that is not
+  ///   a number.
   public init(_ rows: FetchRequest, grouping: [String] = [], aggregates: [Aggregate]) throws {
     let schema = rows.schema
     func field(_ name: String) throws -> FieldSchema {
@@ -31,7 +33,8 @@ public struct AggregateRequest: Sendable, Hashable {
       return field
     }
     for name in grouping where try !field(name).kind.isOrdered {
-      throw PersistenceError.invalidRequest("\(schema.name) cannot be grouped by the document “\(name)”")
+      throw PersistenceError.invalidRequest(
+        "\(schema.name) cannot be grouped by “\(name)”, which is a document; group by another field")
     }
     for aggregate in aggregates {
       guard let name = aggregate.field else { continue }
@@ -41,12 +44,12 @@ public struct AggregateRequest: Sendable, Hashable {
       case .minimum, .maximum:
         guard kind.isOrdered else {
           throw PersistenceError.invalidRequest(
-            "“\(name)” of \(schema.name) is a document, which has no order")
+            "“\(name)” of \(schema.name) is a document and has no order; compare another field")
         }
       case .sum, .average:
         guard kind.isNumber else {
           throw PersistenceError.invalidRequest(
-            "“\(name)” of \(schema.name) is \(kind.rawValue), which cannot be added up")
+            "“\(name)” of \(schema.name) has the kind \(kind.rawValue) and cannot be added; sum a number")
         }
       }
     }
@@ -57,13 +60,13 @@ public struct AggregateRequest: Sendable, Hashable {
 }
 
 extension AggregateRequest {
-  /// Whether two requests ask for the same of the same rows; names are the same byte for byte.
+  /// Whether two requests have the same rows, groups and aggregates; names are compared by their bytes.
   public static func == (left: AggregateRequest, right: AggregateRequest) -> Bool {
     left.rows == right.rows && left.aggregates == right.aggregates
       && left.grouping.map(StoredName.init) == right.grouping.map(StoredName.init)
   }
 
-  /// Feeds the request into a hasher.
+  /// Hashes the request.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(rows)
     hasher.combine(aggregates)
@@ -72,10 +75,10 @@ extension AggregateRequest {
 }
 
 extension AggregateRequest: CustomStringConvertible {
-  /// The request as text, with its values: for people and debug logs.
+  /// The request as text with its values, for debug logs.
   public var description: String { text(rows.description) }
 
-  /// The request as text without any value: what may be logged at any level.
+  /// The request as text without values, for logs at any level.
   public var shape: String { text(rows.shape) }
 
   private func text(_ rows: String) -> String {
@@ -86,6 +89,85 @@ extension AggregateRequest: CustomStringConvertible {
 }
 
 extension FieldKind {
-  /// Whether values of this kind can be added up.
+  /// Whether values of this kind can be added.
   public var isNumber: Bool { isInteger || self == .float || self == .double || self == .decimal }
+}
+
+/// A value computed over rows: their count, or an aggregate of a field.
+///
+/// All aggregates except the count ignore nil. The minimum and maximum use the contract's order, in which NaN is the
+/// greatest number (V4). Sums are exact and rounded once, so they do not depend on the order of rows. The sum of
+/// integers is a 64-bit integer, of floating-point numbers a double, of decimals a decimal with 38 digits. An average
+/// divides the exact sum. A sum or average over a NaN is NaN.
+public enum Aggregate: Sendable, Hashable, Codable {
+  /// The number of rows.
+  case count
+  /// The least value of a field; nil if it has no values.
+  case minimum(of: String)
+  /// The greatest value of a field; nil if it has no values.
+  case maximum(of: String)
+  /// The sum of a numeric field; zero if it has no values.
+  case sum(of: String)
+  /// The average of a numeric field: a decimal for decimals, otherwise a double; nil if it has no values.
+  case average(of: String)
+
+  /// The aggregated field; nil for the count.
+  public var field: String? {
+    switch self {
+    case .count: nil
+    case .minimum(let field), .maximum(let field), .sum(let field), .average(let field): field
+    }
+  }
+}
+
+extension Aggregate {
+  /// Whether two aggregates compute the same over the same field; names are compared by their bytes.
+  public static func == (left: Aggregate, right: Aggregate) -> Bool {
+    left.number == right.number && left.field.map(StoredName.init) == right.field.map(StoredName.init)
+  }
+
+  /// Hashes the computation and the field.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(number)
+    hasher.combine(field.map(StoredName.init))
+  }
+
+  /// A number for each computation.
+  private var number: Int {
+    switch self {
+    case .count: 0
+    case .minimum: 1
+    case .maximum: 2
+    case .sum: 3
+    case .average: 4
+    }
+  }
+}
+
+extension Aggregate: CustomStringConvertible {
+  /// The aggregate as text, such as `sum(budget)`.
+  public var description: String {
+    switch self {
+    case .count: "count"
+    case .minimum(let field): "min(\(field))"
+    case .maximum(let field): "max(\(field))"
+    case .sum(let field): "sum(\(field))"
+    case .average(let field): "average(\(field))"
+    }
+  }
+}
+
+/// One group of the answer to an ``AggregateRequest``.
+public struct AggregateGroup: Sendable, Hashable {
+  /// The values of the grouping fields.
+  public let key: [PersistentValue]
+
+  /// One value for each aggregate of the request.
+  public let values: [PersistentValue]
+
+  /// Creates a group.
+  public init(key: [PersistentValue], values: [PersistentValue]) {
+    self.key = key
+    self.values = values
+  }
 }

@@ -1,49 +1,53 @@
 import PersistencePrimitives
 
-/// What a driver is asked for: rows of one model, filtered, ordered and cut to a page.
+/// A request for rows of one model: filter, order and page.
 ///
-/// A request is checked when it is made, so a driver can trust it: every field exists, every value is of its
-/// field's kind, patterns are well formed, limits are not negative, and only ordered kinds are ordered by.
+/// A request is validated when it is created, so a driver can trust it. Every field exists, every value has its
+/// field's kind, patterns are well formed, limits are not negative, and the order uses ordered kinds only.
 public struct FetchRequest: Sendable, Hashable {
   /// The model.
   public let schema: ModelSchema
 
-  /// Which rows; nil for all.
+  /// The filter; nil for all rows.
   public let predicate: PredicateNode?
 
-  /// The order that was asked for, without the ties.
+  /// The requested order, without tie-breakers.
   public let order: [FieldOrder]
 
-  /// The order with the ties broken: what was asked for, then the fields of the primary key that are not in
-  /// it yet, in the direction of the last criterion (contract O2).
+  /// The order with tie-breakers: the requested order, then the remaining fields of the primary key, in the direction
+  /// of the last criterion (contract O2).
   public let totalOrder: [FieldOrder]
 
-  /// How many rows at most, after filter, order, anchor and offset; nil for all.
+  /// The maximum number of rows, after filter, order, anchor and offset; nil for all.
   public let limit: Int?
 
-  /// How many rows are passed over, after filter, order and anchor.
+  /// The number of rows to skip, after filter, order and anchor.
   public let offset: Int
 
-  /// Rows strictly after this place only.
+  /// The page begins strictly after this anchor; nil for the first page.
   public let after: PageAnchor?
 
-  /// Makes a request and checks it.
+  /// Creates and validates a request.
   ///
   /// - Parameters:
   ///   - schema: The model.
-  ///   - predicate: Which rows; nil for all.
+  ///   - predicate: The filter; nil for all rows.
   ///   - order: The order, most significant criterion first.
-  ///   - limit: How many rows at most; nil for all, 0 for none.
-  ///   - offset: How many rows are passed over.
-  ///   - after: Rows strictly after this place only.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` where a field does not
-  ///   exist, and ``PersistenceError/Code/invalidRequest`` where anything else is wrong.
+  ///   - limit: The maximum number of rows; nil for all, 0 for none.
+  ///   - offset: The number of rows to skip.
+  ///   - after: The anchor that the page begins after.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if a field does not exist, and
+  ///   ``PersistenceError/Code/invalidRequest`` for any other mistake.
   public init(
     _ schema: ModelSchema, where predicate: PredicateNode? = nil, order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, after: PageAnchor? = nil
   ) throws {
-    if let limit, limit < 0 { throw PersistenceError.invalidRequest("the limit \(limit) is negative") }
-    guard offset >= 0 else { throw PersistenceError.invalidRequest("the offset \(offset) is negative") }
+    if let limit, limit < 0 {
+      throw PersistenceError.invalidRequest("the limit is \(limit); use zero or more")
+    }
+    guard offset >= 0 else {
+      throw PersistenceError.invalidRequest("the offset is \(offset); use zero or more")
+    }
     self.schema = schema
     self.predicate = try predicate?.validated(for: schema)
     var unique: [FieldOrder] = []
@@ -54,9 +58,9 @@ public struct FetchRequest: Sendable, Hashable {
       }
       guard field.kind.isOrdered else {
         throw PersistenceError.invalidRequest(
-          "\(schema.name) cannot be sorted by the document “\(field.name)”")
+          "\(schema.name) cannot be sorted by “\(field.name)”, which is a document; sort by another field")
       }
-      // A field that stands in the order already decides nothing the second time.
+      // The second criterion of a field has no effect.
       if seen.insert(StoredName(criterion.field)).inserted { unique.append(criterion) }
     }
     self.order = unique
@@ -73,23 +77,24 @@ public struct FetchRequest: Sendable, Hashable {
   private func validate(_ anchor: PageAnchor) throws {
     guard anchor.values.count == totalOrder.count else {
       throw PersistenceError.invalidRequest(
-        "the page anchor has \(anchor.values.count) values, the order has \(totalOrder.count) criteria")
+        "the page anchor has \(anchor.values.count) values, but the order has \(totalOrder.count) criteria")
     }
     for (value, criterion) in zip(anchor.values, totalOrder) {
       guard let field = schema.field(named: criterion.field),
         value.tag == field.kind.tag || (value.isNull && field.isOptional)
       else {
-        throw PersistenceError.invalidRequest("the page anchor does not fit the order of the request")
+        throw PersistenceError.invalidRequest(
+          "the page anchor does not match the order; use an anchor of the same query")
       }
     }
   }
 }
 
 extension FetchRequest: CustomStringConvertible {
-  /// The request as text, with its values: for people and debug logs.
+  /// The request as text with its values, for debug logs.
   public var description: String { text(predicate: predicate?.description) }
 
-  /// The request as text without any value: what may be logged at any level.
+  /// The request as text without values, for logs at any level.
   public var shape: String { text(predicate: predicate?.shape) }
 
   private func text(predicate: String?) -> String {
@@ -101,4 +106,45 @@ extension FetchRequest: CustomStringConvertible {
     if after != nil { text += " after an anchor" }
     return text
   }
+}
+
+extension FetchRequest {
+  /// Whether the order is ascending by primary key.
+  ///
+  /// Most stores keep records in this order, so nothing is sorted.
+  public var isInKeyOrder: Bool {
+    totalOrder.allSatisfy { !$0.isDescending }
+      && totalOrder.map { StoredName($0.field) } == schema.key.map(StoredName.init)
+  }
+}
+
+/// A sort criterion: a field and a direction.
+///
+/// Nil comes first in ascending order, last in descending order (O3).
+public struct FieldOrder: Sendable, Hashable, Codable, CustomStringConvertible {
+  /// The stored name of the field.
+  public var field: String
+
+  /// Whether greater values come first.
+  public var isDescending: Bool
+
+  /// Creates a criterion.
+  public init(_ field: String, isDescending: Bool = false) {
+    self.field = field
+    self.isDescending = isDescending
+  }
+
+  /// Whether two criteria have the same field and direction; names are compared by their bytes.
+  public static func == (left: FieldOrder, right: FieldOrder) -> Bool {
+    left.isDescending == right.isDescending && StoredName(left.field) == StoredName(right.field)
+  }
+
+  /// Hashes the field and the direction.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(StoredName(field))
+    hasher.combine(isDescending)
+  }
+
+  /// The criterion as text, with a minus for descending, such as `-budget`.
+  public var description: String { (isDescending ? "-" : "") + field }
 }

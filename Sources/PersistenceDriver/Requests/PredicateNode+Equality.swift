@@ -1,8 +1,10 @@
 import PersistencePrimitives
 
 extension PredicateNode: Hashable {
-  /// Whether two conditions have the same form: names and searched texts by their bytes, as contract V3 says, so that
-  /// conditions that are true of different rows are never equal.
+  /// Whether two conditions have the same form.
+  ///
+  /// Names and texts are compared by their bytes (contract V3), so conditions that match different rows are never
+  /// equal.
   public static func == (left: PredicateNode, right: PredicateNode) -> Bool {
     switch (left, right) {
     case (.constant(let left), .constant(let right)): left == right
@@ -26,7 +28,7 @@ extension PredicateNode: Hashable {
     }
   }
 
-  /// Feeds the condition into a hasher, so that equal ones have equal hashes.
+  /// Hashes the condition.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .constant(let truth):

@@ -1,24 +1,25 @@
 extension PredicateNode {
-  /// The deepest nesting that a predicate may have; deeper ones are refused rather than overflow a stack.
+  /// The maximum nesting of a predicate; a deeper one could overflow the stack.
   static let depthLimit = 500
 
-  /// Checks every field and value against a schema and gives the predicate in the form that drivers see.
+  /// Checks every field and value against a schema, and returns the predicate in the form that drivers receive.
   ///
-  /// Values are normalised as contract V4 says. The values of an `in` list stand in their order, each once, so that
-  /// a set of values is one condition, whichever order a process meets them in. A nil in an `in` list, which finds nil (V6), becomes a comparison
-  /// beside the list, so that no list that drivers see holds one.
+  /// Values are normalized (contract V4). The values of an `in` list are sorted and unique, so that one set of values
+  /// is one condition. A nil in an `in` list, which matches nil (V6), becomes a separate comparison, so that drivers
+  /// never receive a list with nil.
   ///
   /// - Parameter schema: The model.
   /// - Returns: The checked predicate.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` or
   ///   ``PersistenceError/Code/invalidRequest``.
-  public func validated(for schema: ModelSchema) throws -> PredicateNode {
+  package func validated(for schema: ModelSchema) throws -> PredicateNode {
     try validated(for: schema, depth: 0)
   }
 
   private func validated(for schema: ModelSchema, depth: Int) throws -> PredicateNode {
     guard depth < Self.depthLimit else {
-      throw PersistenceError.invalidRequest("the predicate is nested deeper than \(Self.depthLimit) levels")
+      throw PersistenceError.invalidRequest(
+        "the predicate is nested deeper than \(Self.depthLimit) levels; simplify it")
     }
     switch self {
     case .constant: return self
@@ -30,7 +31,8 @@ extension PredicateNode {
       let second = try Self.field(right, in: schema, isOrdered: comparison.isOrdering)
       guard first.kind.tag == second.kind.tag else {
         throw PersistenceError.invalidRequest(
-          "“\(left)” (\(first.kind.rawValue)) cannot be compared with “\(right)” (\(second.kind.rawValue))")
+          "“\(left)” (\(first.kind.rawValue)) cannot be compared with “\(right)” (\(second.kind.rawValue)); "
+            + "compare fields of one kind")
       }
       return self
     case .isIn(let name, let values):
@@ -47,7 +49,8 @@ extension PredicateNode {
       let field = try Self.field(name, in: schema, isOrdered: false)
       guard field.kind.isText else {
         throw PersistenceError.invalidRequest(
-          "“\(name)” of \(schema.name) is \(field.kind.rawValue), not text that can be searched")
+          "“\(name)” of \(schema.name) has the kind \(field.kind.rawValue) and cannot be searched; search text"
+        )
       }
       _ = try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive)
       return self
@@ -61,7 +64,7 @@ extension PredicateNode {
     guard let field = schema.field(named: name) else { throw PersistenceError.unknownField(name, in: schema) }
     guard !isOrdered || field.kind.isOrdered else {
       throw PersistenceError.invalidRequest(
-        "“\(name)” of \(schema.name) is a document, which is equal or not but has no order")
+        "“\(name)” of \(schema.name) is a document and has no order; compare it for equality only")
     }
     return field
   }
@@ -80,7 +83,8 @@ extension PredicateNode {
   ) throws -> PersistentValue {
     guard value.isNull || value.tag == field.kind.tag else {
       throw PersistenceError.invalidRequest(
-        "“\(field.name)” of \(schema.name) is \(field.kind.rawValue) and cannot be compared with \(value.tag)"
+        "“\(field.name)” of \(schema.name) has the kind \(field.kind.rawValue) and cannot be compared with "
+          + "\(value.tag)"
       )
     }
     return value.normalized

@@ -1,9 +1,9 @@
 import PersistencePrimitives
 
-/// A condition on a row, as a plain value that a context's author can walk.
+/// A condition on a row, as a plain value for drivers to translate.
 ///
-/// Fields are named by their stored names. Logic is two-valued, as contract V6 says: no node is ever
-/// "unknown", so a negation is true exactly where what it negates is false.
+/// Fields have their stored names. Logic is two-valued (contract V6): a node is true or false, never unknown, and a
+/// negation is true if and only if its operand is false.
 public indirect enum PredicateNode: Sendable, Codable {
   /// Always true or always false.
   case constant(Bool)
@@ -11,22 +11,22 @@ public indirect enum PredicateNode: Sendable, Codable {
   case comparison(field: String, ComparisonOperator, PersistentValue)
   /// A field compared with another field of the same kind.
   case fieldComparison(left: String, ComparisonOperator, right: String)
-  /// The field equals one of the values; nil among the values finds nil. In a checked request none is nil.
+  /// The field equals one of the values. A nil value matches nil; a validated request has no nil values.
   case isIn(field: String, [PersistentValue])
-  /// The field lies between two bounds, both included; false where the field or a bound is nil.
+  /// The field is between two bounds, inclusive; false if the field or a bound is nil.
   case isBetween(field: String, lower: PersistentValue, upper: PersistentValue)
-  /// A search in the field's text.
+  /// A search in a text field.
   case text(field: String, TextOperator, String, isCaseInsensitive: Bool)
-  /// All are true; true where there are none.
+  /// All conditions are true; true if there are none.
   case all([PredicateNode])
-  /// At least one is true; false where there are none.
+  /// At least one condition is true; false if there are none.
   case any([PredicateNode])
-  /// The node is false.
+  /// The condition is false.
   case not(PredicateNode)
 }
 
 extension PredicateNode {
-  /// The stored names of all fields that the condition reads, each once, in order of appearance.
+  /// The stored names of the fields in the condition, without duplicates, in order of appearance.
   public var fields: [String] {
     var names: [String] = []
     var seen: Set<StoredName> = []
@@ -44,8 +44,8 @@ extension PredicateNode {
     return names
   }
 
-  /// Calls a closure for this node and every node below it, parents first.
-  public func visit(_ body: (PredicateNode) throws -> Void) rethrows {
+  /// Calls a closure with this node and all nodes below it, parents first.
+  package func visit(_ body: (PredicateNode) throws -> Void) rethrows {
     try body(self)
     switch self {
     case .all(let nodes), .any(let nodes): for node in nodes { try node.visit(body) }
@@ -54,8 +54,26 @@ extension PredicateNode {
     }
   }
 
+  /// The conditions that must all be true, with nested conjunctions flattened.
+  package var conjuncts: [PredicateNode] {
+    var nodes: [PredicateNode] = []
+    forEachConjunct { nodes.append($0) }
+    return nodes
+  }
+
+  /// Calls a closure for each of ``conjuncts``, in order.
+  package func forEachConjunct(_ body: (PredicateNode) throws -> Void) rethrows {
+    guard case .all(let nodes) = self else { return try body(self) }
+    for node in nodes { try node.forEachConjunct(body) }
+  }
+
+  /// The conjunction of conditions; nil if there are none.
+  package static func conjunction(of nodes: [PredicateNode]) -> PredicateNode? {
+    nodes.count > 1 ? .all(nodes) : nodes.first
+  }
+
   /// Both conditions, flattened where one is already a conjunction.
-  public static func conjunction(_ left: PredicateNode, _ right: PredicateNode) -> PredicateNode {
+  package static func conjunction(_ left: PredicateNode, _ right: PredicateNode) -> PredicateNode {
     switch (left, right) {
     case (.all(let left), .all(let right)): .all(left + right)
     case (.all(let left), _): .all(left + [right])
@@ -65,12 +83,96 @@ extension PredicateNode {
   }
 
   /// Either condition, flattened where one is already a disjunction.
-  public static func disjunction(_ left: PredicateNode, _ right: PredicateNode) -> PredicateNode {
+  package static func disjunction(_ left: PredicateNode, _ right: PredicateNode) -> PredicateNode {
     switch (left, right) {
     case (.any(let left), .any(let right)): .any(left + right)
     case (.any(let left), _): .any(left + [right])
     case (_, .any(let right)): .any([left] + right)
     default: .any([left, right])
     }
+  }
+}
+
+/// A comparison of a field with a value or with another field.
+public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterable {
+  /// Equal; nil equals nil.
+  case equal = "=="
+  /// Not equal.
+  case notEqual = "!="
+  /// Less; like every ordering, false if a side is nil (contract V6).
+  case less = "<"
+  /// Less or equal.
+  case lessOrEqual = "<="
+  /// Greater.
+  case greater = ">"
+  /// Greater or equal.
+  case greaterOrEqual = ">="
+
+  /// Whether the comparison depends on the order of its sides, not only on equality.
+  package var isOrdering: Bool { self != .equal && self != .notEqual }
+
+  /// Evaluates the comparison from the sign of the total order, and from which sides are nil.
+  package func holds(leftIsNull: Bool, rightIsNull: Bool, order: @autoclosure () -> Int) -> Bool {
+    if leftIsNull || rightIsNull {
+      switch self {
+      case .equal: return leftIsNull && rightIsNull
+      case .notEqual: return leftIsNull != rightIsNull
+      default: return false
+      }
+    }
+    let order = order()
+    return switch self {
+    case .equal: order == 0
+    case .notEqual: order != 0
+    case .less: order < 0
+    case .lessOrEqual: order <= 0
+    case .greater: order > 0
+    case .greaterOrEqual: order >= 0
+    }
+  }
+}
+
+/// A search in the text of a field (contract V7); false if the field is nil.
+public enum TextOperator: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The text contains the needle.
+  case contains
+  /// The text begins with the needle.
+  case hasPrefix
+  /// The text ends with the needle.
+  case hasSuffix
+  /// The whole text matches a pattern: `%` matches any scalars, `_` one scalar, and `\` escapes the next scalar.
+  case like
+  /// A regular expression matches part of the text. The documentation of text search describes the syntax.
+  case matches
+}
+
+extension PredicateNode: CustomStringConvertible {
+  /// The condition as text with its values, for debug logs.
+  public var description: String { text { "\($0)" } }
+
+  /// The condition as text with `?` for every value, for logs at any level.
+  public var shape: String { text { _ in "?" } }
+
+  private func text(_ value: (PersistentValue) -> String) -> String {
+    switch self {
+    case .constant(let truth): "\(truth)"
+    case .comparison(let field, let comparison, let operand):
+      "\(field) \(comparison.rawValue) \(value(operand))"
+    case .fieldComparison(let left, let comparison, let right): "\(left) \(comparison.rawValue) \(right)"
+    case .isIn(let field, let values): "\(field) in [\(values.map(value).joined(separator: ", "))]"
+    case .isBetween(let field, let lower, let upper):
+      "\(field) between \(value(lower)) and \(value(upper))"
+    case .text(let field, let search, let needle, let isCaseInsensitive):
+      "\(search.rawValue)(\(field), \(value(.text(needle)))\(isCaseInsensitive ? ", caseInsensitive" : ""))"
+    case .all(let nodes): Self.joined(nodes, by: " && ", empty: "true", value)
+    case .any(let nodes): Self.joined(nodes, by: " || ", empty: "false", value)
+    case .not(let node): "!(\(node.text(value)))"
+    }
+  }
+
+  private static func joined(
+    _ nodes: [PredicateNode], by separator: String, empty: String, _ value: (PersistentValue) -> String
+  ) -> String {
+    nodes.isEmpty ? empty : "(" + nodes.map { $0.text(value) }.joined(separator: separator) + ")"
   }
 }

@@ -1,9 +1,9 @@
 import PersistencePrimitives
 
-/// A prepared text search: the one implementation of contract V7, whichever engine asks.
+/// A prepared text search: the one implementation of contract V7 for all engines.
 ///
-/// Contexts that cannot search text natively, or not exactly so, call this one, from an SQL function for
-/// example.
+/// A context whose engine cannot search text exactly as the contract requires calls it, for example from an SQL
+/// function.
 public struct TextMatcher: Sendable {
   private enum Kind: Sendable {
     case contains(TextNeedle)
@@ -19,10 +19,9 @@ public struct TextMatcher: Sendable {
   ///
   /// - Parameters:
   ///   - search: The kind of search.
-  ///   - needle: The text or pattern to look for.
-  ///   - isCaseInsensitive: Whether both sides are compared in their lower-case mapping.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where a pattern is
-  ///   malformed.
+  ///   - needle: The text or pattern to find.
+  ///   - isCaseInsensitive: Whether the search compares lower-case mappings.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if a pattern is malformed.
   public init(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws {
     do {
       switch search {
@@ -39,12 +38,12 @@ public struct TextMatcher: Sendable {
     }
   }
 
-  /// Whether UTF-8 text fits.
+  /// Whether UTF-8 text matches.
   ///
-  /// - Parameter text: Valid UTF-8; it may hold U+0000.
-  /// - Returns: Whether it fits.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/patternTooSlow`` where a regular
-  ///   expression took more steps than it may.
+  /// - Parameter text: Valid UTF-8, which may contain U+0000.
+  /// - Returns: Whether the text matches.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/patternTooSlow`` if a regular expression exceeds
+  ///   its step limit.
   /// - Complexity: Linear in the text; for `matches`, in text times pattern.
   public func matches(_ text: UnsafeBufferPointer<UInt8>) throws -> Bool {
     switch kind {
@@ -58,7 +57,7 @@ public struct TextMatcher: Sendable {
       } catch let error as TextPatternError {
         throw PersistenceError(
           .patternTooSlow,
-          "the regular expression was stopped: \(error.reason); simplify it, or narrow the rows")
+          "the regular expression was stopped: \(error.reason); simplify it, or filter the rows further")
       }
     }
   }

@@ -1,51 +1,53 @@
 import PersistencePrimitives
 
-/// A value that a field is set to.
+/// An assignment of a value to a field.
 public struct FieldAssignment: Sendable, Hashable, Codable {
   /// The stored name of the field.
   public var field: String
   /// The value.
   public var value: PersistentValue
 
-  /// Makes an assignment.
+  /// Creates an assignment.
   public init(_ field: String, _ value: PersistentValue) {
     self.field = field
     self.value = value
   }
 
-  /// Whether two assignments set the same field, byte for byte, to the same value.
+  /// Whether two assignments set the same field to the same value; names are compared by their bytes.
   public static func == (left: FieldAssignment, right: FieldAssignment) -> Bool {
     StoredName(left.field) == StoredName(right.field) && left.value == right.value
   }
 
-  /// Feeds field and value into a hasher.
+  /// Hashes the field and the value.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(StoredName(field))
     hasher.combine(value)
   }
 }
 
-/// What a driver is asked to change in place: fields of the rows of a request, each set to a value.
+/// A request to set fields of rows.
 ///
-/// It is checked when it is made, as ``FetchRequest`` is.
+/// It is validated when it is created, like ``FetchRequest``.
 public struct UpdateRequest: Sendable, Hashable {
-  /// The rows; their order, limit, offset and anchor decide which are changed.
+  /// The rows to change, after their order, limit, offset and anchor.
   public let rows: FetchRequest
 
-  /// What is set, each field once, with values as they are stored.
+  /// The assignments, one for each field, with normalized values.
   public let assignments: [FieldAssignment]
 
-  /// Makes a request and checks it.
+  /// Creates and validates a request.
   ///
   /// - Parameters:
-  ///   - rows: The rows.
-  ///   - assignments: What is set; of two for one field, the later counts.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` where a field does not exist, and
-  ///   ``PersistenceError/Code/invalidRequest`` where nothing is set, a key field is, or a value is not of its field's
-  ///   kind.
+  ///   - rows: The rows to change.
+  ///   - assignments: The assignments; of two for one field, the later one counts.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if a field does not exist, and
+  ///   ``PersistenceError/Code/invalidRequest`` if there is no assignment, one sets a key field, or a value does not
+  ///   have its field's kind.
   public init(_ rows: FetchRequest, set assignments: [FieldAssignment]) throws {
     let schema = rows.schema
-    guard !assignments.isEmpty else { throw PersistenceError.invalidRequest("an update sets nothing") }
+    guard !assignments.isEmpty else {
+      throw PersistenceError.invalidRequest("the update sets no fields; name at least one")
+    }
     var values: [Int: PersistentValue] = [:]
     for assignment in assignments {
       guard let position = schema.position(of: assignment.field) else {
@@ -54,19 +56,21 @@ public struct UpdateRequest: Sendable, Hashable {
       let field = schema.fields[position]
       guard !schema.keyPositions.contains(position) else {
         throw PersistenceError.invalidRequest(
-          "“\(field.name)” is part of the primary key of \(schema.name); delete the records and insert others"
+          "“\(field.name)” is part of the primary key of \(schema.name); delete the records and insert new ones"
         )
       }
-      let fits = assignment.value.isNull ? field.isOptional : assignment.value.tag == field.kind.tag
-      guard fits else {
+      let matches = assignment.value.isNull ? field.isOptional : assignment.value.tag == field.kind.tag
+      guard matches else {
         throw PersistenceError.invalidRequest(
-          "“\(field.name)” of \(schema.name) is \(field.shape) and cannot be set to \(assignment.value.tag)")
+          "“\(field.name)” of \(schema.name) has the kind \(field.shape) and cannot be set to \(assignment.value.tag)"
+        )
       }
       if case .integer(let number) = assignment.value, let range = field.kind.integerRange,
         !range.contains(number)
       {
         throw PersistenceError.invalidRequest(
-          "“\(field.name)” of \(schema.name) is \(field.kind.rawValue), which cannot hold \(number)")
+          "“\(field.name)” of \(schema.name) has the kind \(field.kind.rawValue), which cannot represent \(number)"
+        )
       }
       values[position] = assignment.value.normalized
     }

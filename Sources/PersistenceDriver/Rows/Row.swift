@@ -1,14 +1,14 @@
-/// One row, borrowed from the engine: its fields by position, in the order of the request's schema.
+/// A row borrowed from the engine: its fields by position, in the order of the request's schema.
 ///
-/// A row can be neither copied nor kept: what is to outlive the closure is read out of it, as typed values by
-/// ``PersistentValueConvertible``, as ``PersistentValue`` by ``value(at:)``, or whole by ``values()``.
+/// A row cannot be copied or kept. To keep its values, read typed values with ``PersistentValueConvertible``, one
+/// ``PersistentValue`` with ``value(at:)``, or all of them with ``values()``.
 public struct Row: ~Copyable {
   @usableFromInline let cells: UnsafePointer<RowCell>
 
-  /// How many fields the row has.
+  /// The number of fields.
   public let count: Int
 
-  /// Makes a row over cells that stay valid as long as the row is borrowed.
+  /// Creates a row over cells that remain valid while the row is borrowed.
   @inlinable
   public init(cells: UnsafeBufferPointer<RowCell>) {
     self.cells = cells.baseAddress ?? Row.none
@@ -16,16 +16,16 @@ public struct Row: ~Copyable {
   }
 
   @usableFromInline
-  nonisolated(unsafe) static let none = UnsafePointer(  // never read: stands for the cells of an empty row
+  nonisolated(unsafe) static let none = UnsafePointer(  // never read: the cells of an empty row
     UnsafeMutablePointer<RowCell>.allocate(capacity: 1))
 
   /// The borrowed cell of a field.
   ///
-  /// - Parameter position: The field's position in the schema. A position outside the row is a programming
-  ///   error and stops the program.
+  /// - Parameter position: The field's position in the schema. A position outside the row is a programming error and
+  ///   stops the program.
   @inlinable
   public subscript(position: Int) -> RowCell {
-    precondition(position >= 0 && position < count, "a row has no field at that position")
+    precondition(position >= 0 && position < count, "the row has no field at this position")
     return cells[position]
   }
 
@@ -33,7 +33,7 @@ public struct Row: ~Copyable {
   ///
   /// - Parameter position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the stored bytes are no
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the stored bytes are not a
   ///   value.
   public func value(at position: Int) throws -> PersistentValue {
     try self[position].value()
@@ -41,7 +41,7 @@ public struct Row: ~Copyable {
 
   /// A copy of all values.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where stored bytes are no value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if stored bytes are not a value.
   public func values() throws -> [PersistentValue] {
     var values: [PersistentValue] = []
     values.reserveCapacity(count)
@@ -64,6 +64,6 @@ extension Row {
   static func unexpected(_ found: RowCell.Tag, insteadOf wanted: RowCell.Tag, at position: Int)
     -> PersistenceError
   {
-    PersistenceError.damaged("field number \(position) holds \(found) where \(wanted) was expected")
+    PersistenceError.damaged("field number \(position) contains \(found) instead of \(wanted)")
   }
 }

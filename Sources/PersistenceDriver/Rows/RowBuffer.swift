@@ -1,22 +1,21 @@
 public import Foundation
 
-/// A reusable row under construction: models encode themselves into it, engines fill it while they read.
+/// A reusable row under construction: models encode themselves into it, and engines fill it while they read.
 ///
-/// Text and bytes are either copied into memory that the buffer owns (`set…`) or pointed at (`setCell`), in
-/// which case the pointed-at memory must stay valid until the buffer is filled anew. A buffer belongs to one
-/// thread at a time.
+/// `set…` copies text and bytes into memory that the buffer owns. `setCell` stores a pointer to memory that must remain
+/// valid until the buffer is filled again. A buffer belongs to one thread at a time.
 public final class RowBuffer {
   @usableFromInline let cells: UnsafeMutablePointer<RowCell>
 
-  /// How many fields the row has.
+  /// The number of fields.
   public let count: Int
 
   @exclusivity(unchecked) @usableFromInline var arena = ByteArena()
 
-  /// The cells, for engines that fill them without a check for each.
+  /// The cells, for engines that fill them without bounds checks.
   @inlinable package var storage: UnsafeMutablePointer<RowCell> { cells }
 
-  /// Makes a buffer for rows of so many fields, all nil.
+  /// Creates a buffer for rows with a number of fields, all nil.
   public init(count: Int) {
     self.count = max(0, count)
     cells = .allocate(capacity: max(1, count))
@@ -28,27 +27,27 @@ public final class RowBuffer {
     arena.deallocate()
   }
 
-  /// Sets all fields to nil and forgets the copied bytes, keeping the memory for the next row.
+  /// Sets all fields to nil and discards the copied bytes, but keeps the memory for the next row.
   @inlinable
   public func reset() {
     for position in 0..<count { cells[position] = .null }
     arena.reset()
   }
 
-  /// Lends the row to a closure.
+  /// Calls a closure with the borrowed row.
   @inlinable
   public func withRow<Result>(_ body: (borrowing Row) throws -> Result) rethrows -> Result {
     try body(Row(cells: UnsafeBufferPointer(start: cells, count: count)))
   }
 
-  /// Sets a field to a cell whose memory is not copied.
+  /// Sets a field to a cell without copying its memory.
   @inlinable
   public func setCell(_ cell: RowCell, at position: Int) {
-    precondition(position >= 0 && position < count, "a row has no field at that position")
+    precondition(position >= 0 && position < count, "the row has no field at this position")
     cells[position] = cell
   }
 
-  /// Sets a field to a copy of a cell, whose bytes then live as long as this row.
+  /// Sets a field to a copy of a cell, including its bytes.
   @inlinable
   public func setCopy(of cell: RowCell, at position: Int) {
     switch cell.tag {
@@ -60,20 +59,21 @@ public final class RowBuffer {
 
   /// Sets a field to a copy of a string's UTF-8 bytes.
   @inlinable
-  public func setText(_ text: String, at position: Int) { set(.text, text, at: position) }
+  package func setText(_ text: String, at position: Int) { set(.text, text, at: position) }
 
   /// Sets a field to a document, given as canonical JSON text.
   @inlinable
-  public func setDocument(_ json: String, at position: Int) { set(.document, json, at: position) }
+  package func setDocument(_ json: String, at position: Int) { set(.document, json, at: position) }
 
   /// Sets a field to a decimal number.
-  public func setDecimal(_ number: Decimal, at position: Int) {
+  @usableFromInline
+  package func setDecimal(_ number: Decimal, at position: Int) {
     set(.decimal, number.canonicalText, at: position)
   }
 
   /// Sets a field to a copy of bytes.
   @inlinable
-  public func setBytes(_ bytes: UnsafeRawBufferPointer, at position: Int) {
+  package func setBytes(_ bytes: UnsafeRawBufferPointer, at position: Int) {
     setCell(.bytes(arena.copy(bytes)), at: position)
   }
 
@@ -93,7 +93,7 @@ public final class RowBuffer {
     }
   }
 
-  /// Sets all fields, in order, to values; fields beyond them become nil.
+  /// Sets the fields to values, in order; the remaining fields become nil.
   public func set(_ values: some Sequence<PersistentValue>) {
     reset()
     var position = 0

@@ -1,18 +1,18 @@
 public import Foundation
 import PersistencePrimitives
 
-/// One field of one row, borrowed from wherever the engine holds it.
+/// One field of a row, borrowed from the engine's memory.
 ///
-/// Text, bytes, decimals and documents are pointed at, not copied: a cell is valid only while the closure that
-/// received its ``Row`` runs. Decimals are their canonical text, documents their canonical JSON.
+/// A cell points to text, bytes, decimals and documents without copying them. It is valid only while the closure that
+/// received its ``Row`` runs. Decimals are canonical text, documents canonical JSON.
 public struct RowCell: BitwiseCopyable {
-  /// What a cell holds; the raw values order the kinds among each other, nil first.
+  /// The kind of a cell's value; the raw values order the kinds, nil first.
   ///
-  /// A raw value never changes its meaning, so that contexts may write it into their files; new ones may be added.
+  /// A raw value never changes its meaning, so contexts may write it to their files. New ones may be added.
   public enum Tag: UInt8, Sendable, Hashable, BitwiseCopyable {
-    /// Nothing.
+    /// Nil.
     case null = 0
-    /// A truth value.
+    /// A Boolean value.
     case bool = 1
     /// An integer of up to 64 bits.
     case integer = 2
@@ -32,13 +32,13 @@ public struct RowCell: BitwiseCopyable {
     case document = 9
   }
 
-  /// What the cell holds.
+  /// The kind of the value.
   public let tag: Tag
   @usableFromInline let bits: UInt64
   @usableFromInline let extra: UInt64
   @usableFromInline let pointer: UnsafeRawPointer?
 
-  /// Makes a cell of what it is made of, which must be as the other ways to make one leave it.
+  /// Creates a cell from its parts, which must be those of a cell created by the other initializers.
   @inlinable
   package init(tag: Tag, bits: UInt64 = 0, extra: UInt64 = 0, pointer: UnsafeRawPointer? = nil) {
     self.tag = tag
@@ -50,29 +50,29 @@ public struct RowCell: BitwiseCopyable {
   /// The cell of a nil field.
   @inlinable public static var null: RowCell { RowCell(tag: .null) }
 
-  /// A cell that holds a truth value.
+  /// A cell with a Boolean value.
   @inlinable
   public static func bool(_ value: Bool) -> RowCell { RowCell(tag: .bool, bits: value ? 1 : 0) }
 
-  /// A cell that holds an integer.
+  /// A cell with an integer.
   @inlinable
   public static func integer(_ value: Int64) -> RowCell {
     RowCell(tag: .integer, bits: UInt64(bitPattern: value))
   }
 
-  /// A cell that holds a floating-point number, normalised as contract V4 says.
+  /// A cell with a normalized floating-point number (contract V4).
   @inlinable
   public static func double(_ value: Double) -> RowCell {
     RowCell(tag: .double, bits: TotalOrder.normalized(value).bitPattern)
   }
 
-  /// A cell that holds a moment, in seconds since 2001-01-01 00:00:00 UTC.
+  /// A cell with a date, in seconds since 2001-01-01 00:00:00 UTC.
   @inlinable
   public static func date(_ seconds: Double) -> RowCell {
     RowCell(tag: .date, bits: TotalOrder.normalized(seconds).bitPattern)
   }
 
-  /// A cell that holds a UUID.
+  /// A cell with a UUID.
   @inlinable
   public static func uuid(_ value: UUID) -> RowCell {
     let halves = unsafeBitCast(value.uuid, to: (UInt64, UInt64).self)
@@ -111,7 +111,7 @@ extension RowCell {
   /// Whether the field is nil.
   @inlinable public var isNull: Bool { tag == .null }
 
-  /// The truth value of a ``Tag/bool`` cell.
+  /// The Boolean value of a ``Tag/bool`` cell.
   @inlinable public var boolValue: Bool { bits != 0 }
 
   /// The integer of an ``Tag/integer`` cell.
@@ -122,7 +122,7 @@ extension RowCell {
 
   /// The UUID of a ``Tag/uuid`` cell.
   ///
-  /// A UUID is its sixteen bytes; making it of a tuple of them is not inlined, and takes a hundred instructions.
+  /// The initializer of `UUID` is not inlined and takes a hundred instructions; the bits are cast instead.
   @inlinable public var uuidValue: UUID { unsafeBitCast((bits, extra), to: UUID.self) }
 
   /// The bytes of a text, bytes, decimal or document cell, valid only while the row is borrowed.
@@ -137,7 +137,7 @@ extension RowCell {
 
   /// A copy of the cell's value that outlives the row.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a decimal's text is none.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a decimal's text is malformed.
   public func value() throws -> PersistentValue {
     switch tag {
     case .null: .null
@@ -155,7 +155,7 @@ extension RowCell {
 
   /// The number of a ``Tag/decimal`` cell.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the text is no decimal.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the text is malformed.
   public func decimalValue() throws -> Decimal {
     let text = String(decoding: borrowedText, as: UTF8.self)
     guard let decimal = Decimal(canonicalText: text) else {

@@ -1,21 +1,21 @@
 import PersistencePrimitives
 
 extension ModelSchema {
-  /// Reads a schema from the JSON that it encodes itself as, checking it as ``init(name:fields:key:indexes:)`` does.
+  /// Creates a schema from its encoded JSON, and validates it like ``init(name:fields:key:indexes:)``.
   ///
-  /// Stores read their catalogs by it when they are opened: the first use of Foundation's decoder in a process costs
-  /// more than the rest of the opening.
+  /// Stores read their catalogs with it. The first use of Foundation's decoder in a process takes longer than the rest
+  /// of opening a store.
   ///
   /// - Parameter json: The object.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where it is none of a schema, and
-  ///   ``PersistenceError/Code/invalidSchema`` where no store could keep what it says.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the JSON is not a schema, and
+  ///   ``PersistenceError/Code/invalidSchema`` if no store can represent the schema.
   package init(json: JSONValue) throws {
     try self.init(
       name: json.required("name").text(),
       fields: json.required("fields").elements().map { field in
         let kind = try field.required("kind").text()
         guard let kind = FieldKind(rawValue: kind) else {
-          throw PersistenceError.damaged("a schema names the kind “\(kind)”, which there is not")
+          throw PersistenceError.damaged("a schema has the unknown kind “\(kind)”")
         }
         return FieldSchema(
           try field.required("name").text(), kind, isOptional: try field.required("isOptional").truth())
@@ -29,7 +29,7 @@ extension ModelSchema {
   }
 }
 
-/// What a value must be where a file of ours has it.
+/// The expected forms of values in this package's files.
 extension JSONValue {
   /// The member of a name.
   package func required(_ name: String) throws -> JSONValue {
@@ -49,19 +49,19 @@ extension JSONValue {
     return elements
   }
 
-  /// A truth value.
+  /// A Boolean value.
   package func truth() throws -> Bool {
-    guard case .bool(let truth) = self else { throw unexpected("a truth value") }
+    guard case .bool(let truth) = self else { throw unexpected("a Boolean value") }
     return truth
   }
 
-  /// A whole number.
+  /// An integer.
   package func integer() throws -> Int {
-    guard case .number(let text) = self, let number = Int(text) else { throw unexpected("a whole number") }
+    guard case .number(let text) = self, let number = Int(text) else { throw unexpected("an integer") }
     return number
   }
 
   private func unexpected(_ wanted: String) -> PersistenceError {
-    PersistenceError.damaged("\(kind) stands where \(wanted) was expected")
+    PersistenceError.damaged("found \(kind) instead of \(wanted)")
   }
 }

@@ -1,45 +1,45 @@
 import PersistencePrimitives
 
-/// What a model looks like to a store: its name, fields, primary key and indexes.
+/// The schema of a model: its name, fields, primary key and indexes.
 ///
-/// Schemas compare by what they say. A field's position in ``fields`` is its position in every ``Row`` that is
-/// written or read with this schema. Copies share their storage, so passing a schema around costs a reference.
+/// Schemas are equal if their contents are. A field's position in ``fields`` is its position in each ``Row`` that is
+/// written or read with the schema. Copies share their storage, so a copy costs one reference count.
 public struct ModelSchema: Sendable {
   private let storage: Storage
 
-  /// Makes a schema, refusing one that no store could keep.
+  /// Creates and validates a schema.
   ///
   /// - Parameters:
   ///   - name: The model's name, any text (contract E6).
-  ///   - fields: The stored fields, in the order of their positions.
-  ///   - key: The names of the primary key's fields, in order.
+  ///   - fields: The stored fields, ordered by position.
+  ///   - key: The names of the primary key fields, in order.
   ///   - indexes: Secondary indexes.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema`` where there is no key, a
-  ///   name stands twice, a key field is optional or of a kind that contract O1 does not allow, or an index
-  ///   names no field, a field that does not exist, or a document.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema`` if there is no key, a name
+  ///   occurs twice, a key field is optional or has a kind that contract O1 does not allow, or an index has no fields,
+  ///   an unknown field, or a document.
   public init(name: String, fields: [FieldSchema], key: [String], indexes: [IndexSchema] = []) throws {
     var positions: [StoredName: Int] = [:]
     for (position, field) in fields.enumerated() {
       guard positions.updateValue(position, forKey: StoredName(field.name)) == nil else {
-        throw PersistenceError.invalidSchema(name, "two fields are both stored as “\(field.name)”")
+        throw PersistenceError.invalidSchema(name, "two fields have the stored name “\(field.name)”")
       }
     }
     func position(of field: String, in what: String) throws -> Int {
       guard let position = positions[StoredName(field)] else {
-        throw PersistenceError.invalidSchema(name, "\(what) names “\(field)”, which is no field")
+        throw PersistenceError.invalidSchema(name, "\(what) contains “\(field)”, which is not a field")
       }
       return position
     }
     guard !key.isEmpty else { throw PersistenceError.invalidSchema(name, "it has no primary key") }
     let keyPositions = try key.map { try position(of: $0, in: "the primary key") }
     guard Set(keyPositions).count == key.count else {
-      throw PersistenceError.invalidSchema(name, "its primary key names a field twice")
+      throw PersistenceError.invalidSchema(name, "its primary key contains a field twice")
     }
     for position in keyPositions {
       let field = fields[position]
       guard field.kind.isKey, !field.isOptional else {
         throw PersistenceError.invalidSchema(
-          name, "“\(field.name)” cannot be a key: keys are Int, Int64, String or UUID, and never nil")
+          name, "“\(field.name)” cannot be a key; use a non-optional Int, Int64, String or UUID")
       }
     }
     for index in indexes {
@@ -47,7 +47,7 @@ public struct ModelSchema: Sendable {
         throw PersistenceError.invalidSchema(name, "an index has no fields")
       }
       guard Set(index.fields.map(StoredName.init)).count == index.fields.count else {
-        throw PersistenceError.invalidSchema(name, "an index names a field twice")
+        throw PersistenceError.invalidSchema(name, "an index contains a field twice")
       }
       for field in index.fields {
         guard fields[try position(of: field, in: "an index")].kind.isOrdered else {
@@ -63,7 +63,7 @@ public struct ModelSchema: Sendable {
   /// The model's name.
   public var name: String { storage.name }
 
-  /// The stored fields; a field's position here is its position in rows.
+  /// The stored fields, in the order of rows.
   public var fields: [FieldSchema] { storage.fields }
 
   /// The names of the primary key's fields, in order.
@@ -75,24 +75,24 @@ public struct ModelSchema: Sendable {
   /// The secondary indexes.
   public var indexes: [IndexSchema] { storage.indexes }
 
-  /// The position of a field, found by its stored name; nil where there is none.
+  /// The position of the field with a stored name; nil if there is none.
   public func position(of field: String) -> Int? { storage.positions[StoredName(field)] }
 
-  /// The field of that stored name; nil where there is none.
+  /// The field with a stored name; nil if there is none.
   public func field(named name: String) -> FieldSchema? { position(of: name).map { fields[$0] } }
 
-  /// The kind of the key's values where one field is the key; nil for compound keys.
+  /// The tag of a single-field key; nil for compound keys.
   ///
-  /// A number of its own: whoever looks a record up need not hold the lists, which all threads have in common.
+  /// A stored tag avoids contended reference counts of the field lists on the lookup path.
   var soleKeyTag: RowCell.Tag? { storage.soleKeyTag }
 
-  /// What cells each field takes, by position.
+  /// The cells that each field accepts, by position.
   var cellRules: [CellRule] { storage.cellRules }
 
-  /// Something that is equal for copies of one schema: a cheap key for an engine's caches.
+  /// An identity that copies of a schema share: a cheap key for an engine's caches.
   ///
-  /// Two schemas made apart may be equal and have different identities. A cache that uses an identity keeps the
-  /// schema too, so that its identity is not given to another.
+  /// Equal schemas that were created separately have different identities. A cache with an identity as its key also
+  /// keeps the schema, so that the identity is not reused.
   public var identity: ObjectIdentifier { ObjectIdentifier(storage) }
 
   private final class Storage: Sendable {
@@ -122,14 +122,14 @@ public struct ModelSchema: Sendable {
 }
 
 extension ModelSchema: Hashable {
-  /// Whether two schemas say the same.
+  /// Whether two schemas are equal; names are compared by their bytes.
   public static func == (left: ModelSchema, right: ModelSchema) -> Bool {
     left.storage === right.storage
       || (StoredName(left.name) == StoredName(right.name) && left.fields == right.fields
         && left.key.map(StoredName.init) == right.key.map(StoredName.init) && left.indexes == right.indexes)
   }
 
-  /// Feeds the name and the names of the fields into a hasher.
+  /// Hashes the name and the fields.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(StoredName(name))
     for field in fields { hasher.combine(field) }
@@ -139,7 +139,7 @@ extension ModelSchema: Hashable {
 extension ModelSchema: Codable {
   private enum CodingKeys: String, CodingKey { case name, fields, key, indexes }
 
-  /// Decodes a schema, checking it as ``init(name:fields:key:indexes:)`` does.
+  /// Decodes a schema, and validates it like ``init(name:fields:key:indexes:)``.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(
@@ -149,7 +149,7 @@ extension ModelSchema: Codable {
       indexes: container.decode([IndexSchema].self, forKey: .indexes))
   }
 
-  /// Encodes what the schema says.
+  /// Encodes the schema.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(name, forKey: .name)
@@ -160,7 +160,7 @@ extension ModelSchema: Codable {
 }
 
 extension ModelSchema: CustomStringConvertible {
-  /// The declaration in words, such as `Movie(id: uuid key, title: string, rating: string?)`.
+  /// The schema as text, such as `Movie(id: uuid key, title: string, rating: string?)`.
   public var description: String {
     let list = fields.map { field in
       "\(field)" + (key.contains { StoredName($0) == StoredName(field.name) } ? " key" : "")

@@ -1,20 +1,20 @@
 import PersistencePrimitives
 
-/// The value of a primary key: one value for each key field, in the key's order.
+/// A primary key: one value for each key field, in order.
 public struct RecordKey: Sendable, Hashable, Codable, Comparable {
-  /// The values of the key's fields.
+  /// The values of the key fields.
   public let values: [PersistentValue]
 
-  /// Makes a key of values.
+  /// Creates a key from values.
   @inlinable
   public init(_ values: [PersistentValue]) { self.values = values }
 
-  /// Reads the key out of a row.
+  /// Reads the key of a row.
   ///
   /// - Parameters:
   ///   - row: A row written with the schema.
-  ///   - schema: The schema that says where the key's fields are.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a stored value is none.
+  ///   - schema: The schema of the row.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if stored bytes are not a value.
   public init(of row: borrowing Row, in schema: ModelSchema) throws {
     var values: [PersistentValue] = []
     values.reserveCapacity(schema.keyPositions.count)
@@ -36,15 +36,15 @@ public struct RecordKey: Sendable, Hashable, Codable, Comparable {
     return TotalOrder.compare(Int64(left.values.count), Int64(right.values.count))
   }
 
-  /// Makes sure that the key has as many values as the schema's key, each of its field's kind.
+  /// Checks that the key has a value of the right kind for each key field of a schema.
   ///
-  /// - Parameter schema: The schema of the model that the key is for.
+  /// - Parameter schema: The schema of the model.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest``.
   public func validate(for schema: ModelSchema) throws {
     if let tag = schema.soleKeyTag, values.count == 1, values[0].tag == tag { return }
     guard values.count == schema.key.count else {
       throw PersistenceError.invalidRequest(
-        "the key of \(schema.name) has \(schema.key.count) fields, \(values.count) values were given")
+        "the key of \(schema.name) has \(schema.key.count) fields, but got \(values.count) values")
     }
     for (value, position) in zip(values, schema.keyPositions)
     where value.tag != schema.fields[position].kind.tag {
@@ -55,7 +55,7 @@ public struct RecordKey: Sendable, Hashable, Codable, Comparable {
 }
 
 extension RecordKey: CustomStringConvertible {
-  /// The key's values as text, in parentheses where there are several.
+  /// The key as text, in parentheses if it has several values.
   public var description: String {
     values.count == 1 ? "\(values[0])" : "(" + values.map { "\($0)" }.joined(separator: ", ") + ")"
   }

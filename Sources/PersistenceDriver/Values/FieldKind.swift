@@ -1,7 +1,7 @@
-/// The kind of value that a stored field holds.
+/// The kind of a stored field's values (contract V1).
 ///
-/// The kinds are those of contract rule V1. Integers of every width are stored as 64-bit integers; the width
-/// stays in the schema, so that a value out of range is noticed when it is read.
+/// Integers of every width are stored as 64-bit integers. The schema keeps the width, so that reading detects a value
+/// out of range.
 public enum FieldKind: String, Sendable, Hashable, Codable, CaseIterable {
   /// `Bool`; false sorts before true.
   case bool
@@ -19,7 +19,7 @@ public enum FieldKind: String, Sendable, Hashable, Codable, CaseIterable {
   case uint16
   /// `UInt32`.
   case uint32
-  /// `Float`, held as the `Double` of equal value.
+  /// `Float`, stored as the equal `Double`.
   case float
   /// `Double`.
   case double
@@ -27,23 +27,23 @@ public enum FieldKind: String, Sendable, Hashable, Codable, CaseIterable {
   case string
   /// `[UInt8]` and `Data`.
   case data
-  /// `Date`, held as seconds since 2001-01-01 00:00:00 UTC.
+  /// `Date`, stored as seconds since 2001-01-01 00:00:00 UTC.
   case date
   /// `UUID`, ordered by its 16 bytes.
   case uuid
-  /// `URL`, held and ordered as its text.
+  /// `URL`, stored and ordered as its text.
   case url
   /// `Decimal`, ordered by numeric value, NaN greatest.
   case decimal
-  /// A nested `Codable` value, held as one JSON document; it has equality but no order.
+  /// A nested `Codable` value, stored as one JSON document, which has equality but no order.
   case document
 }
 
 extension FieldKind {
   /// Whether values of this kind are integers.
-  public var isInteger: Bool { integerRange != nil }
+  package var isInteger: Bool { integerRange != nil }
 
-  /// The values that an integer kind can hold; nil for every other kind.
+  /// The range of an integer kind; nil for other kinds.
   public var integerRange: ClosedRange<Int64>? {
     switch self {
     case .int8: Int64(Int8.min)...Int64(Int8.max)
@@ -57,14 +57,14 @@ extension FieldKind {
     }
   }
 
-  /// Whether values of this kind have an order, so that they can be sorted, ranged over and indexed.
+  /// Whether values of this kind have an order, so that they can be sorted, compared and indexed.
   public var isOrdered: Bool { self != .document }
 
   /// Whether values of this kind are text that can be searched (contract V7).
   public var isText: Bool { self == .string || self == .url }
 
   /// Whether values of this kind may be a primary key (contract O1).
-  public var isKey: Bool { self == .int64 || self == .string || self == .uuid }
+  package var isKey: Bool { self == .int64 || self == .string || self == .uuid }
 
   /// The tag of the cells that hold non-nil values of this kind.
   public var tag: RowCell.Tag {

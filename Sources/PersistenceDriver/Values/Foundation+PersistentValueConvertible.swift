@@ -5,17 +5,14 @@ extension Data: PersistentValueConvertible {
   /// Stored as bytes.
   @inlinable public static var persistentKind: FieldKind { .data }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Data {
     Data(try row.cell(at: position, tag: .bytes).borrowedText)
@@ -24,14 +21,14 @@ extension Data: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) {
     withUnsafeBytes { row.setBytes($0, at: position) }
   }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .bytes([UInt8](self)) }
 }
 
@@ -39,17 +36,14 @@ extension Date: PersistentValueConvertible {
   /// Stored as seconds since 2001-01-01 00:00:00 UTC.
   @inlinable public static var persistentKind: FieldKind { .date }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Date {
     Date(timeIntervalSinceReferenceDate: try row.cell(at: position, tag: .date).doubleValue)
@@ -58,14 +52,14 @@ extension Date: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) {
     row.setCell(.date(timeIntervalSinceReferenceDate), at: position)
   }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue {
     .date(TotalOrder.normalized(timeIntervalSinceReferenceDate))
   }
@@ -75,17 +69,14 @@ extension UUID: PersistentValueConvertible {
   /// Stored as 16 bytes.
   @inlinable public static var persistentKind: FieldKind { .uuid }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> UUID {
     try row.cell(at: position, tag: .uuid).uuidValue
@@ -94,12 +85,12 @@ extension UUID: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) { row.setCell(.uuid(self), at: position) }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .uuid(self) }
 }
 
@@ -107,22 +98,19 @@ extension URL: PersistentValueConvertible {
   /// Stored as its absolute text.
   @inlinable public static var persistentKind: FieldKind { .url }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> URL {
     let text = String(decoding: try row.cell(at: position, tag: .text).borrowedText, as: UTF8.self)
     guard let url = URL(string: text) else {
-      throw PersistenceError.damaged("field number \(position) holds text that is no URL")
+      throw PersistenceError.damaged("field number \(position) contains text that is not a URL")
     }
     return url
   }
@@ -130,12 +118,12 @@ extension URL: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) { row.setText(absoluteString, at: position) }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .text(absoluteString) }
 }
 
@@ -143,17 +131,14 @@ extension Decimal: PersistentValueConvertible {
   /// Stored as canonical decimal text.
   @inlinable public static var persistentKind: FieldKind { .decimal }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Decimal {
     try row.cell(at: position, tag: .decimal).decimalValue()
@@ -162,11 +147,11 @@ extension Decimal: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) { row.setDecimal(self, at: position) }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .decimal(self) }
 }

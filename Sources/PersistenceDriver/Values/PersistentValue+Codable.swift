@@ -1,7 +1,7 @@
 import Foundation
 
-/// Coded as an object of one member that names the kind, so that nothing is lost in any format: doubles and
-/// dates as their shortest exact text (with `nan`, `inf`, `-inf`), bytes as Base64.
+/// Encodes a value as an object with one member, named after the kind, so that every format keeps it exactly. Doubles
+/// and dates are their shortest exact text (or `nan`, `inf`, `-inf`), bytes are Base64.
 extension PersistentValue: Codable {
   private enum CodingKeys: String, CodingKey {
     case null, bool, integer, double, text, bytes, date, uuid, decimal, document

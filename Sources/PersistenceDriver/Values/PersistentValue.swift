@@ -1,25 +1,25 @@
 public import Foundation
 import PersistencePrimitives
 
-/// One stored value, of any kind that every context can hold (contract V1).
+/// A stored value of any kind that every context supports (contract V1).
 ///
-/// It is what a driver, a predicate and the command line speak; typed properties are converted to and from it
-/// by ``PersistentValueConvertible``. Equality and order are those of the contract: text by UTF-8 bytes, NaN
-/// equal to NaN and greatest, −0.0 equal to 0.0, decimals by numeric value.
+/// Drivers and predicates use it; ``PersistentValueConvertible`` converts typed properties to and from it. The contract
+/// defines equality and order: text by UTF-8 bytes, NaN equal to NaN and greatest, −0.0 equal to 0.0, decimals by
+/// numeric value.
 public enum PersistentValue: Sendable {
-  /// No value.
+  /// Nil.
   case null
-  /// A truth value.
+  /// A Boolean value.
   case bool(Bool)
   /// An integer of any width up to 64 bits.
   case integer(Int64)
-  /// A floating-point number; a `Float` is held as the `Double` of equal value.
+  /// A floating-point number; a `Float` is stored as the equal `Double`.
   case double(Double)
   /// Text, scalar for scalar.
   case text(String)
   /// Bytes.
   case bytes([UInt8])
-  /// A moment, in seconds since 2001-01-01 00:00:00 UTC.
+  /// A date, in seconds since 2001-01-01 00:00:00 UTC.
   case date(Double)
   /// A UUID.
   case uuid(UUID)
@@ -30,12 +30,12 @@ public enum PersistentValue: Sendable {
 }
 
 extension PersistentValue {
-  /// Whether this is nil.
+  /// Whether the value is nil.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// The tag of the cell that holds this value.
+  /// The tag of a cell with this value.
   public var tag: RowCell.Tag {
     switch self {
     case .null: .null
@@ -51,8 +51,8 @@ extension PersistentValue {
     }
   }
 
-  /// The value with the two doubles that the contract folds put right: −0.0 becomes 0.0, any NaN the one NaN.
-  public var normalized: PersistentValue {
+  /// The normalized value: −0.0 becomes 0.0, and every NaN the same NaN.
+  package var normalized: PersistentValue {
     switch self {
     case .double(let number): .double(TotalOrder.normalized(number))
     case .date(let seconds): .date(TotalOrder.normalized(seconds))
@@ -62,12 +62,12 @@ extension PersistentValue {
 }
 
 extension PersistentValue: Hashable {
-  /// Whether two values are equal by contract V3 to V4a; values of different kinds never are.
+  /// Whether two values are equal (contract V3 to V4a); values of different kinds never are.
   public static func == (left: PersistentValue, right: PersistentValue) -> Bool {
     left.tag == right.tag && compare(left, right) == 0
   }
 
-  /// Feeds the value into a hasher, so that equal values have equal hashes.
+  /// Hashes the value.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(tag)
     switch self {
@@ -110,5 +110,45 @@ extension PersistentValue: Comparable {
     case (.decimal(let left), .decimal(let right)): TotalOrder.compare(left, right)
     default: TotalOrder.compare(Int64(left.tag.rawValue), Int64(right.tag.rawValue))
     }
+  }
+}
+
+extension PersistentValue: CustomStringConvertible {
+  /// The value as a predicate prints it: text in single quotes, bytes as `x'…'`, nil as `nil`.
+  public var description: String {
+    switch self {
+    case .null: "nil"
+    case .bool(let value): "\(value)"
+    case .integer(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .text(let value): "'" + value.doubling("'") + "'"
+    case .bytes(let value): "x'" + value.map { String($0, radix: 16).leftPadded(to: 2) }.joined() + "'"
+    case .date(let value): "date(\(value))"
+    case .uuid(let value): "uuid('\(value.uuidString)')"
+    case .decimal(let value): "decimal('\(value.canonicalText)')"
+    case .document(let value): "document(\(value))"
+    }
+  }
+}
+
+extension PersistentValue {
+  /// The value as text for logs, which contains only the beginning and the size of long text and bytes.
+  package var loggedDescription: String {
+    let limit = 64
+    switch self {
+    case .text(let value) where value.utf8.count > limit * 4:
+      return PersistentValue.text(String(value.prefix(limit))).description + "… (\(value.utf8.count) bytes)"
+    case .document(let value) where value.utf8.count > limit * 4:
+      return "document(\(value.prefix(limit))… (\(value.utf8.count) bytes))"
+    case .bytes(let value) where value.count > limit:
+      return PersistentValue.bytes(Array(value.prefix(limit))).description + "… (\(value.count) bytes)"
+    default: return description
+    }
+  }
+}
+
+extension String {
+  fileprivate func leftPadded(to width: Int) -> String {
+    String(repeating: "0", count: max(0, width - utf8.count)) + self
   }
 }

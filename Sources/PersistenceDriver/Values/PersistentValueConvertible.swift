@@ -1,34 +1,38 @@
-/// A Swift type that a stored field may have.
+/// A Swift type for stored fields.
 ///
-/// All kinds of contract V1 conform. A raw-representable enum or struct over any of them conforms by saying so;
-/// optionals conform where what they wrap does. Other `Codable` types are stored as documents and need no
-/// conformance.
+/// All kinds of contract V1 conform. A raw-representable enum or struct over one of them conforms by declaration, and
+/// an optional conforms if its wrapped type does. Other `Codable` types are stored as documents without conformance.
 public protocol PersistentValueConvertible {
   /// The kind of field that holds the values of this type.
   static var persistentKind: FieldKind { get }
 
-  /// Whether the type has a nil, that is, whether it is an `Optional`.
+  /// Whether the type is an `Optional`.
   static var isPersistentOptional: Bool { get }
 
   /// Reads a value from a field of a row.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no value
-  ///   of this type.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain a
+  ///   value of this type.
   static func read(from row: borrowing Row, at position: Int) throws -> Self
 
   /// Writes the value into a field of a row under construction.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   func write(to row: RowBuffer, at position: Int)
 
-  /// The value as predicates, cursors and errors carry it.
+  /// The value for predicates, cursors and errors.
   var persistentValue: PersistentValue { get }
+}
+
+extension PersistentValueConvertible {
+  /// False: only optionals have a nil.
+  @inlinable public static var isPersistentOptional: Bool { false }
 }
 
 extension PersistentValueConvertible where Self: RawRepresentable, RawValue: PersistentValueConvertible {
@@ -38,19 +42,19 @@ extension PersistentValueConvertible where Self: RawRepresentable, RawValue: Per
   /// Whether the raw value has a nil.
   @inlinable public static var isPersistentOptional: Bool { RawValue.isPersistentOptional }
 
-  /// Reads the raw value and makes the value that it stands for.
+  /// Reads the raw value and converts it.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the stored raw value
-  ///   stands for no value of the type.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the type has no value with
+  ///   the stored raw value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Self {
     let raw = try RawValue.read(from: row, at: position)
     guard let value = Self(rawValue: raw) else {
-      throw PersistenceError.damaged("field number \(position) holds a raw value that is no \(Self.self)")
+      throw PersistenceError.damaged("field number \(position) contains a raw value that is not a \(Self.self)")
     }
     return value
   }
@@ -58,29 +62,29 @@ extension PersistentValueConvertible where Self: RawRepresentable, RawValue: Per
   /// Writes the raw value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) { rawValue.write(to: row, at: position) }
 
-  /// The raw value as predicates carry it.
+  /// The raw value for predicates.
   @inlinable public var persistentValue: PersistentValue { rawValue.persistentValue }
 }
 
 extension Optional: PersistentValueConvertible where Wrapped: PersistentValueConvertible {
-  /// The kind of what is wrapped.
+  /// The kind of the wrapped type.
   @inlinable public static var persistentKind: FieldKind { Wrapped.persistentKind }
 
   /// True.
   @inlinable public static var isPersistentOptional: Bool { true }
 
-  /// Reads a value, nil where the field is.
+  /// Reads a value; nil if the field is nil.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value or nil.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds another
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field contains another
   ///   kind of value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Wrapped? {
@@ -90,7 +94,7 @@ extension Optional: PersistentValueConvertible where Wrapped: PersistentValueCon
   /// Writes the value, or nil.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) {

@@ -1,20 +1,17 @@
 import PersistencePrimitives
 
 extension Bool: PersistentValueConvertible {
-  /// Stored as a truth value.
+  /// Stored as a Boolean value.
   @inlinable public static var persistentKind: FieldKind { .bool }
-
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
 
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Bool {
     try row.cell(at: position, tag: .bool).boolValue
@@ -23,12 +20,12 @@ extension Bool: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) { row.setCell(.bool(self), at: position) }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .bool(self) }
 }
 
@@ -36,17 +33,14 @@ extension Double: PersistentValueConvertible {
   /// Stored as a floating-point number.
   @inlinable public static var persistentKind: FieldKind { .double }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Double {
     try row.cell(at: position, tag: .double).doubleValue
@@ -55,12 +49,12 @@ extension Double: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) { row.setCell(.double(self), at: position) }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .double(TotalOrder.normalized(self)) }
 }
 
@@ -68,17 +62,14 @@ extension Float: PersistentValueConvertible {
   /// Stored as the double of equal value.
   @inlinable public static var persistentKind: FieldKind { .float }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Float {
     Float(try row.cell(at: position, tag: .double).doubleValue)
@@ -87,12 +78,12 @@ extension Float: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) { row.setCell(.double(Double(self)), at: position) }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .double(TotalOrder.normalized(Double(self))) }
 }
 
@@ -100,17 +91,14 @@ extension String: PersistentValueConvertible {
   /// Stored as UTF-8 text.
   @inlinable public static var persistentKind: FieldKind { .string }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> String {
     String(decoding: try row.cell(at: position, tag: .text).borrowedText, as: UTF8.self)
@@ -119,12 +107,12 @@ extension String: PersistentValueConvertible {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) { row.setText(self, at: position) }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .text(self) }
 }
 
@@ -132,17 +120,14 @@ extension Array: PersistentValueConvertible where Element == UInt8 {
   /// Stored as bytes.
   @inlinable public static var persistentKind: FieldKind { .data }
 
-  /// False.
-  @inlinable public static var isPersistentOptional: Bool { false }
-
   /// Reads a value.
   ///
   /// - Parameters:
-  ///   - row: The row that an engine lends.
+  ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> [UInt8] {
     [UInt8](try row.cell(at: position, tag: .bytes).borrowedText)
@@ -151,13 +136,87 @@ extension Array: PersistentValueConvertible where Element == UInt8 {
   /// Writes the value.
   ///
   /// - Parameters:
-  ///   - row: The row that a model fills.
+  ///   - row: The row under construction.
   ///   - position: The field's position in the schema.
   @inlinable
   public func write(to row: RowBuffer, at position: Int) {
     withUnsafeBytes { row.setBytes($0, at: position) }
   }
 
-  /// The value as predicates carry it.
+  /// The value for predicates.
   @inlinable public var persistentValue: PersistentValue { .bytes(self) }
+}
+
+/// An integer type with at most 64 signed bits, which excludes `UInt` and `UInt64` (contract V1).
+public protocol PersistentInteger: PersistentValueConvertible, FixedWidthInteger {}
+
+extension PersistentInteger {
+  /// Reads an integer, and checks its range.
+  ///
+  /// - Parameters:
+  ///   - row: The borrowed row.
+  ///   - position: The field's position in the schema.
+  /// - Returns: The integer.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   an integer in range.
+  @inlinable
+  public static func read(from row: borrowing Row, at position: Int) throws -> Self {
+    let stored = try row.cell(at: position, tag: .integer).integerValue
+    guard let value = Self(exactly: stored) else {
+      throw PersistenceError.damaged(
+        "field number \(position) contains an integer outside the range of \(Self.self)")
+    }
+    return value
+  }
+
+  /// Writes the integer.
+  ///
+  /// - Parameters:
+  ///   - row: The row under construction.
+  ///   - position: The field's position in the schema.
+  @inlinable
+  public func write(to row: RowBuffer, at position: Int) { row.setCell(.integer(Int64(self)), at: position) }
+
+  /// The integer for predicates.
+  @inlinable public var persistentValue: PersistentValue { .integer(Int64(self)) }
+}
+
+extension Int: PersistentInteger {
+  /// Stored as an integer field of its width.
+  @inlinable public static var persistentKind: FieldKind { .int64 }
+}
+
+extension Int64: PersistentInteger {
+  /// Stored as an integer field of its width.
+  @inlinable public static var persistentKind: FieldKind { .int64 }
+}
+
+extension Int32: PersistentInteger {
+  /// Stored as an integer field of its width.
+  @inlinable public static var persistentKind: FieldKind { .int32 }
+}
+
+extension Int16: PersistentInteger {
+  /// Stored as an integer field of its width.
+  @inlinable public static var persistentKind: FieldKind { .int16 }
+}
+
+extension Int8: PersistentInteger {
+  /// Stored as an integer field of its width.
+  @inlinable public static var persistentKind: FieldKind { .int8 }
+}
+
+extension UInt32: PersistentInteger {
+  /// Stored as an integer field of its width.
+  @inlinable public static var persistentKind: FieldKind { .uint32 }
+}
+
+extension UInt16: PersistentInteger {
+  /// Stored as an integer field of its width.
+  @inlinable public static var persistentKind: FieldKind { .uint16 }
+}
+
+extension UInt8: PersistentInteger {
+  /// Stored as an integer field of its width.
+  @inlinable public static var persistentKind: FieldKind { .uint8 }
 }

@@ -1,7 +1,7 @@
 import PersistenceDriver
 
-/// Computes aggregates row by row: the one definition of what they come to (contract V4).
-public struct AggregateFold {
+/// Computes aggregates row by row: the one definition of their results (contract V4).
+package struct AggregateFold {
   private let request: AggregateRequest
   private let keyPositions: [Int]
   private let columns: [Column]
@@ -15,11 +15,11 @@ public struct AggregateFold {
     let kind: FieldKind
   }
 
-  /// Begins with no rows.
+  /// Creates a fold without rows.
   ///
-  /// - Parameter request: What is computed.
+  /// - Parameter request: The aggregates to compute.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField``.
-  public init(_ request: AggregateRequest) throws {
+  package init(_ request: AggregateRequest) throws {
     let schema = request.rows.schema
     func position(_ name: String) throws -> Int {
       guard let position = schema.position(of: name) else {
@@ -36,10 +36,10 @@ public struct AggregateFold {
     whole = columns.map(Self.initial)
   }
 
-  /// Takes a row of the request's schema into account.
+  /// Adds a row of the request's schema.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a stored value is none.
-  public mutating func add(_ row: borrowing Row) throws {
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if stored bytes are not a value.
+  package mutating func add(_ row: borrowing Row) throws {
     guard !keyPositions.isEmpty else {
       for index in columns.indices { try whole[index].add(row[columns[index].position]) }
       return
@@ -53,11 +53,11 @@ public struct AggregateFold {
     states[key] = group
   }
 
-  /// What the rows so far come to, in ascending order of the groups' keys.
+  /// The aggregates of the added rows, in ascending order of the groups' keys.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/valueTooLarge`` where a sum is beyond what its
-  ///   kind can hold.
-  public func groups() throws -> [AggregateGroup] {
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/valueTooLarge`` if a sum exceeds the range of
+  ///   its kind.
+  package func groups() throws -> [AggregateGroup] {
     let groups: [(key: [PersistentValue], value: [State])] =
       keyPositions.isEmpty
       ? [(key: [], value: whole)]
@@ -67,7 +67,7 @@ public struct AggregateFold {
         guard let value = state.value() else {
           throw PersistenceError(
             .valueTooLarge,
-            "\(column.aggregate) of \(request.rows.schema.name) is beyond what \(column.kind.rawValue) sums can hold",
+            "\(column.aggregate) of \(request.rows.schema.name) exceeds the range of \(column.kind.rawValue) sums",
             model: request.rows.schema.name, field: column.aggregate.field)
         }
         return value

@@ -38,7 +38,7 @@ public struct AppliedBatches: Sendable {
   private let retention: Retention
   private let now: @Sendable () -> Date
 
-  /// Makes a look at the ids of whatever store is given to its methods.
+  /// Creates a look at the ids of whatever store is given to its methods.
   ///
   /// - Parameters:
   ///   - retention: How long ids are kept.

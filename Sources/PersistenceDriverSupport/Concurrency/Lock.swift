@@ -34,8 +34,8 @@ package struct Lock<Value>: ~Copyable, @unchecked Sendable {  // the value is us
   /// Lends the value; a closure that locks again waits for itself.
   ///
   /// - Parameter body: Uses the value.
-  /// - Returns: What the closure returns.
-  /// - Throws: What the closure throws.
+  /// - Returns: The result of the closure.
+  /// - Throws: The closure's error.
   package borrowing func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {

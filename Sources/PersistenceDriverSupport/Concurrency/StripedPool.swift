@@ -33,7 +33,7 @@ package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
   /// Whether nothing is taken back any more.
   package var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-  /// Takes an object that nobody uses: the calling thread's, or another; nil where there is none.
+  /// Takes an object that nobody uses: the calling thread's, or another; nil if there is none.
   package func take() -> Element? {
     let start = ThreadIdentity.current.spread
     for attempt in 0..<count {

@@ -2,10 +2,9 @@ import Dispatch
 import Synchronization
 import PersistenceDriver
 
-/// Lets one writer of a process through at a time, in order of arrival, and no longer than each may wait
-/// (contract W6).
+/// Admits one writer of a process at a time, in order of arrival, with a time-out (contract W6).
 ///
-/// An engine that knows no time-outs, or wakes waiters in any order, puts this gate before its own lock.
+/// An engine whose lock has no time-out or no order of waiters puts this gate before its lock.
 public final class WriterGate: Sendable {
   private struct State {
     var owner: ThreadIdentity?
@@ -20,25 +19,25 @@ public final class WriterGate: Sendable {
 
   private let state = Mutex(State())
 
-  /// Makes a gate that is open.
+  /// Creates an open gate.
   public init() {}
 
   /// Whether the calling thread is inside the gate.
-  public var isEnteredByThisThread: Bool { state.withLock { $0.owner == ThreadIdentity.current } }
+  package var isEnteredByThisThread: Bool { state.withLock { $0.owner == ThreadIdentity.current } }
 
-  /// How many writers are waiting.
+  /// The number of waiting writers.
   package var waitingWriters: Int { state.withLock(\.waiters.count) }
 
-  /// Waits until the calling thread is the one writer.
+  /// Waits until the calling thread is the only writer.
   ///
-  /// Every successful call is followed by one of ``leave()``, on the same thread.
+  /// Balance each successful call with a call of ``leave()`` on the same thread.
   ///
   /// - Parameters:
   ///   - timeout: How long to wait at most.
   ///   - location: The store, for the message.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/busy`` after the time-out, and
-  ///   ``PersistenceError/Code/insideTransaction`` where the thread is already inside.
-  public func enter(timeout: Duration, location: String) throws {
+  ///   ``PersistenceError/Code/insideTransaction`` if the thread has already entered.
+  package func enter(timeout: Duration, location: String) throws {
     let thread = ThreadIdentity.current
     let waiter: Waiter? = try state.withLock { state in
       guard state.owner != thread else { throw PersistenceError.insideTransaction(location) }
@@ -52,7 +51,7 @@ public final class WriterGate: Sendable {
     }
     guard let waiter else { return }
     if waiter.semaphore.wait(timeout: .now() + timeout.timeInterval) == .success { return }
-    // Between the time-out and here the turn may have come after all: then it is taken.
+    // The turn may come between the time-out and this line.
     let isOurs = state.withLock { state in
       state.waiters.removeAll { $0 === waiter }
       return state.owner == thread
@@ -60,8 +59,8 @@ public final class WriterGate: Sendable {
     guard isOurs else { throw PersistenceError.busy(location, waited: timeout) }
   }
 
-  /// Lets the writer that has waited longest through.
-  public func leave() {
+  /// Admits the writer that has waited longest.
+  package func leave() {
     state.withLock { state in
       guard !state.waiters.isEmpty else {
         state.owner = nil
@@ -78,9 +77,9 @@ public final class WriterGate: Sendable {
   /// - Parameters:
   ///   - timeout: How long to wait at most.
   ///   - location: The store, for the message.
-  ///   - body: What is done inside.
-  /// - Returns: What the closure returns.
-  /// - Throws: As ``enter(timeout:location:)``, and what the closure throws.
+  ///   - body: The work inside the gate.
+  /// - Returns: The result of the closure.
+  /// - Throws: The errors of ``enter(timeout:location:)``, and the closure's error.
   public func withEntry<Result>(timeout: Duration, location: String, _ body: () throws -> Result) throws
     -> Result
   {

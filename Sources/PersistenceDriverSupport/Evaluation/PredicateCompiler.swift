@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// Makes the tests of a condition, the last of them first, so that each knows which ones follow it.
+/// Creates the tests of a condition, the last of them first, so that each knows which ones follow it.
 struct PredicateCompiler {
   typealias Test = PredicateProgram.Test
   typealias Outcomes = PredicateProgram.Outcomes

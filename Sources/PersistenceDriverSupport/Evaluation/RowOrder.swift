@@ -1,17 +1,17 @@
 import PersistenceDriver
 
-/// The total order of a request, made ready for one schema: the one comparison of rows (contract O2, O3).
+/// The total order of a request, prepared for one schema: the one comparison of rows (contract O2, O3).
 public struct RowOrder: Sendable {
   /// One criterion: the position of a field and a direction.
-  public struct Criterion: Sendable {
+  package struct Criterion: Sendable {
     /// The field's position in the schema.
-    public let position: Int
+    package let position: Int
     /// Whether greater values come first.
-    public let isDescending: Bool
+    package let isDescending: Bool
   }
 
-  /// The criteria, most significant first, with the ties broken.
-  public let criteria: [Criterion]
+  /// The criteria, most significant first, with tie-breakers.
+  package let criteria: [Criterion]
 
   /// Prepares an order.
   ///
@@ -28,9 +28,9 @@ public struct RowOrder: Sendable {
     }
   }
 
-  /// The values of a row that decide its place: a sort key that outlives the row.
+  /// The sort key of a row, which outlives the row.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a stored value is none.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a stored value is none.
   public func key(of row: borrowing Row) throws -> [PersistentValue] {
     var key: [PersistentValue] = []
     key.reserveCapacity(criteria.count)

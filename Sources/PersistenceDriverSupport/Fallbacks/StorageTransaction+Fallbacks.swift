@@ -15,7 +15,7 @@ extension StorageTransaction {
   /// Engines that update records in place call it after a refusal, to learn which record was refused.
   ///
   /// - Parameter request: Which records, and what is set.
-  /// - Returns: How many there were.
+  /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``.
   public func updateEach(_ request: UpdateRequest) throws -> Int {
     let schema = request.rows.schema

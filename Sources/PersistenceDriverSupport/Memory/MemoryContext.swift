@@ -1,17 +1,16 @@
 import PersistenceDriver
 
-/// A context that keeps everything in memory: for tests, for caches, and as the reference for the meaning of
-/// every request.
+/// A context that stores everything in memory: for tests and caches, and as the reference implementation of requests.
 ///
-/// Snapshots are copies on write; committing publishes a transaction's copy. Nothing is durable.
+/// Snapshots are copy-on-write. A commit publishes the transaction's copy. Nothing is durable.
 public final class MemoryContext: ObservableContext, MemoryReader {
-  /// The name `memory:`, for messages.
+  /// The name of the store, for messages: `memory:` and a random number.
   public let location = "memory:" + String(UInt32.random(in: 0 ... .max), radix: 16)
 
-  /// What watches over the context.
+  /// The monitor of the context.
   public let monitor: ContextMonitor
 
-  /// What the monitor knows.
+  /// Whether the store is known to be complete.
   public var isKnownComplete: Bool { monitor.isKnownComplete }
 
   /// The observers of the context's commits.
@@ -21,18 +20,18 @@ public final class MemoryContext: ObservableContext, MemoryReader {
   private let gate = WriterGate()
   private let busyTimeout: Duration
 
-  /// Makes an empty store.
+  /// Creates an empty store.
   ///
   /// - Parameters:
-  ///   - busyTimeout: How long a writer waits for another; 5 seconds by default.
-  ///   - monitoring: What is watched and where it is reported.
+  ///   - busyTimeout: The time a writer waits for another; 5 seconds by default.
+  ///   - monitoring: The settings of the monitor.
   public init(busyTimeout: Duration = .seconds(5), monitoring: Monitoring = Monitoring()) {
     self.busyTimeout = busyTimeout
     monitor = ContextMonitor(monitoring, location: location)
     monitor.opened("memory")
   }
 
-  /// Not durable, for one process, without secondary indexes but unique ones.
+  /// Not durable, for one process, with unique indexes only.
   public let capabilities = Capabilities(
     isDurable: false, isMultiProcess: false, evaluatesPredicates: true, hasSecondaryIndexes: false,
     dropsModels: true, reportsCommits: true)
@@ -47,7 +46,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
     MemorySnapshot(try readableState(), location: location)
   }
 
-  /// Runs a closure as one transaction on a copy of the state, which is published when it returns.
+  /// Runs a closure as one transaction on a copy of the state, which the commit publishes.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     try gate.withEntry(timeout: busyTimeout, location: location) {
       let transaction = MemoryTransaction(try readableState(), location: location)
@@ -64,7 +63,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
     monitor.reportLongHeldResults()
   }
 
-  /// Forgets everything; results that are alive keep their copies.
+  /// Discards the state. Live results keep their copies.
   public func close() throws {
     state.withLock { $0 = nil }
     observers.end(of: self)
@@ -72,14 +71,14 @@ public final class MemoryContext: ObservableContext, MemoryReader {
 }
 
 extension StorageEngine {
-  /// Stores in memory, by the scheme `memory:`; every opening makes a new, empty one.
+  /// Stores in memory, with the scheme `memory:`. Each opening creates a new, empty store.
   public static let memory = StorageEngine(
     scheme: "memory",
     options: [StoreOption("busy", .duration, "how long a writer waits for another")]
   ) { url, options, monitoring in
     guard url.path.isEmpty else {
       throw PersistenceError(
-        .invalidURL, "a store in memory has no path, “\(url.path)” was given", location: "\(url)")
+        .invalidURL, "a store in memory has no path; remove “\(url.path)”", location: "\(url)")
     }
     return MemoryContext(busyTimeout: options.duration("busy") ?? .seconds(5), monitoring: monitoring)
   }

@@ -1,7 +1,7 @@
 import PersistencePrimitives
 import PersistenceDriver
 
-/// A transaction on a memory context: a copy of the state, which becomes the context's when it commits.
+/// A transaction of a memory context: a copy of the state, which a commit publishes.
 final class MemoryTransaction: StorageTransaction, MemoryReader {
   let location: String
   private(set) var state: MemoryState
@@ -12,7 +12,7 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
     self.location = location
   }
 
-  /// Ends the transaction; further calls throw.
+  /// Closes the transaction; further calls throw.
   func end() { isOpen = false }
 
   func readableState() throws -> MemoryState {
@@ -36,7 +36,6 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
   func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
 
   func drop(_ schema: ModelSchema) throws {
-    // The check is the one of every write; nothing is left of the table, its records and its unique values.
     try withTable(schema) { _ in }
     state.tables[StoredName(schema.name)] = nil
   }
@@ -96,7 +95,7 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
     try schema.validate(row)
     guard let stored = state.tables[StoredName(schema.name)]?.schema else {
       throw PersistenceError(
-        .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
+        .invalidRequest, "\(schema.name) is not defined; call define before you write", model: schema.name)
     }
     try schema.requireCompatible(with: stored, location: location)
     let record = try MemoryRows.record(row, in: schema, stored: stored)

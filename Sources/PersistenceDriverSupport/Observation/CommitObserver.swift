@@ -2,15 +2,15 @@ import Synchronization
 import PersistencePrimitives
 import PersistenceDriver
 
-/// Somebody who waits for commits that change the records of a request, and what has changed since they last looked.
+/// An observer that waits for commits to the records of a request, and tracks the changes since its last read.
 package final class CommitObserver: Sendable {
-  /// What is observed; its limit, offset and anchor do not matter here.
+  /// The observed request; its limit, offset and anchor do not matter.
   package let request: FetchRequest
 
   let model: StoredName
   let predicate: CompiledPredicate
   let keyLimit: Int
-  /// The observed context, whose closing ends the observer.
+  /// The observed context. Closing it ends the observer.
   let owner: ObjectIdentifier
 
   private let state: Mutex<State>
@@ -18,7 +18,7 @@ package final class CommitObserver: Sendable {
   private struct State {
     var changes: KeyChanges
     var hasEnded = false
-    /// Iterators can be copied, so that several tasks may wait at once.
+    /// Several tasks may wait, because iterators can be copied.
     var waiters: [CheckedContinuation<Void, Never>] = []
 
     mutating func wake() -> [CheckedContinuation<Void, Never>] {
@@ -27,17 +27,16 @@ package final class CommitObserver: Sendable {
     }
   }
 
-  /// Makes an observer, which is told of commits between ``CommitObservers/add(_:)`` and
-  /// ``CommitObservers/remove(_:)``.
+  /// Creates an observer, which gets commits between ``CommitObservers/add(_:)`` and ``CommitObservers/remove(_:)``.
   ///
   /// - Parameters:
-  ///   - request: The records.
-  ///   - context: Where they are.
-  ///   - keyLimit: How many keys of changed records are remembered at most.
-  /// - Throws: ``PersistenceError`` where the request's condition cannot be evaluated.
+  ///   - request: The records to observe.
+  ///   - context: The context to observe.
+  ///   - keyLimit: The maximum number of changed keys to track.
+  /// - Throws: ``PersistenceError`` if the condition cannot be compiled.
   package init(_ request: FetchRequest, in context: any StorageContext, keyLimit: Int) throws {
     self.request = request
-    // One more is read to see whether there are too many, and there is a number after each limit.
+    // One more row than the limit is read, so the limit must be less than Int.max.
     self.keyLimit = min(max(0, keyLimit), Int.max - 1)
     model = StoredName(request.schema.name)
     predicate = try CompiledPredicate(request.predicate, in: request.schema)
@@ -45,8 +44,7 @@ package final class CommitObserver: Sendable {
     state = Mutex(State(changes: KeyChanges(limit: self.keyLimit)))
   }
 
-  /// The condition for rows of a schema that a writer uses, which may name the fields in another order; nil where every
-  /// row fits.
+  /// The condition for rows of a writer's schema, which may order the fields differently; nil if every row matches.
   func predicate(for schema: ModelSchema) throws -> CompiledPredicate? {
     guard request.predicate != nil else { return nil }
     if schema.identity == request.schema.identity || schema == request.schema { return predicate }
@@ -58,7 +56,7 @@ package final class CommitObserver: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isDue = state.withLock { state in
-          // A task is cancelled before its handlers are called: either this is seen here, or they see the waiter.
+          // Cancellation precedes its handler: either this check sees it, or the handler sees the waiter.
           guard state.changes.isEmpty, !state.hasEnded, !Task.isCancelled else { return true }
           state.waiters.append(continuation)
           return false
@@ -66,12 +64,12 @@ package final class CommitObserver: Sendable {
         if isDue { continuation.resume() }
       }
     } onCancel: {
-      // Whoever else waits finds nothing, and waits again.
+      // Other waiters find no changes and wait again.
       for waiter in state.withLock({ $0.wake() }) { waiter.resume() }
     }
   }
 
-  /// What has changed since the last time this was asked.
+  /// The changes since the last call.
   func takeChanges() -> KeyChanges {
     state.withLock { state in
       defer { state.changes = KeyChanges(limit: keyLimit) }

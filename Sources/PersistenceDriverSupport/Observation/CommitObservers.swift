@@ -1,55 +1,52 @@
-import Synchronization
-import PersistencePrimitives
 import PersistenceDriver
+import PersistencePrimitives
+import Synchronization
 
-/// Those who observe one store: what an engine tells of its commits.
+/// The observers of one store, to which an engine reports its commits.
 ///
-/// All contexts of a process that have one store open share the observers, so the engine keeps them by the store's
-/// identity and hands them to each context's ``ContextMonitor``. It runs each transaction's closure on what
-/// ``begin(_:)`` gives, and commits inside ``commit(_:_:)``; as long as nobody observes, the first reads a flag and the
-/// second takes a lock that nobody else wants.
+/// All contexts of a process with the same store share its observers, so the engine keeps them by the identity of the
+/// store. It runs each transaction's closure with the transaction that ``begin(_:)`` returns, and commits inside
+/// ``commit(_:_:)``. An unobserved write costs one flag read and an uncontended lock.
 ///
 /// ```swift
-/// let observed = monitor.observers.begin(transaction)
+/// let observed = observers.begin(transaction)
 /// try body(observed.transaction)
-/// try monitor.observers.commit(observed) { try connection.commit() }
+/// try observers.commit(observed) { try connection.commit() }
 /// ```
 ///
-/// A commit and a new observer's first look exclude each other, so what is seen and what is told afterwards fit without
-/// a gap and without an overlap.
+/// A commit and the first read of a new observer exclude each other, so no change is lost or reported twice.
 public final class CommitObservers: Sendable {
   private let observers = Lock<[CommitObserver]>([])
   private let observed = Atomic<Bool>(false)
   private static let ledger = StoredName(ReservedModel.fillLedger)
 
-  /// Tells commits of other processes; nil where the engine cannot.
+  /// Detects commits of other processes; nil if the engine cannot.
   let outside: (any OutsideCommits)?
 
-  /// Makes the observers of a store, none as yet.
+  /// Creates an empty list of observers.
   ///
-  /// - Parameter outside: Tells commits of other processes; nil where there are none, or they cannot be told.
+  /// - Parameter outside: Detects commits of other processes; nil if there are none, or the engine cannot detect them.
   public init(outside: (any OutsideCommits)? = nil) { self.outside = outside }
 
-  /// Whether anybody observes the store.
+  /// Whether the store has observers.
   public var isObserved: Bool { observed.load(ordering: .acquiring) }
 
-  /// What is to be given to the closure of a transaction: the transaction itself or, while somebody observes, one that
-  /// notes what it changes.
+  /// The transaction for a closure: the transaction itself or, if the store has observers, one that records changes.
   ///
-  /// - Parameter transaction: A transaction that has begun, on the thread that runs its closure.
-  /// - Returns: What ``commit(_:_:)`` wants.
+  /// - Parameter transaction: A running transaction, on the thread that runs its closure.
+  /// - Returns: The argument for ``commit(_:_:)``.
   public func begin(_ transaction: any StorageTransaction) -> ObservedTransaction {
     guard isObserved else { return ObservedTransaction(transaction: transaction, record: nil) }
     let record = CommitRecord(observers.withLock { $0 })
     return ObservedTransaction(transaction: RecordingTransaction(transaction, record), record: record)
   }
 
-  /// Commits, and tells the observers.
+  /// Commits, and notifies the observers.
   ///
   /// - Parameters:
-  ///   - transaction: What ``begin(_:)`` gave.
-  ///   - body: Commits, while this process's other writers are kept out.
-  /// - Throws: What the closure throws.
+  ///   - transaction: The result of ``begin(_:)``.
+  ///   - body: Commits, while other writers of the process are excluded.
+  /// - Throws: The closure's error.
   public func commit(_ transaction: ObservedTransaction, _ body: () throws -> Void) throws {
     var woken: [CheckedContinuation<Void, Never>] = []
     defer { for waiter in woken { waiter.resume() } }
@@ -57,14 +54,14 @@ public final class CommitObservers: Sendable {
       do {
         try body()
       } catch {
-        // What failed on the medium may have been committed all the same: who observes looks again.
+        // A commit that failed on the storage medium may have succeeded, so the observers read again.
         transaction.record?.loseAll()
         tell(observers, of: transaction.record, &woken)
         throw error
       }
       guard !observers.isEmpty else { return }
       tell(observers, of: transaction.record, &woken)
-      // A failure to ask is met by the observers, who ask before they look.
+      // The observers meet this error too, because they check before they read.
       _ = try? check(observers, &woken)
     }
   }
@@ -72,19 +69,19 @@ public final class CommitObservers: Sendable {
   private func tell(
     _ observers: [CommitObserver], of record: CommitRecord?, _ woken: inout [CheckedContinuation<Void, Never>]
   ) {
-    // A migration that begins or ends concerns whoever observes any part of the store.
+    // The begin and end of a copy concern all observers of the store.
     if record?.hasTouched(Self.ledger) == true { record?.loseEverything() }
     for observer in observers {
       if let changes = record?.changes(for: observer) {
         woken += observer.merge(changes)
       } else if record?.hasTouched(observer.model) ?? true {
-        // It came when the transaction had begun.
+        // The observer was added after the transaction began.
         woken += observer.lose()
       }
     }
   }
 
-  /// Tells the observers of another process's commit; says whether there was one.
+  /// Notifies the observers of another process's commit, and returns whether there was one.
   private func check(_ observers: [CommitObserver], _ woken: inout [CheckedContinuation<Void, Never>]) throws
     -> Bool
   {
@@ -92,7 +89,7 @@ public final class CommitObservers: Sendable {
     do {
       guard try outside.check() else { return false }
     } catch let error as PersistenceError where error.code == .busy {
-      // Another process is about to commit: the next question is answered.
+      // Another process is committing; the next check detects it.
       return false
     }
     for observer in observers { woken += observer.lose() }
@@ -101,10 +98,10 @@ public final class CommitObservers: Sendable {
 }
 
 extension CommitObservers {
-  /// Whether commits of other processes can be told.
+  /// Whether commits of other processes are detected.
   package var noticesOutsideCommits: Bool { outside != nil }
 
-  /// Begins to tell an observer of commits.
+  /// Adds an observer.
   package func add(_ observer: CommitObserver) throws {
     try observers.withLock { observers in
       if observers.isEmpty { _ = try outside?.check() }
@@ -113,7 +110,7 @@ extension CommitObservers {
     }
   }
 
-  /// Tells an observer of nothing more.
+  /// Removes an observer.
   package func remove(_ observer: CommitObserver) {
     observers.withLock { observers in
       observers.removeAll { $0 === observer }
@@ -123,8 +120,7 @@ extension CommitObservers {
     }
   }
 
-  /// The store's newest state, and what changed since the observer last looked: all that shows in the state, and nothing
-  /// that does not.
+  /// The newest state of the store, and exactly the changes in it since the observer's last read.
   ///
   /// - Throws: ``PersistenceError``.
   package func look(_ observer: CommitObserver, at context: any StorageContext) throws
@@ -138,18 +134,18 @@ extension CommitObservers {
         _ = try check(observers, &woken)
         let snapshot = try context.snapshot()
         attempts += 1
-        // Another process may have committed in between.
+        // Another process may have committed since.
         let isExact = try !check(observers, &woken)
         guard isExact || attempts == 8 else { continue }
         let changes = observer.takeChanges()
-        // Of one that never stops to, what came last does not show as yet: there is another look, and rather one too many.
+        // If another process commits incessantly, the snapshot may lack its last commits, so there is another read.
         if !isExact { woken += observer.lose() }
         return (snapshot, changes)
       }
     }
   }
 
-  /// Asks whether another process has committed, and tells the observers.
+  /// Checks for commits of other processes, and notifies the observers.
   package func checkOutside() throws {
     var woken: [CheckedContinuation<Void, Never>] = []
     defer { for waiter in woken { waiter.resume() } }
@@ -158,11 +154,11 @@ extension CommitObservers {
     }
   }
 
-  /// Ends every observer of the store through one context.
+  /// Ends all observers of one context.
   ///
   /// A driver calls it when the context is closed.
   ///
-  /// - Parameter context: The context that was closed.
+  /// - Parameter context: The closed context.
   public func end(of context: any StorageContext) {
     let owner = ObjectIdentifier(context)
     var woken: [CheckedContinuation<Void, Never>] = []
@@ -174,20 +170,28 @@ extension CommitObservers {
     for waiter in woken { waiter.resume() }
   }
 
-  /// How many observe the store.
+  /// The number of observers.
   package var count: Int { observers.withLock { $0.count } }
 }
 
-/// A transaction under way, and what is noted of it while somebody observes the store.
+/// A running transaction, and the record of its changes if the store has observers.
 public struct ObservedTransaction {
-  /// What the closure is given.
+  /// The transaction for the closure.
   public let transaction: any StorageTransaction
 
   let record: CommitRecord?
 
-  /// Says that writing may have changed more records than it named, as the triggers of a database do: whoever observes
-  /// the store is told that anything may have changed, where the transaction has written anything.
+  /// Records that the writes may have changed further records, for example through triggers. If the transaction wrote
+  /// anything, all observers get unknown changes.
   ///
-  /// It is called before ``CommitObservers/commit(_:_:)``.
+  /// Call it before ``CommitObservers/commit(_:_:)``.
   public func mayHaveChangedMore() { record?.loseEverything() }
+}
+
+/// A context that reports its commits, as ``Capabilities/reportsCommits`` says.
+///
+/// All contexts of a process that have one store open share its observers.
+public protocol ObservableContext: StorageContext {
+  /// The observers of the store's commits.
+  var observers: CommitObservers { get }
 }

@@ -1,9 +1,8 @@
 import PersistenceDriver
 
-/// What some commits, one after another, have changed among the records that fit a condition: keys, as long as there
-/// are not too many.
+/// The coalesced changes of consecutive commits to the records that match a condition, by key, up to a limit.
 package struct KeyChanges: Sendable {
-  /// Whether a record fitted before all of the changes, and after them.
+  /// Whether a record matched before all changes, and after them.
   package struct Entry: Sendable, Equatable {
     package var fittedBefore: Bool
     package var fitsNow: Bool
@@ -14,35 +13,35 @@ package struct KeyChanges: Sendable {
     }
   }
 
-  /// The keys of what changed, where that is known.
+  /// The changed keys, as far as known.
   package private(set) var entries: [RecordKey: Entry] = [:]
 
-  /// Whether something changed that is not told by ``entries``.
+  /// Whether there are changes beyond ``entries``.
   package private(set) var isUnknown = false
 
   private let limit: Int
 
-  /// Makes an empty record of changes.
+  /// Creates an empty record of changes.
   ///
-  /// - Parameter limit: How many keys are remembered at most.
+  /// - Parameter limit: The maximum number of keys to track.
   package init(limit: Int) { self.limit = limit }
 
-  /// Whether nothing changed: also where it was changed back, as far as keys go.
+  /// Whether there are no changes; coalescing may remove all of them.
   package var isEmpty: Bool { entries.isEmpty && !isUnknown }
 
-  /// Forgets the keys: anything may have changed.
+  /// Discards the keys: any record may have changed.
   package mutating func lose() {
     entries = [:]
     isUnknown = true
   }
 
-  /// Notes that a record was written or deleted.
+  /// Records that a record was written or deleted.
   ///
   /// - Parameters:
   ///   - key: Its key.
-  ///   - fitted: Whether there was one that fitted before.
-  ///   - fits: Whether there is one that fits now.
-  /// - Returns: What was known of the key, for ``restore(_:for:)``.
+  ///   - fitted: Whether the record existed and matched before.
+  ///   - fits: Whether the record exists and matches now.
+  /// - Returns: The previous entry, for ``restore(_:for:)``.
   @discardableResult
   package mutating func note(_ key: RecordKey, fitted: Bool, fits: Bool) -> Entry? {
     guard !isUnknown else { return nil }
@@ -57,7 +56,7 @@ package struct KeyChanges: Sendable {
     return known
   }
 
-  /// Undoes what ``note(_:fitted:fits:)`` did, the last one first.
+  /// Reverts calls of ``note(_:fitted:fits:)``, the last one first.
   package mutating func restore(_ entry: Entry?, for key: RecordKey) {
     if !isUnknown { entries[key] = entry }
   }

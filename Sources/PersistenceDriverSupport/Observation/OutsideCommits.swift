@@ -1,22 +1,22 @@
-/// How an engine tells that another process has committed to its store, as far as it can.
+/// The detection of commits by other processes.
 ///
-/// It is asked while somebody observes the store only, and by one thread at a time.
+/// It is called only while the store has observers, by one thread at a time.
 public protocol OutsideCommits: Sendable {
-  /// Whether another process has committed since the last time this was asked; false the first time, and the first
-  /// time after ``rest()``.
+  /// Whether another process has committed since the last call; false for the first call, and the first after
+  /// ``rest()``.
   ///
-  /// The commits of this process do not count: what commits them takes them out while other writers are kept out.
+  /// Commits of this process do not count.
   ///
-  /// - Throws: ``PersistenceError`` where the store cannot be asked.
+  /// - Throws: ``PersistenceError`` if the store cannot be read.
   func check() throws -> Bool
 
-  /// Lets go of whatever is held for ``check()``: nobody observes the store any more.
+  /// Releases the resources of ``check()``, because the store has no observers.
   func rest()
 }
 
-/// Tells the commits of other processes by a number that every commit increases, and that can be read at any time.
+/// Detects commits of other processes by a number that every commit increases.
 ///
-/// The engine reads it before and after a commit of its own, while it keeps other writers out.
+/// The number is read before and after each commit of this process, while other writers are excluded.
 public final class CommitCounter: OutsideCommits {
   private struct State {
     var known: UInt64?
@@ -26,12 +26,12 @@ public final class CommitCounter: OutsideCommits {
   private let state = Lock(State())
   private let newest: @Sendable () throws -> UInt64
 
-  /// Makes a counter.
+  /// Creates a counter.
   ///
-  /// - Parameter newest: Gives the number of the newest commit of any process.
+  /// - Parameter newest: Returns the number of the newest commit by any process.
   public init(newest: @escaping @Sendable () throws -> UInt64) { self.newest = newest }
 
-  /// Whether the number is another one than was last known.
+  /// Whether the number has changed.
   public func check() throws -> Bool {
     try state.withLock { state in
       let newest = try newest()
@@ -44,19 +44,19 @@ public final class CommitCounter: OutsideCommits {
     }
   }
 
-  /// Commits for this process, while other writers are kept out, and takes the commit out of what ``check()`` tells.
+  /// Commits for this process, while other writers are excluded, so that ``check()`` does not report the commit.
   ///
   /// - Parameter commit: Commits.
-  /// - Throws: What the closure throws.
+  /// - Throws: The closure's error.
   public func committing(_ commit: () throws -> Void) throws {
     try state.withLock { state in
       if let known = state.known, (try? newest()) != known { state.hasChanged = true }
       try commit()
-      // Where it cannot be read, what is known stays behind: too much is told then, never too little.
+      // If the number cannot be read, the known one is stale, so a later check reports too much, never too little.
       if state.known != nil, let newest = try? newest() { state.known = newest }
     }
   }
 
-  /// Forgets the number.
+  /// Discards the number.
   public func rest() { state.withLock { $0 = State() } }
 }

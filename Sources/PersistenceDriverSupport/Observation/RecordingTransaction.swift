@@ -1,9 +1,9 @@
 import PersistenceDriver
 
-/// A transaction that notes for the store's observers which records it changes.
+/// A transaction that records its changes for the observers of the store.
 ///
-/// It lies directly over the engine's own, so that whatever is written passes through it. A record is read before it is
-/// overwritten only where somebody has to know what it was. What goes wrong in noting never fails the write.
+/// It wraps the engine's transaction directly, so that every write passes through it. It reads a record before a write
+/// only if an observer needs its previous state. An error while recording never fails the write.
 final class RecordingTransaction: StorageTransactionWrapper {
   let wrapped: any StorageTransaction
   private let record: CommitRecord
@@ -55,9 +55,10 @@ final class RecordingTransaction: StorageTransactionWrapper {
   }
 
   func drop(_ schema: ModelSchema) throws {
+    guard record.model(schema) != nil else { return try wrapped.drop(schema) }
     let request = try? FetchRequest(schema)
     _ = try deleting(request, from: schema) {
-      // Where they cannot be counted, it is not known which there were.
+      // If the records cannot be counted, the changes are unknown.
       let count = request.flatMap { try? wrapped.count($0) } ?? Int.max
       try wrapped.drop(schema)
       return count
@@ -99,7 +100,7 @@ final class RecordingTransaction: StorageTransactionWrapper {
     return count
   }
 
-  /// Whom the stored record of a key fits.
+  /// Which observers' conditions the stored record with a key matches.
   private func fits(_ key: RecordKey, _ model: CommitRecord.Model) -> [Bool?] {
     var fits = model.absent
     do {
@@ -110,7 +111,7 @@ final class RecordingTransaction: StorageTransactionWrapper {
     return fits
   }
 
-  /// The keys of a request's rows, and whom each fits; nil where there are too many, or they cannot be read.
+  /// The keys of a request's rows with the conditions they match; nil if there are too many, or reading fails.
   private func changing(_ request: FetchRequest, _ model: CommitRecord.Model) -> [(RecordKey, [Bool?])]? {
     var rows: [(RecordKey, [Bool?])] = []
     do {

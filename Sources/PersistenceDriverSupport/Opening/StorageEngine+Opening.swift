@@ -1,15 +1,15 @@
 public import PersistenceDriver
 
 extension StorageEngine {
-  /// Opens the store that a URL names, with one of the engines given; `memory:` is always among them.
+  /// Opens the store with a URL, using one of the engines; `memory:` is always available.
   ///
   /// - Parameters:
   ///   - text: The URL, such as `sqlite:movies.sqlite?synchronous=full`.
-  ///   - engines: The engines that it may name.
-  ///   - monitoring: What the context watches and where it reports.
+  ///   - engines: The available engines.
+  ///   - monitoring: The settings of the context's monitor.
   /// - Returns: The open context.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` where the scheme is unknown
-  ///   (the known ones are listed) or given by two engines, and whatever opening meets.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` if no engine or several engines
+  ///   have the scheme, and any error of opening the store.
   public static func open(_ text: String, engines: [StorageEngine], monitoring: Monitoring) throws
     -> any PersistentContext
   {
@@ -20,12 +20,12 @@ extension StorageEngine {
     guard let engine = matches.first else {
       throw PersistenceError(
         .invalidURL,
-        "no engine is known by the scheme “\(url.scheme):”; the known ones are "
+        "no engine has the scheme “\(url.scheme):”; use one of "
           + known.map { $0.scheme + ":" }.sorted().joined(separator: ", "), location: "\(url)")
     }
     guard matches.count == 1 else {
       throw PersistenceError(
-        .invalidURL, "two engines were given for the scheme “\(url.scheme):”", location: "\(url)")
+        .invalidURL, "several engines have the scheme “\(url.scheme):”; remove one of them", location: "\(url)")
     }
     return try engine.open(url, monitoring: monitoring)
   }

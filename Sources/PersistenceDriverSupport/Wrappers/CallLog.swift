@@ -1,24 +1,24 @@
 import Logging
 import PersistenceDriver
 
-/// How a ``LoggingContext`` writes its calls: shapes at debug level, whatever may hold a value at trace level.
+/// The log of a ``LoggingContext``: shapes at debug level, values at trace level.
 struct CallLog: Sendable {
   private let logger: Logger
 
   init(_ logger: Logger) { self.logger = logger }
 
-  /// Whether anything is written at all.
+  /// Whether the logger logs at debug level.
   var isOn: Bool { logger.logLevel <= .debug }
 
-  /// Makes a call and writes what was asked, how long it took, and how it went.
+  /// Performs a call and logs the request, the duration and the outcome.
   ///
   /// - Parameters:
-  ///   - shape: What is asked, without any value of a user.
-  ///   - values: What is asked, with its values; nil where there are none.
-  ///   - outcome: What came of it, in words without any value.
+  ///   - shape: The request, without user values.
+  ///   - values: The request with its values; nil if it has none.
+  ///   - outcome: Describes the result, without values.
   ///   - body: The call.
-  /// - Returns: What the call returns.
-  /// - Throws: What the call throws.
+  /// - Returns: The result of the call.
+  /// - Throws: The error of the call.
   func call<Result>(
     _ shape: @autoclosure () -> String, values: @autoclosure () -> String? = nil,
     outcome: (Result) -> String, _ body: () throws -> Result
@@ -33,7 +33,7 @@ struct CallLog: Sendable {
       report(shape(), outcome(result), start)
       return result
     } catch {
-      // Messages may hold keys and values; codes and the names of types do not.
+      // Messages may contain keys and values; codes and type names do not.
       let code = (error as? PersistenceError)?.code.rawValue ?? "\(type(of: error))"
       report(shape(), "failed: \(code)", start)
       logger.trace("failed", metadata: ["error": "\(error)"])
@@ -112,7 +112,7 @@ extension CallLog {
     _ verb: String, _ row: borrowing Row, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void
   ) throws {
     guard isOn else { return try body(row) }
-    // A closure cannot capture a borrowed row: its cells are lent on by position.
+    // A closure cannot capture a borrowed row, so its cells are copied.
     let values =
       logger.logLevel <= .trace
       ? (try? row.values()).map { "[" + $0.map(\.loggedDescription).joined(separator: ", ") + "]" } : nil

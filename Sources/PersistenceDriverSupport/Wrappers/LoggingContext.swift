@@ -1,7 +1,7 @@
 public import Logging
 import PersistenceDriver
 
-/// Any context, with each of its calls in the log: for finding out what a program asks of its store.
+/// A wrapper of any context that logs each call, for debugging.
 ///
 /// ```swift
 /// var logger = Logger(label: "store")
@@ -9,13 +9,12 @@ import PersistenceDriver
 /// let repository = Repository(LoggingContext(context, logger: logger))
 /// ```
 ///
-/// Each call is one line at debug level: what was asked, without its values; how long it took; how many rows there
-/// were, or which code the failure has. Values, keys and the messages of errors, which may hold values, are logged at
-/// trace level only. Rows are read after the fetch, a page at a time, and each page is a line of its own. A call of a
-/// transaction is logged when it is made, whether the transaction commits or not. Where the logger's level is above
-/// debug, nothing is measured and no text is made. Otherwise it behaves as the wrapped context does.
+/// Each call is one line at debug level: the request without its values, the duration, and the number of rows or the
+/// error code. Values, keys and error messages, which may contain values, are logged at trace level only. Rows are read
+/// after the fetch, and each page has its own line. A call in a transaction is logged immediately, whether the
+/// transaction commits or not. Above debug level, nothing is measured or formatted.
 public final class LoggingContext: StorageContextWrapper, LoggingReader {
-  /// The context that does the work.
+  /// The wrapped context.
   public let wrapped: any StorageContext
 
   let log: CallLog
@@ -23,8 +22,8 @@ public final class LoggingContext: StorageContextWrapper, LoggingReader {
   /// Wraps a context.
   ///
   /// - Parameters:
-  ///   - wrapped: The context that does the work.
-  ///   - logger: Where calls are logged; nil for the wrapped context's own logger.
+  ///   - wrapped: The context to wrap.
+  ///   - logger: The logger; nil for the wrapped context's logger.
   public init(_ wrapped: any StorageContext, logger: Logger? = nil) {
     self.wrapped = wrapped
     var logger = logger ?? wrapped.monitor.logger
@@ -32,29 +31,29 @@ public final class LoggingContext: StorageContextWrapper, LoggingReader {
     log = CallLog(logger)
   }
 
-  /// Wraps the snapshot, so that what it is asked is logged.
+  /// Wraps the snapshot to log its calls.
   public func wrap(_ snapshot: any StorageSnapshot) -> any StorageSnapshot {
     log.isOn ? LoggingSnapshot(wrapped: snapshot, log: log) : snapshot
   }
 
-  /// Wraps the transaction, so that what it is asked is logged.
+  /// Wraps the transaction to log its calls.
   public func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction {
     log.isOn ? LoggingTransaction(wrapped: transaction, log: log) : transaction
   }
 
-  /// Asks the wrapped context, and logs that.
+  /// Forwards to the wrapped context, and logs the call.
   public func snapshot() throws -> any StorageSnapshot {
     wrap(try log.call("snapshot", outcome: { _ in "pinned" }) { try wrapped.snapshot() })
   }
 
-  /// Runs a transaction of the wrapped context, and logs its calls and how it ended.
+  /// Runs a transaction of the wrapped context, and logs its calls and its outcome.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     try log.call("transaction", outcome: { _ in "committed" }) {
       try wrapped.transaction { try body(wrap($0)) }
     }
   }
 
-  /// Closes the wrapped context, and logs that.
+  /// Closes the wrapped context, and logs the call.
   public func close() throws {
     try log.call("close", outcome: { _ in "closed" }) { try wrapped.close() }
   }
@@ -152,5 +151,63 @@ final class LoggingResults: StorageResultsWrapper {
     try log.call("read from \(offset) of \(request.shape)", outcome: { "\($0) rows" }) {
       try wrapped.read(from: offset, limit: limit, body)
     }
+  }
+}
+
+/// The common part of the logging context, its snapshots and its transactions: it logs each read.
+protocol LoggingReader: StorageReaderWrapper {
+  var log: CallLog { get }
+}
+
+extension LoggingReader {
+  /// Wraps the results to log reads.
+  public func wrap(_ results: any StorageResults, of request: FetchRequest) -> any StorageResults {
+    log.isOn ? LoggingResults(wrapped: results, log: log, request: request) : results
+  }
+
+  /// Forwards to the wrapped reader, and logs the call.
+  public func catalog() throws -> [ModelSchema] {
+    try log.call("catalog", outcome: { "\($0.count) models" }) { try wrappedReader.catalog() }
+  }
+
+  /// Forwards to the wrapped reader, and logs the call.
+  public func schema(named name: String) throws -> ModelSchema? { try log.schema(named: name, wrappedReader) }
+
+  /// Forwards to the wrapped reader, and logs the call.
+  public func unmappedObjects() throws -> [UnmappedObject] { try log.unmappedObjects(wrappedReader) }
+
+  /// Forwards to the wrapped reader, and logs the call.
+  public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
+    -> Bool
+  {
+    try log.find(key, in: schema, wrappedReader, body)
+  }
+
+  /// Forwards to the wrapped reader, and logs the call.
+  public func count(_ request: FetchRequest) throws -> Int { try log.count(request, wrappedReader) }
+
+  /// Forwards to the wrapped reader, and logs the call.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try log.aggregate(request, wrappedReader)
+  }
+
+  /// Forwards to the wrapped reader, and logs the call and the reads of its results.
+  public func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    wrap(try log.fetch(request, wrappedReader), of: request)
+  }
+
+  /// Forwards to the wrapped reader, and logs the call and the reads of its results.
+  public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    wrap(try log.fetch(request, selecting: positions, wrappedReader), of: request)
+  }
+
+  /// Forwards to the wrapped reader, and logs the call.
+  public func plan(for request: FetchRequest) throws -> QueryPlan {
+    try log.plan(for: request, selecting: nil, wrappedReader)
+  }
+
+  /// Forwards to the wrapped reader, and logs the call.
+  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try log.plan(for: request, selecting: positions, wrappedReader)
   }
 }

@@ -1,23 +1,23 @@
 import PersistenceDriver
 
-/// Any context, to be read only: a store that one part of a program hands to another without the right to change it.
+/// A read-only wrapper of any context: it shares a store without write access.
 ///
 /// ```swift
 /// let archive = Repository(ReadOnlyContext(context))
 /// ```
 ///
-/// Every transaction throws ``PersistenceError/Code/readOnly`` before it begins, and ``capabilities`` say so; reading
-/// is the wrapped context's own. Who holds the wrapped context can still write, and what is written is seen here.
+/// Every transaction throws ``PersistenceError/Code/readOnly`` before it begins, and ``capabilities`` declare that. Reads
+/// go to the wrapped context. Code with the wrapped context can still write, and its commits are visible here.
 public final class ReadOnlyContext: StorageContextWrapper {
-  /// The context that is read.
+  /// The wrapped context.
   public let wrapped: any StorageContext
 
   /// Wraps a context.
   ///
-  /// - Parameter wrapped: The context that is read.
+  /// - Parameter wrapped: The context to read.
   public init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
 
-  /// What the wrapped context can do, but for writing.
+  /// The capabilities of the wrapped context, as read-only.
   public var capabilities: Capabilities {
     var capabilities = wrapped.capabilities
     capabilities.isReadOnly = true
@@ -27,7 +27,7 @@ public final class ReadOnlyContext: StorageContextWrapper {
   /// Throws ``PersistenceError/Code/readOnly``, without calling the closure.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     throw PersistenceError(
-      .readOnly, "the store was handed on to be read only; write through the context that was wrapped",
+      .readOnly, "the context is a read-only wrapper; write through the wrapped context",
       location: location)
   }
 }

@@ -1,10 +1,10 @@
 import PersistenceDriver
 
-/// A context around another one, which changes some of what it does and hands everything else on.
+/// A context that wraps another one: it changes some calls and forwards the others.
 ///
-/// A wrapper is a context like any other and keeps the whole contract. It overrides what it changes; the defaults
-/// call ``wrapped``. What changes reading or writing has to do so everywhere, so it also wraps what the context hands
-/// out: results by ``StorageReaderWrapper/wrap(_:of:)``, snapshots and transactions by the two methods here.
+/// A wrapper follows the whole contract. It overrides the calls it changes; the defaults forward to ``wrapped``. A
+/// wrapper that changes reads or writes also wraps the returned objects: results with
+/// ``StorageReaderWrapper/wrap(_:of:)``, snapshots and transactions with the two methods here.
 ///
 /// ```swift
 /// final class CountingContext: StorageContextWrapper {
@@ -19,22 +19,22 @@ import PersistenceDriver
 /// }
 /// ```
 ///
-/// A wrapper and what it wraps are one store: a model that is restricted to some contexts accepts wrappers of them,
-/// and inside a transaction of either both count as the outer context (contract R1a).
+/// A wrapper and its wrapped context are one store. A model that is restricted to some contexts accepts their wrappers,
+/// and inside a transaction of either, both are the outer context (contract R1a).
 public protocol StorageContextWrapper: StorageContext, StorageReaderWrapper {
-  /// The context that calls are handed on to; always the same one.
+  /// The wrapped context; it never changes.
   var wrapped: any StorageContext { get }
 
-  /// Puts a wrapper around a snapshot; as it is, by default.
+  /// Wraps a snapshot; returns it unchanged by default.
   ///
-  /// - Parameter snapshot: What the wrapped context yields.
-  /// - Returns: What the caller is given.
+  /// - Parameter snapshot: The snapshot of the wrapped context.
+  /// - Returns: The snapshot for the caller.
   func wrap(_ snapshot: any StorageSnapshot) -> any StorageSnapshot
 
-  /// Puts a wrapper around a transaction; as it is, by default.
+  /// Wraps a transaction; returns it unchanged by default.
   ///
-  /// - Parameter transaction: What the wrapped context began.
-  /// - Returns: What the closure is given.
+  /// - Parameter transaction: The transaction of the wrapped context.
+  /// - Returns: The transaction for the closure.
   func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction
 }
 
@@ -42,28 +42,28 @@ extension StorageContextWrapper {
   /// The wrapped context.
   public var wrappedReader: any StorageReader { wrapped }
 
-  /// Gives the snapshot as it is.
+  /// Returns the snapshot unchanged.
   public func wrap(_ snapshot: any StorageSnapshot) -> any StorageSnapshot { snapshot }
 
-  /// Gives the transaction as it is.
+  /// Returns the transaction unchanged.
   public func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction { transaction }
 
-  /// Where the wrapped context's store is.
+  /// The location of the wrapped context.
   public var location: String { wrapped.location }
 
-  /// What the wrapped context can do.
+  /// The capabilities of the wrapped context.
   public var capabilities: Capabilities { wrapped.capabilities }
 
-  /// What watches over the wrapped context.
+  /// The monitor of the wrapped context.
   public var monitor: ContextMonitor { wrapped.monitor }
 
   /// Whether the wrapped context is known to be complete.
   public var isKnownComplete: Bool { wrapped.isKnownComplete }
 
-  /// Asks the wrapped context, and wraps what it yields.
+  /// Wraps a snapshot of the wrapped context.
   public func snapshot() throws -> any StorageSnapshot { wrap(try wrapped.snapshot()) }
 
-  /// Runs a transaction of the wrapped context, whose closure is given it wrapped.
+  /// Runs a transaction of the wrapped context, and passes it wrapped to the closure.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     try wrapped.transaction { try body(wrap($0)) }
   }
@@ -73,7 +73,7 @@ extension StorageContextWrapper {
 }
 
 extension StorageContext {
-  /// The context itself and, where it is a wrapper, every context within it, outermost first.
+  /// The context and, if it is a wrapper, all contexts within it, outermost first.
   public var layers: [any StorageContext] {
     var layers: [any StorageContext] = [self]
     var layer: any StorageContext = self
@@ -84,9 +84,9 @@ extension StorageContext {
     return layers
   }
 
-  /// The context that does the work: the innermost of ``layers``.
+  /// The innermost of ``layers``, which stores the records.
   ///
-  /// It gives access to what only that context can do, as in `context.innermost as? MemoryContext`.
+  /// Cast it to use features of one engine: `context.innermost as? MemoryContext`.
   public var innermost: any StorageContext {
     var layer: any StorageContext = self
     while let wrapper = layer as? any StorageContextWrapper { layer = wrapper.wrapped }

@@ -1,67 +1,124 @@
-import PersistenceDriver
+public import PersistenceDriver
 
-/// A reader around another one, which changes some of what it does and hands everything else on.
+/// A reader that wraps another one: it changes some calls and forwards the others.
 ///
-/// It is what ``StorageContextWrapper``, ``StorageSnapshotWrapper`` and ``StorageTransactionWrapper`` have in
-/// common. Every requirement of ``StorageReader`` is forwarded here to ``wrappedReader``, and none has a default of its
-/// own: a requirement that is not forwarded does not compile. A wrapper that changes the rows it yields overrides
-/// everything that reads rows: find, count, both fetches and aggregates.
+/// It is the common part of ``StorageContextWrapper``, ``StorageSnapshotWrapper`` and ``StorageTransactionWrapper``. It
+/// forwards every requirement of ``StorageReader`` to ``wrappedReader``. The requirements have no other defaults, so a
+/// requirement that is not forwarded does not compile. A wrapper that changes rows overrides every method that reads
+/// rows: find, count, both fetches and aggregates.
 public protocol StorageReaderWrapper: StorageReader {
-  /// The reader that calls are handed on to.
+  /// The wrapped reader.
   var wrappedReader: any StorageReader { get }
 
-  /// Puts a wrapper around what a fetch yields; as it is, by default.
+  /// Wraps the results of a fetch; returns them unchanged by default.
   ///
   /// - Parameters:
-  ///   - results: What the wrapped reader yields.
-  ///   - request: What it was asked for.
-  /// - Returns: What the caller is given.
+  ///   - results: The results of the wrapped reader.
+  ///   - request: The request.
+  /// - Returns: The results for the caller.
   func wrap(_ results: any StorageResults, of request: FetchRequest) -> any StorageResults
 }
 
 extension StorageReaderWrapper {
-  /// Gives the results as they are.
+  /// Returns the results unchanged.
   public func wrap(_ results: any StorageResults, of request: FetchRequest) -> any StorageResults { results }
 
-  /// Asks the wrapped reader.
+  /// Forwards to the wrapped reader.
   public func catalog() throws -> [ModelSchema] { try wrappedReader.catalog() }
 
-  /// Asks the wrapped reader.
+  /// Forwards to the wrapped reader.
   public func schema(named name: String) throws -> ModelSchema? { try wrappedReader.schema(named: name) }
 
-  /// Asks the wrapped reader.
+  /// Forwards to the wrapped reader.
   public func unmappedObjects() throws -> [UnmappedObject] { try wrappedReader.unmappedObjects() }
 
-  /// Asks the wrapped reader.
+  /// Forwards to the wrapped reader.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {
     try wrappedReader.find(key, in: schema, body)
   }
 
-  /// Asks the wrapped reader.
+  /// Forwards to the wrapped reader.
   public func count(_ request: FetchRequest) throws -> Int { try wrappedReader.count(request) }
 
-  /// Asks the wrapped reader, and wraps what it yields.
+  /// Forwards to the wrapped reader, and wraps its results.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
     wrap(try wrappedReader.fetch(request), of: request)
   }
 
-  /// Asks the wrapped reader, and wraps what it yields.
+  /// Forwards to the wrapped reader, and wraps its results.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
     wrap(try wrappedReader.fetch(request, selecting: positions), of: request)
   }
 
-  /// Asks the wrapped reader.
+  /// Forwards to the wrapped reader.
   public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
     try wrappedReader.aggregate(request)
   }
 
-  /// Asks the wrapped reader.
+  /// Forwards to the wrapped reader.
   public func plan(for request: FetchRequest) throws -> QueryPlan { try wrappedReader.plan(for: request) }
 
-  /// Asks the wrapped reader.
+  /// Forwards to the wrapped reader.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try wrappedReader.plan(for: request, selecting: positions)
+  }
+}
+
+/// A snapshot that wraps another one: it changes some calls and forwards the others.
+///
+/// It keeps the wrapped snapshot, and so the state of the store, alive.
+public protocol StorageSnapshotWrapper: StorageSnapshot, StorageReaderWrapper {
+  /// The wrapped snapshot.
+  var wrapped: any StorageSnapshot { get }
+}
+
+extension StorageSnapshotWrapper {
+  /// The wrapped snapshot.
+  public var wrappedReader: any StorageReader { wrapped }
+}
+
+/// Results that wrap other results: they change some calls and forward the others.
+///
+/// They keep the wrapped results, and so their snapshot, alive.
+public protocol StorageResultsWrapper: StorageResults {
+  /// The wrapped results.
+  var wrapped: any StorageResults { get }
+}
+
+extension StorageResultsWrapper {
+  /// Forwards to the wrapped results.
+  public func count() throws -> Int { try wrapped.count() }
+
+  /// Forwards to the wrapped results.
+  public var usesRandomAccess: Bool { wrapped.usesRandomAccess }
+
+  /// Forwards to the wrapped results.
+  public func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
+    try wrapped.read(from: offset, limit: limit, body)
+  }
+}
+
+/// A reader wrapper that changes rows.
+///
+/// It overrides ``StorageReader/find(_:in:_:)``, ``StorageReader/count(_:)`` and ``StorageReader/fetch(_:)``.
+/// This protocol derives selections and aggregates from that fetch, so that they see the changed rows.
+public protocol RowChangingWrapper: StorageReaderWrapper {}
+
+extension RowChangingWrapper {
+  /// Cuts the rows of the wrapper's own fetch.
+  public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try fetchWholeRows(request, selecting: positions)
+  }
+
+  /// Aggregates the rows of the wrapper's own fetch.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try aggregateByScanning(request)
+  }
+
+  /// The plan for whole rows.
+  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try planForWholeRows(request, selecting: positions)
   }
 }

@@ -2,29 +2,29 @@ package import Foundation
 package import PersistenceDriver
 import PersistencePrimitives
 
-/// Changes that are sent together: made in one transaction, once for each id.
+/// Several changes in one request: the server applies them in one transaction, once per id.
 ///
 /// ```json
 /// {"id": "6BA7B810-…", "changes": [{"model": "Movie", "insert": {…}}, {"model": "Movie", "update": {…}, "ifMatch": "\"…\""},
 ///                                {"model": "Movie", "save": {…}}, {"model": "Movie", "delete": {"id": "…"}}]}
 /// ```
 package struct WireBatch {
-  /// What is done with a record.
+  /// The operation of a change.
   package enum Action: String, CaseIterable, Sendable {
     case insert, update, save, delete
   }
 
-  /// One change, not yet read as a record of its model.
+  /// A change, whose record is not yet validated against its model.
   package struct Change {
     /// The model's name.
     package var model: String
-    /// What is done.
+    /// The operation.
     package var action: Action
-    /// The record; of a deletion, its key.
+    /// The record, or the key of a deletion.
     package var record: JSONValue
-    /// The state that an update begins with.
+    /// The state that an update expects.
     package var ifMatch: EntityTag.List?
-    /// The state as the header has it.
+    /// The state, in the form of a header.
     private var ifMatchText: String?
 
     /// Makes a change.
@@ -68,9 +68,9 @@ package struct WireBatch {
     }
   }
 
-  /// What the batch is known by; nil for one that may be applied again and again.
+  /// The batch's id, which makes it idempotent; nil to apply it every time.
   package var id: UUID?
-  /// The changes, in their order.
+  /// The changes, in order.
   package var changes: [Change]
 
   /// Makes a batch.

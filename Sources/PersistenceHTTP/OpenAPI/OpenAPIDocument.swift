@@ -1,7 +1,7 @@
 package import PersistenceDriver
 import PersistencePrimitives
 
-/// The description of a server (OpenAPI 3.1), made of the models that its store holds.
+/// The description of a server (OpenAPI 3.1), generated from the models of its store.
 package struct OpenAPIDocument {
   private let models: [ModelSchema]
   private let limits: QueryLimits
@@ -9,8 +9,8 @@ package struct OpenAPIDocument {
   /// Makes a description.
   ///
   /// - Parameters:
-  ///   - models: The models that are served.
-  ///   - limits: What a request may ask.
+  ///   - models: The models that the server offers.
+  ///   - limits: The limits of requests.
   package init(_ models: [ModelSchema], limits: QueryLimits) {
     self.models = models
     self.limits = limits
@@ -20,7 +20,7 @@ package struct OpenAPIDocument {
   package var json: JSONValue {
     var paths: [JSONMember] = [
       JSONMember(
-        "/health", ["get": Operation("health", "Whether the server is there").isOpen().answers(204).json]),
+        "/health", ["get": Operation("health", "Whether the server is running").isOpen().answers(204).json]),
       JSONMember(
         "/openapi.json",
         ["get": Operation("description", "This document").answers(200, ["type": "object"]).json]),
@@ -61,7 +61,7 @@ package struct OpenAPIDocument {
         .fails(400, 404).json,
       "put": Operation(
         "define",
-        "Defines a model, or makes sure that it is defined alike; answers 409 with the differences where it is not"
+        "Defines a model, or does nothing if the definition is equal; otherwise answers 409 with the differences"
       )
       .takes(Self.reference("Model")).answers(200, Self.reference("Model")).answers(
         201, Self.reference("Model")
@@ -74,11 +74,11 @@ package struct OpenAPIDocument {
     let key: JSONValue = [
       "name": "Idempotency-Key", "in": "header", "required": false,
       "schema": ["type": "string", "format": "uuid"],
-      "description": "The batch's id, where it does not stand in the body",
+      "description": "The batch's id, unless the body has it",
     ]
     return Operation(
       "apply",
-      "Makes changes, all of them or none, in one transaction; a batch of an id that was applied is not applied again"
+      "Applies changes in one transaction; a batch whose id was applied before changes nothing"
     )
     .parameters([key]).takes(Self.reference("Batch"))
     .answers(

@@ -1,7 +1,7 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// What the description says of one model.
+/// The description of one model.
 struct OpenAPIModel {
   private let schema: ModelSchema
   private let number: Int
@@ -15,8 +15,8 @@ struct OpenAPIModel {
 
   /// The name of the record's schema.
   ///
-  /// A model's own name may hold what a component's cannot: then it has a number, behind what no name has that can be
-  /// used as it is.
+  /// A model's name may contain characters that component names may not. It then has a number, after a prefix
+  /// that no other name has.
   private var component: String {
     schema.name.utf8.allSatisfy { $0.isLetterOrDigit } && !schema.name.isEmpty
       ? "Record." + schema.name : "Record._\(number)"
@@ -41,7 +41,7 @@ struct OpenAPIModel {
       JSONMember(
         base + "/records",
         [
-          "get": operation("list", "Records, in pages; all of them as they are read for application/x-ndjson")
+          "get": operation("list", "Records, in pages, or streamed as application/x-ndjson")
             .parameters(queryParameters(pageSize: limits.pageSize)).answers(200, page, lines: record).fails(
               400, 404, 422
             ).json,
@@ -52,22 +52,24 @@ struct OpenAPIModel {
       JSONMember(
         base + "/query",
         [
-          "get": operation("queryByURL", "The same as a list").parameters(
+          "get": operation("queryByURL", "The same as list").parameters(
             queryParameters(pageSize: limits.pageSize)
           )
           .answers(200, page, lines: record).fails(400, 404, 422).json,
-          "post": operation("query", "Records, by a query that is sent as a body").takes(query)
+          "post": operation("query", "Records, by a query in the body").takes(query)
             .answers(200, page, lines: record).fails(400, 404, 413, 415, 422).json,
         ]),
       JSONMember(
         base + "/count",
         [
-          "get": operation("countByURL", "How many records a query has").parameters(
+          "get": operation("countByURL", "The number of records that match a query").parameters(
             queryParameters(pageSize: .max)
           )
           .answers(200, number).fails(400, 404, 422).json,
-          "post": operation("count", "How many records a query has").takes(query).answers(200, number)
-            .fails(400, 404, 413, 415, 422).json,
+          "post": operation("count", "The number of records that match a query").takes(query).answers(
+            200, number
+          )
+          .fails(400, 404, 413, 415, 422).json,
         ]),
     ]
   }
@@ -80,7 +82,7 @@ struct OpenAPIModel {
     let keys = zip(schema.keyPositions, 1...).map { position, number -> JSONValue in
       let field = schema.fields[position]
       var kind = OpenAPISchemas.kind(field.kind)
-      // An empty text is a key like any other, but no client makes a path with an empty end.
+      // The empty text is a valid key, but no client makes a path with an empty last segment.
       if field.kind == .string { kind = ["type": "string", "minLength": 1] }
       return [
         "name": .string("key\(number)"), "in": "path", "required": true, "schema": kind,
@@ -96,16 +98,16 @@ struct OpenAPIModel {
     return [
       "parameters": .array(keys),
       "get": operation("find", "The record of a key")
-        .parameters([condition("If-None-Match", "Nothing but 304 where the record has this tag")])
+        .parameters([condition("If-None-Match", "Answers 304 if the record has this tag")])
         .answers(200, record, headers: ["ETag"]).answers(304, headers: ["ETag"]).fails(400, 404).json,
-      "put": operation("save", "Replaces a record, or adds it, as the conditions allow").takes(record)
+      "put": operation("save", "Replaces or adds a record, as the conditions allow").takes(record)
         .parameters([
-          condition("If-Match", "Only where the stored record has this tag, or is there at all for *"),
-          condition("If-None-Match", "For *: only where there is no such record"),
+          condition("If-Match", "Only if the stored record has this tag, or for * if it exists"),
+          condition("If-None-Match", "For *: only if the record does not exist"),
         ])
         .answers(200, record, headers: ["ETag"]).answers(201, record, headers: ["ETag"]).writes().json,
-      "delete": operation("delete", "Deletes a record, and answers with it")
-        .parameters([condition("If-Match", "Only where the stored record has this tag")])
+      "delete": operation("delete", "Deletes a record, and returns it")
+        .parameters([condition("If-Match", "Only if the stored record has this tag")])
         .answers(200, record, headers: ["ETag"]).writes().json,
     ]
   }
@@ -120,16 +122,17 @@ struct OpenAPIModel {
     return [
       parameter(
         "where", ["type": "string"],
-        "A condition in the words of SQL, such as budget >= 1e7 and rating = 'PG-13'; see Documentation/Server.md"
+        "A condition in the query language, such as budget >= 1e7 and rating = 'PG-13'; see Documentation/Server.md"
       ),
-      parameter("sort", ["type": "string"], "Fields with commas; - before one means descending"),
+      parameter("sort", ["type": "string"], "Fields, separated by commas; - before a field means descending"),
       parameter(
         "limit", ["type": "integer", "minimum": 0, "maximum": .number("\(pageSize)")],
-        "The records of a page"),
+        "The maximum number of records in a page"),
       parameter(
-        "offset", ["type": "integer", "minimum": 0, "maximum": .number("\(Int.max)")], "Records passed over"
+        "offset", ["type": "integer", "minimum": 0, "maximum": .number("\(Int.max)")],
+        "The number of records to skip"
       ),
-      parameter("after", ["type": "string"], "The token that the page before gave as next"),
+      parameter("after", ["type": "string"], "The token of the previous page's next"),
     ]
   }
 

@@ -1,9 +1,9 @@
-import PersistenceDriver
+package import PersistenceDriver
 import PersistencePrimitives
 
-/// Schemas of values, and those that every description has.
+/// The schemas of values, and those that every description has.
 enum OpenAPISchemas {
-  /// What a field's value is as JSON.
+  /// The schema of a field's value.
   static func field(_ field: FieldSchema) -> JSONValue {
     let kind = kind(field.kind)
     if field.kind == .document || !field.isOptional { return kind }
@@ -20,16 +20,19 @@ enum OpenAPISchemas {
       ]
     case .float, .double: ["anyOf": [["type": "number"], special]]
     case .decimal:
-      ["anyOf": [["type": "number"], ["const": "NaN"]], "description": "A number of up to 38 digits"]
+      [
+        "anyOf": [["type": "number"], ["const": "NaN"]],
+        "description": "A number of up to 38 digits, read exactly",
+      ]
     case .string: ["type": "string"]
-    case .url: ["type": "string", "description": "A URL, whole or relative"]
+    case .url: ["type": "string", "description": "A URL, absolute or relative"]
     case .data: ["type": "string", "format": "byte", "pattern": "^([A-Za-z0-9+/]{4})*$"]
-    case .date: ["type": "string", "format": "date-time"]
+    case .date: ["type": "string", "format": "date-time", "description": "In UTC, with Z"]
     case .uuid: ["type": "string", "format": "uuid"]
     case .document:
       [
         "description":
-          "Any JSON; null, and an object of the one member $json, stand in an object of that member"
+          "Any JSON; an object with the only member $json wraps null, and any such object"
       ]
     }
   }
@@ -98,7 +101,7 @@ enum OpenAPISchemas {
       [
         "type": ["object", "boolean", "string"],
         "description":
-          "A condition in words, true, false, or an object: all, any, not, or field with is and value or other, in, between, contains, hasPrefix, hasSuffix, like, matches",
+          "A condition as text, true, false, or an object: all, any, not, or field with is and value or other, in, between, contains, hasPrefix, hasSuffix, like, matches",
       ]),
     JSONMember(
       "Batch",
@@ -119,4 +122,21 @@ enum OpenAPISchemas {
         ],
       ]),
   ]
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  /// Makes a value from a literal.
+  package init(stringLiteral value: String) { self = .string(value) }
+  /// Makes a value from a literal.
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// Makes a value from a literal.
+  package init(integerLiteral value: Int) { self = .number("\(value)") }
+  /// Makes a value from a literal.
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  /// Makes a value from a literal.
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(elements.map { JSONMember($0.0, $0.1) })
+  }
 }

@@ -1,7 +1,7 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// One operation of the description, under construction.
+/// A builder of one operation of the description.
 struct Operation {
   private let id: String
   private let summary: String
@@ -15,16 +15,16 @@ struct Operation {
     self.summary = summary
   }
 
-  /// The operation without a token.
+  /// Allows requests without a token.
   func isOpen() -> Operation { changed { $0.isFree = true } }
 
-  /// The operation with more parameters.
+  /// Adds parameters.
   func parameters(_ more: [JSONValue]) -> Operation { changed { $0.parameters += more } }
 
-  /// The operation with a body.
+  /// Adds a body.
   func takes(_ schema: JSONValue) -> Operation { changed { $0.body = schema } }
 
-  /// The operation with an answer that has a body, or none.
+  /// Adds an answer, with or without a body.
   func answers(_ status: Int, _ schema: JSONValue? = nil, lines: JSONValue? = nil, headers: [String] = [])
     -> Operation
   {
@@ -42,7 +42,7 @@ struct Operation {
     }
   }
 
-  /// The operation with ways to fail.
+  /// Adds failures.
   func fails(_ statuses: Int...) -> Operation { fails(statuses) }
 
   private func fails(_ statuses: [Int]) -> Operation {
@@ -59,7 +59,7 @@ struct Operation {
     }
   }
 
-  /// The operation as one that writes, with the ways in which that can fail.
+  /// Adds the failures of writing.
   func writes() -> Operation { fails([400, 403, 404, 409, 412, 413, 415, 422]) }
 
   var json: JSONValue {
@@ -82,17 +82,17 @@ struct Operation {
     case 200: "Done"
     case 201: "Made"
     case 204: "Yes"
-    case 304: "The record is as the client knows it"
-    case 400: "The request makes no sense"
+    case 304: "The client's record is current"
+    case 400: "The request is invalid"
     case 401: "A token is missing or unknown"
-    case 403: "The token does not suffice, or the store may only be read"
-    case 404: "There is none"
-    case 409: "It does not fit what is stored"
-    case 412: "A condition of the request does not hold"
+    case 403: "The token lacks permission, or the store is read-only"
+    case 404: "Not found"
+    case 409: "Conflict with the stored data"
+    case 412: "A condition of the request is false"
     case 413: "The body is too long"
-    case 415: "The body is not JSON by its type"
-    case 422: "The store cannot do or keep that"
-    case 503: "The store is busy, or the work took too long"
+    case 415: "The content type of the body is not JSON"
+    case 422: "The store does not support that"
+    case 503: "The store is busy, or the request timed out"
     case 507: "The store is full"
     default: "The server failed"
     }

@@ -1,9 +1,9 @@
-/// Text as one segment of a path, or one value of a query.
+/// Percent-encoding of one path segment, or one query value.
 package enum PathSegment {
-  /// The text with everything escaped but letters, digits, `-`, `_`, `~` and dots among others.
+  /// The encoded text: only ASCII letters, digits, `-`, `_`, `~` and most dots stay literal.
   package static func escaped(_ text: String) -> String {
     var bytes: [UInt8] = []
-    // A segment of dots alone would be taken for a way up.
+    // A segment of only dots would refer to a parent folder.
     let isDots = text.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
     for byte in text.utf8 {
       switch byte {
@@ -19,7 +19,7 @@ package enum PathSegment {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The text that a segment stands for; nil where an escape is malformed or the bytes are no UTF-8.
+  /// The decoded text; nil if an escape is malformed, or the bytes are not UTF-8.
   package static func text(_ segment: Substring, plusIsSpace: Bool = false) -> String? {
     var bytes: [UInt8] = []
     var iterator = segment.utf8.makeIterator()

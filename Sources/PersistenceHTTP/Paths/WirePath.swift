@@ -3,14 +3,14 @@ import Foundation
 package import PersistenceDriver
 import PersistenceDriverSupport
 
-/// What a server serves, by the paths under which it does: the one place where both sides look paths up.
+/// The resources of a server, by path, for the server and its clients.
 ///
-/// Names of models and keys are data, whatever they hold: each is one segment, in which everything is escaped that
-/// could be taken for more, so that `../..` is a name like any other. An empty name is an empty segment.
+/// Names of models and keys are data. Each is one segment, with all special characters encoded, so that
+/// `../..` is an ordinary name. An empty name is an empty segment.
 package enum WirePath: Equatable, Sendable {
-  /// Whether the server is there; the one resource that needs no token.
+  /// The health of the server: the only resource that needs no token.
   case health
-  /// The description of everything else.
+  /// The description of all other resources.
   case description
   /// The schemas of all models.
   case models
@@ -18,18 +18,18 @@ package enum WirePath: Equatable, Sendable {
   case model(String)
   /// The records of a model.
   case records(String)
-  /// A record, by the texts of its key's values.
+  /// A record, by the text of each key value.
   case record(String, [String])
-  /// A query of a model, sent as a body.
+  /// A query of a model.
   case query(String)
-  /// The number of records of a query.
+  /// The number of records that match a query.
   case count(String)
-  /// Several changes, made together.
+  /// Batches of changes.
   case batches
 
-  /// Reads a path; nil where nothing is served under it.
+  /// Reads a path; nil if it has no resource.
   ///
-  /// - Parameter path: The path as a request has it, escapes and all, without a query.
+  /// - Parameter path: The encoded path of a request, without the query.
   package init?(_ path: String) {
     var parts = path[...].parts("/")
     guard parts.first == "" else { return nil }
@@ -39,7 +39,7 @@ package enum WirePath: Equatable, Sendable {
       guard let segment = PathSegment.text(part) else { return nil }
       segments.append(segment)
     }
-    // A prefix is compared as it stands: only names and keys are unescaped.
+    // Fixed segments are compared in their encoded form: only names and keys are decoded.
     switch (parts.first, parts.count) {
     case ("health", 1): self = .health
     case ("openapi.json", 1): self = .description
@@ -59,7 +59,7 @@ package enum WirePath: Equatable, Sendable {
     }
   }
 
-  /// The path as a request has it.
+  /// The encoded path.
   package var text: String {
     switch self {
     case .health: "/health"
@@ -80,15 +80,15 @@ package enum WirePath: Equatable, Sendable {
   package static func record(_ key: RecordKey, in schema: ModelSchema) -> WirePath {
     .record(
       schema.name,
-      zip(key.values, schema.keyPositions).map { FieldText.plain($0, schema.fields[$1]) })
+      zip(key.values, schema.keyPositions).map { ValueWriter.text($0, schema.fields[$1].kind) })
   }
 }
 
 extension RecordKey {
-  /// Reads a key from the texts that stand in a path.
+  /// Reads a key from the segments of a path.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where they are no key of the
-  ///   model.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if they are not a key
+  ///   of the model.
   package init(path texts: [String], in schema: ModelSchema) throws {
     guard texts.count == schema.key.count else {
       throw PersistenceError.invalidRequest(
@@ -98,11 +98,7 @@ extension RecordKey {
     self.init(
       try zip(texts, schema.keyPositions).map { text, position in
         let field = schema.fields[position]
-        switch field.kind {
-        case .string: return .text(text)
-        case .uuid: if let uuid = UUID(uuidString: text) { return .uuid(uuid) }
-        default: if let number = Int64(text), "\(number)" == text { return .integer(number) }
-        }
+        if let value = ValueReader.strict.value(ofText: text, field.kind) { return value }
         throw PersistenceError(
           .invalidRequest, "the key field “\(field.name)” of \(schema.name) is \(field.kind.rawValue)",
           model: schema.name, field: field.name)

@@ -1,25 +1,25 @@
 package import PersistenceDriver
 import PersistencePrimitives
 
-/// What went wrong, as an answer says it (RFC 9457).
+/// A failure as the body of an answer (RFC 9457).
 ///
-/// Nothing of the machine is in it: no path, no message of an engine, no place in the sources. What a client did wrong is
-/// explained; what failed behind the server is a code and a fixed sentence, and the whole of it stands in the server's log.
+/// It reveals no path, engine message or source location. It explains errors of the client. A failure behind
+/// the server is a code and a fixed sentence; the server's log has the details.
 package struct Problem: Error, Sendable {
-  /// The media type of such answers.
+  /// The media type of problems.
   package static let mediaType = "application/problem+json"
 
   /// The status of the answer.
   package var status: Int
-  /// The code, which a client turns into an error again.
+  /// The code, from which a client makes an error.
   package var code: PersistenceError.Code
-  /// What went wrong here.
+  /// The explanation.
   package var detail: String
-  /// The model that it is about.
+  /// The affected model.
   package var model: String?
-  /// The field that it is about.
+  /// The affected field.
   package var field: String?
-  /// The number of the change in a batch that it is about, from 0.
+  /// The number of the change in a batch that failed, from 0.
   package var change: Int?
 
   /// Makes a problem.
@@ -35,7 +35,7 @@ package struct Problem: Error, Sendable {
     self.change = change
   }
 
-  /// The problem that an error is to a client.
+  /// The problem that a client receives for an error.
   package init(_ error: PersistenceError, change: Int? = nil) {
     guard let rule = ProblemRule.rules[error.code] else {
       let hidden = ProblemRule.hidden
@@ -65,7 +65,7 @@ package struct Problem: Error, Sendable {
     "urn:persistence:problem:\(code.rawValue)"
   }
 
-  /// Reads the body of an answer; nil where it is no problem of ours.
+  /// Reads the body of an answer; nil if it is not a problem of this package.
   package init?(_ json: JSONValue, status: Int) {
     guard case .string(let code)? = json.member("code"), case .string(let type)? = json.member("type"),
       type == Self.type(PersistenceError.Code(rawValue: code))
@@ -80,7 +80,7 @@ package struct Problem: Error, Sendable {
     if case .number(let number)? = json.member("change") { change = Int(number) }
   }
 
-  /// The error that a store would have thrown where the server is.
+  /// The error that the server's store threw.
   package func error(at location: String) -> PersistenceError {
     PersistenceError(
       code, change.map { "change \($0) of the batch: \(detail)" } ?? detail, model: model, field: field,

@@ -11,7 +11,7 @@ package enum PredicateJSON {
   /// A condition as JSON.
   package static func json(_ node: PredicateNode, _ schema: ModelSchema) throws -> JSONValue {
     func operand(_ value: PersistentValue, _ name: String) throws -> JSONValue {
-      try FieldJSON.json(operand: value, for: try field(name, schema))
+      try OperandJSON.json(value, for: try field(name, schema))
     }
     switch node {
     case .constant(let truth): return .bool(truth)
@@ -50,8 +50,8 @@ package enum PredicateJSON {
   /// - Parameters:
   ///   - json: The condition.
   ///   - schema: The model.
-  ///   - limits: How deep and how large it may be.
-  /// - Returns: The condition, not yet checked against the model.
+  ///   - limits: The limits of its depth and size.
+  /// - Returns: The condition, which is not yet validated against the model.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` or
   ///   ``PersistenceError/Code/unknownField``.
   package static func node(_ json: JSONValue, _ schema: ModelSchema, limits: QueryLimits) throws
@@ -109,20 +109,20 @@ private struct Reader {
     switch names.subtracting(["field"]) {
     case ["is", "value"]:
       return .comparison(
-        field: field.name, try comparison(member("is")), try FieldJSON.operand(member("value"), for: field))
+        field: field.name, try comparison(member("is")), try OperandJSON.value(member("value"), for: field))
     case ["is", "other"]:
       return .fieldComparison(
         left: field.name, try comparison(member("is")), right: try text(member("other"), "other"))
     case ["in"]:
       let values = try elements(member("in"), "in")
       try add(values.count)
-      return .isIn(field: field.name, try values.map { try FieldJSON.operand($0, for: field) })
+      return .isIn(field: field.name, try values.map { try OperandJSON.value($0, for: field) })
     case ["between"]:
       let bounds = try elements(member("between"), "between")
       guard bounds.count == 2 else { throw malformed("“between” has two bounds") }
       return .isBetween(
-        field: field.name, lower: try FieldJSON.operand(bounds[0], for: field),
-        upper: try FieldJSON.operand(bounds[1], for: field))
+        field: field.name, lower: try OperandJSON.value(bounds[0], for: field),
+        upper: try OperandJSON.value(bounds[1], for: field))
     case let rest:
       let words = rest.subtracting(["caseInsensitive"])
       guard words.count == 1, let word = words.first, let search = TextOperator(rawValue: word) else {

@@ -1,17 +1,17 @@
 import PersistenceDriver
 
-/// How much one request may ask.
+/// The limits of one request.
 package struct QueryLimits: Sendable {
-  /// How many records a page has at most.
+  /// The maximum number of records in a page.
   package var pageSize: Int
-  /// How many records a page has where the request does not say.
+  /// The default number of records in a page.
   package var defaultPageSize: Int
-  /// How deep a condition may be nested.
+  /// The maximum nesting depth of a condition.
   package var depth: Int
-  /// How many tests and values a condition may have.
+  /// The maximum number of tests and values in a condition.
   package var nodes: Int
 
-  /// States limits.
+  /// Makes limits.
   package init(pageSize: Int = 1000, defaultPageSize: Int = 100, depth: Int = 32, nodes: Int = 2000) {
     self.pageSize = pageSize
     self.defaultPageSize = defaultPageSize
@@ -19,7 +19,7 @@ package struct QueryLimits: Sendable {
     self.nodes = nodes
   }
 
-  /// No limits but those of the requests themselves: for a client's own requests.
+  /// No limits, for a client's own requests.
   package static let none = QueryLimits(pageSize: .max, defaultPageSize: .max, depth: 500, nodes: .max)
 
   func check(depth: Int) throws {
@@ -34,7 +34,7 @@ package struct QueryLimits: Sendable {
     }
   }
 
-  /// Checks a condition that was not read from JSON.
+  /// Checks a condition that does not come from JSON.
   func check(_ node: PredicateNode, depth: Int = 1, count: inout Int) throws {
     try check(depth: depth)
     count += 1

@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// The parameters of a URL: each at most once, and only those that are known.
+/// The query parameters of a URL, without unknown or repeated names.
 package struct QueryParameters: Sendable {
   private var values: [String: String] = [:]
 
@@ -8,9 +8,9 @@ package struct QueryParameters: Sendable {
   ///
   /// - Parameters:
   ///   - text: The parameters; nil for none.
-  ///   - known: The names that may stand there.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where a name is unknown or
-  ///   stands twice, or an escape is malformed.
+  ///   - known: The valid names.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if a name is unknown
+  ///   or repeated, or an escape is malformed.
   package init(_ text: Substring?, known: Set<String>) throws {
     for pair in (text ?? "").parts("&", omittingEmpty: true) {
       let parts = pair.parts("=", maxSplits: 1)
@@ -23,15 +23,15 @@ package struct QueryParameters: Sendable {
             + (known.isEmpty ? "; there are none" : "; there are \(known.sorted().joined(separator: ", "))"))
       }
       guard values.updateValue(value, forKey: name) == nil else {
-        throw PersistenceError.invalidRequest("the parameter “\(name)” stands twice")
+        throw PersistenceError.invalidRequest("the parameter “\(name)” occurs twice")
       }
     }
   }
 
-  /// The value of a parameter; nil where it was not given.
+  /// The value of a parameter; nil if the URL lacks it.
   package subscript(_ name: String) -> String? { values[name] }
 
-  /// The value of a parameter as a number of things.
+  /// The value of a parameter as a non-negative integer.
   package func count(_ name: String) throws -> Int? {
     guard let text = values[name] else { return nil }
     guard let number = Int(text), number >= 0, "\(number)" == text else {

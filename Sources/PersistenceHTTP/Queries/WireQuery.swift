@@ -2,12 +2,12 @@ package import PersistenceDriver
 import PersistenceQueryLanguage
 import PersistencePrimitives
 
-/// A query as it is sent: as parameters of a URL or as a body.
+/// A query as URL parameters or as a body.
 package struct WireQuery: Sendable {
-  /// The parameters that a URL may have.
+  /// The valid parameters.
   package static let parameters: Set<String> = ["where", "sort", "limit", "offset", "after"]
 
-  /// The request, without a limit on the page where none was given.
+  /// The request, without a limit if the query has none.
   package let request: FetchRequest
 
   /// Reads the parameters of a URL.

@@ -2,9 +2,9 @@ import Crypto
 import Foundation
 package import PersistenceDriver
 
-/// What tells one state of a record from another: a digest of its canonical JSON, which either side can make.
+/// An entity tag: the digest of a record's canonical JSON, which the server and its clients can compute.
 package struct EntityTag: Hashable, Sendable {
-  /// The tag as a header has it, quotation marks included.
+  /// The tag, with quotation marks, as in a header.
   package let text: String
 
   /// The tag of a record's canonical line.
@@ -19,18 +19,18 @@ package struct EntityTag: Hashable, Sendable {
 
   private init(text: String) { self.text = text }
 
-  /// A list of tags, as If-Match and If-None-Match have it.
+  /// The tags of an If-Match or If-None-Match header.
   package enum List: Equatable, Sendable {
     /// `*`: any state.
     case any
     /// These states.
     case tags([EntityTag])
 
-    /// Reads a header's value; nil where it is malformed.
+    /// Reads a header's value; nil if it is malformed.
     ///
     /// - Parameters:
     ///   - header: The value.
-    ///   - matchesWeakly: Whether a weak tag means the state too, as it does in If-None-Match; in If-Match it means none.
+    ///   - matchesWeakly: Whether weak tags match, as in If-None-Match; in If-Match they do not.
     package init?(_ header: String, matchesWeakly: Bool = false) {
       let trimmed = header.trimmingCharacters(in: .whitespaces)
       if trimmed == "*" {
@@ -50,7 +50,7 @@ package struct EntityTag: Hashable, Sendable {
       self = .tags(tags)
     }
 
-    /// Whether a record in this state is meant; nil for no record.
+    /// Whether the list matches a record's tag; nil for no record.
     package func matches(_ tag: EntityTag?) -> Bool {
       guard let tag else { return false }
       switch self {
@@ -61,7 +61,7 @@ package struct EntityTag: Hashable, Sendable {
   }
 }
 
-/// Bytes as text that may stand in URLs and headers.
+/// Base64 with the alphabet for URLs and headers, without padding.
 package enum Base64URL {
   /// The text of bytes.
   package static func text(_ bytes: [UInt8]) -> String {
@@ -69,7 +69,7 @@ package enum Base64URL {
       .replacing("=", with: "")
   }
 
-  /// The bytes of a text; nil where it is none.
+  /// The bytes of a text; nil if it is not Base64.
   package static func bytes(_ text: String) -> [UInt8]? {
     guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "/") }) else { return nil }
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)

@@ -2,13 +2,13 @@ package import PersistenceDriver
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-/// Writes rows of one model as canonical JSON, byte for byte what ``RecordJSON/json(_:_:)`` makes, without a tree of values
-/// for each row.
+/// Writes rows of one model as canonical JSON, byte for byte as ``ValueWriter`` does, without a tree of
+/// values for each row.
 package struct RecordWriter: Sendable {
   private struct Part {
     let position: Int
     let field: FieldSchema
-    /// The member's name as JSON, with what stands before and after it.
+    /// The member's name as JSON, with the punctuation around it.
     let name: [UInt8]
   }
 
@@ -38,9 +38,9 @@ package struct RecordWriter: Sendable {
       case .text where cell.borrowedBytes.allSatisfy({ $0 < 0x80 }):
         JSONText.append(cell.borrowedBytes.bindMemory(to: UInt8.self), to: &bytes)
       default:
-        // Among them text beyond ASCII, which is checked on its way.
+        // This includes text beyond ASCII, which is validated.
         let value = try cell.value().normalized
-        bytes.append(contentsOf: JSONText.canonical(try FieldText.json(value, part.field)).utf8)
+        bytes.append(contentsOf: JSONText.canonical(try ValueWriter.json(value, part.field)).utf8)
       }
     }
     bytes.append(UInt8(ascii: "}"))

@@ -2,7 +2,7 @@ package import PersistenceDriver
 import PersistencePrimitives
 
 extension ModelSchema {
-  /// The schema as JSON, from which `ModelSchema.init(json:)` makes the same one.
+  /// The schema as JSON, which `ModelSchema.init(json:)` reads.
   package var json: JSONValue {
     .object([
       JSONMember("name", .string(name)),
@@ -30,8 +30,8 @@ extension ModelSchema {
 
   /// Reads a schema that a client sent.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema`` where no store could keep it, and
-  ///   ``PersistenceError/Code/invalidRequest`` where it is no schema.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidSchema`` if the schema is
+  ///   invalid, and ``PersistenceError/Code/invalidRequest`` if the JSON is not a schema.
   package init(received json: JSONValue) throws {
     do {
       try self.init(json: json)

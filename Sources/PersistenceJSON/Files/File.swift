@@ -14,7 +14,7 @@ final class File: Sendable {
   private let folder: String
   private let name: String
 
-  /// Where the file is, for messages: put together only where there is one, since most files are opened to be read.
+  /// The file's path, for messages: built lazily, since most reads succeed.
   var path: String { "\(folder)/\(name)" }
 
   init(descriptor: Int32, name: String, in folder: String) {
@@ -25,11 +25,11 @@ final class File: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The whole content, as it was at one moment, and what the file system knew of it then.
+  /// The whole content at one moment, and the file's status at that moment.
   ///
-  /// - Throws: ``PersistenceError`` with code `damaged` where this is a folder, a pipe or the like.
+  /// - Throws: ``PersistenceError`` with code `damaged` if this is not a regular file.
   func contents() throws -> (bytes: [UInt8], status: FileStatus) {
-    // Most files are small and read by one call.
+    // One call reads most files, because they are small.
     let start = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
       let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
       return count >= 0 && count < buffer.count ? [UInt8](buffer[..<count]) : nil
@@ -37,7 +37,7 @@ final class File: Sendable {
     var before = try status()
     guard before.isRegular else { throw PersistenceError.damaged("\(path) is no ordinary file") }
     if let start, start.count == before.size { return (start, before) }
-    // Somebody who changes the file in place meanwhile would leave half of each.
+    // A concurrent change in place would mix old and new content.
     for _ in 0..<100 {
       let bytes = try read(expecting: before.size)
       let after = try status()
@@ -60,7 +60,7 @@ final class File: Sendable {
     }
   }
 
-  /// Sets the time of the last change, on a copy that is to pass for the original.
+  /// Sets the modification time, so that a copy has that of its original.
   func setModified(_ time: FileTime) throws {
     let time = timespec(tv_sec: time.seconds, tv_nsec: time.nanoseconds)
     guard futimens(descriptor, [time, time]) == 0 else {
@@ -68,7 +68,7 @@ final class File: Sendable {
     }
   }
 
-  /// Reserves room for the first bytes, leaving what is there.
+  /// Reserves space for the first bytes, and keeps their content.
   func reserve(_ count: Int) throws {
     #if canImport(Darwin)
       guard try status().size < count, ftruncate(descriptor, off_t(count)) != 0 else { return }
@@ -81,7 +81,7 @@ final class File: Sendable {
     #endif
   }
 
-  /// Writes a content from the beginning.
+  /// Writes content at the beginning.
   func write(_ bytes: [UInt8]) throws {
     try write(bytes, at: 0)
   }
@@ -99,16 +99,16 @@ final class File: Sendable {
     }
   }
 
-  /// Makes sure that the content survives the loss of power.
+  /// Flushes the content, so that it survives a power failure.
   func synchronize() throws {
     #if canImport(Darwin)
-      // fsync does not reach the medium there.
+      // On Darwin, fsync does not reach the medium.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
     if fsync(descriptor) != 0 { throw SystemFailure("synchronise the file", path) }
   }
 
-  /// What the file system knows of the file.
+  /// The file's status.
   func status() throws -> FileStatus {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at the file", path) }
@@ -117,7 +117,7 @@ final class File: Sendable {
 }
 
 extension Folder {
-  /// What the file system knows of a file; nil where there is none.
+  /// The status of a file; nil if there is none.
   func status(of name: String) throws -> FileStatus? {
     var status = stat()
     if fstatat(descriptor, name, &status, 0) == 0 { return FileStatus(status) }

@@ -12,12 +12,12 @@ import PersistenceDriver
   import Musl
 #endif
 
-/// Locks on bytes of a file that belong to the open file: other openings respect them, in this process too, and
-/// the kernel drops them when the process dies.
+/// Byte-range locks that belong to the open file: they also exclude other descriptors of this process, and
+/// the kernel releases them when the process dies.
 extension File {
   enum LockKind { case shared, exclusive, none }
 
-  /// Takes or drops a lock on a byte; says whether it could be had at once.
+  /// Acquires or releases a lock on a byte without waiting; returns whether that succeeded.
   func lock(_ kind: LockKind, byte: UInt64) throws -> Bool {
     var request = Self.request(kind, start: byte, length: 1)
     if fcntl(descriptor, Self.setCommand, &request) == 0 { return true }
@@ -25,7 +25,7 @@ extension File {
     throw SystemFailure("lock the file", path)
   }
 
-  /// The byte of some lock of another opening below a bound; nil where there is none.
+  /// The byte of any lock of another descriptor below a bound; nil if there is none.
   func lockedByte(below bound: UInt64) throws -> UInt64? {
     guard bound > 0 else { return nil }
     var request = Self.request(.exclusive, start: 0, length: bound)

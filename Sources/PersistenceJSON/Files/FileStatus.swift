@@ -6,14 +6,14 @@
   import Musl
 #endif
 
-/// What the file system knows of a file: equal as long as nobody changed or replaced it.
+/// The status of a file: equal until the file is changed or replaced.
 struct FileStatus: Hashable, Sendable {
   let size: Int
   let inode: UInt64
   let modified: FileTime
-  /// When the content or anything else about the file was changed; no program can set it.
+  /// The time of the last change of content or metadata, which no program can set.
   ///
-  /// Equality leaves it out, since a second name in the history changes it too.
+  /// Equality ignores it, since a hard link in the history changes it too.
   let changed: FileTime
   let isRegular: Bool
 
@@ -30,7 +30,7 @@ struct FileStatus: Hashable, Sendable {
     isRegular = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
   }
 
-  /// A status that was written down, of an ordinary file.
+  /// A recorded status of a regular file.
   init(size: Int, inode: UInt64, modified: FileTime, changed: FileTime) {
     self.size = size
     self.inode = inode
@@ -51,27 +51,27 @@ struct FileStatus: Hashable, Sendable {
     hasher.combine(isRegular)
   }
 
-  /// Whether nothing at all was done to the file since a status was taken.
+  /// Whether neither content nor metadata changed since another status.
   func isUntouched(since other: FileStatus) -> Bool { self == other && changed == other.changed }
 
-  /// The status in a word, for telling cheaply whether a file is as it was; never 0.
+  /// A hash of the status, for cheap comparison; never 0.
   var stamp: UInt64 { UInt64(bitPattern: Int64(hashValue)) | 1 }
 
-  /// Whether the content is known to have been changed after a moment.
+  /// Whether the content was certainly changed after a moment.
   ///
-  /// A time to come says nothing: clocks are put back, and archives unpacked.
+  /// A time in the future is ignored: clocks are set back, and archives keep their times.
   func isModified(after moment: FileTime) -> Bool { moment < modified && modified <= .now }
 
-  /// Whether a change that follows now is sure to show in the status: the last one is older than a tick of the
-  /// clock that the file system stamps files with.
+  /// Whether the status will show any later change: the last change is older than a tick of the file system's
+  /// clock.
   var isSettled: Bool { modified.isPast(at: .now) }
 
-  /// Whether any change at a moment or after it is sure to show in the status, one that hides itself by setting the
-  /// time of the last change included.
+  /// Whether the status will show any change from a moment on, even if a program resets the modification
+  /// time.
   func isSettled(at moment: FileTime) -> Bool { modified.isPast(at: moment) && changed.isPast(at: moment) }
 }
 
-/// A moment on the clock that files are stamped with.
+/// A moment on the clock of the file system.
 struct FileTime: Hashable, Comparable, Sendable {
   let seconds: Int
   let nanoseconds: Int
@@ -93,16 +93,16 @@ struct FileTime: Hashable, Comparable, Sendable {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
 
-  /// Whether a moment is later by more than a tick of the clock that this time was read from.
+  /// Whether a moment is later by more than a tick of this time's clock.
   func isPast(at moment: FileTime) -> Bool {
-    // File systems without fractions of a second count in steps of up to two seconds.
+    // File systems without fractions of a second have ticks of up to two seconds.
     let tick =
       nanoseconds == 0
       ? FileTime(seconds: 2, nanoseconds: 0) : FileTime(seconds: 0, nanoseconds: 50_000_000)
     return advanced(by: tick).map { $0 < moment } ?? false
   }
 
-  /// The moment that is so much later; nil where no clock gets there.
+  /// The moment after an interval; nil on overflow.
   func advanced(by other: FileTime) -> FileTime? {
     let sum = nanoseconds + other.nanoseconds
     let (whole, isBeyond) = seconds.addingReportingOverflow(other.seconds + sum / 1_000_000_000)

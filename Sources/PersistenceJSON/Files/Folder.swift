@@ -13,15 +13,15 @@ import PersistenceDriver
   import Musl
 #endif
 
-/// The operating system's calls on files of one open folder, with errors that say what was tried.
+/// File operations in one open folder, with errors that name the operation.
 ///
-/// Everything below a store's folder is reached through descriptors of open folders, never by building paths: a
-/// name that was checked once cannot lead elsewhere later.
+/// The engine opens everything below a store's folder through descriptors of open folders, and never builds
+/// paths. So a name that was checked once cannot lead elsewhere later.
 final class Folder: Sendable {
   let descriptor: Int32
-  /// Where the folder is, for messages.
+  /// The folder's path, for messages.
   let path: String
-  /// What tells the folder from others of its file system.
+  /// The folder's inode.
   let inode: ino_t
   let device: dev_t
 
@@ -39,7 +39,7 @@ final class Folder: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The system's call, apart from the method of the same name.
+  /// The system call, which a method of the same name would hide.
   private static func open(_ path: String, _ flags: Int32) -> Int32 {
     #if canImport(Darwin)
       Darwin.open(path, flags)
@@ -57,7 +57,7 @@ final class Folder: Sendable {
     try self.init(descriptor: descriptor, path: path)
   }
 
-  /// Opens a folder inside this one; nil where there is none.
+  /// Opens a folder inside this one; nil if there is none.
   func folder(_ name: String) throws -> Folder? {
     let inner = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if inner < 0, errno == ENOENT { return nil }
@@ -65,7 +65,7 @@ final class Folder: Sendable {
     return try Folder(descriptor: inner, path: path(of: name))
   }
 
-  /// Makes a folder inside this one, unless it is there, and opens it.
+  /// Opens a folder inside this one, and creates it if it is missing.
   func makeFolder(_ name: String) throws -> Folder {
     if mkdirat(descriptor, name, 0o777) != 0, errno != EEXIST {
       throw SystemFailure("make the folder", path(of: name))
@@ -76,7 +76,7 @@ final class Folder: Sendable {
 
   func path(of name: String) -> String { "\(path)/\(name)" }
 
-  /// Opens a file; nil where there is none and it was not to be made.
+  /// Opens a file; nil if there is none and the flags do not create it.
   func open(_ name: String, _ flags: Int32) throws -> File? {
     let file = openat(descriptor, name, flags | O_CLOEXEC, 0o666)
     if file < 0, errno == ENOENT, flags & O_CREAT == 0 { return nil }
@@ -84,31 +84,31 @@ final class Folder: Sendable {
     return File(descriptor: file, name: name, in: path)
   }
 
-  /// The whole content of a file; nil where there is none.
+  /// The whole content of a file; nil if there is none.
   func read(_ name: String) throws -> [UInt8]? { try contents(of: name)?.bytes }
 
-  /// The whole content of a file and its status; nil where there is none.
+  /// The whole content of a file and its status; nil if there is none.
   func contents(of name: String) throws -> (bytes: [UInt8], status: FileStatus)? {
-    // A pipe that somebody put there is not waited for.
+    // Without O_NONBLOCK, opening a pipe would wait for its writer.
     try open(name, O_RDONLY | O_NONBLOCK)?.contents()
   }
 
-  /// Makes a file with a content.
+  /// Creates a file with content.
   func write(_ bytes: [UInt8], to name: String, synchronized: Bool) throws {
     guard let file = try open(name, O_WRONLY | O_CREAT | O_TRUNC) else { return }
     try file.write(bytes)
     if synchronized { try file.synchronize() }
   }
 
-  /// Moves a file, replacing what has the new name; says whether there was one to move.
+  /// Moves a file, replacing the file of the new name; returns whether there was a file to move.
   func move(_ name: String, to folder: Folder, as newName: String) throws -> Bool {
     if renameat(descriptor, name, folder.descriptor, newName) == 0 { return true }
     if errno == ENOENT { return false }
     throw SystemFailure("move a file to", folder.path(of: newName))
   }
 
-  /// Gives a file a second name, or a copy where the file system has no links; does nothing where the second
-  /// name is taken.
+  /// Creates a hard link to a file, or a copy if the file system has no links; does nothing if the name
+  /// exists.
   ///
   /// - Returns: Whether there was a file.
   func keep(_ name: String, in folder: Folder, as newName: String) throws -> Bool {
@@ -127,7 +127,7 @@ final class Folder: Sendable {
     }
   }
 
-  /// Removes a file; says whether there was one.
+  /// Removes a file; returns whether there was one.
   @discardableResult
   func remove(_ name: String) throws -> Bool {
     if unlinkat(descriptor, name, 0) == 0 { return true }
@@ -142,7 +142,7 @@ final class Folder: Sendable {
     }
   }
 
-  /// Whether this is still what a name in another folder stands for: folders are removed, moved and replaced.
+  /// Whether a name in another folder still refers to this folder, which may have been moved or replaced.
   func isStill(_ name: String, in folder: Folder) throws -> Bool {
     var there = stat()
     guard fstatat(folder.descriptor, name, &there, 0) == 0 else {
@@ -152,7 +152,7 @@ final class Folder: Sendable {
     return inode == there.st_ino && device == there.st_dev
   }
 
-  /// The names of everything in the folder, in no order.
+  /// The names of all entries, unordered.
   func names() throws -> [String] {
     let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard copy >= 0, let stream = fdopendir(copy) else { throw SystemFailure("list the folder", path) }
@@ -170,12 +170,12 @@ final class Folder: Sendable {
     return names
   }
 
-  /// Makes sure that the names in the folder survive the loss of power.
+  /// Flushes the folder, so that its names survive a power failure.
   func synchronize() throws {
     if fsync(descriptor) != 0 { throw SystemFailure("synchronise the folder", path) }
   }
 
-  /// Makes sure that everything written to the file system of this folder survives the loss of power.
+  /// Flushes the file system of this folder, so that all writes survive a power failure.
   func synchronizeFileSystem() throws {
     #if os(Linux)
       if syncfs(descriptor) != 0 { throw SystemFailure("synchronise the file system of", path) }

@@ -1,7 +1,7 @@
 import Foundation
 import PersistenceDriver
 
-/// Bytes under construction, numbers in little-endian order.
+/// Writes bytes, with numbers in little-endian order.
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -11,7 +11,7 @@ struct ByteWriter {
 
   mutating func put(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
-  /// A length and the bytes.
+  /// Writes a length and the bytes.
   mutating func putCounted(_ more: some Collection<UInt8>) {
     put(UInt32(clamping: more.count))
     put(more)
@@ -22,7 +22,7 @@ struct ByteWriter {
     put(UInt32(clamping: time.nanoseconds))
   }
 
-  /// A tag, and what the cell's kind takes.
+  /// Writes a cell: its tag, and the bytes of its kind.
   mutating func put(_ cell: RowCell) {
     put(cell.tag.rawValue)
     switch cell.tag {
@@ -36,7 +36,7 @@ struct ByteWriter {
   }
 }
 
-/// A walk over bytes of unknown origin: everything that is read is there, or the walk ends.
+/// A bounds-checked reader of untrusted bytes: each method returns nil at the end.
 struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -45,7 +45,7 @@ struct ByteReader {
 
   var isAtEnd: Bool { position == bytes.count }
 
-  /// How many bytes are left.
+  /// The number of bytes left.
   var rest: Int { bytes.count - position }
 
   mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
@@ -60,7 +60,7 @@ struct ByteReader {
     return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
   }
 
-  /// A length and so many bytes.
+  /// A length and that many bytes.
   mutating func counted() -> UnsafeRawBufferPointer? { number(UInt32.self).flatMap { run(Int($0)) } }
 
   mutating func time() -> FileTime? {
@@ -70,7 +70,7 @@ struct ByteReader {
     return FileTime(seconds: Int(seconds), nanoseconds: Int(nanoseconds))
   }
 
-  /// A cell, whose bytes are those of this walk.
+  /// A cell that borrows the reader's bytes.
   mutating func cell() -> RowCell? {
     guard let tag = number(UInt8.self).flatMap(RowCell.Tag.init) else { return nil }
     switch tag {

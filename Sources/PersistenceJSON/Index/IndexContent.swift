@@ -2,20 +2,20 @@ import Crypto
 import Foundation
 import PersistenceDriver
 
-/// The content of an index's file: what the records' files were when they were read, and their kept values.
+/// The content of an index file: the status of each record's file when it was read, and its indexed values.
 ///
 /// ```
 /// "PJSONIX1"          8 bytes
 /// checksum           32 bytes: SHA-256 of all that follows
 /// store               u64: the inode of the store's folder
-/// signature           u32 length, text: the kept fields
+/// signature           u32 length, text: the indexed fields
 /// records             u64
 /// each: name          u32 length, text
 ///       status        size u64, inode u64, modified and changed: seconds i64, nanoseconds u32
-///       values        u32 length, cells: a tag, and what the kind takes
+///       values        u32 length, cells: a tag, and the bytes of its kind
 /// ```
 ///
-/// Numbers are little-endian. Whatever does not read exactly so is no index: it is passed over, and made anew.
+/// Numbers are little-endian. The engine ignores and rebuilds a file in any other form.
 enum IndexContent {
   static let magic = Array("PJSONIX1".utf8)
 
@@ -35,10 +35,10 @@ enum IndexContent {
     return sealed(body.bytes)
   }
 
-  /// What follows the checksum, with all that stands before it.
+  /// The header before the checksummed bytes.
   static func sealed(_ body: [UInt8]) -> [UInt8] { magic + SHA256.hash(data: Data(body)) + body }
 
-  /// The records; nil where the bytes are not an index of these fields of this store.
+  /// The records; nil if the bytes are not an index of these fields of this store.
   static func records(in bytes: [UInt8], _ fields: IndexedFields, store: UInt64) -> [String: IndexedRecord]? {
     bytes.withUnsafeBytes { bytes in
       var reader = ByteReader(bytes)
@@ -50,7 +50,7 @@ enum IndexContent {
         let count = reader.number(UInt64.self)
       else { return nil }
       var records: [String: IndexedRecord] = [:]
-      // Room is made as records are met, not as a number promises.
+      // The count is untrusted, so it reserves no memory.
       for _ in 0..<count {
         guard let (name, record) = record(&reader), record.isPlausible(fields, file: name) else { return nil }
         records[name] = record

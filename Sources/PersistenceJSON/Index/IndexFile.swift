@@ -8,15 +8,15 @@ import PersistenceDriver
   import Musl
 #endif
 
-/// The file that keeps a model's index from one process to the next: `.persistence/index/FOLDER`.
+/// The file that keeps a model's index between processes: `.persistence/index/FOLDER`.
 ///
-/// It may be deleted at any time. Nothing depends on it: one that is missing, damaged or of another format costs
-/// reading the records again, and one that cannot be written costs that of the next process.
+/// It is a cache and may be deleted at any time. If it is missing, damaged or of another format, the engine
+/// reads the records again. If it cannot be written, the next process does.
 struct IndexFile: Sendable {
   static let folderName = "index"
-  /// A file beyond this is not read, nor written.
+  /// The size limit for reading and writing.
   static let sizeLimit = 256 << 20
-  /// A file under construction that is older was left by a process that died.
+  /// A temporary file older than this was left by a process that died.
   private static let leftoverAge = FileTime(seconds: 60, nanoseconds: 0)
 
   /// The store's `.persistence`.
@@ -26,13 +26,13 @@ struct IndexFile: Sendable {
   /// The name of the model's folder.
   let name: String
   let isReadOnly: Bool
-  /// Called before each step of writing, by tests of what a kill leaves behind.
+  /// Called before each step of a write, so that tests can stop there.
   let step: @Sendable (String) throws -> Void
 
-  /// The name of the file under construction, which only one writer at a time can make.
+  /// The name of the temporary file, which only one writer at a time can create.
   private var newName: String { name + ".new" }
 
-  /// The records of the file; none where it is not there, or is not to be believed.
+  /// The records of the file; none if it is missing or invalid.
   func read(_ fields: IndexedFields) -> [String: IndexedRecord] {
     guard let folder = try? control.folder(Self.folderName),
       let file = try? folder.open(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW),
@@ -42,7 +42,7 @@ struct IndexFile: Sendable {
     return IndexContent.records(in: content.bytes, fields, store: store) ?? [:]
   }
 
-  /// Replaces the file by one of these records, unless it cannot be written now.
+  /// Replaces the file, or does nothing if it cannot be written now.
   func write(_ records: [String: IndexedRecord], _ fields: IndexedFields) {
     guard !isReadOnly else { return }
     let content = IndexContent.bytes(of: records, fields, store: store)
@@ -62,11 +62,11 @@ struct IndexFile: Sendable {
         _ = try? folder.remove(newName)
       }
     } catch {
-      // It is written by a later query, or never: nothing depends on it.
+      // A later query writes it, or none does: the index is only a cache.
     }
   }
 
-  /// Makes the file under construction; nil while another process or thread does.
+  /// Creates the temporary file; nil while another process or thread is writing one.
   private func create(in folder: Folder) throws -> File? {
     if let status = try folder.status(of: newName), let end = status.modified.advanced(by: Self.leftoverAge),
       end < .now

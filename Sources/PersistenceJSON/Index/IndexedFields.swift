@@ -1,10 +1,11 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// The fields of a model whose values the index keeps: those of the key and of every declared index, by the bytes
-/// of their names, so that they are the same for every declaration of the model.
+/// The fields that the index contains: those of the key and of every declared index.
+///
+/// They are sorted by the bytes of their names, so that every declaration of the model has the same order.
 struct IndexedFields: Sendable {
-  /// One field, and where rows have it.
+  /// A field and its position in rows.
   struct Field: Sendable {
     var position: Int
     var schema: FieldSchema
@@ -12,9 +13,9 @@ struct IndexedFields: Sendable {
 
   let schema: ModelSchema
   let fields: [Field]
-  /// What kept values mean: written into an index's file, and compared when it is read.
+  /// A description of the indexed values, which index files contain and readers compare.
   let signature: String
-  /// For each position of a row, whether its value is kept.
+  /// For each position of a row, whether the field is indexed.
   private let isKept: [Bool]
 
   init(_ schema: ModelSchema) {
@@ -34,13 +35,13 @@ struct IndexedFields: Sendable {
     signature = list.joined(separator: ", ")
   }
 
-  /// Whether fields beyond the key's, which the files' names tell, are kept.
+  /// Whether there are fields besides the key, which is in the file names.
   var isBeyondKey: Bool { fields.count > schema.key.count }
 
-  /// Whether the value at a position is kept.
+  /// Whether the field at a position is indexed.
   func keeps(_ position: Int) -> Bool { isKept[position] }
 
-  /// Whether a condition is about kept values only.
+  /// Whether a condition uses only indexed fields.
   func keeps(_ node: PredicateNode) -> Bool {
     node.fields.allSatisfy { name in schema.position(of: name).map { isKept[$0] } ?? false }
   }

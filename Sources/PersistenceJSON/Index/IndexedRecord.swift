@@ -1,12 +1,12 @@
 import PersistenceDriver
 
-/// What the index knows of a record: its kept values, and the status of the file that they were read from.
+/// The index entry of a record: its indexed values, and the status of the file at that time.
 final class IndexedRecord: Sendable {
-  /// Longer values are not kept, but read from their file each time.
+  /// The size limit of an entry; longer values are read from the file each time.
   private static let limit = 16_384
 
   let status: FileStatus
-  /// The cells, one after another: a tag, and what the kind takes.
+  /// The encoded cells, one after another.
   let values: [UInt8]
 
   init(status: FileStatus, values: [UInt8]) {
@@ -14,7 +14,7 @@ final class IndexedRecord: Sendable {
     self.values = values
   }
 
-  /// Packs the kept values of a row; nil where they are too long.
+  /// Encodes the indexed values of a row; nil if they are too long.
   convenience init?(_ row: borrowing Row, _ fields: IndexedFields, status: FileStatus) {
     var bytes = ByteWriter()
     for field in fields.fields {
@@ -24,7 +24,7 @@ final class IndexedRecord: Sendable {
     self.init(status: status, values: bytes.bytes)
   }
 
-  /// Fills the kept fields of a row, and makes the others nil.
+  /// Sets the indexed fields of a row, and all others to nil.
   func fill(_ row: RowBuffer, _ fields: IndexedFields) {
     row.reset()
     values.withUnsafeBytes { bytes in
@@ -36,8 +36,9 @@ final class IndexedRecord: Sendable {
     }
   }
 
-  /// Whether the values are what a record of the model can have, and the file is called as its key says: asked once
-  /// of values that stood in a file.
+  /// Whether the values are valid for the model, and the key matches the file name.
+  ///
+  /// The engine checks this once, when it reads an index file.
   func isPlausible(_ fields: IndexedFields, file: String) -> Bool {
     let isWhole = values.withUnsafeBytes { bytes in
       var reader = ByteReader(bytes)

@@ -1,18 +1,17 @@
 import PersistenceDriver
 import Synchronization
 
-/// What is known of a model's records without opening their files: a cache, checked against the status of each file
-/// before it is believed.
+/// The index of a model: a cache of indexed values, validated against the status of each file before use.
 ///
-/// A record is kept only where its file was last changed clearly before it was read. So any later change, by
-/// whomever, shows in the file's size, inode or times, also one of the same size within the same tick of the file
-/// system's clock. What is kept does not belong to a version of the store: a snapshot asks for the files that it
-/// would read, and reads those that have other statuses.
+/// The index keeps a record only if its file was last changed clearly before it was read. So any later change
+/// shows in the file's size, inode or times, even one of the same size within the same tick of the file
+/// system's clock. Entries do not belong to a version of the store: a snapshot validates them against the
+/// files that it would read.
 final class ModelIndex: Sendable {
-  /// Fewer new records than this are not worth writing a file.
+  /// The minimum of new records that is worth writing a file.
   static let leastUnsaved = 64
 
-  /// The fields, as one declaration of the model has them: another may have them at other positions.
+  /// The fields of one declaration of the model; another may have other positions.
   private let fields: IndexedFields
   private let file: IndexFile
   private let state = Mutex(State())
@@ -20,7 +19,7 @@ final class ModelIndex: Sendable {
   private struct State {
     var records: [String: IndexedRecord] = [:]
     var isLoaded = false
-    /// How many records were kept since the file was read or written.
+    /// The number of records added since the file was read or written.
     var unsaved = 0
   }
 
@@ -29,10 +28,10 @@ final class ModelIndex: Sendable {
     self.file = file
   }
 
-  /// Whether the index keeps these fields, wherever rows have them.
+  /// Whether the index contains these fields, at any positions.
   func keeps(_ other: IndexedFields) -> Bool { fields.signature == other.signature }
 
-  /// What is known of a record, were its file still the same.
+  /// The entry of a record, which is valid only while its file is unchanged.
   func record(_ name: String) -> IndexedRecord? {
     state.withLock { state in
       if !state.isLoaded {
@@ -43,15 +42,15 @@ final class ModelIndex: Sendable {
     }
   }
 
-  /// Keeps what a file's reading gave.
+  /// Adds a record that was just read.
   ///
   /// - Parameters:
   ///   - name: The file's name.
   ///   - row: The record.
-  ///   - fields: The fields, as the row has them.
+  ///   - fields: The indexed fields, at the row's positions.
   ///   - status: The file's status after it was read.
-  ///   - start: A moment before it was read.
-  /// - Returns: What is kept; nil where a later change might not show.
+  ///   - start: A moment before the read.
+  /// - Returns: The entry; nil if a later change might not show in the status.
   @discardableResult
   func keep(
     _ name: String, _ row: borrowing Row, _ fields: IndexedFields, status: FileStatus,
@@ -67,9 +66,9 @@ final class ModelIndex: Sendable {
     return record
   }
 
-  /// Writes the file, where enough is new to be worth it.
+  /// Writes the file if enough records are new.
   ///
-  /// - Parameter names: Gives the names of all files, so that the others are forgotten.
+  /// - Parameter names: Returns the names of all files; entries of other files are removed.
   func saveIfWorthwhile(_ names: () throws -> [String]) {
     let isWorthwhile = state.withLock { state in
       guard state.unsaved >= max(Self.leastUnsaved, state.records.count / 8) else { return false }
@@ -89,7 +88,7 @@ final class ModelIndex: Sendable {
 final class ModelIndexes: Sendable {
   private let known = Mutex<[String: ModelIndex]>([:])
 
-  /// The index of a model's folder.
+  /// The index of a folder.
   func index(of folder: String, _ fields: IndexedFields, _ file: () -> IndexFile) -> ModelIndex {
     known.withLock { known in
       if let index = known[folder], index.keeps(fields) { return index }

@@ -1,30 +1,30 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// A request, taken apart by what it takes to decide it: the file's name, the values that the index keeps, or the
-/// whole record.
+/// A request whose conditions are split by their cost: the file name, the indexed values, or the whole
+/// record.
 struct RecordQuery {
-  /// More keys than this are looked up by listing the folder.
+  /// For more keys than this, listing the folder is cheaper.
   private static let keyLimit = 256
 
   let request: FetchRequest
   private let fields: IndexedFields
   /// The conditions on the key alone.
   private let keyNode: PredicateNode?
-  /// The conditions on kept values.
+  /// The conditions on indexed values.
   private let keptNode: PredicateNode?
   /// The other conditions.
   private let residualNode: PredicateNode?
 
-  /// Whether the order is that of the keys, or its reverse.
+  /// Whether the order is that of the key, or its reverse.
   let isKeyOrder: Bool
-  /// Whether all fields of the order are kept.
+  /// Whether all fields of the order are indexed.
   let isOrderKept: Bool
-  /// The conditions that a key decides; nil for none.
+  /// The conditions on the key alone; nil for none.
   let onKey: CompiledPredicate?
-  /// The conditions that kept values decide; nil for none beyond those on the key.
+  /// The other conditions on indexed values; nil for none.
   let onKept: CompiledPredicate?
-  /// The conditions that take the whole record; nil for none.
+  /// The conditions that need the whole record; nil for none.
   let residual: CompiledPredicate?
   /// All conditions; nil for none.
   let whole: CompiledPredicate?
@@ -40,7 +40,7 @@ struct RecordQuery {
     isOrderKept = order.allSatisfy { schema.position(of: $0.text).map(fields.keeps) ?? false }
 
     var (onKey, onKept, residual): ([PredicateNode], [PredicateNode], [PredicateNode]) = ([], [], [])
-    for term in Self.terms(of: request.predicateWithAnchor) {
+    for term in request.predicateWithAnchor?.conjuncts ?? [] {
       if term.fields.allSatisfy({ key.contains(StoredName($0)) }) {
         onKey.append(term)
       } else if fields.keeps(term) {
@@ -52,26 +52,16 @@ struct RecordQuery {
     func compiled(_ node: PredicateNode?) throws -> CompiledPredicate? {
       try node.map { try CompiledPredicate($0, in: schema) }
     }
-    keyNode = Self.joined(onKey)
-    keptNode = Self.joined(onKept)
-    residualNode = Self.joined(residual)
+    keyNode = PredicateNode.conjunction(of: onKey)
+    keptNode = PredicateNode.conjunction(of: onKept)
+    residualNode = PredicateNode.conjunction(of: residual)
     self.onKey = try compiled(keyNode)
     self.onKept = try compiled(keptNode)
     self.residual = try compiled(residualNode)
     whole = try compiled(request.predicateWithAnchor)
   }
 
-  /// The conditions that all have to hold.
-  private static func terms(of node: PredicateNode?) -> [PredicateNode] {
-    switch node {
-    case nil: []
-    case .all(let nodes): nodes.flatMap { terms(of: $0) }
-    case .some(let node): [node]
-    }
-  }
-
-  /// The keys that the conditions leave, ascending, where they name all fields' values and not too many; nil where
-  /// others may fit.
+  /// The only keys that can match, ascending; nil if the conditions do not list them, or list too many.
   var keys: [RecordKey]? {
     var keys: [[PersistentValue]] = [[]]
     for name in request.schema.key {
@@ -83,9 +73,9 @@ struct RecordQuery {
     return keys.map { RecordKey($0) }.sorted()
   }
 
-  /// The values that a condition leaves of a key's field, each once.
+  /// The distinct values of a key field that can match; nil if no condition lists them.
   private func values(of field: StoredName) -> [PersistentValue]? {
-    for term in Self.terms(of: keyNode) {
+    for term in keyNode?.conjuncts ?? [] {
       switch term {
       case .comparison(let name, .equal, let value) where StoredName(name) == field:
         return value.isNull ? [] : [value]
@@ -95,16 +85,12 @@ struct RecordQuery {
     }
     return nil
   }
-
-  private static func joined(_ terms: [PredicateNode]) -> PredicateNode? {
-    terms.count > 1 ? .all(terms) : terms.first
-  }
 }
 
 extension RecordQuery {
-  /// How the request is answered.
+  /// The plan of the request.
   var plan: QueryPlan {
-    let native = Self.joined([keyNode, keptNode].compactMap { $0 })
+    let native = PredicateNode.conjunction(of: [keyNode, keptNode].compactMap { $0 })
     let access: QueryPlan.Access =
       if let index = index { .index(index.fields) } else { keyNode == nil ? .scan : .primaryKey }
     return QueryPlan(
@@ -112,7 +98,7 @@ extension RecordQuery {
       ordering: isKeyOrder ? .byAccess : .sorted)
   }
 
-  /// The index whose values decide most: of its first fields, as many as possible are in conditions, or in the order.
+  /// The index with the longest prefix of fields in conditions, or else in the order.
   private var index: IndexSchema? {
     let isSortedByIndex = isOrderKept && !isKeyOrder
     guard keptNode != nil || isSortedByIndex else { return nil }

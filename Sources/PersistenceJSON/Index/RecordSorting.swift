@@ -1,21 +1,23 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// Sorting records by other fields than the key's, in memory: by kept values without opening the files that the index
-/// knows, otherwise by reading each file once.
+/// Sorts records in memory by fields other than the key.
+///
+/// If the index contains these fields, the sort opens no file with a valid entry; otherwise it reads each
+/// file once.
 struct RecordSorting {
-  /// A record that may be a row of the result, by its position among the entries that were sorted.
+  /// A candidate row, by its position among the entries.
   struct Place {
     var key: [PersistentValue]
     var number: Int
-    /// What its file was, or 0 where that cannot change.
+    /// The stamp of its file, or 0 if the file cannot change.
     var stamp: UInt64
   }
 
   private let query: RecordQuery
   private let files: RecordFiles
   private let order: RowOrder
-  /// How many records at most can be rows, where that is known before they are read.
+  /// The maximum number of rows that the result needs.
   private let limit: Int
   private var places: [Place] = []
 
@@ -28,15 +30,16 @@ struct RecordSorting {
     limit = isDecided && !overflow ? end : Int.max
   }
 
-  /// The entries that may be rows, in the order of the result.
+  /// The candidate rows, in the order of the result.
   ///
-  /// Where the order is by kept values, the conditions that take the whole record are left to be decided.
+  /// If the order uses indexed values only, the caller still has to test the conditions that need the whole
+  /// record.
   mutating func sort(_ entries: [RecordFiles.Entry]) throws -> [Place] {
     let row = RowBuffer(count: query.request.schema.fields.count)
     for (number, entry) in entries.enumerated() {
       guard let stamp = try look(at: entry, row) else { continue }
       places.append(Place(key: try row.withRow { try order.key(of: $0) }, number: number, stamp: stamp))
-      // Sorted now and then, so that no more than what is asked for is kept.
+      // Sorting from time to time discards candidates beyond the limit.
       if places.count / 2 > max(limit, 512) { settle() }
     }
     settle()
@@ -49,7 +52,8 @@ struct RecordSorting {
     if places.count > limit { places.removeLast(places.count - limit) }
   }
 
-  /// Fills the fields of the order, and decides what can be decided on the way; nil where the record is no row.
+  /// Reads the fields of the order, and tests the conditions that they allow; nil if the record does not
+  /// match.
   private func look(at entry: RecordFiles.Entry, _ row: RowBuffer) throws -> UInt64? {
     var isWhole = false
     var stamp: UInt64?
@@ -60,7 +64,7 @@ struct RecordSorting {
     }
     if !isWhole, !query.isOrderKept {
       let after = try files.read(entry, into: row)
-      // Without a stamp it was read from the history: a commit has replaced the file since it was looked at.
+      // Without a stamp the text is from the history: a commit replaced the file in the meantime.
       if let stamp, let after, stamp != after { throw files.changedByHand(entry) }
       (isWhole, stamp) = (true, after)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistencePrimitives
+import Synchronization
 
 /// The schemas of a store's models, as the file `catalog.json` holds them.
 struct Catalog: Sendable {
@@ -16,7 +17,7 @@ struct Catalog: Sendable {
   private var models: [StoredName: Model] = [:]
   private let agreements = Agreements()
 
-  /// The folders of models that were dropped from it: they hold files until that is committed.
+  /// The folders of dropped models, which contain files until the commit.
   private(set) var leftFolders: Set<String> = []
 
   private struct Content: Codable {
@@ -27,7 +28,7 @@ struct Catalog: Sendable {
 
   init() {}
 
-  /// Reads the catalog of a source; empty where nothing has been written yet.
+  /// Reads the catalog of a source; it is empty before the first commit.
   init(_ source: some RecordSource) throws {
     guard let text = try source.read(StoreFolder.catalogName, in: StoreFolder.controlName) else { return }
     let content: Content
@@ -54,16 +55,17 @@ struct Catalog: Sendable {
   /// The schemas, sorted by name.
   var schemas: [ModelSchema] { models.sorted { $0.key < $1.key }.map(\.value.schema) }
 
-  /// The folder of a declared model's records; nil where the store does not hold the model.
+  /// The folder of a model's records; nil if the store does not have the model.
   ///
-  /// - Throws: ``PersistenceError`` with code `schemaMismatch` where the store holds another declaration.
+  /// - Throws: ``PersistenceError`` with code `schemaMismatch` if the store has another declaration of the
+  ///   model.
   func folder(of schema: ModelSchema, location: String) throws -> String? {
     guard let stored = models[StoredName(schema.name)] else { return nil }
     try agreements.require(schema, stored.schema, location: location)
     return stored.folder
   }
 
-  /// Enters a model; says whether it was new.
+  /// Adds a model; returns whether it was new.
   mutating func define(_ schema: ModelSchema, location: String) throws -> Bool {
     guard try folder(of: schema, location: location) == nil else { return false }
     let folder = FileName.folder(for: schema.name, besides: models.values.map(\.folder) + leftFolders)
@@ -86,6 +88,24 @@ struct Catalog: Sendable {
       return JSONText.pretty(try data.withUnsafeBytes { try JSONParser.parse($0) })
     } catch {
       throw PersistenceError(.encodingFailed, "the catalog could not be encoded: \(error)")
+    }
+  }
+}
+
+/// A cache of compatible declared and stored schemas, since comparing them costs more than a small read.
+final class Agreements: Sendable {
+  private static let limit = 64
+
+  /// The cache retains both schemas, so that no other schema can get their identities.
+  private let known = Mutex<[ObjectIdentifier: (declared: ModelSchema, stored: ModelSchema)]>([:])
+
+  /// Checks that a declared schema is compatible with the stored one (contract E4).
+  func require(_ declared: ModelSchema, _ stored: ModelSchema, location: String) throws {
+    if known.withLock({ $0[declared.identity]?.stored.identity == stored.identity }) { return }
+    try declared.requireCompatible(with: stored, location: location)
+    known.withLock { known in
+      if known.count >= Self.limit { known.removeAll() }
+      known[declared.identity] = (declared, stored)
     }
   }
 }

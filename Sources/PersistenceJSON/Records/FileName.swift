@@ -1,14 +1,15 @@
 import Crypto
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 
-/// How keys and model names become names of files that no file system misunderstands (contract E6).
+/// Encodes keys and model names as file names that are safe on every file system (contract E6).
 ///
-/// `[a-z0-9_-]` stand for themselves; every other byte, upper-case letters too, is `%` and two hexadecimal digits.
-/// So no two names differ only by case, none holds a separator, none begins with a dot. The parts of a composite
-/// key are joined by `+`. The empty text is `%`. A name that Windows reserves has its first letter escaped. A name
-/// that would be longer than 200 bytes is its first bytes, `~`, and the SHA-256 of the whole; then the key is
-/// known from the file's content only.
+/// `[a-z0-9_-]` are literal. Every other byte, including upper-case letters, is `%` and two hexadecimal
+/// digits. So no two names differ only by case, none contains a separator, and none begins with a dot. `+`
+/// joins the parts of a composite key. The empty text is `%`. A name that Windows reserves has its first
+/// letter escaped. A name longer than 200 bytes becomes its first bytes, `~`, and the SHA-256 of the whole
+/// name; then only the file's content has the key.
 enum FileName {
   static let suffix = ".json"
   private static let limit = 200
@@ -24,8 +25,9 @@ enum FileName {
     return shortened(key.values.map(escaped).joined(separator: "+")) + suffix
   }
 
-  /// The name of a new model's folder: the model's own, as it is written, where every file system takes it and no
-  /// other folder differs from it only by case; otherwise escaped.
+  /// The folder name of a new model: the model's name, or its escaped form.
+  ///
+  /// It is escaped if a file system may reject the name, or if another folder differs only by case.
   static func folder(for model: String, besides others: [String]) -> String {
     let taken = Set(others.map { $0.lowercased() })
     let keepsName =
@@ -37,7 +39,7 @@ enum FileName {
     return "%" + String(first, radix: 16) + name.dropFirst()
   }
 
-  /// Whether a name that a catalog gives is that of a folder inside the store.
+  /// Whether a folder name of a catalog stays inside the store.
   static func isFolder(_ name: String) -> Bool {
     !name.isEmpty
       && name.utf8.allSatisfy {
@@ -55,9 +57,9 @@ enum FileName {
     }
   }
 
-  /// The key that a file's name stands for: nil where it was shortened.
+  /// The key in a file name; nil if the name is shortened.
   ///
-  /// - Throws: ``PersistenceError`` with code `damaged` where the name is that of no record.
+  /// - Throws: ``PersistenceError`` with code `damaged` if the name is not that of a record.
   static func key(of file: String, in schema: ModelSchema) throws -> RecordKey? {
     guard file.hasSuffix(suffix) else { throw foreign(file) }
     let stem = file.dropLast(suffix.count)
@@ -66,7 +68,9 @@ enum FileName {
     guard parts.count == schema.keyPositions.count else { throw foreign(file) }
     var values: [PersistentValue] = []
     for (part, position) in zip(parts, schema.keyPositions) {
-      guard let text = unescaped(part), let value = value(text, schema.fields[position].kind) else {
+      guard let text = unescaped(part),
+        let value = ValueReader.strict.value(ofText: text, schema.fields[position].kind)
+      else {
         throw foreign(file)
       }
       values.append(value)
@@ -74,9 +78,9 @@ enum FileName {
     return RecordKey(values)
   }
 
-  /// The key of a file whose name needs no escapes, which most do; nil where it has to be looked at with care.
+  /// The key in a file name without escapes, as most are; nil for any other name.
   ///
-  /// The name is the one that ``file(for:)`` gives the key.
+  /// ``file(for:)`` returns the same name for the key.
   static func plainKey(of file: String, in schema: ModelSchema) -> RecordKey? {
     guard schema.keyPositions.count == 1 else { return nil }
     let stem = file.dropLast(suffix.utf8.count)
@@ -92,7 +96,7 @@ enum FileName {
     }
   }
 
-  /// Whether a text stands for itself in a name.
+  /// Whether a text is its own file name.
   private static func isPlain(_ text: some StringProtocol) -> Bool {
     let count = text.utf8.count
     return count > 0 && count <= limit && text.utf8.allSatisfy { isPlain($0) }
@@ -101,14 +105,6 @@ enum FileName {
 
   private static func foreign(_ file: String) -> PersistenceError {
     PersistenceError.damaged("the file name “\(file)” is not the name of a record's key")
-  }
-
-  private static func value(_ text: String, _ kind: FieldKind) -> PersistentValue? {
-    switch kind {
-    case .int64: Int64(text).flatMap { "\($0)" == text ? .integer($0) : nil }
-    case .uuid: UUID(uuidString: text).map(PersistentValue.uuid)
-    default: .text(text)
-    }
   }
 
   private static func escaped(_ value: PersistentValue) -> String {

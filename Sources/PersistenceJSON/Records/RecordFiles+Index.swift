@@ -1,26 +1,26 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// Looking at records without opening their files, where the index knows them.
+/// Reading the indexed values of records, without opening files that have a valid entry.
 extension RecordFiles {
-  /// What a look at a record found.
+  /// The result of reading the indexed values of a record.
   struct Glance {
-    /// What the index keeps of the record; nil where it keeps nothing.
+    /// The index entry; nil if there is none.
     var record: IndexedRecord?
-    /// What tells whether a later reading finds the same; nil where it always does.
+    /// The stamp of the file, which shows a later change; nil if the text cannot change.
     var stamp: UInt64?
-    /// Whether the row has all its fields, since the file was read; otherwise it has the kept ones.
+    /// Whether the row has all fields, since the file was read, or only the indexed ones.
     var isWhole: Bool
   }
 
-  /// The same files, looked at with the help of the model's index.
+  /// The same files, with the model's index.
   var withIndex: RecordFiles {
     var files = self
     files.index = source.store.index(of: folder, indexed)
     return files
   }
 
-  /// What the index keeps of a file, if the file is still what it was.
+  /// The index entry of a file; nil if there is none, or the file has changed.
   func known(_ file: String) throws -> IndexedRecord? {
     guard let record = index?.record(file), let status = try source.status(of: file, in: folder),
       record.status.isUntouched(since: status)
@@ -28,8 +28,7 @@ extension RecordFiles {
     return record
   }
 
-  /// Fills at least the kept fields of a row with those of a listed file, which is read only where the index does
-  /// not know it.
+  /// Sets at least the indexed fields of a row from a listed file, which it reads only without a valid entry.
   func glance(_ file: String, into row: RowBuffer) throws -> Glance {
     if let record = try known(file) {
       record.fill(row, indexed)
@@ -46,18 +45,18 @@ extension RecordFiles {
     return Glance(record: record, stamp: text.stamp, isWhole: true)
   }
 
-  /// Fills at least the kept fields of a row with those of an entry.
+  /// Sets at least the indexed fields of a row from an entry.
   func glance(_ entry: Entry, into row: RowBuffer) throws -> Glance {
     try naming(entry.file, entry.key) { try glance(entry.file, into: row) }
   }
 
-  /// Fills a row with an entry's key, and makes the other fields nil.
+  /// Sets the key fields of a row, and all others to nil.
   func fillKey(_ row: RowBuffer, _ entry: Entry) {
     row.reset()
     for (value, position) in zip(entry.key.values, schema.keyPositions) { row.set(value, at: position) }
   }
 
-  /// The files of all records whose keys fulfil a query's conditions on the key alone, sorted by key.
+  /// The entries that match a query's conditions on the key, sorted by key.
   func entries(for query: RecordQuery) throws -> [Entry] {
     let entries = try query.keys.map(entries(of:)) ?? entries()
     guard let onKey = query.onKey else { return entries }
@@ -68,14 +67,14 @@ extension RecordFiles {
     }
   }
 
-  /// The files of keys, as far as there are some: the folder is not listed.
+  /// The entries of those keys that have a file, without listing the folder.
   private func entries(of keys: [RecordKey]) throws -> [Entry] {
     try keys.map { Entry(key: $0, file: FileName.file(for: $0)) }.filter {
       try source.exists($0.file, in: folder)
     }
   }
 
-  /// Writes the index's file, where enough is new to be worth it.
+  /// Writes the index file if enough records are new.
   func saveIndex() {
     index?.saveIfWorthwhile(names)
   }

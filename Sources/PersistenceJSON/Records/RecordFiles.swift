@@ -1,15 +1,15 @@
 import PersistenceDriver
 
-/// The files of one model's records, as a source has them.
+/// The record files of one model in a source.
 struct RecordFiles {
   let source: any RecordSource
   let schema: ModelSchema
   let folder: String
   let location: String
-  /// The fields that the index keeps.
+  /// The indexed fields.
   var indexed: IndexedFields { layout.indexed }
   private let layout: RecordLayout
-  /// What is known of the records without opening their files; nil where nobody asked for it.
+  /// The model's index; nil if the caller does not use it.
   var index: ModelIndex?
 
   init(_ schema: ModelSchema, in folder: String, of source: any RecordSource, location: String) {
@@ -26,19 +26,18 @@ struct RecordFiles {
     let file: String
   }
 
-  /// The names of the records' files, in no order.
+  /// The names of the record files, unordered.
   ///
-  /// Files of other programs (hidden ones, and what does not end
-  /// in `.json`) are passed over.
+  /// It skips files of other programs: hidden files, and names that do not end in `.json`.
   func names() throws -> [String] {
     try source.names(in: folder).filter { name in
       name.utf8.first != UInt8(ascii: ".") && name.utf8.suffix(5).elementsEqual(FileName.suffix.utf8)
     }
   }
 
-  /// All records' files with their keys, sorted by key.
+  /// All record files with their keys, sorted by key.
   ///
-  /// Only shortened names cost looking into the file.
+  /// It opens only files with shortened names.
   func entries() throws -> [Entry] {
     let row = RowBuffer(count: schema.fields.count)
     var entries: [Entry] = []
@@ -53,7 +52,7 @@ struct RecordFiles {
         if let key = try FileName.key(of: name, in: schema) {
           guard FileName.file(for: key) == name else {
             throw PersistenceError.damaged(
-              "the file name does not fit its key; it would be \(FileName.file(for: key))")
+              "the file name does not match its key; rename the file to \(FileName.file(for: key))")
           }
           entries.append(Entry(key: key, file: name))
         } else {
@@ -75,7 +74,7 @@ struct RecordFiles {
 
   /// Fills a row from a listed file.
   ///
-  /// - Returns: What tells whether a later reading finds the same; nil where it always does.
+  /// - Returns: The stamp of the file, which shows a later change; nil if the text cannot change.
   func read(_ entry: Entry, into row: RowBuffer) throws -> UInt64? {
     try naming(entry.file, entry.key) {
       let text = try source.readListed(entry.file, in: folder)
@@ -84,7 +83,7 @@ struct RecordFiles {
     }
   }
 
-  /// Fills a row from the file of a key; says whether there is one.
+  /// Fills a row from the file of a key; returns whether there is one.
   func find(_ key: RecordKey, into row: RowBuffer) throws -> Bool {
     let file = FileName.file(for: key)
     return try naming(file, key) {
@@ -100,7 +99,7 @@ struct RecordFiles {
     try check(try row.withRow { try RecordKey(of: $0, in: schema) }, file)
   }
 
-  /// Fills a row from a text: at once where it is laid out as this library does, with care where it is not.
+  /// Fills a row from text: with the scanner if the text is canonical, otherwise with the parser.
   func fill(_ row: RowBuffer, from text: [UInt8]) throws {
     if !RecordScanner.fill(row, from: text, by: layout) { try RecordText.fill(row, from: text, in: schema) }
   }
@@ -119,7 +118,7 @@ struct RecordFiles {
     return true
   }
 
-  /// The error for a record that is not what it was when it was read before.
+  /// The error for a record that changed since the previous read.
   func changedByHand(_ entry: Entry) -> PersistenceError {
     .changedByHand(entry.file, in: folder).at(model: schema.name, key: entry.key, location: location)
   }
@@ -131,7 +130,7 @@ struct RecordFiles {
     }
   }
 
-  /// Names the file in whatever goes wrong with it.
+  /// Adds the file, the model and the key to errors.
   func naming<Result>(_ file: String, _ key: RecordKey? = nil, _ body: () throws -> Result) throws
     -> Result
   {

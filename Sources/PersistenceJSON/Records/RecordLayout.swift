@@ -2,22 +2,22 @@ import PersistenceDriver
 import Synchronization
 import PersistencePrimitives
 
-/// What stands between the values of a record's file, as this library writes it: prepared for ``RecordScanner``.
+/// The bytes between the values of a canonical record file, prepared for ``RecordScanner``.
 final class RecordLayout: Sendable {
   struct Field: Sendable {
     var position: Int
     var kind: FieldKind
     var isOptional: Bool
-    /// What stands before the value: the end of the member before, and the name.
+    /// The bytes before the value: the end of the previous member, and the name.
     var prefix: [UInt8]
   }
 
   let schema: ModelSchema
-  /// The fields whose values the index keeps.
+  /// The indexed fields.
   let indexed: IndexedFields
   /// The fields by the bytes of their names.
   let fields: [Field]
-  /// What stands after the last value.
+  /// The bytes after the last value.
   let end = Array("\n}\n".utf8)
 
   init(_ schema: ModelSchema) {
@@ -35,15 +35,15 @@ final class RecordLayout: Sendable {
   }
 }
 
-/// The layouts of the schemas that a store is used with.
+/// A cache of the layouts of a store's schemas.
 final class RecordLayouts: Sendable {
   private static let limit = 64
   private let known = Mutex<[ObjectIdentifier: RecordLayout]>([:])
 
-  /// The layout of a schema, made where it is not known.
+  /// The layout of a schema.
   func layout(of schema: ModelSchema) -> RecordLayout {
     known.withLock { known in
-      // A layout keeps its schema, so that its identity is not given to another.
+      // A layout retains its schema, so that no other schema can get its identity.
       if let layout = known[schema.identity] { return layout }
       if known.count >= Self.limit { known.removeAll() }
       let layout = RecordLayout(schema)

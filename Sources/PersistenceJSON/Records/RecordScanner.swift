@@ -2,17 +2,17 @@ import Foundation
 import PersistenceDriver
 import PersistencePrimitives
 
-/// Reads the text of a record that is laid out as this library writes it, without making a tree of it.
+/// Reads record files in canonical form, without building a tree.
 ///
-/// It gives up at the first byte that is otherwise, and `RecordText` then reads the text with care and says what is
-/// wrong with it, if anything. So what it accepts, it reads exactly as `RecordText` does.
+/// It stops at the first byte in any other form. ``RecordText`` then parses the text, with the lenient
+/// profile, and reports errors. Both read the same values from text that the scanner accepts.
 struct RecordScanner {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
 
-  /// Fills a row from a text; says whether the text is laid out as expected.
+  /// Fills a row from text; returns whether the text is canonical.
   ///
-  /// Otherwise the row is of no use.
+  /// If it is not, the row's content is undefined.
   static func fill(_ row: RowBuffer, from text: [UInt8], by layout: RecordLayout) -> Bool {
     row.reset()
     return text.withUnsafeBufferPointer { bytes in
@@ -62,14 +62,14 @@ struct RecordScanner {
       guard let text = plainText(), let seconds = DateText.seconds(text) else { return false }
       row.setCell(.date(seconds), at: field.position)
     case .uuid:
-      guard let text = plainText(), let uuid = UUIDText.uuid(text) else { return false }
+      guard let text = plainText(), let uuid = UUID(utf8: text) else { return false }
       row.setCell(.uuid(uuid), at: field.position)
     case .float, .decimal, .data, .document: return fillTree(row, field)
     }
     return true
   }
 
-  /// Text without escapes as it stands; any other by way of a tree.
+  /// Copies text without escapes; parses any other text.
   private mutating func fillText(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
     let start = position
     guard let text = plainText() else {
@@ -81,14 +81,14 @@ struct RecordScanner {
   }
 
   private mutating func fillTree(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
-    guard let value = tree(), let stored = RecordText.stored(value, field.kind) else { return false }
+    guard let value = tree(), let stored = RecordText.value(value, field.kind) else { return false }
     row.set(stored, at: field.position)
     return true
   }
 
-  /// The value that begins here; nil where none but null does, or white space.
+  /// The value at this position; nil for null, white space or invalid JSON.
   private mutating func tree() -> JSONValue? {
-    // A byte-order mark is passed over at the beginning of a text, which this is not.
+    // The parser would skip a byte-order mark here, which is only valid at the beginning of a file.
     guard bytes[position] > 0x20, bytes[position] < 0x80, bytes[position] != UInt8(ascii: "n") else {
       return nil
     }
@@ -98,7 +98,7 @@ struct RecordScanner {
     return value
   }
 
-  /// The bytes of a string of ASCII without escapes, or of valid UTF-8 without escapes; nil for any other.
+  /// The bytes of a string without escapes, in valid UTF-8; nil for any other value.
   private mutating func plainText() -> UnsafeBufferPointer<UInt8>? {
     guard bytes[position] == UInt8(ascii: "\""), let base = bytes.baseAddress else { return nil }
     let start = position + 1
@@ -124,10 +124,10 @@ struct RecordScanner {
     return text
   }
 
-  /// Whether eight bytes are ASCII that ends no string and needs no escape.
+  /// Whether eight bytes are ASCII without quotation marks, backslashes and control characters.
   ///
-  /// Each test sets the high bit of a byte that is zero, or less than 0x20, or has it already (after Alan Mycroft's
-  /// test for a zero byte; a byte after one that was found may be taken for another, which does no harm here).
+  /// Each test sets the high bit of a byte that it finds (after Alan Mycroft's test for a zero byte). The
+  /// byte after a match may be a false match, which is harmless here.
   private static func isPlain(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quote = word ^ (ones &* 0x22)
@@ -145,7 +145,7 @@ struct RecordScanner {
     return Int64(bytes[position] - UInt8(ascii: "0"))
   }
 
-  /// A whole number without point or exponent; nil also where it is too long to be sure of.
+  /// A number without decimal point and exponent; nil for any other, and for one beyond 64 bits.
   private mutating func integer() -> Int64? {
     let isNegative = bytes[position] == UInt8(ascii: "-")
     let start = position + (isNegative ? 1 : 0)
@@ -191,7 +191,39 @@ struct RecordScanner {
       }
     }
     position = start
-    guard case .number(let text) = tree(), let number = Double(text), number.isFinite else { return nil }
+    guard case .number(let text) = tree(), let number = Double(decimal: text) else { return nil }
     return number
+  }
+}
+
+extension UUID {
+  /// Reads the 36 characters of a UUID without a string; nil for any other text.
+  fileprivate init?(utf8 text: UnsafeBufferPointer<UInt8>) {
+    guard text.count == 36 else { return nil }
+    var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    let isValid = withUnsafeMutableBytes(of: &bytes) { bytes in
+      var place = 0
+      for index in 0..<16 {
+        if index == 4 || index == 6 || index == 8 || index == 10 {
+          guard text[place] == UInt8(ascii: "-") else { return false }
+          place += 1
+        }
+        guard let high = Self.digit(text[place]), let low = Self.digit(text[place + 1]) else { return false }
+        bytes[index] = high << 4 | low
+        place += 2
+      }
+      return true
+    }
+    guard isValid else { return nil }
+    self.init(uuid: bytes)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }

@@ -1,36 +1,35 @@
 import PersistenceDriver
 
-/// Where the files of records are read: a pinned version, or the inside of a transaction.
+/// A source of record files: a pinned version, or a transaction.
 protocol RecordSource: AnyObject {
-  /// The store that the files are of.
+  /// The store of the files.
   var store: StoreFolder { get }
 
-  /// The names of all files in a folder, in no order.
+  /// The names of all files in a folder, unordered.
   func names(in folder: String) throws -> [String]
 
-  /// The text of a file; nil where there is none.
+  /// The text of a file; nil if there is none.
   func read(_ file: String, in folder: String) throws -> FileText?
 
-  /// Whether ``names(in:)`` has a file.
+  /// Whether ``names(in:)`` contains a file.
   func exists(_ file: String, in folder: String) throws -> Bool
 
-  /// The status of the file that ``read(_:in:)`` would read now; nil where it has to be read, since it is gone, or is
-  /// not what stands in the folder.
+  /// The status of the file that ``read(_:in:)`` would read now; nil if its text is not in the folder.
   func status(of file: String, in folder: String) throws -> FileStatus?
 }
 
-/// The text of a file, and what tells whether another reading found the same.
+/// The text of a file, and its status.
 struct FileText {
   var bytes: [UInt8]
-  /// The status of the file that was read; nil where the text cannot change any more.
+  /// The status of the file; nil if the text cannot change.
   var status: FileStatus?
 
-  /// The status in a word; nil where there is none.
+  /// A hash of the status; nil if the text cannot change.
   var stamp: UInt64? { status?.stamp }
 }
 
 extension RecordSource {
-  /// The text of a file that `names(in:)` gave, which must still be there.
+  /// The text of a file from `names(in:)`, which must still exist.
   func readListed(_ file: String, in folder: String) throws -> FileText {
     guard let text = try read(file, in: folder) else {
       throw PersistenceError.changedByHand(file, in: folder)
@@ -40,11 +39,43 @@ extension RecordSource {
 }
 
 extension PersistenceError {
-  /// A file that a person changed while something that shows it was alive (contract R2).
+  /// The error for a file that was edited while a result or transaction uses it (contract R2).
   static func changedByHand(_ file: String, in folder: String) -> PersistenceError {
     PersistenceError(
       .changedOutside,
-      "the file \(folder)/\(file) was changed by hand while a result or transaction that shows it was alive; "
-        + "fetch anew")
+      "the file \(folder)/\(file) was changed by hand while a result or transaction was using it; "
+        + "fetch again")
+  }
+}
+
+/// The current files of a store, for the holder of the writer lock.
+final class CommittedFiles: RecordSource {
+  let store: StoreFolder
+
+  init(_ store: StoreFolder) { self.store = store }
+
+  func names(in folder: String) throws -> [String] { try store.folder(folder)?.names() ?? [] }
+
+  func read(_ file: String, in folder: String) throws -> FileText? {
+    // One path: it always refers to the current folder, without a check of the folder itself.
+    try store.contents(of: "\(folder)/\(file)", in: store.root).map {
+      FileText(bytes: $0.bytes, status: $0.status)
+    }
+  }
+
+  func exists(_ file: String, in folder: String) throws -> Bool { try status(of: file, in: folder) != nil }
+
+  func status(of file: String, in folder: String) throws -> FileStatus? {
+    try store.root.status(of: "\(folder)/\(file)")
+  }
+
+  /// The schemas of the store's models.
+  func catalog() throws -> Catalog {
+    if let status = try store.control.status(of: StoreFolder.catalogName),
+      let known = store.catalog(of: status)
+    {
+      return known
+    }
+    return try Catalog(self)
   }
 }

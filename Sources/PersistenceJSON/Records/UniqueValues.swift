@@ -1,12 +1,13 @@
 import PersistenceDriver
 
-/// The values of a model's unique indexes, by the file that holds them, brought up to date from the model's index
-/// before they are believed, so that edits by hand are seen.
+/// The values of a model's unique indexes, by file.
 ///
-/// - Complexity: Bringing up to date looks at the status of every file of the model, and reads those that changed.
+/// They are refreshed from the model's index before each use, so that they include edits by hand.
+///
+/// - Complexity: A refresh checks the status of every file of the model, and reads the changed ones.
 struct UniqueValues {
   private struct Known {
-    /// What the values were taken from; nil where the index keeps nothing of the file, so that it is read again.
+    /// The index entry of the values; nil if there is none, so that the next refresh reads the file again.
     var record: IndexedRecord?
     var values: [[PersistentValue]?]
   }
@@ -20,8 +21,9 @@ struct UniqueValues {
     holders = Array(repeating: [:], count: Self.indexes(of: schema).count)
   }
 
-  /// The unique indexes of a schema, with the positions of their fields: each once, in an order that is the same
-  /// for every declaration of the model, so that their numbers mean the same to writes under several.
+  /// The distinct unique indexes of a schema, with the positions of their fields.
+  ///
+  /// Every declaration of the model has the same order, so that an index has the same number in all of them.
   static func indexes(of schema: ModelSchema) -> [(index: IndexSchema, positions: [Int])] {
     let unique = schema.indexes.filter(\.isUnique)
     let different =
@@ -44,7 +46,7 @@ struct UniqueValues {
     return all
   }
 
-  /// Brings the values up to date with the files.
+  /// Refreshes the values from the files.
   mutating func refresh(_ files: RecordFiles) throws {
     let row = RowBuffer(count: schema.fields.count)
     var current: Set<String> = []
@@ -61,10 +63,11 @@ struct UniqueValues {
     files.saveIndex()
   }
 
-  /// Whether the cache was made with this declaration of the model, whose fields may stand in another order.
-  func fits(_ schema: ModelSchema) -> Bool { self.schema == schema }
+  /// Whether the values belong to this declaration of the model, since another may order the fields
+  /// differently.
+  func matches(_ schema: ModelSchema) -> Bool { self.schema == schema }
 
-  /// The files that hold values of an index.
+  /// The files with these values of an index.
   func holders(of values: [PersistentValue], index: Int) -> Set<String> { holders[index][values] ?? [] }
 
   private mutating func remember(_ file: String, _ entry: Known) {
@@ -81,5 +84,24 @@ struct UniqueValues {
       holders[index][values]?.remove(file)
       if holders[index][values]?.isEmpty == true { holders[index][values] = nil }
     }
+  }
+}
+
+/// The unique values of all models of a context, shared by its transactions, one at a time.
+final class UniqueCache {
+  private var models: [StoredName: UniqueValues] = [:]
+
+  /// Refreshes a model's values from its files.
+  func refresh(_ model: StoredName, _ schema: ModelSchema, _ files: RecordFiles) throws {
+    // Removed first, so that it is mutated in place, and discarded if a file cannot be read.
+    var values = models.removeValue(forKey: model) ?? UniqueValues(schema)
+    if !values.matches(schema) { values = UniqueValues(schema) }
+    try values.refresh(files)
+    models[model] = values
+  }
+
+  /// The files with these values of an index.
+  func holders(_ model: StoredName, of values: [PersistentValue], index: Int) -> Set<String> {
+    models[model]?.holders(of: values, index: index) ?? []
   }
 }

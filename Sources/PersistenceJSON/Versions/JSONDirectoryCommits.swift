@@ -2,8 +2,8 @@ import PersistenceDriver
 import Synchronization
 import PersistenceDriverSupport
 
-/// What the contexts of this process that have one directory open share: those who observe it, and what tells the
-/// commits of other processes by the store's version.
+/// The state that all contexts of one directory in this process share: the observers, and the version that
+/// shows commits of other processes.
 final class JSONDirectoryCommits: Sendable {
   let counter: CommitCounter
   let observers: CommitObservers
@@ -24,7 +24,7 @@ final class JSONDirectoryCommits: Sendable {
 
   private static let known = Mutex<[Identity: Weak]>([:])
 
-  /// What belongs to a store: the one object of all contexts that are alive.
+  /// The shared state of a store, for all its open contexts.
   static func of(_ store: StoreFolder) -> JSONDirectoryCommits {
     let identity = Identity(device: UInt64(store.root.device), inode: UInt64(store.root.inode))
     return known.withLock { known in

@@ -1,28 +1,28 @@
 import PersistenceDriver
 
-/// How a transaction's files become the store's, all or none, and how a version that was cut short is finished.
+/// The journal: it commits a transaction's files atomically, and completes an interrupted commit.
 ///
-/// The steps of a commit, in order; a kill between any two leaves the version before or this one:
-/// 1. the new files are staged, and each old file that they replace is given a second name in `history/v/`;
-/// 2. the manifest is written, and what is staged is synchronised (history is for readers that live now, whom the
-///    loss of power ends too);
-/// 3. the manifest is moved into `journal/`, which is synchronised: **from here on the version is committed**;
-/// 4. `sequence` says that version v begins to show;
-/// 5. each staged file is moved into place;
-/// 6. the models' folders are synchronised, `sequence` says that v is whole, the journal's entry is removed;
-/// 7. history that no pinned version needs is removed.
+/// The steps of a commit, in order. A kill between any two leaves either the previous version or this one:
+/// 1. stage the new files, and link each old file that they replace into `history/v/`;
+/// 2. write the manifest, and flush the staged files (history is only for live readers, which a power failure
+///    ends too);
+/// 3. move the manifest into `journal/`, and flush that: **from here on the version is committed**;
+/// 4. record in `sequence` that version v begins to appear;
+/// 5. move each staged file into place;
+/// 6. flush the models' folders, record in `sequence` that v is complete, and remove the journal entry;
+/// 7. remove history that no pinned version needs.
 ///
-/// Finishing a version that was cut short repeats steps 4 to 6, which do nothing to a file that is in place.
-/// That holds even where the removal of a journal's entry did not survive the loss of power, since staged files
-/// carry their version's number, and the next commit synchronises the journal before it shows. Nothing after step 3
-/// takes room for data, so a full disk is met before the commit, not after it.
+/// Recovery repeats steps 4 to 6, which are idempotent: they do nothing to a file that is in place. That
+/// holds even if a power failure restores a removed journal entry, since the names of staged files contain
+/// their version, and the next commit flushes the journal before it appears. No step after 3 allocates space
+/// for data, so a full disk fails the commit and never the steps after it.
 struct Journal {
   static let stageName = "stage"
   static let journalName = "journal"
   static let historyName = "history"
   static let manifestName = "manifest.json"
 
-  /// One file of a transaction: its new text, or nil where it goes.
+  /// A file of a transaction: its new text, or nil to delete it.
   struct Entry {
     var folder: String
     var file: String
@@ -31,13 +31,13 @@ struct Journal {
 
   let store: StoreFolder
   let isSynchronized: Bool
-  /// Called before each step, by tests that stop there.
+  /// Called before each step, so that tests can stop there.
   let step: @Sendable (String) throws -> Void
 
   private func folder(_ name: String) throws -> Folder {
     guard let folder = try store.control.folder(name) else {
       throw PersistenceError(
-        .notAStore, "the folder \(name) of the store is missing; open the store anew",
+        .notAStore, "the folder \(name) of the store is missing; open the store again",
         location: store.location)
     }
     return folder
@@ -45,7 +45,7 @@ struct Journal {
 
   /// Commits entries as the next version.
   ///
-  /// The writer's lock is held, and nothing is left to recover.
+  /// The caller holds the writer lock, and has recovered the journal.
   func commit(_ entries: [Entry]) throws {
     let version = try store.sequence.committed + 1
     let manifest: Manifest
@@ -59,7 +59,7 @@ struct Journal {
       }
       if isSynchronized { try journal.synchronize() }
     } catch {
-      // Nothing is committed: what was staged goes, so that a full disk has its room again.
+      // Nothing is committed: deleting the staged files frees their space on a full disk.
       if !(error is StoppedForTest) { try? abandon(version) }
       throw error
     }
@@ -68,8 +68,8 @@ struct Journal {
     } catch {
       guard var error = (error as? SystemFailure)?.error ?? error as? PersistenceError else { throw error }
       error.message =
-        "the transaction is committed, but its files could not all be put into place: \(error.message); the next "
-        + "writer, or opening the store, finishes it"
+        "the transaction is committed, but its files could not all be moved into place: \(error.message); the next "
+        + "writer, or the next context that opens the store, completes it"
       throw error
     }
   }
@@ -77,7 +77,7 @@ struct Journal {
   /// Steps 1 and 2.
   private func stage(_ entries: [Entry], as version: UInt64) throws -> Manifest {
     let stage = try folder(Self.stageName)
-    // A few files are synchronised one by one; for many, the whole file system once is less.
+    // For many files, flushing the whole file system once is faster than flushing each file.
     let isSmall = entries.count <= 4
     try step("stage")
     let history = try folder(Self.historyName).makeFolder("\(version)")
@@ -114,7 +114,7 @@ struct Journal {
       let target = try targets[change.folder] ?? store.makeFolder(change.folder)
       targets[change.folder] = target
       if change.exists {
-        // Where the staged file is gone, it is in place already.
+        // If the staged file is missing, it is in place already.
         _ = try stage.move(Self.stagedName(version, number), to: target, as: change.file)
       } else {
         try target.remove(change.file)
@@ -129,13 +129,13 @@ struct Journal {
     try step("forget")
     try folder(Self.journalName).remove(Self.entryName(version))
     try step("prune")
-    // History that could not be removed is removed by a later writer.
+    // A later writer removes history that could not be removed now.
     try? prune()
   }
 
-  /// Whether a writer died while its version began to show, or one is at work: known without a lock.
+  /// Whether a commit is in progress or was interrupted, which is known without a lock.
   ///
-  /// A version that was committed and has not begun to show may wait for the next writer.
+  /// A committed version that has not begun to appear may wait for the next writer.
   var mayNeedRecovery: Bool {
     get throws {
       let numbers = try store.sequence.read()
@@ -143,11 +143,11 @@ struct Journal {
     }
   }
 
-  /// Finishes or undoes what a killed writer left.
+  /// Completes or rolls back the transaction of a killed writer.
   ///
-  /// The writer's lock is held.
+  /// The caller holds the writer lock.
   ///
-  /// - Returns: Whether there was anything.
+  /// - Returns: Whether there was such a transaction.
   func recover() throws -> Bool {
     let journal = try folder(Self.journalName)
     let versions = try journal.names().compactMap(Self.version(of:)).sorted()
@@ -159,18 +159,19 @@ struct Journal {
     else {
       return false
     }
-    // Only the newest entry can be unfinished: a later version is begun when the one before is in place.
+    // Only the newest entry can be incomplete: a version begins after the previous one is in place.
     for version in versions {
       let name = Self.entryName(version)
-      // One that shows as a whole is in place and synchronised. It is not done again: what it took away may have been
-      // made anew since, by hand.
+      // A complete version is in place and flushed. Repeating it could delete files that were created by hand
+      // since.
       guard version == versions.last, version > numbers.committed, let text = try journal.read(name) else {
         try journal.remove(name)
         continue
       }
       let manifest = try Manifest(text: text, path: journal.path(of: name))
       if numbers.committed + 1 < version {
-        // The numbers are older than the journal after the loss of power; nobody reads a version in between.
+        // After a power failure the numbers may be older than the journal; no reader uses a version in
+        // between.
         try store.sequence.begin(version - 1)
         try store.sequence.publish(version - 1)
       }
@@ -186,11 +187,11 @@ struct Journal {
   }
 
   private func abandon(_ version: UInt64) throws {
-    // The entry first: as long as it is there, what was staged for it must be too.
+    // The entry first: its staged files must exist as long as it does.
     let journal = try folder(Self.journalName)
     if try journal.remove(Self.entryName(version)), isSynchronized { try journal.synchronize() }
     try clearStage()
-    // Before the journal has the entry, nobody looks at the version's history.
+    // No reader looks at the version's history before the journal has its entry.
     try remove(folder(Self.historyName), version)
   }
 
@@ -207,7 +208,7 @@ struct Journal {
     for name in try stage.names() { try stage.remove(name) }
   }
 
-  /// Removes what no pinned version needs: version *v*'s history serves readers of versions below *v*.
+  /// Removes history that no pinned version needs: that of version *v* is for readers of versions below *v*.
   private func prune() throws {
     let history = try folder(Self.historyName)
     let oldest = try store.pins.oldest(below: store.sequence.committed)
@@ -223,8 +224,8 @@ struct Journal {
   }
 }
 
-/// Thrown by tests in place of a kill: nothing is cleaned up on the way out.
+/// Thrown by tests to simulate a kill: no code cleans up after it.
 struct StoppedForTest: Error {
-  /// The step that was not taken.
+  /// The step that did not run.
   var step: String
 }

@@ -1,17 +1,17 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// What one committed version changes: the journal's entry, and afterwards the key to what was there before.
+/// The changes of a committed version: a journal entry, and afterwards the list of its history.
 struct Manifest: Sendable {
-  /// One file that the version changes.
+  /// A file that the version changes.
   struct Change: Sendable {
-    /// The folder below the store's.
+    /// The folder inside the store.
     var folder: String
     /// The file's name in it.
     var file: String
-    /// Whether there was such a file before.
+    /// Whether the file existed before.
     var existed: Bool
-    /// Whether there is one afterwards.
+    /// Whether the file exists afterwards.
     var exists: Bool
   }
 
@@ -50,7 +50,7 @@ struct Manifest: Sendable {
     }
   }
 
-  /// Whether a name stays inside its folder.
+  /// Whether a name refers to an entry of its folder, and not to another folder.
   private static func isSafe(_ name: String) -> Bool {
     !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
       && !name.utf8.contains(0)

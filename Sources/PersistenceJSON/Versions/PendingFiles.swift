@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// What a transaction has written and not committed: the newest text of each file, with a way back.
+/// The uncommitted changes of a transaction: the newest text of each file, with savepoints.
 struct PendingFiles {
   /// A file of a model's folder.
   struct Name: Hashable {
@@ -8,11 +8,11 @@ struct PendingFiles {
     var file: String
   }
 
-  /// What a file is to become.
+  /// The pending state of a file.
   struct Pending {
-    /// The new text; nil where the file goes.
+    /// The new text; nil to delete the file.
     var text: [UInt8]?
-    /// The values in the model's unique indexes.
+    /// The values of the model's unique indexes.
     var unique: [[PersistentValue]?]
   }
 
@@ -33,7 +33,7 @@ struct PendingFiles {
     return names
   }
 
-  /// The file that the transaction gave values of a unique index.
+  /// The pending file with these values of a unique index.
   func holder(of values: [PersistentValue], index: Int, in folder: String) -> String? {
     holders[UniqueKey(folder: folder, index: index, values: values)]
   }
@@ -44,10 +44,10 @@ struct PendingFiles {
     replace(name, pending)
   }
 
-  /// A place to go back to.
+  /// A savepoint.
   var mark: Int { log.count }
 
-  /// Undoes everything since a mark.
+  /// Rolls back to a savepoint.
   mutating func undo(to mark: Int) {
     while log.count > mark {
       let change = log.removeLast()

@@ -6,17 +6,17 @@ import Synchronization
 ///
 /// ```
 /// movies/
-///   movie/                      one folder a model, one file a record
+///   movie/                      one folder per model, one file per record
 ///     42.json
 ///   .persistence/
 ///     catalog.json              the models' schemas
 ///     lock                      held by the one writer
 ///     sequence                  the versions, see VersionSequence
 ///     pins                      the versions being read, see VersionPins
-///     stage/                    new files of the transaction being committed
-///     journal/7.json            a version that is committed; gone once it is in place
-///     history/7/                its manifest, and what its files were before, by number
-///     index/movie               what is known of the records without opening their files, see ModelIndex
+///     stage/                    new files of the commit in progress
+///     journal/7.json            a committed version, removed once it is in place
+///     history/7/                its manifest, and the files before it, by number
+///     index/movie               the cached values of indexed fields, see ModelIndex
 /// ```
 final class StoreFolder: Sendable {
   static let controlName = ".persistence"
@@ -28,7 +28,7 @@ final class StoreFolder: Sendable {
   let sequence: VersionSequence
   let pins: VersionPins
   let layouts = RecordLayouts()
-  /// How many files of records were opened.
+  /// The number of record files opened.
   let openings = Atomic<Int>(0)
   private let indexes = ModelIndexes()
   private let step: @Sendable (String) throws -> Void
@@ -37,7 +37,7 @@ final class StoreFolder: Sendable {
 
   var location: String { root.path }
 
-  /// Opens a store, or makes one.
+  /// Opens a store, or creates one.
   init(
     path: String, mayCreate: Bool, isReadOnly: Bool, step: @escaping @Sendable (String) throws -> Void
   ) throws {
@@ -47,17 +47,17 @@ final class StoreFolder: Sendable {
     if let control = try root.folder(Self.controlName) {
       self.control = control
     } else {
-      // Another process may make the store at this moment.
+      // Another process may be creating the store at this moment.
       let names = try root.names().filter { $0 != Self.controlName }
       guard names.isEmpty else {
         throw PersistenceError(
           .notAStore,
-          "the folder holds files but no \(Self.controlName): it is not a store of this package; choose an empty "
+          "the folder has files but no \(Self.controlName), so it is not a store of this package; choose an empty "
             + "folder, and import the files", location: path)
       }
       guard mayCreate, !isReadOnly else {
         throw PersistenceError(
-          .missingStore, "the folder is empty: there is no store in it, and none was to be made",
+          .missingStore, "the folder is empty, and the options do not create a store",
           location: path)
       }
       control = try root.makeFolder(Self.controlName)
@@ -68,17 +68,18 @@ final class StoreFolder: Sendable {
       let all = try control.open(VersionPins.name, O_RDONLY)
     else {
       throw PersistenceError(
-        .notAStore, "the folder's \(Self.controlName) is incomplete: it is not a whole store", location: path)
+        .notAStore, "the folder's \(Self.controlName) is incomplete, so it is not a valid store",
+        location: path)
     }
     sequence = VersionSequence(numbers)
     pins = VersionPins(mine: mine, all: all)
     guard !isReadOnly else { return }
-    // Now, since a version that is committed must find room.
+    // Reserved now, since a committed version must not need more space.
     try sequence.reserve()
     for name in [Journal.stageName, Journal.journalName, Journal.historyName] {
       _ = try control.makeFolder(name)
     }
-    // The parents' entries survive the loss of power before anything in them is acknowledged.
+    // The parent's entry must survive a power failure before any commit returns.
     try control.synchronize()
     try root.synchronize()
   }
@@ -88,14 +89,14 @@ final class StoreFolder: Sendable {
       return try Folder(path: path)
     } catch let failure as SystemFailure where failure.number == ENOENT && mayCreate {
       if mkdir(path, 0o777) != 0, errno != EEXIST { throw SystemFailure("make the folder", path) }
-      // Not NSString's deletingLastPathComponent: on Linux it traps for a path of one character.
+      // NSString's deletingLastPathComponent traps on Linux for a path of one character.
       let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
       try? Folder(path: parent).synchronize()
       return try Folder(path: path)
     }
   }
 
-  /// A folder below the store's; nil where there is none.
+  /// A folder inside the store; nil if there is none.
   func folder(_ name: String) throws -> Folder? {
     if name == Self.controlName { return control }
     if let known = folders.withLock({ $0[name] }), try known.isStill(name, in: root) { return known }
@@ -104,14 +105,14 @@ final class StoreFolder: Sendable {
     return folder
   }
 
-  /// What a file of the store's folder, or of one below it, holds; nil where there is none.
+  /// The content of a file in a folder of the store; nil if there is none.
   func contents(of file: String, in folder: Folder) throws -> (bytes: [UInt8], status: FileStatus)? {
     let isControl = folder === control || file.utf8.first == UInt8(ascii: ".")
     if !isControl { openings.add(1, ordering: .relaxed) }
     return try folder.contents(of: file)
   }
 
-  /// The index of a model's folder.
+  /// The index of a folder.
   func index(of folder: String, _ fields: IndexedFields) -> ModelIndex {
     indexes.index(of: folder, fields) {
       IndexFile(
@@ -119,32 +120,33 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Removes the indexes' files; says whether there were any.
+  /// Removes the index files; returns whether there were any.
   func removeIndexes() throws -> Bool {
     guard let folder = try? control.folder(IndexFile.folderName) else { return false }
     return try folder.names().map { (try? folder.remove($0)) ?? false }.contains(true)
   }
 
-  /// Removes the folder of a model that is no longer there, and what is known of it.
+  /// Removes the folder and the index of a dropped model.
   ///
-  /// It stays where it holds what a person put there; readers of earlier versions find its files in the history.
+  /// The folder stays if it contains files of other programs. Readers of earlier versions find its records in
+  /// the history.
   func forget(_ folder: String) {
     folders.withLock { $0[folder] = nil }
     try? root.removeFolder(folder)
     if let known = try? control.folder(IndexFile.folderName) { _ = try? known.remove(folder) }
   }
 
-  /// The catalog that was read from a file of this status; nil where that was not the last one.
+  /// The cached catalog, if it was read from a file of this status.
   func catalog(of status: FileStatus) -> Catalog? {
     catalogs.withLock { $0.flatMap { $0.status == status ? $0.catalog : nil } }
   }
 
-  /// Keeps a catalog for whoever reads the same file.
+  /// Caches a catalog for readers of the same file.
   func keep(_ catalog: Catalog, of status: FileStatus) {
     if status.isSettled { catalogs.withLock { $0 = (status, catalog) } }
   }
 
-  /// A folder below the store's, made where there is none.
+  /// A folder inside the store, created if it is missing.
   func makeFolder(_ name: String) throws -> Folder {
     if let folder = try folder(name) { return folder }
     let folder = try root.makeFolder(name)

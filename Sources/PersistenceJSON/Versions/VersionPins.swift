@@ -1,14 +1,13 @@
 import PersistenceDriver
 import Synchronization
 
-/// Which versions are being read, by the processes that read them: a shared lock on byte *v* of a file pins
-/// version *v*.
+/// The versions that processes are reading: a shared lock on byte *v* of a file pins version *v*.
 ///
-/// The kernel drops the locks of a process that dies.
+/// The kernel releases the locks of a process that dies.
 final class VersionPins: Sendable {
   static let name = "pins"
   private let mine: File
-  /// Another opening of the same file, to which this process's own pins are as foreign as any.
+  /// A second descriptor of the file, which also detects this process's own pins.
   private let all: File
   private let counts = Mutex<[UInt64: Int]>([:])
 
@@ -21,14 +20,14 @@ final class VersionPins: Sendable {
   func pin(_ version: UInt64) throws {
     try counts.withLock { counts in
       if counts[version] == nil, try !mine.lock(.shared, byte: version) {
-        // Only shared locks are ever taken here.
+        // A shared lock never has to wait.
         throw SystemFailure("pin a version in", mine.path)
       }
       counts[version, default: 0] += 1
     }
   }
 
-  /// Gives a pinned version back.
+  /// Releases a pinned version.
   func release(_ version: UInt64) {
     counts.withLock { counts in
       guard let count = counts[version] else { return }
@@ -37,12 +36,12 @@ final class VersionPins: Sendable {
         return
       }
       counts[version] = nil
-      // A lock that cannot be dropped only keeps old files for longer.
+      // A lock that cannot be released only keeps old files longer.
       _ = try? mine.lock(.none, byte: version)
     }
   }
 
-  /// The oldest version that is pinned by anybody, or a bound where none below it is.
+  /// The oldest version that any process pins, or a bound if none below it is pinned.
   func oldest(below bound: UInt64) throws -> UInt64 {
     var oldest = bound
     while let byte = try all.lockedByte(below: oldest) { oldest = byte }

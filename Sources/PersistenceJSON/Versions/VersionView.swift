@@ -9,38 +9,38 @@ import Synchronization
   import Musl
 #endif
 
-/// The store's files as they were in one version, which stays pinned for as long as the view lives.
+/// The store's files in one version, which stays pinned as long as the view exists.
 ///
-/// A file is opened first and history is asked afterwards: what was replaced before it was opened is in the
-/// history by then, and what is replaced later does not change the file that is open.
+/// A reader opens the file first, and looks into the history afterwards. A file replaced before it was opened
+/// is in the history by then; a later replacement does not change an open file.
 final class VersionView: RecordSource, Sendable {
   let store: StoreFolder
   let version: UInt64
   private let moment: FileTime
   private let changed: Mutex<Changed>
-  /// The folders as the view first met them: what a person moves away stays in sight.
+  /// The folders that the view opened first, so that it still reads a folder that was moved away.
   private let folders = Mutex<[String: Folder]>([:])
 
-  /// What the versions after this one changed, each file by the first of them that did.
+  /// The changes of later versions: for each file, the first change.
   private struct Changed {
     var version: UInt64
     var files: [String: [String: Before]] = [:]
   }
 
-  /// What a file was before a version changed it.
+  /// The state of a file before a version changed it.
   private struct Before {
     var version: UInt64
     var number: Int
     var existed: Bool
   }
 
-  /// Pins the newest whole version.
+  /// Pins the newest complete version.
   init(_ store: StoreFolder) throws {
     self.store = store
     while true {
       let newest = try store.sequence.committed
       try store.pins.pin(newest)
-      // Unchanged, so whoever removes old history from now on sees the pin.
+      // The version is unchanged, so any process that removes history from now on sees the pin.
       if try store.sequence.committed == newest {
         version = newest
         break
@@ -79,7 +79,7 @@ final class VersionView: RecordSource, Sendable {
   }
 
   func status(of file: String, in folder: String) throws -> FileStatus? {
-    // The file first and history afterwards, as in reading; what a person changed meanwhile, reading will say.
+    // The file first and history afterwards, as in reading. The next read reports a concurrent edit by hand.
     guard let status = try self.folder(folder)?.status(of: file), !status.isModified(after: moment),
       try changes(in: folder)[file] == nil
     else { return nil }

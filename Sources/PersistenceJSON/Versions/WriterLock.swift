@@ -8,7 +8,7 @@ import PersistenceDriver
   import Musl
 #endif
 
-/// The lock that makes one writer of all processes; the kernel drops it when the process dies.
+/// The lock that allows one writer in all processes; the kernel releases it when the process dies.
 final class WriterLock: Sendable {
   static let name = "lock"
   private let file: File
@@ -17,7 +17,7 @@ final class WriterLock: Sendable {
 
   /// Runs a closure while holding the lock, waiting for other processes.
   ///
-  /// - Throws: ``PersistenceError`` with code `busy` after the time-out, and what the closure throws.
+  /// - Throws: ``PersistenceError`` with code `busy` after the timeout, and the errors of the closure.
   func withLock<Result>(timeout: Duration, location: String, _ body: () throws -> Result) throws -> Result {
     let deadline = ContinuousClock.now + timeout
     var pause: UInt32 = 200
@@ -30,7 +30,7 @@ final class WriterLock: Sendable {
     return try body()
   }
 
-  /// Runs a closure while holding the lock, unless somebody else holds it; says whether it ran.
+  /// Runs a closure while holding the lock, unless another writer holds it; returns whether it ran.
   func withLockAtOnce(_ body: () throws -> Void) throws -> Bool {
     guard try file.lock(.exclusive, byte: 0) else { return false }
     defer { _ = try? file.lock(.none, byte: 0) }

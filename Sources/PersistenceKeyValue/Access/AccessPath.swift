@@ -1,17 +1,16 @@
 import PersistenceDriver
-import PersistencePlanner
 
-/// A plan in terms of stored keys.
+/// A plan as ranges of stored keys.
 struct AccessPath: Sendable {
   let space: ByteSpace
   let form: KeyForm
-  /// The index, where the path is one.
+  /// The index that the path reads; nil if it reads records.
   let index: ModelBinding.Index?
-  /// Ascending and apart from each other.
+  /// The ranges, ascending and disjoint.
   private(set) var ranges: [ByteRange]
   let isReversed: Bool
-  /// Whether a range is wider than the plan's, because a key of it had to be cut: then the whole predicate is
-  /// evaluated.
+  /// Whether a range is wider than the plan's because a key in it was cut; the whole predicate is evaluated
+  /// then.
   private(set) var isWidened = false
 
   init(_ plan: AccessPlan, _ binding: ModelBinding, longestKey: Int) throws {
@@ -38,7 +37,7 @@ struct AccessPath: Sendable {
     merge()
   }
 
-  /// Adds the bytes of a range whose equal components have been written.
+  /// Adds the bytes of a range, given the encoded equal components.
   private mutating func add(_ range: AccessPlan.Range, _ key: ByteBuffer, indexed: Int) throws {
     let start = key.count
     var lower = key.array
@@ -46,7 +45,7 @@ struct AccessPath: Sendable {
     switch range.next {
     case .all:
       if index != nil, range.equals.count >= indexed, key.count > form.runLength {
-        // The values are long: their entries lie together behind the digest of exactly these values.
+        // The values are longer than a stored key. Their entries share the digest of exactly these values.
         key.clear()
         key.append(lower)
         let isExact = range.equals.count == indexed && form.storeEntryPrefix(key)
@@ -74,7 +73,7 @@ struct AccessPath: Sendable {
     ranges.append(widened(ByteRange(lower: lower, upper: upper)))
   }
 
-  /// A range whose ends are no longer than what every stored key has of its full one.
+  /// The smallest enclosing range whose bounds are no longer than the part that cut keys keep.
   private mutating func widened(_ range: ByteRange) -> ByteRange {
     var range = range
     if range.lower.count > form.runLength {
@@ -89,15 +88,15 @@ struct AccessPath: Sendable {
   }
 
   private mutating func clip(to anchor: [PersistentValue], _ prefix: [UInt8]) throws {
-    let place = prefix + (try KeyCodec.bytes(of: anchor))
+    let key = prefix + (try KeyCodec.bytes(of: anchor))
     let beyond = widened(
       isReversed
-        ? ByteRange(lower: [], upper: place)
-        : ByteRange(lower: place + [KeyCodec.afterAll], upper: nil))
+        ? ByteRange(lower: [], upper: key)
+        : ByteRange(lower: key + [KeyCodec.afterAll], upper: nil))
     ranges = ranges.map { $0.clamped(to: beyond) }
   }
 
-  /// Makes ranges that were widened until they overlap one, so that no entry is met twice.
+  /// Merges ranges that overlap after widening, so that no entry occurs twice.
   private mutating func merge() {
     guard isWidened, ranges.count > 1 else { return }
     var merged: [ByteRange] = []
@@ -111,5 +110,53 @@ struct AccessPath: Sendable {
       }
     }
     ranges = merged
+  }
+}
+
+extension AccessPath {
+  /// Calls a closure for each entry of the path in the store's order, until it returns false.
+  func forEach(_ reader: any ByteReader, _ body: (ByteEntry) throws -> Bool) throws {
+    let cursor = try reader.acquireCursor(in: space)
+    defer { reader.release(cursor) }
+    for range in ranges {
+      var entry = try range.lower.withUnsafeBytes { try cursor.seek($0) }
+      while let found = entry {
+        if let upper = range.upper, upper.withUnsafeBytes({ TotalOrder.compare(found.key, $0) >= 0 }) {
+          break
+        }
+        guard try body(found) else { return }
+        entry = try cursor.next()
+      }
+    }
+  }
+
+  /// The number of entries in the path, counted up to a limit.
+  func count(_ reader: any ByteReader, limit: Int) throws -> Int {
+    guard limit > 0 else { return 0 }
+    var count = 0
+    try forEach(reader) { _ in
+      count += 1
+      return count < limit
+    }
+    return count
+  }
+}
+
+/// A half-open range of stored keys.
+struct ByteRange: Sendable, Hashable {
+  var lower: [UInt8]
+  /// The first key after the range; nil if the range is unbounded.
+  var upper: [UInt8]?
+
+  /// Whether no key can lie in the range.
+  var isEmpty: Bool { upper.map { ByteOrder.compare(lower, $0) >= 0 } ?? false }
+
+  /// The intersection of two ranges.
+  func clamped(to other: ByteRange) -> ByteRange {
+    let lower = ByteOrder.compare(lower, other.lower) >= 0 ? lower : other.lower
+    guard let first = upper, let second = other.upper else {
+      return ByteRange(lower: lower, upper: upper ?? other.upper)
+    }
+    return ByteRange(lower: lower, upper: ByteOrder.compare(first, second) <= 0 ? first : second)
   }
 }

@@ -1,29 +1,28 @@
 import PersistenceDriver
 
-/// Walks the entries of a path in the contract's order, from a place on.
+/// Iterates over the entries of a path in the contract's order, from a bookmark.
 ///
-/// The store's order is the contract's but within a run of cut keys (``KeyForm``), which is read whole and
-/// sorted by full key. What it hands out is borrowed from the reader.
+/// The store's order is the contract's except within a run of cut keys (``KeyForm``); the cursor reads such a
+/// run whole and sorts it by full key. Entries are borrowed from the reader.
 struct IndexCursor {
   private let path: AccessPath
   private let binding: ModelBinding
   private let reader: any ByteReader
   private let cursor: any ByteCursor
-  /// Finds records by key; taken only where it is needed.
+  /// Looks up the records of index entries; nil if the path reads records.
   private let records: (any ByteCursor)?
 
-  /// Entries that were read ahead, of which those from `taken` up to `inside` lie in the current range and have
-  /// not been looked at.
+  /// The prefetched entries; those from `taken` up to `inside` lie in the current range and have not been
+  /// returned.
   private let ahead: UnsafeMutableBufferPointer<ByteEntry>
   private var taken = 0
   private var inside = 0
-  /// How many entries the next reading ahead is for: few at first, since few may be wanted.
+  /// How many entries to prefetch next; small at first, since the caller may need few.
   private var stride = Self.firstStride
-  /// Whether the next entry read ahead is handed out as it is, where its key is short: there is no run, and
-  /// nothing to begin.
-  private var isPlain = false
+  /// Whether the next prefetched entry with a short key can be returned directly: no run is in progress.
+  private var isDirect = false
 
-  /// Whether what was read ahead goes beyond the range.
+  /// Whether the prefetched entries extend beyond the range.
   private var isBeyond = false
 
   private static let firstStride = 8
@@ -32,10 +31,10 @@ struct IndexCursor {
   private var range: Int
   private var start: Bookmark?
   private var isPositioned = false
-  /// The end of the current range in the direction of the walk.
+  /// The end of the current range in the cursor's direction.
   private let limit: ByteBuffer
   private var hasLimit = false
-  /// An entry that was read but not handed out.
+  /// An entry that was read but not returned.
   private var pending: ByteEntry?
   private var run: [ByteEntry] = []
   private var runIndex = 0
@@ -43,54 +42,54 @@ struct IndexCursor {
   /// Whether the run is the last of its range.
   private var endsRange = false
 
-  /// Begins a walk; it is ended by ``end()``.
-  init(_ path: AccessPath, _ binding: ModelBinding, reader: any ByteReader, from place: Bookmark) throws {
+  /// Opens a cursor; the caller closes it with ``close()``.
+  init(_ path: AccessPath, _ binding: ModelBinding, reader: any ByteReader, from bookmark: Bookmark) throws {
     self.path = path
     self.binding = binding
     self.reader = reader
-    cursor = try reader.takeCursor(in: path.space)
-    records = path.index == nil ? nil : try reader.takeCursor(in: .records)
-    limit = reader.workspace.takeBuffer()
+    cursor = try reader.acquireCursor(in: path.space)
+    records = path.index == nil ? nil : try reader.acquireCursor(in: .records)
+    limit = reader.workspace.acquireBuffer()
     ahead = .allocate(capacity: Self.longestStride)
-    range = place.range
-    start = place
+    range = bookmark.range
+    start = bookmark
   }
 
-  func end() {
-    reader.giveBack(cursor)
-    reader.workspace.giveBack(limit)
-    if let records { reader.giveBack(records) }
+  func close() {
+    reader.release(cursor)
+    reader.workspace.release(limit)
+    if let records { reader.release(records) }
     ahead.deallocate()
   }
 
   /// The next entry; nil at the end.
   @inline(__always)
   mutating func next() throws -> ByteEntry? {
-    if isPlain, taken < inside {
+    if isDirect, taken < inside {
       let entry = ahead[taken]
       if !path.form.mayBeInRun(entry.key) {
         taken &+= 1
         return entry
       }
     }
-    return try nextInAnyCase()
+    return try nextInGeneral()
   }
 
-  /// The next entry, which may be the first, lie in a run, or not have been read yet.
-  private mutating func nextInAnyCase() throws -> ByteEntry? {
-    isPlain = false
+  /// The next entry in the general case: the first one, one in a run, or one that is not prefetched.
+  private mutating func nextInGeneral() throws -> ByteEntry? {
+    isDirect = false
     if runIndex < run.count {
       defer { runIndex += 1 }
       return run[runIndex]
     }
-    if let place = start, place.isRun {
+    if let bookmark = start, bookmark.isRun {
       start = nil
-      try resumeRun(place)
+      try resumeRun(bookmark)
     } else {
       guard let entry = try nextStored() else { return nil }
       guard path.form.mayBeInRun(entry.key) else {
-        if !run.isEmpty { forgetRun() }
-        isPlain = pending == nil && !endsRange && start == nil
+        if !run.isEmpty { discardRun() }
+        isDirect = pending == nil && !endsRange && start == nil
         return entry
       }
       try readRun(from: entry)
@@ -99,24 +98,24 @@ struct IndexCursor {
     return run[runIndex]
   }
 
-  /// Where the entry that was handed out last stands, in two numbers.
+  /// The position of the last returned entry, in two numbers.
   var mark: EntryMark { EntryMark(range: range, skipped: run.isEmpty ? nil : runIndex - 1) }
 
-  /// The place of an entry that was handed out, given its mark.
-  func place(of entry: ByteEntry, _ mark: EntryMark) -> Bookmark {
+  /// The bookmark of an entry that was returned, given its mark.
+  func bookmark(of entry: ByteEntry, _ mark: EntryMark) -> Bookmark {
     guard let skipped = mark.skipped else { return Bookmark(range: mark.range, key: [UInt8](entry.key)) }
     return Bookmark(
       range: mark.range, key: [UInt8](entry.key.prefix(path.form.runLength)), isRun: true, skipped: skipped)
   }
 
-  /// The record that an entry stands for: its stored key and its bytes.
+  /// The record of an entry: its stored key and its bytes.
   func record(of entry: ByteEntry) throws -> ByteEntry {
     guard let records else { return entry }
-    let key = reader.workspace.takeBuffer()
-    defer { reader.workspace.giveBack(key) }
+    let key = reader.workspace.acquireBuffer()
+    defer { reader.workspace.release(key) }
     try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: key)
     guard let record = try records.find(key.bytes) else {
-      throw PersistenceError.damaged("an index names a record that is not there")
+      throw PersistenceError.damaged("an index entry refers to a missing record")
         .at(model: binding.declared.name)
     }
     return record
@@ -124,7 +123,7 @@ struct IndexCursor {
 }
 
 extension IndexCursor {
-  /// Takes the bounds of the current range; false where there are no more ranges.
+  /// Enters the current range; returns false if there are no more ranges.
   private mutating func enterRange() -> Bool {
     guard range < path.ranges.count else { return false }
     let bounds = path.ranges[path.isReversed ? path.ranges.count - 1 - range : range]
@@ -136,12 +135,12 @@ extension IndexCursor {
 
   private var bounds: ByteRange { path.ranges[path.isReversed ? path.ranges.count - 1 - range : range] }
 
-  private mutating func forgetRun() {
+  private mutating func discardRun() {
     run.removeAll()
     runIndex = 0
   }
 
-  /// The next entry in the store's order, within the ranges.
+  /// The next entry within the ranges, in the store's order.
   private mutating func nextStored() throws -> ByteEntry? {
     if let entry = pending {
       pending = nil
@@ -170,7 +169,7 @@ extension IndexCursor {
     (taken, inside, stride, isBeyond) = (0, 0, Self.firstStride, false)
   }
 
-  /// The next entry of the range in the store's order; nil where the range ends.
+  /// The next entry of the range in the store's order; nil at the end of the range.
   private mutating func step() throws -> ByteEntry? {
     if taken == inside {
       guard !isBeyond else { return nil }
@@ -179,7 +178,7 @@ extension IndexCursor {
       stride = min(Self.longestStride, stride * 4)
       taken = 0
       inside = count
-      // Keys are in order, so that the last one speaks for all of them.
+      // Keys are sorted: if the last one is inside, so are the others.
       while inside > 0, !isInside(ahead[inside - 1].key) { inside -= 1 }
       isBeyond = inside < count
       guard inside > 0 else { return nil }
@@ -195,20 +194,20 @@ extension IndexCursor {
     return path.isReversed ? order >= 0 : order < 0
   }
 
-  /// Goes to where the walk of a range begins.
+  /// Seeks to the beginning of the range or to the bookmark.
   private mutating func position() throws -> ByteEntry? {
-    let place = start
+    let bookmark = start
     start = nil
-    guard let key = place?.key else {
+    guard let key = bookmark?.key else {
       return path.isReversed ? try before(bounds.upper) : try seek(bounds.lower)
     }
     guard let entry = try seek(key), entry.key.elementsEqual(key) else { throw lost }
     return entry
   }
 
-  /// Reads a run again, and goes to a place within it; what lies outside the range is left out as it was before.
-  private mutating func resumeRun(_ place: Bookmark) throws {
-    guard let key = place.key, enterRange() else { throw lost }
+  /// Reads a run again and seeks to the bookmark within it; entries outside the range are skipped as before.
+  private mutating func resumeRun(_ bookmark: Bookmark) throws {
+    guard let key = bookmark.key, enterRange() else { throw lost }
     let first: ByteEntry?
     if path.isReversed {
       let whole = ByteRange(lower: [], upper: ByteOrder.next(after: key))
@@ -219,25 +218,26 @@ extension IndexCursor {
     isPositioned = true
     guard let first, isInside(first.key) else { throw lost }
     try readRun(from: first)
-    guard place.skipped < run.count else { throw lost }
-    runIndex = place.skipped
+    guard bookmark.skipped < run.count else { throw lost }
+    runIndex = bookmark.skipped
   }
 
   private var lost: PersistenceError {
-    PersistenceError.damaged("a place in a result is gone").at(model: binding.declared.name)
+    PersistenceError.damaged("a bookmark of a result refers to a missing entry").at(
+      model: binding.declared.name)
   }
 
   private func seek(_ key: [UInt8]) throws -> ByteEntry? { try key.withUnsafeBytes { try cursor.seek($0) } }
 
-  /// The last entry below a key; the last of all where there is none.
+  /// The last entry below a key; the last of all if the key is nil.
   private func before(_ key: [UInt8]?) throws -> ByteEntry? {
     guard let key else { return try cursor.last() }
     return try seek(key) == nil ? try cursor.last() : try cursor.previous()
   }
 
-  /// Reads the run that begins with an entry; one in which no key is cut stays in the store's order.
+  /// Reads the run that begins with an entry; sorts it only if a key in it is cut.
   private mutating func readRun(from first: ByteEntry) throws {
-    forgetRun()
+    discardRun()
     runKey = [UInt8](first.key.prefix(path.form.runLength))
     var entries = [first]
     var isCut = path.form.isCut(first.key)
@@ -251,10 +251,29 @@ extension IndexCursor {
       isCut = isCut || path.form.isCut(entry.key)
       entries.append(entry)
     }
-    // Places within the run go on naming this range until it has been handed out.
+    // Bookmarks within the run refer to this range until the whole run has been returned.
     endsRange = isAtEnd
     guard isCut else { return run = entries }
     var order = RunOrder(path, binding, reader)
     run = try order.sorted(entries, record: record)
   }
+}
+
+/// A position from which a cursor of the same snapshot can resume.
+struct Bookmark: Sendable {
+  /// The range, by position in the cursor's direction.
+  var range = 0
+  /// The stored key of an entry, or the common prefix of a run; nil for the beginning of the range.
+  var key: [UInt8]?
+  /// Whether the key is the prefix of a run.
+  var isRun = false
+  /// How many entries of the run precede the position.
+  var skipped = 0
+}
+
+/// The part of a bookmark that the entry itself does not contain: its range, and how many entries of its run
+/// precede it.
+struct EntryMark {
+  var range: Int
+  var skipped: Int?
 }

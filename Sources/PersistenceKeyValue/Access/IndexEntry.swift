@@ -1,9 +1,9 @@
 import PersistenceDriver
 
-/// The values of index entries: how an entry leads to its record.
+/// The value of an index entry, which locates the entry's record.
 ///
-/// An entry whose key is whole has the record's key at its end; its value says where that begins, in two bytes.
-/// The value of a cut entry is the stored key of the record, which is never as short.
+/// The key of an entry that is not cut ends with the record's key, and its value holds the offset of that key
+/// in two bytes. The value of a cut entry is the record's stored key, which is always longer.
 enum IndexEntry {
   static func append(split: Int, to value: ByteBuffer) {
     value.append(UInt8(truncatingIfNeeded: split >> 8))
@@ -13,9 +13,9 @@ enum IndexEntry {
   /// Appends the stored key of an entry's record.
   ///
   /// - Parameters:
-  ///   - entry: The entry, as it is stored.
-  ///   - prefix: What the keys of the model's records begin with.
-  ///   - key: Where the key is appended.
+  ///   - entry: The stored entry.
+  ///   - prefix: The prefix of the model's record keys.
+  ///   - key: The buffer.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged``.
   static func appendRecordKey(of entry: ByteEntry, prefix: [UInt8], to key: ByteBuffer) throws {
     guard entry.value.count <= 2 else { return key.append(entry.value) }
@@ -24,11 +24,57 @@ enum IndexEntry {
     key.append(UnsafeRawBufferPointer(rebasing: entry.key[split...]))
   }
 
-  /// Where the primary key begins in the key of an entry that is not cut.
+  /// The offset of the primary key in an entry's key that is not cut.
   static func split(of entry: ByteEntry) throws -> Int {
-    guard entry.value.count == 2 else { throw PersistenceError.damaged("an index entry has no value") }
+    guard entry.value.count == 2 else {
+      throw PersistenceError.damaged("the value of an index entry is malformed")
+    }
     let split = Int(entry.value[0]) << 8 | Int(entry.value[1])
     guard split < entry.key.count else { throw PersistenceError.damaged("an index entry is malformed") }
     return split
+  }
+}
+
+/// The fields that the stored keys of a path contain, which are decoded without reading records.
+///
+/// A cut key does not contain them; callers check ``KeyForm/isCut(_:)`` first.
+struct EntryFields: Sendable {
+  /// The length of the prefix before the first component.
+  private let start: Int
+  /// The declared positions of the components, in order.
+  let positions: [Int]
+
+  init(of path: AccessPath, _ binding: ModelBinding) {
+    start = (path.index?.prefix ?? binding.prefix).count
+    positions = (path.index?.positions ?? []) + binding.keyPositions
+  }
+
+  /// Whether the keys contain all of these fields.
+  func cover(_ wanted: [Int]) -> Bool { wanted.allSatisfy(positions.contains) }
+
+  /// The field to fill from each component; nil to skip a component.
+  ///
+  /// The list ends with the last component that is needed.
+  func reading(_ wanted: [Int]) -> [Int?] {
+    var missing = Set(wanted)
+    var steps: [Int?] = []
+    for position in positions {
+      guard !missing.isEmpty else { break }
+      steps.append(missing.remove(position))
+    }
+    return steps
+  }
+
+  /// Fills fields of a row from a key that is not cut.
+  ///
+  /// - Returns: Whether bytes were copied to the row's own memory; the caller resets the row before the next
+  ///   one.
+  func fill(_ row: RowBuffer, from key: UnsafeRawBufferPointer, _ steps: [Int?]) throws -> Bool {
+    var index = start
+    var hasCopied = false
+    for position in steps {
+      if try KeyCodec.fill(position, of: row, from: key, at: &index) { hasCopied = true }
+    }
+    return hasCopied
   }
 }

@@ -5,50 +5,50 @@ struct RecordAccess {
   private let binding: ModelBinding
   private let reader: any ByteReader
   private let location: String
-  private let lendsCopies: Bool
+  private let copiesRows: Bool
 
   init(_ binding: ModelBinding, _ reader: any ByteReader, location: String) {
     self.binding = binding
     self.reader = reader
     self.location = location
-    lendsCopies = reader.lendsCopies
+    copiesRows = reader.copiesRows
   }
 
-  /// Lends the record of a key; says whether there was one.
+  /// Passes the record of a key to a closure; returns whether the record exists.
   func find(_ key: RecordKey, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     let workspace = reader.workspace
-    let stored = workspace.takeBuffer()
-    defer { workspace.giveBack(stored) }
+    let stored = workspace.acquireBuffer()
+    defer { workspace.release(stored) }
     try binding.appendKey(key, to: stored)
     KeyForm.records(longest: reader.longestKey).storeRecordKey(stored)
     guard let record = try reader.value(of: stored.bytes, in: .records) else { return false }
-    let row = workspace.takeRow(binding.layout.count)
-    defer { workspace.giveBack(row) }
-    try lend(ByteEntry(key: stored.bytes, value: record), row, body)
+    let row = workspace.acquireRow(binding.layout.count)
+    defer { workspace.release(row) }
+    try read(ByteEntry(key: stored.bytes, value: record), row, body)
     return true
   }
 
-  /// Lends a record that was found.
+  /// Decodes a stored record and passes it to a closure.
   @inline(__always)
-  func lend(_ record: ByteEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
-    if lendsCopies { row.reset() }
+  func read(_ record: ByteEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
+    if copiesRows { row.reset() }
     do {
       try binding.layout.fill(row, from: record.value)
     } catch {
       throw located(error, record)
     }
-    if lendsCopies { row.copyCells() }
+    if copiesRows { row.copyCells() }
     try row.withRow(body)
   }
 
-  /// Lends some fields of a record that was found.
+  /// Decodes some fields of a stored record.
   @inline(__always)
   func fill(_ row: RowBuffer, from record: ByteEntry, only positions: [Int]) throws {
     var check = RowCheck.nothing
     try positions.withUnsafeBufferPointer { try fill(row, from: record, only: $0, &check) }
   }
 
-  /// The same for positions that are not counted as in use, where some of the record may have been checked.
+  /// The same for unretained positions, if a part of the record may have been checked already.
   @inline(__always)
   func fill(
     _ row: RowBuffer, from record: ByteEntry, only positions: UnsafeBufferPointer<Int>,
@@ -61,7 +61,7 @@ struct RecordAccess {
     }
   }
 
-  /// An error with the model, key and store that it is about.
+  /// An error with the model, the key and the store's location.
   func located(_ error: any Error, _ record: ByteEntry) -> any Error {
     guard let error = error as? PersistenceError else { return error }
     let form = KeyForm.records(longest: reader.longestKey)
@@ -72,7 +72,7 @@ struct RecordAccess {
 }
 
 extension RowBuffer {
-  /// Copies what the cells point at into memory of the buffer.
+  /// Copies borrowed bytes into memory of the buffer.
   func copyCells() {
     withRow { row in
       for position in 0..<count { setCopy(of: row[position], at: position) }

@@ -1,18 +1,18 @@
 import PersistenceDriver
 
-/// The contract's order of a run's entries, which the store keeps in another (``KeyForm``).
+/// Sorts the entries of a run, which the store keeps in another order (``KeyForm``), in the contract's order.
 ///
-/// Entries of the same values have them in memory once, however long they are, and of those the records are not read
-/// whose primary keys the entries hold.
+/// Entries with the same values share one copy of them in memory. If an entry contains the record's primary
+/// key, its record is not read.
 struct RunOrder {
   private let path: AccessPath
   private let binding: ModelBinding
   private let reader: any ByteReader
 
-  /// The values that were met, by their digests.
+  /// The full values by their digests.
   private var values: [[UInt8]: [UInt8]] = [:]
 
-  /// An entry with its full key in two parts.
+  /// An entry with the two parts of its full key.
   private struct Keyed {
     let values: [UInt8]
     var primary: [UInt8] = []
@@ -34,10 +34,10 @@ struct RunOrder {
   ///
   /// - Parameters:
   ///   - entries: All entries of the run.
-  ///   - record: Finds the record of an entry.
-  /// - Returns: The entries in order.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where an entry leads nowhere.
-  /// - Complexity: O(*n* log *n*) in time, and primary keys of *n* entries in memory.
+  ///   - record: Looks up the record of an entry.
+  /// - Returns: The sorted entries.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if an entry has no record.
+  /// - Complexity: O(*n* log *n*) time, and memory for *n* primary keys.
   mutating func sorted(
     _ entries: [ByteEntry], record: (ByteEntry) throws -> ByteEntry
   ) throws -> [ByteEntry] {
@@ -59,11 +59,11 @@ struct RunOrder {
       return Keyed(values: known, primary: [UInt8](entry.value.dropFirst(binding.prefix.count)), entry: entry)
     }
     let record = try find(entry)
-    let row = reader.workspace.takeRow(binding.layout.count)
-    let key = reader.workspace.takeBuffer()
+    let row = reader.workspace.acquireRow(binding.layout.count)
+    let key = reader.workspace.acquireBuffer()
     defer {
-      reader.workspace.giveBack(row)
-      reader.workspace.giveBack(key)
+      reader.workspace.release(row)
+      reader.workspace.release(key)
     }
     try binding.layout.fill(row, from: record.value)
     guard let index = path.index else {

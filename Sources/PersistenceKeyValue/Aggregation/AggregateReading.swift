@@ -1,9 +1,7 @@
 import PersistenceDriver
-import PersistencePlanner
 import PersistenceDriverSupport
 
-/// Computes aggregates from the least that has to be read: the ends of an index, its entries, some fields of the
-/// records.
+/// Computes aggregates from the least data: the ends of an index, its entries, or some fields of the records.
 struct AggregateReading {
   let request: AggregateRequest
   let binding: ModelBinding
@@ -27,22 +25,22 @@ struct AggregateReading {
       if let values = try ends() { return [AggregateGroup(key: [], values: values)] }
     } else if !isCut, request.aggregates.allSatisfy({ $0 == .count }),
       let (plan, components) = AccessPlanner(rows, indexes: indexes).grouped(by: request.grouping),
-      let walk = try GroupCursor(request, binding, plan, components, reader),
-      let groups = try walk.groups()
+      let cursor = try GroupCursor(request, binding, plan, components, reader),
+      let groups = try cursor.groups()
     {
       return groups
     }
     return try folded(query())
   }
 
-  /// How the rows are found where each is looked at.
+  /// The query for an aggregation that reads each row.
   private func query() throws -> PreparedQuery {
     let names = request.grouping + request.aggregates.compactMap { $0.field }
     let needs = AccessNeeds(fields: names, isOrdered: isCut)
     return try PreparedQuery(rows, binding, reader, location: location, needs: needs)
   }
 
-  /// The values where each is a count or stands at an end of an index; nil where one does not.
+  /// The values if each is a count or lies at an end of an index; nil otherwise.
   private func ends() throws -> [PersistentValue]? {
     var values: [PersistentValue] = []
     for aggregate in request.aggregates where aggregate != .count {
@@ -59,7 +57,7 @@ struct AggregateReading {
     return values
   }
 
-  /// The query whose first row has the least or greatest value; nil where no path begins with it.
+  /// The query whose first row has the minimum or maximum; nil if no path has that order.
   private func end(_ aggregate: Aggregate) throws -> PreparedQuery? {
     let field: String
     let isGreatest: Bool
@@ -80,16 +78,16 @@ struct AggregateReading {
     return try PreparedQuery(request, binding, plan, longestKey: reader.longestKey, location: location)
   }
 
-  /// The value of a field in the first row; nil where there is no row.
+  /// The value of a field in the first row; null if there is no row.
   private func first(of query: PreparedQuery, _ aggregate: Aggregate) throws -> PersistentValue {
     guard let position = aggregate.field.flatMap({ binding.declared.position(of: $0) }) else { return .null }
-    let walk = try RowCursor(query, reader, filling: [position])
-    defer { walk.end() }
-    guard try walk.next() != nil else { return .null }
-    return try walk.row.withRow { try $0.value(at: position) }
+    let cursor = try RowCursor(query, reader, filling: [position])
+    defer { cursor.close() }
+    guard try cursor.next() != nil else { return .null }
+    return try cursor.row.withRow { try $0.value(at: position) }
   }
 
-  /// The values computed row by row, from the fields that are asked about.
+  /// Aggregates row by row, from the fields that the request names.
   func folded(_ query: PreparedQuery) throws -> [AggregateGroup] {
     var fold = try AggregateFold(request)
     let names = request.grouping + request.aggregates.compactMap { $0.field }
@@ -98,19 +96,19 @@ struct AggregateReading {
       let results = try query.results(reader, BorrowedSource(reader), selecting: positions)
       let row = RowBuffer(count: binding.layout.count)
       _ = try results.read(from: 0, limit: Int.max) { selected in
-        for (place, position) in positions.enumerated() { row.setCell(selected[place], at: position) }
+        for (index, position) in positions.enumerated() { row.setCell(selected[index], at: position) }
         try row.withRow { try fold.add($0) }
       }
     } else {
-      let walk = try RowCursor(query, reader, filling: positions)
-      defer { walk.end() }
-      while try walk.next() != nil { try walk.row.withRow { try fold.add($0) } }
+      let cursor = try RowCursor(query, reader, filling: positions)
+      defer { cursor.close() }
+      while try cursor.next() != nil { try cursor.row.withRow { try fold.add($0) } }
     }
     return try fold.groups()
   }
 }
 
-/// A reader that is lent for the length of one call.
+/// A reader that is valid for one call.
 private final class BorrowedSource: ByteSource, @unchecked Sendable {  // never leaves the call
   private let reader: any ByteReader
 

@@ -1,11 +1,12 @@
 import Foundation
+import PersistenceDriver
 
-/// Bytes under construction in memory that is used again and again.
+/// A growing byte buffer whose memory is reused.
 package final class ByteBuffer {
   @exclusivity(unchecked) private var base: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var capacity: Int
 
-  /// How many bytes there are.
+  /// The number of bytes.
   @exclusivity(unchecked) package private(set) var count = 0
 
   package init(capacity: Int = 256) {
@@ -15,19 +16,19 @@ package final class ByteBuffer {
 
   deinit { base.deallocate() }
 
-  /// The bytes, valid until the buffer is changed.
+  /// The bytes, valid until the buffer changes.
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
   /// A copy of the bytes.
   package var array: [UInt8] { [UInt8](bytes) }
 
-  /// Forgets the bytes and keeps the memory, unless it has grown beyond what ordinary keys need.
+  /// Removes the bytes and keeps the memory, unless it has grown far beyond ordinary keys.
   package func clear() {
     count = 0
     if capacity > 1 << 20 { reallocate(256) }
   }
 
-  /// Forgets the bytes after a place.
+  /// Removes the bytes after the first ones.
   package func truncate(to count: Int) { self.count = min(self.count, count) }
 
   package func append(_ byte: UInt8) {
@@ -51,7 +52,7 @@ package final class ByteBuffer {
 
   package func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
 
-  /// Appends bytes as text of unknown length is written in keys: `00` becomes `00 FF`.
+  /// Appends bytes in the escaped form of keys: `00` becomes `00 FF`.
   package func append(escaping bytes: UnsafeRawBufferPointer) {
     guard var source = bytes.baseAddress, !bytes.isEmpty else { return }
     let end = source + bytes.count
@@ -68,7 +69,7 @@ package final class ByteBuffer {
     }
   }
 
-  /// Inverts all bytes from a place on.
+  /// Inverts all bytes from an offset.
   package func invert(from start: Int) {
     let bytes = base.assumingMemoryBound(to: UInt8.self)
     var index = start
@@ -89,5 +90,31 @@ package final class ByteBuffer {
     base.deallocate()
     base = larger
     capacity = size
+  }
+}
+
+/// The order of byte strings and of their prefixes.
+enum ByteOrder {
+  /// Whether the bytes begin with a prefix.
+  static func begins(_ bytes: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
+    bytes.count >= prefix.count
+      && TotalOrder.compare(UnsafeRawBufferPointer(rebasing: bytes[..<prefix.count]), prefix) == 0
+  }
+
+  /// The least byte string greater than all with a prefix; nil if the prefix consists of `FF` only.
+  static func next(after prefix: some Collection<UInt8>) -> [UInt8]? {
+    var bytes = [UInt8](prefix)
+    while let last = bytes.last {
+      if last < 0xFF {
+        bytes[bytes.count - 1] = last + 1
+        return bytes
+      }
+      bytes.removeLast()
+    }
+    return nil
+  }
+
+  static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    left.withUnsafeBytes { left in right.withUnsafeBytes { TotalOrder.compare(left, $0) } }
   }
 }

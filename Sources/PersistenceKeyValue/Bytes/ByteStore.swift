@@ -1,13 +1,15 @@
-/// A part of a byte store that is ordered by itself.
+import PersistenceDriver
+
+/// A separately ordered part of a byte store.
 package enum ByteSpace: Int, CaseIterable, Sendable {
-  /// Which models there are, and how many records each has.
+  /// The models, and the number of records of each.
   case catalog
   /// The records, by model and primary key.
   case records
   /// The entries of secondary indexes, by model, index, values and primary key.
   case indexes
 
-  /// The name that a store may give the part.
+  /// A name for the part.
   package var name: String {
     switch self {
     case .catalog: "catalog"
@@ -19,8 +21,7 @@ package enum ByteSpace: Int, CaseIterable, Sendable {
 
 /// A key and its value, borrowed from the store.
 ///
-/// In a snapshot the bytes stay where they are as long as the snapshot lives; in a transaction until its next
-/// write.
+/// In a snapshot, the bytes are valid as long as the snapshot lives; in a transaction, until its next write.
 package struct ByteEntry {
   package let key: UnsafeRawBufferPointer
   package let value: UnsafeRawBufferPointer
@@ -31,58 +32,58 @@ package struct ByteEntry {
   }
 }
 
-/// One moment's view of an ordered byte store: what an engine implements so that records can be kept in it.
+/// A consistent view of an ordered byte store; engines implement it.
 ///
-/// Keys are ordered as unsigned bytes, a shorter one before a longer one that begins with it. A reader is used
-/// by one thread at a time.
+/// Keys are ordered as unsigned bytes, and a key follows its own prefixes. One thread at a time uses a
+/// reader.
 package protocol ByteReader: AnyObject {
-  /// The longest key, in bytes, that the store takes; at least 128.
+  /// The longest key of the store in bytes; at least 128.
   var longestKey: Int { get }
 
-  /// The number of the committed state that is seen, which grows from commit to commit; of a writer, that of the state
-  /// that it began from.
+  /// The version of the store that the reader sees; it grows with each commit. A writer has the version that
+  /// it started from.
   var version: Int { get }
 
-  /// Scratch memory for whoever uses the reader.
+  /// Scratch memory for the reader's user.
   var workspace: KeyValueWorkspace { get }
 
-  /// Whether the bytes that are handed out may move while they are lent, so that rows are copied first.
-  var lendsCopies: Bool { get }
+  /// Whether borrowed bytes may move while a closure uses them, so that rows have to be copied.
+  var copiesRows: Bool { get }
 
   /// The value of a key.
   func value(of key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> UnsafeRawBufferPointer?
 
-  /// A cursor, which is given back by ``giveBack(_:)`` when it is no longer needed.
-  func takeCursor(in space: ByteSpace) throws -> any ByteCursor
+  /// A cursor; the caller returns it with ``release(_:)``.
+  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor
 
-  /// Takes a cursor back, to be used again.
-  func giveBack(_ cursor: any ByteCursor)
+  /// Returns a cursor for reuse.
+  func release(_ cursor: any ByteCursor)
 }
 
-/// A place in one space of a byte store.
+/// A cursor in one space of a byte store.
 package protocol ByteCursor: AnyObject {
-  /// Goes to the first entry whose key is not less, and reads it.
+  /// Moves to the first entry whose key is not less than the given one.
   func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry?
 
-  /// Goes to the entry of exactly this key, and reads it; quick where it is near the place of the last one.
+  /// Moves to the entry with exactly this key; fast if it is near the current position.
   func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry?
 
-  /// Goes to the last entry of all, and reads it.
+  /// Moves to the last entry.
   func last() throws -> ByteEntry?
 
-  /// Goes to the next entry, and reads it.
+  /// Moves to the next entry.
   func next() throws -> ByteEntry?
 
-  /// Goes to the entry before, and reads it.
+  /// Moves to the previous entry.
   func previous() throws -> ByteEntry?
 
-  /// Goes on from the last entry, and reads entries as far as there is room for them, or fewer.
+  /// Reads the entries after the current one, as many as the buffer has room for, or fewer.
   ///
   /// - Parameters:
-  ///   - entries: Where they are put, one after the other.
-  ///   - isReversed: Whether the cursor goes backwards.
-  /// - Returns: How many were read; none at the end.
-  /// - Throws: ``PersistenceError`` where the store fails.
+  ///   - entries: The buffer.
+  ///   - isReversed: Whether the cursor moves backwards.
+  /// - Returns: The number of entries; 0 at the end.
+  /// - Throws: ``PersistenceError`` if the store fails.
   func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int
 }
 
@@ -94,32 +95,33 @@ extension ByteCursor {
   }
 }
 
-/// What a transaction may do to a byte store.
+/// The writes of a transaction on a byte store.
 package protocol ByteWriter: ByteReader {
-  /// Makes an entry and gives the memory that its value is then written into, before anything else is done.
+  /// Inserts an entry and returns the memory for its value, which the caller fills before any other call.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - count: How long the value is.
+  ///   - count: The length of the value.
   ///   - space: The space.
-  ///   - isReplacing: Whether an entry of that key is replaced; otherwise it is left as it is.
-  /// - Returns: The memory; nil where there is an entry of that key that is not to be replaced.
-  /// - Throws: ``PersistenceError`` where the store is full or fails.
+  ///   - isReplacing: Whether to replace an existing entry; otherwise it stays unchanged.
+  /// - Returns: The memory; nil if an entry exists that is not replaced.
+  /// - Throws: ``PersistenceError`` if the store is full or fails.
   func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: ByteSpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?
 
-  /// Makes an entry, or replaces it: at the latest when its space is looked at, or at the end.
+  /// Inserts or replaces an entry. The store may defer the write until the next read of the space or the
+  /// commit.
   ///
-  /// A failure may therefore only show then; it ends the transaction.
+  /// A deferred write fails only then; the failure ends the transaction.
   func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: ByteSpace) throws
 
-  /// Removes an entry; says whether there was one.
+  /// Removes an entry; returns whether it existed.
   func remove(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool
 
   /// Removes every entry whose key begins with the prefix, which is not empty.
   func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: ByteSpace) throws
 
-  /// Runs a closure whose writes are undone where it throws.
+  /// Runs a closure as a nested transaction, which rolls back if the closure throws.
   func nested(_ body: () throws -> Void) throws
 }
 
@@ -130,8 +132,47 @@ extension ByteWriter {
   }
 }
 
-/// Something that lends a reader: a snapshot, which lets one thread in at a time, or a transaction.
+/// A source of readers: a snapshot, which admits one thread at a time, or a transaction.
 package protocol ByteSource: AnyObject, Sendable {
   /// Runs a closure with the reader.
   func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result
+}
+
+/// Scratch memory of one reader, so that reading a record allocates nothing.
+package final class KeyValueWorkspace {
+  @exclusivity(unchecked) private var rows: [RowBuffer] = []
+  @exclusivity(unchecked) private var buffers: [ByteBuffer] = []
+
+  /// The binding that was used last; no other reader shares its reference counts.
+  @exclusivity(unchecked) var binding: ModelBinding?
+  /// The version of the store for which the binding is valid.
+  @exclusivity(unchecked) var bindingVersion = -1
+
+  /// Overrides the choice of plans; nil where the planner picks the cheapest.
+  let planChooser: PlanChooser?
+
+  package init(planChooser: PlanChooser? = nil) { self.planChooser = planChooser }
+
+  /// A row buffer with a number of fields; the caller releases it.
+  func acquireRow(_ count: Int) -> RowBuffer {
+    if let last = rows.last, last.count == count {
+      rows.removeLast()
+      return last
+    }
+    guard let index = rows.firstIndex(where: { $0.count == count }) else { return RowBuffer(count: count) }
+    return rows.remove(at: index)
+  }
+
+  func release(_ row: RowBuffer) {
+    if rows.count >= 8 { rows.removeFirst() }
+    rows.append(row)
+  }
+
+  /// An empty buffer; the caller releases it.
+  func acquireBuffer() -> ByteBuffer { buffers.popLast() ?? ByteBuffer() }
+
+  func release(_ buffer: ByteBuffer) {
+    buffer.clear()
+    if buffers.count < 8 { buffers.append(buffer) }
+  }
 }

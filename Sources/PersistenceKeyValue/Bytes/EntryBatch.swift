@@ -1,9 +1,9 @@
 import PersistenceDriver
 
-/// Entries in memory, to be sorted by their keys.
+/// A batch of entries in memory, to be sorted by key.
 ///
-/// Writing to a tree in order touches each page once and fills it; in the order in which rows come, most of the
-/// time of making an index goes into finding pages.
+/// Sorted writes touch each page of a tree once and fill it. Writes in the order of the rows spend most of
+/// their time finding pages.
 package struct EntryBatch {
   private struct Item {
     /// The first sixteen bytes of the key, which decide most comparisons.
@@ -18,20 +18,20 @@ package struct EntryBatch {
   private var items: [Item] = []
   private let bytes: ByteBuffer
 
-  /// - Parameter limit: How many bytes of memory the batch is to take.
+  /// - Parameter limit: The memory of the batch in bytes.
   package init(limit: Int) {
     self.limit = limit
     bytes = ByteBuffer()
   }
 
-  /// How many entries there are.
+  /// The number of entries.
   package var count: Int { items.count }
-  /// Whether there are none.
+  /// Whether the batch is empty.
   package var isEmpty: Bool { items.isEmpty }
-  /// Whether the batch takes as much memory as it was to.
+  /// Whether the batch has reached its memory limit.
   package var isFull: Bool { bytes.count + items.count * MemoryLayout<Item>.stride > limit }
 
-  /// Adds an entry; keys and values are copied.
+  /// Adds a copy of an entry.
   package mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
     items.append(
       Item(
@@ -41,13 +41,13 @@ package struct EntryBatch {
     bytes.append(value)
   }
 
-  /// Forgets the entries.
+  /// Removes all entries.
   package mutating func removeAll() {
     items.removeAll(keepingCapacity: items.count < 1024)
     bytes.clear()
   }
 
-  /// Sorts the entries by their keys, and those with the same key by when they were added.
+  /// Sorts the entries by key, and equal keys by insertion.
   package mutating func sort() {
     guard items.count > 1 else { return }
     let bytes = bytes.bytes
@@ -59,7 +59,7 @@ package struct EntryBatch {
     }
   }
 
-  /// The entry at a place, borrowed until the batch is changed.
+  /// The entry at a position, borrowed until the batch changes.
   package subscript(index: Int) -> ByteEntry {
     let (item, bytes) = (items[index], bytes.bytes)
     return ByteEntry(
@@ -68,7 +68,7 @@ package struct EntryBatch {
         rebasing: bytes[item.start + Int(item.keyCount)..<item.start + Int(item.count)]))
   }
 
-  /// Hands out the entries of a batch that is sorted; of two with the same key the later one.
+  /// Passes the entries of a sorted batch to a closure; of equal keys, only the last one.
   package func forEach(
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
   ) rethrows {
@@ -91,13 +91,13 @@ package struct EntryBatch {
     UnsafeRawBufferPointer(rebasing: bytes[item.start..<item.start + Int(item.keyCount)])
   }
 
-  /// Eight bytes of a key as a number of the same order; what a key does not have counts as zero.
-  private static func word(_ key: UnsafeRawBufferPointer, _ place: Int) -> UInt64 {
-    if key.count >= place + 8 {
-      return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+  /// Eight bytes of a key as a number of the same order; missing bytes are zero.
+  private static func word(_ key: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    if key.count >= offset + 8 {
+      return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
     var word: UInt64 = 0
-    for index in place..<place + 8 { word = word << 8 | (index < key.count ? UInt64(key[index]) : 0) }
+    for index in offset..<offset + 8 { word = word << 8 | (index < key.count ? UInt64(key[index]) : 0) }
     return word
   }
 }

@@ -1,6 +1,9 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
-/// Reading and writing the catalog of a byte store.
+/// The catalog of a byte store: its format, its models, and the number of records of each.
+///
+/// The JSON engine has a `Catalog` of its own, which is a directory of schema files.
 package enum Catalog {
   private static let formatKey = Array("format".utf8)
   private static let generationKey = Array("drops".utf8)
@@ -8,14 +11,14 @@ package enum Catalog {
   private static let family = "persistence records "
   private static let format = Array("\(family)2".utf8)
 
-  /// Marks an empty store as one of ours.
+  /// Writes the format marker to an empty store.
   package static func create(in writer: any ByteWriter) throws {
     try formatKey.withUnsafeBytes { key in
       try writer.reserve(key, count: format.count, in: .catalog, isReplacing: true)?.copyBytes(from: format)
     }
   }
 
-  /// Makes sure that a store is one of ours.
+  /// Throws unless the store has this format.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notAStore``.
   package static func check(_ reader: any ByteReader, location: String) throws {
@@ -27,10 +30,10 @@ package enum Catalog {
     {
       let other = number < 2 ? "an older" : "a newer"
       reason =
-        "the store has the format \(number), which \(other) version of this package wrote; open it with that"
+        "the store has format \(number), written by \(other) version of this package; open it with that version"
     } else {
       reason =
-        "the file holds other data than a store of this package; nothing was changed; give another path"
+        "the file contains data that this package did not write; it was not changed; use another path"
     }
     throw PersistenceError(.notAStore, reason, location: location)
   }
@@ -45,7 +48,7 @@ package enum Catalog {
     return models
   }
 
-  /// The model of a name; of the others nothing but their names is read.
+  /// The model with a name; of other models, only the name is decoded.
   static func model(_ name: StoredName, _ reader: any ByteReader) throws -> StoredModel? {
     var model: StoredModel?
     try forEachModel(reader) { number, encoded in
@@ -56,13 +59,13 @@ package enum Catalog {
     return model
   }
 
-  /// Calls a closure with the number and the record of each model until it says false.
+  /// Calls a closure with the number and the record of each model until it returns false.
   private static func forEachModel(
     _ reader: any ByteReader, _ body: (UInt16, UnsafeRawBufferPointer) throws -> Bool
   ) throws {
     let prefix = Array("model".utf8)
-    let cursor = try reader.takeCursor(in: .catalog)
-    defer { reader.giveBack(cursor) }
+    let cursor = try reader.acquireCursor(in: .catalog)
+    defer { reader.release(cursor) }
     try prefix.withUnsafeBytes { prefix in
       var entry = try cursor.seek(prefix)
       while let found = entry, ByteOrder.begins(found.key, with: prefix) {
@@ -76,7 +79,7 @@ package enum Catalog {
     }
   }
 
-  /// How many records a model has.
+  /// The number of records of a model.
   static func count(of model: StoredModel, _ reader: any ByteReader) throws -> Int {
     try StoredModel.countKey(model.number).withUnsafeBytes { key in
       guard let value = try reader.value(of: key, in: .catalog) else { return 0 }
@@ -97,16 +100,16 @@ package enum Catalog {
     }
   }
 
-  /// How often models were dropped, or the state of their indexes has changed: what tells a cache that it no longer
-  /// speaks for the store.
+  /// The number of drops and changes of index builds, by which a cache detects that it is stale.
   static func generation(_ reader: any ByteReader) throws -> UInt64 { try number(generationKey, reader) ?? 0 }
 
   static func setGeneration(_ generation: UInt64, _ writer: any ByteWriter) throws {
     try set(generation, generationKey, writer)
   }
 
-  /// Removes a model's entry and its count; its number is not given to another, so that whoever still holds the model
-  /// finds nothing rather than another's records.
+  /// Removes a model's entry and its count.
+  ///
+  /// Its number is never reused, so a stale binding finds no records of another model.
   static func remove(_ model: StoredModel, _ writer: any ByteWriter) throws {
     try set(max(UInt64(model.number), try number(lastKey, writer) ?? 0), lastKey, writer)
     for key in [StoredModel.key(model.number), StoredModel.countKey(model.number)] {
@@ -129,7 +132,7 @@ package enum Catalog {
     }
   }
 
-  /// Enters a model under the next number.
+  /// Adds a model with the next number.
   static func add(_ schema: ModelSchema, indexing: StoredModel.Indexing, _ writer: any ByteWriter) throws
     -> StoredModel
   {
@@ -143,15 +146,116 @@ package enum Catalog {
         .at(model: schema.name)
     }
     let model = StoredModel(number: last + 1, schema: schema, indexing: indexing)
-    try enter(model, writer)
+    try write(model, writer)
     return model
   }
 
-  /// Writes what is known of a model.
-  static func enter(_ model: StoredModel, _ writer: any ByteWriter) throws {
+  /// Writes the record of a model.
+  static func write(_ model: StoredModel, _ writer: any ByteWriter) throws {
     let record = try model.encoded()
     try StoredModel.key(model.number).withUnsafeBytes { key in
       try writer.reserve(key, count: record.count, in: .catalog, isReplacing: true)?.copyBytes(from: record)
+    }
+  }
+}
+
+/// A cache of a store's models, so that a request does not read the catalog.
+///
+/// A model that was read stays valid in every other version as long as models are only added; in an earlier
+/// version it has no records. A drop or an index build ends that. The catalog therefore counts them as its
+/// *generation*, and the cache is valid for the newest generation that it has seen. It knows the versions of
+/// that generation as a range, so most readers need not read the generation.
+///
+/// Each reader keeps the binding that it used last. Concurrent readers therefore share no lock or reference
+/// count as long as nobody commits.
+final class CatalogCache: Sendable {
+  private struct State {
+    var models: [StoredName: StoredModel] = [:]
+    /// The bindings retain their declared schemas, so the identities stay unique.
+    var bindings: [ObjectIdentifier: ModelBinding] = [:]
+    /// The binding that was requested last, which is often requested again.
+    var latest: ModelBinding?
+    var generation: UInt64 = 0
+    /// The oldest and the newest version known to have that generation.
+    var versions: ClosedRange<Int>?
+  }
+
+  private static let bindingLimit = 512
+
+  private let state = Lock(State())
+
+  /// The cached binding of a declared schema, if the cache is valid for a version of the store.
+  func binding(_ schema: ModelSchema, version: Int) -> ModelBinding? {
+    let identity = schema.identity
+    return state.withLock { state in
+      guard let versions = state.versions, versions.contains(version) else { return nil }
+      if let latest = state.latest, latest.declared.identity == identity { return latest }
+      guard let found = state.bindings[identity] else { return nil }
+      state.latest = found
+      return found
+    }
+  }
+
+  /// The cached binding of a declared schema as a copy for the reader, if the cache is valid for its version.
+  func binding(_ schema: ModelSchema, for reader: any ByteReader) -> ModelBinding? {
+    let (workspace, version) = (reader.workspace, reader.version)
+    let own = workspace.binding.flatMap { $0.declared.identity == schema.identity ? $0 : nil }
+    if let own, workspace.bindingVersion == version { return own }
+    guard let shared = binding(schema, version: version) else { return nil }
+    workspace.bindingVersion = version
+    // A model that was dropped and defined again has another number, possibly with the same schema.
+    if let own, own.model.number == shared.model.number,
+      own.model.schema.identity == shared.model.schema.identity, own.model.indexing == shared.model.indexing
+    {
+      return own
+    }
+    let copy = ModelBinding(shared.model, declared: shared.declared)
+    workspace.binding = copy
+    return copy
+  }
+
+  /// Records the generation of a version.
+  ///
+  /// - Returns: Whether the cache is valid for the version; false if its generation is older.
+  func record(_ version: Int, isOf generation: UInt64) -> Bool {
+    state.withLock { state in
+      guard generation >= state.generation else { return false }
+      if generation > state.generation {
+        state = State(generation: generation, versions: version...version)
+      } else if let known = state.versions {
+        state.versions = min(known.lowerBound, version)...max(known.upperBound, version)
+      } else {
+        state.versions = version...version
+      }
+      return true
+    }
+  }
+
+  /// Records that the next version has the same generation.
+  func noteSuccessor(of version: Int) {
+    state.withLock { state in
+      guard let known = state.versions, known.contains(version) else { return }
+      state.versions = known.lowerBound...max(known.upperBound, version + 1)
+    }
+  }
+
+  /// A cached model of the current generation.
+  func model(_ name: StoredName) -> StoredModel? { state.withLock { $0.models[name] } }
+
+  /// Caches models unless their generation is stale.
+  func insert(_ models: [StoredModel], of generation: UInt64) {
+    state.withLock { state in
+      guard state.generation == generation else { return }
+      for model in models { state.models[StoredName(model.schema.name)] = model }
+    }
+  }
+
+  /// Caches a binding unless its model's generation is stale.
+  func insert(_ binding: ModelBinding, of generation: UInt64) {
+    state.withLock { state in
+      guard state.generation == generation else { return }
+      if state.bindings.count >= Self.bindingLimit { state.bindings.removeAll() }
+      state.bindings[binding.declared.identity] = binding
     }
   }
 }

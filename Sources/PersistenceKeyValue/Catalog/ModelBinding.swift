@@ -1,14 +1,14 @@
 package import PersistenceDriver
 
-/// A declared schema tied to the model that a store holds under its name: everything that reading and writing
-/// its records takes, prepared once.
+/// A declared schema bound to the stored model of its name, with everything that reading and writing its
+/// records needs.
 package final class ModelBinding: Sendable {
-  /// A secondary index, prepared.
+  /// A secondary index with its encoding.
   struct Index: Sendable {
     let schema: IndexSchema
     /// The declared positions of its fields.
     let positions: [Int]
-    /// What all its entries begin with.
+    /// The prefix of all its entries.
     let prefix: [UInt8]
   }
 
@@ -17,12 +17,12 @@ package final class ModelBinding: Sendable {
   let layout: RowLayout
   let keyPositions: [Int]
   let prefix: [UInt8]
-  /// The indexes in the order of the *stored* schema, whose numbers their prefixes hold.
+  /// The indexes in the order of the *stored* schema, which numbers their prefixes.
   let storedIndexes: [Index]
-  /// Those that are read, and written with the records: all of them, or none before they are built.
+  /// The indexes in use: all of them, or none before they are built.
   let indexes: [Index]
   let hasUniqueIndex: Bool
-  /// The positions of all fields that index entries are made of.
+  /// The positions of all fields that index entries contain.
   let entryPositions: [Int]
 
   package init(_ model: StoredModel, declared: ModelSchema) {
@@ -43,7 +43,7 @@ package final class ModelBinding: Sendable {
 }
 
 extension ModelBinding {
-  /// The indexes that requests can be answered from.
+  /// The indexes that queries can use.
   var readableIndexes: [IndexSchema] { indexes.isEmpty ? [] : model.schema.indexes }
 
   /// Appends the full key of a row's record.
@@ -58,7 +58,7 @@ extension ModelBinding {
     for value in values.values { try KeyCodec.append(value: value, to: key) }
   }
 
-  /// Appends the full key of a row's entry in an index; says where the primary key begins.
+  /// Appends the full key of a row's entry in an index; returns the offset of the primary key.
   func appendEntry(of row: borrowing Row, in index: Index, to key: ByteBuffer) throws -> Int {
     key.append(index.prefix)
     for position in index.positions { try KeyCodec.append(cell: row[position], to: key) }
@@ -67,7 +67,7 @@ extension ModelBinding {
     return split
   }
 
-  /// The primary key that a stored record key stands for, where it was not cut.
+  /// The primary key in a stored record key; nil if the key was cut.
   func recordKey(stored: UnsafeRawBufferPointer, form: KeyForm) -> RecordKey? {
     guard !form.isCut(stored), stored.count > prefix.count,
       let values = try? KeyCodec.values(in: UnsafeRawBufferPointer(rebasing: stored[prefix.count...]))

@@ -1,37 +1,39 @@
 package import PersistenceDriver
 
-/// A model as the catalog holds it: its schema, and the number that stands for it in every key, so that names
-/// are data and nothing else (contract E6).
+/// A model in the catalog: its schema, and the number that represents it in every key.
+///
+/// Names of models are therefore data, never keys (contract E6).
 package struct StoredModel: Sendable {
-  /// What all keys of the model begin with, as two big-endian bytes.
+  /// The prefix of all keys of the model, as two big-endian bytes.
   package let number: UInt16
   package let schema: ModelSchema
-  /// How far the model's indexes are.
+  /// The state of the model's indexes.
   package var indexing = Indexing.built
 
-  /// How far the indexes of a model are; before they are built, nothing is read from them.
+  /// The state of a model's indexes; queries use only built ones.
   package enum Indexing: Hashable, Sendable {
-    /// They hold an entry for each record, as they do from the beginning unless that was put off.
+    /// The indexes contain an entry for each record.
     case built
-    /// They hold nothing.
+    /// The indexes are empty.
     case awaited
-    /// They are being built, by the build of this number: they hold the first entries of all, in their order.
+    /// A build with this number is in progress: the indexes contain its first entries, in order.
     case begun(Int64)
   }
 }
 
 extension StoredModel {
   private static let revision: Int64 = 2
-  /// That of a model whose indexes are not built, and which ends with a number that says how far they are.
+  /// The revision of a model whose indexes are not built; its record ends with their state.
   private static let unindexedRevision: Int64 = 3
 
-  /// The largest number of indexes that a model may have, since one byte stands for each.
+  /// The largest number of indexes of a model: one byte of a key identifies an index.
   static let indexLimit = 200
 
   static func key(_ number: UInt16) -> [UInt8] { Array("model".utf8) + KeyPrefix.model(number) }
   static func countKey(_ number: UInt16) -> [UInt8] { Array("count".utf8) + KeyPrefix.model(number) }
 
-  /// The catalog record: a checksum, and then the schema as a run of values, each list behind its length.
+  /// The catalog record: a checksum, then the schema as a list of values in which each list follows its
+  /// length.
   func encoded() throws -> [UInt8] {
     let revision = indexing == .built ? Self.revision : Self.unindexedRevision
     var values: [PersistentValue] = [
@@ -77,13 +79,13 @@ extension StoredModel {
     }
   }
 
-  /// The name in a catalog record, of which no more is read.
+  /// The name in a catalog record; decodes nothing else.
   static func name(encoded: UnsafeRawBufferPointer) throws -> String {
     var head = ValueRun(try KeyCodec.values(in: checked(encoded), limit: 2))
     return try Self.head(&head).name
   }
 
-  /// What a catalog record holds behind its checksum, which fits.
+  /// The values of a catalog record after its checksum, which is verified.
   private static func checked(_ encoded: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer {
     let values = encoded.dropFirst(4)
     guard encoded.count > 4,
@@ -100,9 +102,9 @@ extension StoredModel {
     return (revision, try reader.text())
   }
 
-  private static var malformed: PersistenceError { .damaged("a schema in the catalog cannot be read") }
+  private static var malformed: PersistenceError { .damaged("a schema in the catalog cannot be decoded") }
 
-  /// Values that are read one after the other.
+  /// A decoder of consecutive values.
   private struct ValueRun {
     private let values: [PersistentValue]
     private var next = 0
@@ -130,7 +132,7 @@ extension StoredModel {
       return value
     }
 
-    /// The length of a list, no greater than what is left.
+    /// The length of a list, at most the number of remaining values.
     mutating func count() throws -> Int {
       guard let count = Int(exactly: try integer()), count >= 0, count <= values.count - next else {
         throw malformed
@@ -142,7 +144,7 @@ extension StoredModel {
   }
 }
 
-/// What keys begin with.
+/// The prefixes of keys.
 enum KeyPrefix {
   static func model(_ number: UInt16) -> [UInt8] {
     [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]

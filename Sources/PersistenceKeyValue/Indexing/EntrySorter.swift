@@ -1,10 +1,9 @@
 import PersistenceDriver
 
-/// Sorts entries by their keys, of which no two are the same, in bounded memory: parts that are sorted in memory are
-/// written to a file, and merged when they are read (external merge sort; Knuth, The Art of Computer Programming,
-/// volume 3, section 5.4).
+/// Sorts entries with distinct keys in bounded memory by an external merge sort.
 ///
-/// Entries are added first, and can then be read any number of times.
+/// The sorter writes sorted runs to a file and merges them when they are read (Knuth, The Art of Computer
+/// Programming, volume 3, section 5.4). After all entries are added, they can be read any number of times.
 final class EntrySorter {
   private let memory: Int
   private let folder: String
@@ -12,16 +11,18 @@ final class EntrySorter {
   private var file: ScratchFile?
   private var ranges: [Range<Int>] = []
 
-  /// The runs that are being merged, those with an entry left: a heap, the least entry first.
+  /// A heap of the runs with entries left, the least entry first.
   private var heap: [SortedRun] = []
   private var runs: [SortedRun] = []
-  /// The next entry of the batch, where all are in memory.
+  /// The next entry of the batch if all entries are in memory.
   private var next = 0
   private var hasBegun = false
 
+  /// Creates a sorter.
+  ///
   /// - Parameters:
-  ///   - memory: How many bytes of memory sorting may take.
-  ///   - folder: Where there is room for what does not fit.
+  ///   - memory: The memory for sorting in bytes.
+  ///   - folder: The folder for the file.
   init(memory: Int, folder: String) {
     self.memory = memory
     self.folder = folder
@@ -30,7 +31,7 @@ final class EntrySorter {
 
   /// Adds an entry.
   ///
-  /// - Throws: ``PersistenceError`` where it does not fit into memory, and the file cannot be written.
+  /// - Throws: ``PersistenceError`` if the file cannot be written.
   func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
     batch.add(key, value)
     if batch.isFull { try spill() }
@@ -54,16 +55,16 @@ final class EntrySorter {
     batch.removeAll()
   }
 
-  /// Goes back before the first entry.
+  /// Restarts before the first entry.
   func rewind() {
     (next, hasBegun) = (0, false)
     heap.removeAll()
     for run in runs { run.rewind() }
   }
 
-  /// The next entry in the order of the keys, borrowed until the one after it is asked for; nil behind the last.
+  /// The next entry in key order, borrowed until the next call; nil at the end.
   ///
-  /// - Throws: ``PersistenceError`` where the file cannot be read.
+  /// - Throws: ``PersistenceError`` if the file cannot be read.
   /// - Complexity: O(log *r*) for *r* runs.
   func entry() throws -> ByteEntry? {
     if runs.isEmpty {
@@ -89,7 +90,7 @@ final class EntrySorter {
     return heap.first?.entry
   }
 
-  /// Moves a run down to where it belongs.
+  /// Restores the heap below a position.
   private func sink(_ start: Int) {
     var index = start
     while true {

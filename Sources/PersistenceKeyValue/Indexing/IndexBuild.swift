@@ -1,10 +1,10 @@
 import PersistenceDriver
 
-/// How indexes are built over records that are there.
+/// The resources for building indexes over existing records.
 package struct IndexBuilding: Sendable {
-  /// How many bytes of entries are sorted in memory at once, and about how many are written in one transaction.
+  /// The memory for sorting entries in bytes; about as many are written in one transaction.
   package var memory: Int
-  /// The folder for what does not fit: in a file there that has no name.
+  /// The folder for an unnamed file with the entries that exceed the memory.
   package var folder: String
 
   package init(memory: Int, folder: String) {
@@ -13,23 +13,23 @@ package struct IndexBuilding: Sendable {
   }
 }
 
-/// The building of a model's indexes over records that are there: all entries are sorted first, and then appended, in
-/// as many transactions as that takes.
+/// Builds a model's indexes over existing records: sorts all entries, then appends them in several
+/// transactions.
 ///
-/// It belongs to the store's one writer, for as long as the records stay what they are.
-final class IndexBuild: @unchecked Sendable {  // used within transactions, of which there is one at a time
-  /// What the catalog calls the build while it is under way.
+/// The build belongs to the store's writer. It is valid until the model's records change.
+final class IndexBuild: @unchecked Sendable {  // only write transactions use it, one at a time
+  /// The number of the build in the catalog.
   let token = Int64.random(in: 1...Int64.max)
 
   private let sorter: EntrySorter
   private let step: Int
-  /// The key of the entry that was written last.
+  /// The key of the last written entry.
   private let last = ByteBuffer()
 
-  /// Sorts the entries of all records.
+  /// Sorts the entries of all records; writes nothing to the store.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` where two records have the same
-  ///   values in a unique index, and ``PersistenceError/Code/storeFull``; nothing has been written then.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` if two records have
+  ///   the same values in a unique index, and ``PersistenceError/Code/storeFull``.
   init(
     _ binding: ModelBinding, _ reader: any ByteReader, _ settings: IndexBuilding, location: String
   ) throws {
@@ -47,14 +47,14 @@ final class IndexBuild: @unchecked Sendable {  // used within transactions, of w
   private func sort(_ binding: ModelBinding, _ reader: any ByteReader, _ location: String) throws {
     let form = KeyForm.entries(longest: reader.longestKey)
     let access = RecordAccess(binding, reader, location: location)
-    let cursor = try reader.takeCursor(in: .records)
-    let row = reader.workspace.takeRow(binding.layout.count)
-    let (key, value) = (reader.workspace.takeBuffer(), reader.workspace.takeBuffer())
+    let cursor = try reader.acquireCursor(in: .records)
+    let row = reader.workspace.acquireRow(binding.layout.count)
+    let (key, value) = (reader.workspace.acquireBuffer(), reader.workspace.acquireBuffer())
     defer {
-      reader.giveBack(cursor)
-      reader.workspace.giveBack(row)
-      reader.workspace.giveBack(key)
-      reader.workspace.giveBack(value)
+      reader.release(cursor)
+      reader.workspace.release(row)
+      reader.workspace.release(key)
+      reader.workspace.release(value)
     }
     try binding.prefix.withUnsafeBytes { prefix in
       var next = try cursor.seek(prefix)
@@ -80,18 +80,18 @@ final class IndexBuild: @unchecked Sendable {  // used within transactions, of w
     }
   }
 
-  /// Writes entries behind those that the store has.
+  /// Appends entries after the last one of the store.
   ///
   /// - Parameters:
   ///   - writer: The store.
-  ///   - prefix: What the keys of the model's entries begin with.
-  /// - Returns: Whether all are written.
-  /// - Throws: ``PersistenceError`` where the store is full or fails.
+  ///   - prefix: The prefix of the model's entries.
+  /// - Returns: Whether all entries are written.
+  /// - Throws: ``PersistenceError`` if the store is full or fails.
   func write(to writer: any ByteWriter, prefix: [UInt8]) throws -> Bool {
     let stored = try Self.lastKey(prefix, writer)
     var entry: ByteEntry?
     if !stored.elementsEqual(last.bytes) {
-      // The store is behind, since a transaction was undone, or before: another process has begun.
+      // The store is behind after a rollback, or another process has continued a build.
       sorter.rewind()
       entry = try sorter.entry()
       while let found = entry, stored.withUnsafeBytes({ TotalOrder.compare(found.key, $0) <= 0 }) {
@@ -114,10 +114,10 @@ final class IndexBuild: @unchecked Sendable {  // used within transactions, of w
     return true
   }
 
-  /// The greatest key that begins with a prefix; empty where there is none.
+  /// The greatest key with a prefix; empty if there is none.
   private static func lastKey(_ prefix: [UInt8], _ reader: any ByteReader) throws -> [UInt8] {
-    let cursor = try reader.takeCursor(in: .indexes)
-    defer { reader.giveBack(cursor) }
+    let cursor = try reader.acquireCursor(in: .indexes)
+    defer { reader.release(cursor) }
     var entry: ByteEntry?
     if let beyond = ByteOrder.next(after: prefix), try beyond.withUnsafeBytes({ try cursor.seek($0) }) != nil
     {

@@ -1,27 +1,30 @@
+import Foundation
 import PersistenceDriver
 
-/// A sorted part of the entries, written to a file and read from its beginning to its end.
+/// A sorted run of entries in a file, read sequentially.
 ///
-/// Each entry is the lengths of its key and of its value, four bytes each, and both.
+/// Each entry consists of the lengths of key and value, four bytes each, and both byte strings.
 final class SortedRun {
   private static let headLength = 8
 
   private let file: ScratchFile
   private let range: Range<Int>
-  /// What has been read of the file and not been handed out, from `place` to `end`.
+  /// The buffered bytes of the file; those from `position` to `end` have not been returned.
   private var buffer: UnsafeMutableRawBufferPointer
-  private var place = 0
+  private var position = 0
   private var end = 0
-  /// Where in the file the buffer ends.
+  /// The offset of the buffer's end in the file.
   private var offset: Int
 
-  /// The entry that is next, borrowed until the one after it is asked for; nil behind the last.
+  /// The current entry, borrowed until ``advance()``; nil at the end.
   private(set) var entry: ByteEntry?
 
+  /// Opens a run.
+  ///
   /// - Parameters:
-  ///   - range: Where in the file the run stands.
+  ///   - range: The run's range in the file.
   ///   - file: The file.
-  ///   - memory: How many bytes are read at a time.
+  ///   - memory: How many bytes to read at a time.
   init(_ range: Range<Int>, of file: ScratchFile, memory: Int) {
     self.range = range
     self.file = file
@@ -31,7 +34,7 @@ final class SortedRun {
 
   deinit { buffer.deallocate() }
 
-  /// Writes a sorted batch to the end of a file; says where it stands there.
+  /// Appends a sorted batch to a file; returns its range.
   static func write(_ batch: EntryBatch, to file: ScratchFile) throws -> Range<Int> {
     let start = file.count
     let bytes = ByteBuffer(capacity: 1 << 16)
@@ -48,45 +51,45 @@ final class SortedRun {
     return start..<file.count
   }
 
-  /// Goes back before the first entry.
+  /// Restarts before the first entry.
   func rewind() {
-    (place, end, offset, entry) = (0, 0, range.lowerBound, nil)
+    (position, end, offset, entry) = (0, 0, range.lowerBound, nil)
   }
 
-  /// Goes to the next entry.
+  /// Moves to the next entry.
   ///
-  /// - Throws: ``PersistenceError`` where the file cannot be read, or does not hold what was written.
+  /// - Throws: ``PersistenceError`` if the file cannot be read or has been changed.
   func advance() throws {
     entry = nil
     guard try fill(Self.headLength) else {
-      if place < end { throw Self.malformed }
+      if position < end { throw Self.malformed }
       return
     }
-    let head = UInt64(bigEndian: buffer.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+    let head = UInt64(bigEndian: buffer.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     let (keyCount, valueCount) = (Int(head >> 32), Int(head & 0xFFFF_FFFF))
     guard keyCount + valueCount <= range.count, try fill(Self.headLength + keyCount + valueCount) else {
       throw Self.malformed
     }
-    let key = place + Self.headLength
+    let key = position + Self.headLength
     let value = key + keyCount
-    place = value + valueCount
+    position = value + valueCount
     entry = ByteEntry(
       key: UnsafeRawBufferPointer(rebasing: buffer[key..<value]),
-      value: UnsafeRawBufferPointer(rebasing: buffer[value..<place]))
+      value: UnsafeRawBufferPointer(rebasing: buffer[value..<position]))
   }
 
-  /// Makes sure that the buffer holds so many bytes; says whether there are as many.
+  /// Buffers at least this many bytes; returns false at the end of the run.
   private func fill(_ wanted: Int) throws -> Bool {
-    if end - place >= wanted { return true }
+    if end - position >= wanted { return true }
     if wanted > buffer.count {
       let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: wanted, alignment: 16)
-      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[place..<end]))
+      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[position..<end]))
       buffer.deallocate()
       buffer = larger
-    } else if place > 0, end > place {
-      buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[place..<end]))
+    } else if position > 0, end > position {
+      buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[position..<end]))
     }
-    (place, end) = (0, end - place)
+    (position, end) = (0, end - position)
     let most = min(buffer.count - end, range.upperBound - offset)
     let found = try file.read(
       at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[end..<end + most]))
@@ -97,6 +100,71 @@ final class SortedRun {
   }
 
   private static var malformed: PersistenceError {
-    PersistenceError(.inputOutput, "the file that is sorted in does not hold what was written to it")
+    PersistenceError(.inputOutput, "the temporary file of an index build was changed")
+  }
+}
+
+/// An unnamed temporary file; the system deletes it when it is closed or the process ends.
+final class ScratchFile {
+  private let file: Int32
+  private let folder: String
+
+  /// The length of the file.
+  private(set) var count = 0
+
+  /// Creates the file.
+  ///
+  /// - Parameter folder: The folder, which selects the file system.
+  /// - Throws: ``PersistenceError`` if the system rejects the call.
+  init(in folder: String) throws {
+    self.folder = folder
+    let path = "\(folder)/sorting-\(UUID().uuidString)"
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw Self.failure(errno, "create a temporary file for sorting", folder) }
+    unlink(path)
+  }
+
+  deinit { close(file) }
+
+  /// Appends bytes.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/storeFull`` if the disk is full.
+  func append(_ bytes: UnsafeRawBufferPointer) throws {
+    var rest = bytes
+    while !rest.isEmpty {
+      let written = pwrite(file, rest.baseAddress, rest.count, off_t(count))
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else {
+        throw Self.failure(written < 0 ? errno : ENOSPC, "write the temporary file for sorting", folder)
+      }
+      count += written
+      rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+    }
+  }
+
+  /// Reads bytes from an offset until the buffer or the file ends.
+  ///
+  /// - Returns: The number of bytes.
+  /// - Throws: ``PersistenceError`` if the device fails.
+  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    var done = 0
+    while done < buffer.count {
+      let found = pread(
+        file, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
+      if found < 0, errno == EINTR { continue }
+      guard found >= 0 else { throw Self.failure(errno, "read the temporary file for sorting", folder) }
+      if found == 0 { break }
+      done += found
+    }
+    return done
+  }
+
+  private static func failure(_ code: Int32, _ action: String, _ folder: String) -> PersistenceError {
+    let isFull = code == ENOSPC || code == EDQUOT || code == EFBIG
+    let reason = String(cString: strerror(code))
+    return PersistenceError(
+      isFull ? .storeFull : .inputOutput,
+      "the system could not \(action) (\(reason))" + (isFull ? "; free space and retry" : ""),
+      location: folder)
   }
 }

@@ -1,9 +1,10 @@
 import Crypto
 import PersistenceDriver
 
-/// Makes sure that no two entries of a unique index have the same values, where all are met in the order of their keys.
+/// Detects entries of a unique index with the same values, while all entries pass in key order.
 ///
-/// The value of each begins with a byte that says whether it claims its values for itself: one with a null does not.
+/// The first byte of each value says whether the entry claims its values. An entry with a null value does
+/// not.
 struct UniqueClaims {
   /// The first byte of an entry that claims its values.
   static let mark: UInt8 = 1
@@ -13,10 +14,10 @@ struct UniqueClaims {
   private let location: String
   private let form: KeyForm
 
-  /// The last entry that claims its values.
+  /// The last entry that claimed its values.
   private let key = ByteBuffer()
   private let value = ByteBuffer()
-  /// Whether its run has had an entry whose values are all that the run has in common.
+  /// Whether an earlier entry of its run has exactly the values that the run shares.
   private var hasExact = false
 
   init(_ binding: ModelBinding, _ reader: any ByteReader, location: String) {
@@ -26,9 +27,10 @@ struct UniqueClaims {
     form = .entries(longest: reader.longestKey)
   }
 
-  /// Looks at the next entry.
+  /// Checks the next entry.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, naming the entry's record.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, naming the entry's
+  ///   record.
   mutating func check(_ sorted: ByteEntry) throws {
     guard sorted.value.first == Self.mark else { return }
     let entry = ByteEntry(
@@ -36,8 +38,8 @@ struct UniqueClaims {
     if !key.bytes.isEmpty, try isSame(ByteEntry(key: key.bytes, value: value.bytes), entry) {
       throw try violation(entry)
     }
-    // Values that are as long as what cut keys have of theirs: the digests of longer ones may stand between their
-    // entries, but there is one such value in a run.
+    // A value may be exactly as long as the part that cut keys keep. Digests of longer values may then
+    // separate its entries, but a run has at most one such value.
     let runLength = form.runLength
     let run = entry.key.prefix(runLength)
     if hasExact { hasExact = key.bytes.prefix(runLength).elementsEqual(run) }
@@ -77,18 +79,18 @@ struct UniqueClaims {
   }
 
   private func violation(_ entry: ByteEntry) throws -> PersistenceError {
-    let stored = reader.workspace.takeBuffer()
-    let row = reader.workspace.takeRow(binding.layout.count)
+    let stored = reader.workspace.acquireBuffer()
+    let row = reader.workspace.acquireRow(binding.layout.count)
     defer {
-      reader.workspace.giveBack(stored)
-      reader.workspace.giveBack(row)
+      reader.workspace.release(stored)
+      reader.workspace.release(row)
     }
     try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: stored)
     let number = Int(entry.key[binding.prefix.count]) - 1
     guard let record = try reader.value(of: stored.bytes, in: .records),
       binding.storedIndexes.indices.contains(number)
     else {
-      throw PersistenceError.damaged("an index entry leads to no record").at(
+      throw PersistenceError.damaged("an index entry refers to a missing record").at(
         model: binding.declared.name, location: location)
     }
     let index = binding.storedIndexes[number]

@@ -1,7 +1,10 @@
 import PersistenceDriver
 
-/// Decimals: a class (negative, zero, positive, NaN), the decimal exponent of `0.d₁d₂…`, and the digits two to a
-/// byte, each pair plus one, closed by `00`; all but the class inverted where the number is negative.
+/// Encodes decimals: a class (negative, zero, positive, NaN), the decimal exponent of `0.d₁d₂…`, and the
+/// digits.
+///
+/// Each byte contains two digits plus one, and `00` terminates them. For a negative number, all but the class
+/// is inverted.
 extension KeyCodec {
   private enum Class {
     static let negative: UInt8 = 1
@@ -43,7 +46,7 @@ extension KeyCodec {
     if isNegative { key.invert(from: start) }
   }
 
-  /// The canonical text of the decimal that begins at an index of a key, which is moved beyond it.
+  /// The canonical text of the decimal at an index of a key; advances the index.
   static func decimalText(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> String {
     let kind = try byte(in: key, at: &index)
     switch kind {
@@ -76,7 +79,7 @@ extension KeyCodec {
     return (mask == 0 ? "" : "-") + String(decoding: digits, as: UTF8.self)
   }
 
-  /// Passes over the class, the exponent and the digits of a decimal.
+  /// Skips the class, the exponent and the digits of a decimal.
   static func skipDecimal(in key: UnsafeRawBufferPointer, at index: inout Int) throws {
     let kind = try byte(in: key, at: &index)
     guard kind == Class.negative || kind == Class.positive else { return }

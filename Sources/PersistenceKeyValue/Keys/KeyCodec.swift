@@ -1,23 +1,23 @@
 import Foundation
 package import PersistenceDriver
 
-/// Values as bytes whose order is the contract's order (V3 to V4a, O3).
+/// Encodes values as bytes in the contract's order (V3 to V4a, O3).
 ///
-/// The base is FoundationDB's tuple layer (`design/tuple.md` there): a code for the kind, then the value;
-/// text and bytes with `00` written `00 FF` and a closing `00`; integers big-endian with the sign bit flipped;
-/// doubles by ``TotalOrder/key(_:)``; decimals as sign, exponent and digits. Every component says itself where
-/// it ends, so components follow each other without more. Codes are never `00` or `FF`, so that no code can be
-/// taken for a part of an escape, in either direction. A descending component is the ascending one with all its
-/// bytes inverted.
+/// The format follows FoundationDB's tuple layer (`design/tuple.md` there). A component is a type code and a
+/// value. Text and bytes escape `00` as `00 FF` and end with `00`; integers are big-endian with the sign bit
+/// flipped; doubles use ``TotalOrder/key(_:)``; decimals consist of sign, exponent and digits. Every
+/// component determines its own end, so components follow each other directly. No code is `00` or `FF`, so no
+/// code can be mistaken for a part of an escape, in either direction. A descending component is the ascending
+/// one with all bytes inverted.
 package enum KeyCodec {
-  /// The code of nil, less than every other.
+  /// The code of nil, which is less than all others.
   static let nilCode: UInt8 = 0x01
 
-  /// What follows every key that begins with whole components: no code is as great.
+  /// A byte greater than every code: it follows all keys with the same components.
   static let afterAll: UInt8 = 0xFF
 
-  /// What ends a key whose last component may be descending: greater than the second byte of an inverted escape,
-  /// less than that of another.
+  /// The terminator of a sort key: greater than the second byte of an inverted escape, less than that of an
+  /// escape.
   static let afterLast: UInt8 = 0x80
 
   /// The code of a kind of value.
@@ -25,7 +25,8 @@ package enum KeyCodec {
 
   /// Appends a cell.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where a decimal's text is none.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the text of a decimal is
+  ///   invalid.
   package static func append(cell: RowCell, isDescending: Bool = false, to key: ByteBuffer) throws {
     let start = key.count
     key.append(code(of: cell.tag))
@@ -45,7 +46,7 @@ package enum KeyCodec {
 
   /// Appends a value.
   ///
-  /// - Throws: ``PersistenceError`` where a decimal has no text.
+  /// - Throws: ``PersistenceError`` if a decimal has no text.
   package static func append(value: PersistentValue, to key: ByteBuffer) throws {
     switch value {
     case .null: try append(cell: .null, to: key)
@@ -65,19 +66,192 @@ package enum KeyCodec {
     }
   }
 
-  /// Appends the beginning that all texts with a prefix share.
+  /// Appends the common prefix of all texts with a prefix.
   static func append(textBeginningWith prefix: String, to key: ByteBuffer) {
     var prefix = prefix
     key.append(code(of: .text))
     prefix.withUTF8 { key.append(escaping: UnsafeRawBufferPointer($0)) }
   }
 
-  /// The bytes of values one after the other.
+  /// The bytes of consecutive values.
   ///
-  /// - Throws: ``PersistenceError`` where a value has no encoding.
+  /// - Throws: ``PersistenceError`` if a value has no encoding.
   package static func bytes(of values: some Sequence<PersistentValue>) throws -> [UInt8] {
     let buffer = ByteBuffer()
     for value in values { try append(value: value, to: buffer) }
     return buffer.array
+  }
+}
+
+extension KeyCodec {
+  static var malformed: PersistenceError { .damaged("a key contains malformed values") }
+
+  /// Decodes consecutive ascending components, up to a limit.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the bytes are no key; any
+  ///   input is safe.
+  package static func values(in key: UnsafeRawBufferPointer, limit: Int = .max) throws -> [PersistentValue] {
+    var values: [PersistentValue] = []
+    var index = 0
+    while index < key.count, values.count < limit { values.append(try value(in: key, at: &index)) }
+    return values
+  }
+
+  private static func value(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> PersistentValue {
+    let code = try byte(in: key, at: &index)
+    guard code >= nilCode, let tag = RowCell.Tag(rawValue: code - nilCode) else { throw malformed }
+    switch tag {
+    case .null: return .null
+    case .bool:
+      let truth = try byte(in: key, at: &index)
+      guard truth <= 1 else { throw malformed }
+      return .bool(truth == 1)
+    case .integer: return .integer(Int64(bitPattern: try number(in: key, at: &index) ^ (1 << 63)))
+    case .double: return .double(try double(in: key, at: &index))
+    case .date: return .date(try double(in: key, at: &index))
+    case .text: return .text(String(decoding: try run(in: key, at: &index), as: UTF8.self))
+    case .document: return .document(String(decoding: try run(in: key, at: &index), as: UTF8.self))
+    case .bytes: return .bytes(try run(in: key, at: &index))
+    case .uuid:
+      guard key.count - index >= 16 else { throw malformed }
+      defer { index += 16 }
+      return .uuid(UUID(uuid: key.loadUnaligned(fromByteOffset: index, as: uuid_t.self)))
+    case .decimal:
+      guard let decimal = Decimal(canonicalText: try decimalText(in: key, at: &index)) else {
+        throw malformed
+      }
+      return .decimal(decimal)
+    }
+  }
+
+  static func byte(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> UInt8 {
+    guard index < key.count else { throw malformed }
+    defer { index += 1 }
+    return key[index]
+  }
+
+  static func number(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> UInt64 {
+    guard key.count - index >= 8 else { throw malformed }
+    defer { index += 8 }
+    return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+  }
+
+  static func double(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> Double {
+    let number = try number(in: key, at: &index)
+    return Double(bitPattern: number >> 63 == 1 ? number ^ (1 << 63) : ~number)
+  }
+
+  /// The unescaped bytes up to the closing zero.
+  static func run(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while true {
+      let byte = try byte(in: key, at: &index)
+      if byte != 0 {
+        bytes.append(byte)
+      } else if index < key.count, key[index] == 0xFF {
+        bytes.append(0)
+        index += 1
+      } else {
+        return bytes
+      }
+    }
+  }
+}
+
+extension KeyCodec {
+  /// Decodes the ascending component at an index of a key into a field, and advances the index.
+  ///
+  /// Text and bytes without escapes are borrowed. Kinds that can be indexed have one encoding for each value,
+  /// so the result equals the record's field.
+  ///
+  /// - Parameters:
+  ///   - position: The field; nil to skip the component.
+  ///   - row: The row.
+  ///   - key: The key.
+  ///   - index: The offset of the component.
+  /// - Returns: Whether bytes were copied to the row's own memory.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the bytes are no
+  ///   component.
+  static func fill(
+    _ position: Int?, of row: RowBuffer, from key: UnsafeRawBufferPointer, at index: inout Int
+  ) throws -> Bool {
+    guard let position else {
+      try skip(in: key, at: &index)
+      return false
+    }
+    let code = try byte(in: key, at: &index)
+    guard code >= nilCode, let tag = RowCell.Tag(rawValue: code - nilCode) else { throw malformed }
+    let cell: RowCell
+    switch tag {
+    case .null: cell = .null
+    case .bool:
+      let truth = try byte(in: key, at: &index)
+      guard truth <= 1 else { throw malformed }
+      cell = .bool(truth == 1)
+    case .integer: cell = .integer(Int64(bitPattern: try number(in: key, at: &index) ^ (1 << 63)))
+    case .double: cell = .double(try double(in: key, at: &index))
+    case .date: cell = .date(try double(in: key, at: &index))
+    case .uuid:
+      guard key.count - index >= 16 else { throw malformed }
+      cell = .uuid(UUID(uuid: key.loadUnaligned(fromByteOffset: index, as: uuid_t.self)))
+      index += 16
+    case .decimal:
+      let text = try decimalText(in: key, at: &index)
+      guard let number = Decimal(canonicalText: text) else { throw malformed }
+      row.setDecimal(number, at: position)
+      return true
+    case .text, .bytes, .document:
+      let start = index
+      let isEscaped = try skipRun(in: key, at: &index)
+      guard !isEscaped else {
+        index = start
+        let bytes = try run(in: key, at: &index)
+        bytes.withUnsafeBytes { row.setCopy(of: borrowed(tag, $0), at: position) }
+        return true
+      }
+      cell = borrowed(tag, UnsafeRawBufferPointer(rebasing: key[start..<index - 1]))
+    }
+    row.setCell(cell, at: position)
+    return false
+  }
+
+  /// Skips the ascending component at an index of a key.
+  static func skip(in key: UnsafeRawBufferPointer, at index: inout Int) throws {
+    let code = try byte(in: key, at: &index)
+    guard code >= nilCode, let tag = RowCell.Tag(rawValue: code - nilCode) else { throw malformed }
+    let length: Int
+    switch tag {
+    case .null: length = 0
+    case .bool: length = 1
+    case .integer, .double, .date: length = 8
+    case .uuid: length = 16
+    case .decimal: return try skipDecimal(in: key, at: &index)
+    case .text, .bytes, .document:
+      _ = try skipRun(in: key, at: &index)
+      return
+    }
+    guard key.count - index >= length else { throw malformed }
+    index += length
+  }
+
+  private static func borrowed(_ tag: RowCell.Tag, _ bytes: UnsafeRawBufferPointer) -> RowCell {
+    switch tag {
+    case .text: .text(bytes)
+    case .bytes: .bytes(bytes)
+    default: .document(bytes)
+    }
+  }
+
+  /// Skips text or bytes with their terminator; returns whether they contain escapes.
+  private static func skipRun(in key: UnsafeRawBufferPointer, at index: inout Int) throws -> Bool {
+    var isEscaped = false
+    guard let base = key.baseAddress else { throw malformed }
+    while index < key.count, let zero = memchr(base + index, 0, key.count - index) {
+      index = UnsafeRawPointer(zero) - base + 1
+      guard index < key.count, key[index] == afterAll else { return isEscaped }
+      isEscaped = true
+      index += 1
+    }
+    throw malformed
   }
 }

@@ -1,21 +1,21 @@
 import Crypto
 import PersistenceDriver
 
-/// How full keys become keys that the store takes.
+/// Maps full keys to stored keys, which have a limited length.
 ///
-/// A full key that is too long is cut: its first bytes are followed by digests of what it says in full, and the
-/// record holds the key itself. A cut key is exactly as long as the store allows and a whole one is shorter, so
-/// that neither can be taken for the other. Keys that share their first ``runLength`` bytes with a cut one form
-/// a *run*, within which the store's order is not the contract's; whoever reads it sorts it by full key.
+/// A full key that is too long is cut: a digest replaces its end, and the record contains the full key. A cut
+/// key has exactly the store's largest length and other keys are shorter, so the two cannot be confused. Keys
+/// that share the first ``runLength`` bytes of a cut key form a *run*. Within a run the store's order is not
+/// the contract's; a reader sorts it by full key.
 ///
-/// A record's key ends in one digest. An index entry's ends in two, of its values and of its primary key, so
-/// that the entries of one value lie together, however long the value is.
+/// A record's key ends with one digest. An index entry's key ends with two, of its values and of its primary
+/// key, so entries with equal values are adjacent whatever their length.
 struct KeyForm {
   private static let digestLength = 32
 
-  /// The longest key that the store takes.
+  /// The longest key of the store.
   let longest: Int
-  /// How many bytes of a cut key are those of the full one.
+  /// How many bytes of the full key a cut key keeps.
   let runLength: Int
 
   static func records(longest: Int) -> KeyForm {
@@ -32,7 +32,7 @@ struct KeyForm {
   /// Whether a stored key may belong to a run.
   func mayBeInRun(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count >= runLength }
 
-  /// Cuts the key of a record where it is too long; says whether it was.
+  /// Cuts the key of a record if it is too long; returns whether it was.
   @discardableResult
   func storeRecordKey(_ key: ByteBuffer) -> Bool {
     guard key.count >= longest else { return false }
@@ -42,12 +42,12 @@ struct KeyForm {
     return true
   }
 
-  /// Cuts the key of an index entry where it is too long.
+  /// Cuts the key of an index entry if it is too long.
   ///
   /// - Parameters:
   ///   - key: Prefix and values, then the primary key.
-  ///   - split: Where the primary key begins.
-  /// - Returns: Whether it was cut.
+  ///   - split: The offset of the primary key.
+  /// - Returns: Whether the key was cut.
   @discardableResult
   func storeEntryKey(_ key: ByteBuffer, split: Int) -> Bool {
     guard key.count >= longest || split > runLength else { return false }
@@ -59,7 +59,8 @@ struct KeyForm {
     return true
   }
 
-  /// What all stored entries begin with that have exactly these values; says whether it was cut.
+  /// Turns values into the common prefix of all stored entries with exactly these values; returns whether it
+  /// was cut.
   @discardableResult
   func storeEntryPrefix(_ key: ByteBuffer) -> Bool {
     guard key.count > runLength else { return false }
@@ -77,15 +78,16 @@ struct KeyForm {
   /// Whether an entry has exactly these values.
   ///
   /// - Parameters:
-  ///   - stored: The entry's key, which begins with what ``storeEntryPrefix(_:)`` makes of the values.
+  ///   - stored: The entry's key, which begins with the prefix that ``storeEntryPrefix(_:)`` makes of the
+  ///     values.
   ///   - values: The values.
-  /// - Returns: Whether it has.
+  /// - Returns: Whether the values are equal.
   func hasValues(_ stored: UnsafeRawBufferPointer, _ values: [UInt8]) -> Bool {
     if values.count > runLength { return true }
     if isCut(stored), values.count == runLength {
       return values.withUnsafeBytes { SHA256.hash(data: $0) }.elementsEqual(valuesDigest(of: stored))
     }
-    // What goes on with an escape is a longer text, not the same one.
+    // A text that continues with an escape is a longer one.
     return stored.count > values.count && stored[values.count] != KeyCodec.afterAll
   }
 }

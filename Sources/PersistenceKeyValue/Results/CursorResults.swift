@@ -1,26 +1,15 @@
 import PersistenceDriver
-import PersistencePlanner
+import PersistenceDriverSupport
 import Synchronization
 
-/// Results whose path yields them in order: read a page at a time, holding nothing but places.
+/// Results whose path yields them in order: read a page at a time from bookmarks, without keeping rows.
 ///
-/// A place is kept every so many rows as far as the result has been walked, so that a jump back, or to where a
-/// walk has been, is near-constant. Memory grows by a key for every ``interval`` rows walked.
+/// The bookmarks make a jump to any row that was passed before near-constant.
 final class CursorResults: StorageResults {
-  private static let interval = 256
-  /// How many ends of reads are kept, for threads that read on from theirs.
-  private static let endsLimit = 8
-
-  private struct Mark {
-    var row: Int
-    var place: Bookmark
-  }
-
   private struct State {
-    /// Row `i * interval` of the rows before the offset is cut off.
-    var marks: [Bookmark] = []
-    var ends: [Mark] = []
-    /// How many rows there are before offset and limit; known once the end was met.
+    /// The positions of rows, counted before the offset is applied.
+    var bookmarks = KeysetBookmarks<Bookmark>()
+    /// The number of rows before offset and limit; known after a cursor has reached the end.
     var total: Int?
   }
 
@@ -40,7 +29,7 @@ final class CursorResults: StorageResults {
     return !query.isKeyOnly(selection ?? Array(query.binding.declared.fields.indices))
   }
 
-  /// The rows of the walk that make up the result; the end is `Int.max` where there is no limit.
+  /// The range of the query's rows that the result contains; its end is `Int.max` without a limit.
   private var window: Range<Int> {
     let start = query.request.offset
     let (end, overflows) = start.addingReportingOverflow(query.request.limit ?? Int.max)
@@ -57,8 +46,8 @@ final class CursorResults: StorageResults {
         state.withLock { if query.request.limit == nil { $0.total = total + window.lowerBound } }
         return total
       }
-      // Rows are not lent, only passed, so that the marks are there when the rows are wanted.
-      let end = try walk(reader, from: Int.max, to: window.upperBound, filling: []) { _, _ in }
+      // Counting does not decode rows, but leaves bookmarks for later reads.
+      let end = try scan(reader, from: Int.max, to: window.upperBound, filling: []) { _, _ in }
       return max(0, min(end, window.upperBound) - window.lowerBound)
     }
   }
@@ -73,71 +62,52 @@ final class CursorResults: StorageResults {
       let stop = min(window.upperBound, endOverflows ? Int.max : end)
       let reached: Int
       if let selection {
-        let selected = SelectedFields(selection, copying: reader.lendsCopies)
-        reached = try walk(reader, from: start, to: stop, filling: selection) { walk, _ in
-          try selected.lend(walk.row, body)
+        let selected = PushedDownSelection(selection, copying: reader.copiesRows)
+        reached = try scan(reader, from: start, to: stop, filling: selection) { cursor, _ in
+          try selected.apply(to: cursor.row, body)
         }
       } else {
-        reached = try walk(reader, from: start, to: stop, filling: nil) { walk, record in
-          try walk.lend(record, body)
+        reached = try scan(reader, from: start, to: stop, filling: nil) { cursor, record in
+          try cursor.read(record, body)
         }
       }
       return max(0, reached - start)
     }
   }
 
-  /// Walks from the nearest mark, and hands out the rows from one number up to another.
+  /// Reads from the nearest bookmark, and passes the rows from one number up to another to a closure.
   ///
-  /// - Returns: The number of the row that was not reached any more.
-  private func walk(
+  /// - Returns: The number of the first row that was not read.
+  private func scan(
     _ reader: any ByteReader, from start: Int, to end: Int, filling wanted: [Int]?,
     _ body: (RowCursor, ByteEntry) throws -> Void
   ) throws -> Int {
-    guard let mark = nearest(to: start == Int.max ? end : start) else {
+    guard let bookmark = nearest(to: start == Int.max ? end : start) else {
       return state.withLock { $0.total ?? 0 }
     }
-    let walk = try RowCursor(query, reader, from: mark.place, filling: wanted)
-    defer { walk.end() }
-    var row = mark.row
-    var marked = state.withLock { $0.marks.count }
-    while row < end, let record = try walk.next() {
-      if row % Self.interval == 0, row / Self.interval == marked {
-        keep(walk.place, at: marked)
-        marked += 1
+    let cursor = try RowCursor(query, reader, from: bookmark.position, filling: wanted)
+    defer { cursor.close() }
+    var row = bookmark.row
+    while row < end, let record = try cursor.next() {
+      if row % KeysetBookmarks<Bookmark>.interval == 0 {
+        state.withLock { $0.bookmarks.remember(cursor.bookmark, at: row) }
       }
-      if row >= start { try body(walk, record) }
+      if row >= start { try body(cursor, record) }
       row += 1
     }
-    finish(row, isAtEnd: row < end, walk)
+    state.withLock { state in
+      if row < end { state.total = row }
+      // The last row of a page is read again before the next page.
+      if cursor.entry != nil { state.bookmarks.rememberPageEnd(cursor.bookmark, at: row - 1) }
+    }
     return row
   }
 
-  /// The last known place that is not after a row; nil where the row lies beyond the known end.
-  private func nearest(to row: Int) -> Mark? {
+  /// The nearest bookmark at or before a row; nil where the row lies beyond the known end.
+  private func nearest(to row: Int) -> (row: Int, position: Bookmark)? {
     state.withLock { state in
       if let total = state.total, row >= total, row != Int.max { return nil }
-      var best = Mark(row: 0, place: Bookmark())
-      if !state.marks.isEmpty {
-        let number = min(row / Self.interval, state.marks.count - 1)
-        best = Mark(row: number * Self.interval, place: state.marks[number])
-      }
-      for end in state.ends where end.row <= row && end.row > best.row { best = end }
-      return best
-    }
-  }
-
-  private func keep(_ place: Bookmark, at number: Int) {
-    state.withLock { if $0.marks.count == number { $0.marks.append(place) } }
-  }
-
-  private func finish(_ row: Int, isAtEnd: Bool, _ walk: RowCursor) {
-    // The place of the last row that was met, which is met again when the next page is read.
-    let last = walk.entry == nil ? nil : Mark(row: row - 1, place: walk.place)
-    state.withLock { state in
-      if isAtEnd { state.total = row }
-      guard let last else { return }
-      if state.ends.count >= Self.endsLimit { state.ends.removeFirst() }
-      state.ends.append(last)
+      return state.bookmarks.nearest(notAfter: row) ?? (0, Bookmark())
     }
   }
 }

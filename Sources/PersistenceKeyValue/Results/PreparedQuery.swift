@@ -1,38 +1,45 @@
 import PersistenceDriver
-import PersistencePlanner
 import PersistenceDriverSupport
 
-/// A request made ready for a store: its plan in terms of keys, and what is evaluated on each row.
+/// A request prepared for a store: its plan as key ranges, and the predicates that are evaluated on each row.
 struct PreparedQuery: Sendable {
   let request: FetchRequest
   let binding: ModelBinding
   let location: String
   let plan: AccessPlan
   let path: AccessPath
-  /// What the keys of the path hold.
+  /// The fields in the keys of the path.
   let fields: EntryFields
-  /// nil where every entry of the path fits.
+  /// The residual predicate; nil if every entry of the path matches.
   let predicate: CompiledPredicate?
-  /// The part of the predicate that keys decide which are not cut, and the part that is left then.
+  /// The part of the predicate that is evaluated on keys that are not cut, and the remaining part.
   let keyPredicate: CompiledPredicate?
   let restPredicate: CompiledPredicate?
-  /// The paths whose records alone count.
+  /// The paths to intersect with.
   private let intersections: [AccessPath]
 
+  /// Plans a request.
+  ///
   /// - Parameters:
   ///   - request: The request.
   ///   - binding: Its model.
-  ///   - reader: What estimates are made from.
-  ///   - location: The store, for messages.
-  ///   - needs: What is wanted of the rows.
-  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  ///   - reader: The store, which also provides the statistics.
+  ///   - location: The store's location, for messages.
+  ///   - needs: What the caller reads of the rows.
+  /// - Throws: ``PersistenceError`` if the store cannot be read.
   init(
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
     needs: AccessNeeds = .rows
   ) throws {
     let planner = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs)
     let statistics = PathStatistics(binding, reader, location: location)
-    let plan = try reader.workspace.dice?.choose(planner.all()) ?? planner.best(statistics)
+    let plan: AccessPlan
+    if let choose = reader.workspace.planChooser {
+      let plans = planner.all()
+      plan = plans[choose(plans.count)]
+    } else {
+      plan = try planner.best(statistics)
+    }
     try self.init(request, binding, plan, longestKey: reader.longestKey, location: location)
   }
 
@@ -49,35 +56,35 @@ struct PreparedQuery: Sendable {
     let isWidened = path.isWidened || intersections.contains { $0.isWidened }
     let residual = isWidened ? request.predicateWithAnchor : plan.residual
     predicate = try residual.map { try CompiledPredicate($0, in: binding.declared) }
-    let held = fields.positions
+    let keyFields = fields.positions
     let (byKey, rest) =
       residual?.parts { name in
-        binding.declared.position(of: name).map(held.contains) ?? false
+        binding.declared.position(of: name).map(keyFields.contains) ?? false
       } ?? (nil, nil)
     keyPredicate = try byKey.map { try CompiledPredicate($0, in: binding.declared) }
     restPredicate = try rest.map { try CompiledPredicate($0, in: binding.declared) }
   }
 
-  /// Whether the path is every record of the model.
+  /// Whether the query matches every record of the model.
   var isWhole: Bool { plan.path == .scan && plan.anchor == nil && predicate == nil && !plan.ranges.isEmpty }
 
-  /// Whether these fields of the rows can be had without reading a record whose key is not cut.
-  func isKeyOnly(_ wanted: [Int]) -> Bool { restPredicate == nil && fields.hold(wanted) }
+  /// Whether these fields can be decoded from keys that are not cut.
+  func isKeyOnly(_ wanted: [Int]) -> Bool { restPredicate == nil && fields.cover(wanted) }
 
-  /// How the request is answered where some fields are wanted of each row; nil for all.
+  /// The plan of the request for some fields; nil for all fields.
   func queryPlan(selecting wanted: [Int]?) -> QueryPlan {
     let wanted = wanted ?? Array(binding.declared.fields.indices)
-    // Rows that were sorted are found again by their keys.
+    // Sorted rows are looked up by their keys.
     return plan.queryPlan(for: request, isIndexOnly: plan.isOrdered && isKeyOnly(wanted))
   }
 
-  /// The keys of the records that the other paths lead to; nil where there are none.
+  /// The intersection of the records of the other paths; nil if there are none.
   func intersected(_ reader: any ByteReader) throws -> KeySet? {
     var found: KeySet?
     for path in intersections {
       var keys = KeySet()
-      let key = reader.workspace.takeBuffer()
-      defer { reader.workspace.giveBack(key) }
+      let key = reader.workspace.acquireBuffer()
+      defer { reader.workspace.release(key) }
       try path.forEach(reader) { entry in
         key.clear()
         try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: key)
@@ -89,7 +96,7 @@ struct PreparedQuery: Sendable {
     return found
   }
 
-  /// How many rows the request has.
+  /// The number of rows of the request.
   func count(_ reader: any ByteReader) throws -> Int {
     let wanted = wanted
     let found: Int
@@ -98,22 +105,22 @@ struct PreparedQuery: Sendable {
     } else if predicate == nil, intersections.isEmpty {
       found = try path.count(reader, limit: wanted)
     } else {
-      let walk = try RowCursor(self, reader, filling: [])
-      defer { walk.end() }
+      let cursor = try RowCursor(self, reader, filling: [])
+      defer { cursor.close() }
       var count = 0
-      while count < wanted, try walk.next() != nil { count += 1 }
+      while count < wanted, try cursor.next() != nil { count += 1 }
       found = count
     }
     return max(0, min(found, wanted) - request.offset)
   }
 
-  /// How many rows are met at most before offset and limit are applied.
+  /// The largest number of rows to read before offset and limit are applied.
   var wanted: Int {
     let (sum, overflows) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
     return overflows ? Int.max : sum
   }
 
-  /// The rows, whole or some of their fields.
+  /// The rows, whole or with some of their fields.
   func results(_ reader: any ByteReader, _ source: any ByteSource, selecting positions: [Int]? = nil) throws
     -> any StorageResults
   {
@@ -122,7 +129,7 @@ struct PreparedQuery: Sendable {
       : SortedResults(self, try sort(reader), source, selecting: positions)
   }
 
-  /// The stored keys of the rows, offset and limit applied.
+  /// The stored keys of the rows after offset and limit.
   func storedKeys(_ reader: any ByteReader) throws -> StoredKeys {
     var keys = StoredKeys()
     guard plan.isOrdered || (request.limit == nil && request.offset == 0) else {
@@ -132,12 +139,12 @@ struct PreparedQuery: Sendable {
       }
       return keys
     }
-    let walk = try RowCursor(self, reader, filling: [])
-    defer { walk.end() }
+    let cursor = try RowCursor(self, reader, filling: [])
+    defer { cursor.close() }
     var passed = 0
-    while keys.count < request.limit ?? Int.max, try walk.next() != nil {
+    while keys.count < request.limit ?? Int.max, try cursor.next() != nil {
       passed += 1
-      if passed > request.offset { keys.append(try walk.storedKey()) }
+      if passed > request.offset { keys.append(try cursor.storedKey()) }
     }
     return keys
   }

@@ -1,56 +1,57 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// Walks the records that fit a query, in the order of its path.
+/// Iterates over the records that match a query, in the order of its path.
 ///
-/// What the keys of the path decide is decided before a record is read, and a walk that is asked for fields which
-/// the keys hold reads no record at all, but for keys that were cut.
+/// The cursor evaluates conditions on the path's keys before it reads a record. If the keys contain all
+/// requested fields, it reads records only for cut keys.
 final class RowCursor {
   @exclusivity(unchecked) private var entries: IndexCursor
   private let query: PreparedQuery
-  /// The query's predicate, which ``query`` keeps alive: references are not counted for each row.
+  /// The query's predicate; ``query`` keeps it alive, which avoids reference counting for each row.
   private let program: Unmanaged<PredicateProgram>?
-  /// What is left of it where the key has been looked at.
+  /// The part of the predicate that remains after the key was evaluated.
   private let restProgram: Unmanaged<PredicateProgram>?
-  /// The same where it can be decided in place.
+  /// The predicate in a form that is evaluated in place; nil if it has no such form.
   private let condition: PackedCondition?
   private let conditionInUse: Unmanaged<PackedCondition>?
   let access: RecordAccess
   let row: RowBuffer
   private let reader: any ByteReader
   private let isIndexed: Bool
-  /// Which fields ``row`` holds after ``next()``; nil where records are lent whole.
+  /// The fields that ``row`` contains after ``next()``; nil if the caller reads whole records.
   private let wanted: [Int]?
-  /// What is read of a key: nothing where no key is read.
+  /// The fields to decode from each key component; empty if no key is decoded.
   private let keySteps: [Int?]
   private let isKeyOnly: Bool
-  /// Whether keys are looked at, where they are not cut.
+  /// Whether keys that are not cut are decoded.
   private let decidesByKey: Bool
-  /// What is read of a record that fits, beside what the condition has read: of most records nothing is.
+  /// The fields to decode from a matching record beyond those that the condition decoded; most records have
+  /// none.
   private let wantedPositions: UnsafeMutableBufferPointer<Int>
-  private let others: KeySet?
+  private let intersection: KeySet?
   private let storedKeyBuffer: ByteBuffer
   @exclusivity(unchecked) private var hasCopied = false
-  /// The entry that led to the record that was given last.
+  /// The entry of the last returned record.
   @exclusivity(unchecked) private(set) var entry: ByteEntry?
-  /// The record; nil where it was not read.
+  /// The last returned record; nil if it was not read.
   @exclusivity(unchecked) private var record: ByteEntry?
   @exclusivity(unchecked) private var mark = EntryMark(range: 0, skipped: nil)
 
-  /// Begins a walk; it is ended by ``end()``.
+  /// Opens a cursor; the caller closes it with ``close()``.
   ///
   /// - Parameters:
-  ///   - query: What is walked.
-  ///   - reader: Where it is read.
-  ///   - place: Where it begins.
-  ///   - wanted: The fields that ``row`` is to hold after each step; nil where records are lent whole.
-  /// - Throws: ``PersistenceError`` where the store cannot be read.
+  ///   - query: The query.
+  ///   - reader: The store.
+  ///   - bookmark: The position at which the cursor starts.
+  ///   - wanted: The fields that ``row`` contains after each step; nil if the caller reads whole records.
+  /// - Throws: ``PersistenceError`` if the store cannot be read.
   init(
-    _ query: PreparedQuery, _ reader: any ByteReader, from place: Bookmark = Bookmark(),
+    _ query: PreparedQuery, _ reader: any ByteReader, from bookmark: Bookmark = Bookmark(),
     filling wanted: [Int]? = nil
   ) throws {
-    others = try query.intersected(reader)
-    entries = try IndexCursor(query.path, query.binding, reader: reader, from: place)
+    intersection = try query.intersected(reader)
+    entries = try IndexCursor(query.path, query.binding, reader: reader, from: bookmark)
     self.query = query
     program = query.predicate.map { Unmanaged.passUnretained($0.program) }
     self.reader = reader
@@ -66,34 +67,33 @@ final class RowCursor {
     conditionInUse = condition.map { Unmanaged.passUnretained($0) }
     let tested = condition == nil ? readsKeys ? query.restPredicate : query.predicate : nil
     restProgram = readsKeys ? query.restPredicate.map { Unmanaged.passUnretained($0.program) } : nil
-    // Those that a condition reads of a record whose key is cut are read once more, which is rare.
+    // A record with a cut key decodes the condition's fields twice, which is rare.
     let more = Set(wanted ?? []).subtracting(tested?.positions ?? []).sorted()
     wantedPositions = .allocate(capacity: more.count)
     _ = wantedPositions.initialize(from: more)
     decidesByKey = readsKeys
-    row = reader.workspace.takeRow(query.binding.layout.count)
-    storedKeyBuffer = reader.workspace.takeBuffer()
+    row = reader.workspace.acquireRow(query.binding.layout.count)
+    storedKeyBuffer = reader.workspace.acquireBuffer()
   }
 
-  func end() {
-    entries.end()
-    reader.workspace.giveBack(row)
-    reader.workspace.giveBack(storedKeyBuffer)
+  func close() {
+    entries.close()
+    reader.workspace.release(row)
+    reader.workspace.release(storedKeyBuffer)
     wantedPositions.deallocate()
   }
 
-  /// The stored key and the bytes of the next record that fits, or its entry where no record is read; nil at the
-  /// end.
+  /// The stored key and bytes of the next matching record, or its entry if no record is read; nil at the end.
   func next() throws -> ByteEntry? {
     while let entry = try entries.next() {
       let isKeyRead = decidesByKey && !query.path.form.isCut(entry.key)
-      if isKeyRead, try !fitsByKey(entry) { continue }
-      if let others, try !others.contains(storedKey(of: entry)) { continue }
+      if isKeyRead, try !matchesByKey(entry) { continue }
+      if let intersection, try !intersection.contains(storedKey(of: entry)) { continue }
       if isKeyRead && isKeyOnly {
         record = nil
       } else {
         let record = isIndexed ? try entries.record(of: entry) : entry
-        guard try fits(record, isKeyRead) else { continue }
+        guard try matches(record, isKeyRead) else { continue }
         self.record = record
       }
       self.entry = entry
@@ -103,8 +103,8 @@ final class RowCursor {
     return nil
   }
 
-  /// Fills what is read of a key that is not cut; says whether it fits what keys decide.
-  private func fitsByKey(_ entry: ByteEntry) throws -> Bool {
+  /// Decodes a key that is not cut; returns whether it matches the conditions on keys.
+  private func matchesByKey(_ entry: ByteEntry) throws -> Bool {
     if hasCopied { row.reset() }
     do {
       hasCopied = try query.fields.fill(row, from: entry.key, keySteps)
@@ -116,27 +116,28 @@ final class RowCursor {
     return try row.withRow { try predicate.matches($0) }
   }
 
-  /// Whether a record fits what its key has not decided; fills what is wanted of one that does.
+  /// Whether a record matches the remaining conditions; decodes the requested fields of a matching one.
   @inline(__always)
-  private func fits(_ record: ByteEntry, _ isKeyRead: Bool) throws -> Bool {
-    guard let conditionInUse else { return try fits(record, isKeyRead, check: .nothing) }
+  private func matches(_ record: ByteEntry, _ isKeyRead: Bool) throws -> Bool {
+    guard let conditionInUse else { return try matches(record, isKeyRead, check: .nothing) }
     switch conditionInUse._withUnsafeGuaranteedRef({ $0.decide(record.value) }) {
     case .fails: return false
-    case .fits: return try wantedPositions.isEmpty || fits(record, isKeyRead, check: .fixedPart)
-    case .damaged: return try fits(record, isKeyRead, check: .nothing)
+    case .matches: return try wantedPositions.isEmpty || matches(record, isKeyRead, check: .fixedPart)
+    case .damaged: return try matches(record, isKeyRead, check: .nothing)
     }
   }
 
-  /// The same by the fields, for a record whose fixed part is known to be sound where the condition is met.
+  /// The same by decoding fields; skips a condition that was already evaluated on a record whose fixed part
+  /// is sound.
   @inline(never)
-  private func fits(_ record: ByteEntry, _ isKeyRead: Bool, check: RowCheck) throws -> Bool {
+  private func matches(_ record: ByteEntry, _ isKeyRead: Bool, check: RowCheck) throws -> Bool {
     var check = check
     if check == .nothing, let program = isKeyRead ? restProgram : program {
-      let fits = try program._withUnsafeGuaranteedRef { program in
+      let isMatch = try program._withUnsafeGuaranteedRef { program in
         try access.fill(row, from: record, only: program.positions, &check)
         return try row.withRow { try program.matches($0) }
       }
-      guard fits else { return false }
+      guard isMatch else { return false }
     }
     if !wantedPositions.isEmpty {
       try access.fill(row, from: record, only: UnsafeBufferPointer(wantedPositions), &check)
@@ -144,13 +145,13 @@ final class RowCursor {
     return true
   }
 
-  /// Where the walk can be taken up again so that it yields the last record once more.
-  var place: Bookmark { entry.map { entries.place(of: $0, mark) } ?? Bookmark() }
+  /// The bookmark from which a cursor returns the last record again.
+  var bookmark: Bookmark { entry.map { entries.bookmark(of: $0, mark) } ?? Bookmark() }
 
-  /// Where the record lies that was given last; nil where it was not read.
-  var recordPlace: UnsafeRawBufferPointer? { record?.value }
+  /// The address of the last returned record; nil if it was not read.
+  var recordAddress: UnsafeRawBufferPointer? { record?.value }
 
-  /// The stored key of the record that was given last, valid until the next step.
+  /// The stored key of the last returned record, valid until the next step.
   func storedKey() throws -> UnsafeRawBufferPointer {
     if let record { return record.key }
     return try entry.map(storedKey) ?? UnsafeRawBufferPointer(start: nil, count: 0)
@@ -163,9 +164,42 @@ final class RowCursor {
     return storedKeyBuffer.bytes
   }
 
-  /// Lends the record that ``next()`` gave.
+  /// Decodes the record that ``next()`` returned and passes it to a closure.
   @inline(__always)
-  func lend(_ record: ByteEntry, _ body: (borrowing Row) throws -> Void) throws {
-    try access.lend(record, row, body)
+  func read(_ record: ByteEntry, _ body: (borrowing Row) throws -> Void) throws {
+    try access.read(record, row, body)
+  }
+}
+
+/// Reorders the fields that a cursor has filled into the selection's order.
+///
+/// The selection is pushed down: a cursor decodes no other fields, and often reads no record. `SelectedResults` of
+/// PersistenceDriverSupport would decode whole rows first.
+struct PushedDownSelection {
+  private let positions: [Int]
+  private let isCopying: Bool
+  private let selected: RowBuffer
+
+  /// - Parameters:
+  ///   - positions: The selected fields; one may occur twice.
+  ///   - isCopying: Whether the bytes may move while the closure uses them.
+  init(_ positions: [Int], copying isCopying: Bool) {
+    self.positions = positions
+    self.isCopying = isCopying
+    selected = RowBuffer(count: positions.count)
+  }
+
+  func apply(to row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
+    if isCopying { selected.reset() }
+    row.withRow { row in
+      for (index, position) in positions.enumerated() {
+        if isCopying {
+          selected.setCopy(of: row[position], at: index)
+        } else {
+          selected.setCell(row[position], at: index)
+        }
+      }
+    }
+    try selected.withRow(body)
   }
 }

@@ -1,15 +1,15 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// A condition on numbers and moments alone, decided where a packed row lies, without making cells of it.
+/// A condition on numbers and dates that is evaluated on a packed row in place, without decoding cells.
 ///
-/// Most conditions that many rows fail are of this kind, and what they cost is what a scan costs.
+/// Most conditions that reject many rows are of this kind, and they determine the cost of a scan.
 final class PackedCondition: @unchecked Sendable {  // immutable after init
-  /// What a row turned out to be.
+  /// The result for a row.
   enum Decision {
-    case fits
+    case matches
     case fails
-    /// It is not what a row should be: whoever reads it says in which way.
+    /// The row is damaged; decoding it reports how.
     case damaged
   }
 
@@ -25,7 +25,7 @@ final class PackedCondition: @unchecked Sendable {  // immutable after init
     let outcomes: UInt8
   }
 
-  // The raw values of outcomes, which another module would not be asked for without a call.
+  // The raw values of outcomes as constants of this module, which avoids calls into another one.
   private static var less: UInt8 { 1 }
   private static var equal: UInt8 { 2 }
   private static var greater: UInt8 { 4 }
@@ -36,7 +36,7 @@ final class PackedCondition: @unchecked Sendable {  // immutable after init
   private let head: UInt32
   private let fixedLength: Int
 
-  /// Prepares a condition; nil where it is about more than numbers.
+  /// Prepares a condition; nil if it tests other types than numbers and dates.
   init?(_ program: PredicateProgram, in layout: RowLayout) {
     var made: [Test] = []
     for test in program.comparisons {
@@ -60,7 +60,7 @@ final class PackedCondition: @unchecked Sendable {  // immutable after init
 
   deinit { tests.deallocate() }
 
-  /// Checks as much of a row as the condition takes, and decides about it.
+  /// Checks the fixed part of a row and evaluates the condition.
   @inline(__always)
   func decide(_ row: UnsafeRawBufferPointer) -> Decision {
     guard row.count >= fixedLength, let base = row.baseAddress,
@@ -89,6 +89,6 @@ final class PackedCondition: @unchecked Sendable {  // immutable after init
       }
       number = test.pointee.outcomes & outcome != 0 ? test.pointee.whenTrue : test.pointee.whenFalse
     }
-    return number == PredicateProgram.isTrue ? .fits : .fails
+    return number == PredicateProgram.isTrue ? .matches : .fails
   }
 }

@@ -1,54 +1,54 @@
 package import PersistenceDriver
 
-/// Where each field of a declared schema lies in the packed rows of the stored one.
+/// The layout of a stored schema's packed rows, indexed by the fields of a declared schema.
 ///
-/// The two may name their fields in another order; positions are always those of the declared schema.
+/// The two schemas may order their fields differently; positions always refer to the declared schema.
 package final class RowLayout: @unchecked Sendable {  // immutable after init
-  /// How a field that is not nil is written.
+  /// The encoding of a field that is not nil.
   enum Form: UInt8 {
     /// Eight bytes.
     case word
-    /// The place where it ends in the variable part.
+    /// The offset of its end in the variable part.
     case variable
     /// One byte.
     case bool
     /// Sixteen bytes.
     case uuid
-    /// Not at all.
+    /// No bytes.
     case none
   }
 
-  /// Where a field lies.
+  /// The location of a field.
   struct Slot {
-    /// The tag of its cells that are not nil.
+    /// The tag of cells that are not nil.
     let tag: RowCell.Tag
     let form: Form
     let isOptional: Bool
     let nilBit: UInt8
     let nilByte: Int32
-    /// Where its value, or the place where it ends, stands in the row.
+    /// The offset of its value, or of its end offset, in the row.
     let offset: Int32
-    /// Where it stands where the field of variable length before it ends; 0 where there is none.
+    /// The offset of the end offset of the previous variable field; 0 if there is none.
     let previousEnd: Int32
   }
 
-  /// How many fields there are.
+  /// The number of fields.
   let count: Int
   /// The slots by declared position.
   let slots: UnsafeMutablePointer<Slot>
   /// The declared positions in the order of the stored schema.
   let storedOrder: UnsafeMutablePointer<Int32>
   let storedCount: Int
-  /// Where the variable part begins.
+  /// The offset of the variable part.
   let fixedLength: Int
-  /// Whether there are fields of variable length.
+  /// Whether the schema has fields of variable length.
   let hasVariable: Bool
-  /// What every row begins with.
+  /// The first four bytes of every row.
   let head: UInt32
   /// The declared schema.
   package let schema: ModelSchema
 
-  /// Prepares the layout of a stored schema for a declared one that is compatible with it.
+  /// Computes the layout of a stored schema for a compatible declared one.
   package init(stored: ModelSchema, declared: ModelSchema, revision: UInt16 = 1) {
     schema = declared
     head = UInt32(PackedRow.format) | UInt32(revision) << 16
@@ -100,5 +100,116 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
     case .uuid: .uuid
     case .null: .none
     }
+  }
+}
+
+/// The byte format of a record.
+///
+/// ```
+/// 0      format, 2
+/// 1      flags, 0
+/// 2..<4  the revision of the writer's schema, little-endian
+/// 4..<8  the checksum of the variable part, little-endian
+/// 8..<12 the checksum of the fixed part, the bytes before it and the row's length, little-endian
+/// 12...  the fixed part: one bit for each field, set if it is nil;
+///        then for each field, 1 byte for a Bool, 8 for a number or date, 16 for a UUID, and for all others
+///        4 bytes with its end offset in the variable part
+///        the variable part
+/// ```
+///
+/// Fields have the order of the stored schema, numbers are little-endian, and nil fields are zero. The schema
+/// determines every offset, so a field is decoded without reading others. Two checksums allow a reader of
+/// numbers to verify them without reading the texts.
+enum PackedRow {
+  static let format: UInt8 = 2
+  static let headerLength = 12
+  static let variableChecksum = 4
+  static let fixedChecksum = 8
+
+  // Arbitrary odd constants with about as many ones as zeros in every byte.
+  private static let first: UInt64 = 0x9A6D_35C3_5AA9_C655
+  private static let second: UInt64 = 0xD3A5_695C_B12E_3A97
+  private static let third: UInt64 = 0x6C4B_D295_E359_1DA3
+
+  /// The checksum of everything before the variable part, and of the row's length.
+  @inline(__always)
+  static func fixedChecksum(_ row: UnsafeRawPointer, fixedLength: Int, count: Int) -> UInt32 {
+    let seed = word(row, 0) ^ (UInt64(truncatingIfNeeded: count) &* third)
+    return checksum(row + headerLength, fixedLength &- headerLength, seed: seed)
+  }
+
+  /// Whether bytes, at least as many as the fixed part, have the row's head and a valid checksum.
+  @inline(__always)
+  static func isFixedPartSound(_ row: UnsafeRawPointer, head: UInt32, fixedLength: Int, count: Int) -> Bool {
+    row.loadUnaligned(as: UInt32.self).littleEndian == head
+      && row.loadUnaligned(fromByteOffset: fixedChecksum, as: UInt32.self).littleEndian
+        == fixedChecksum(row, fixedLength: fixedLength, count: count)
+  }
+
+  /// The checksum of the variable part.
+  @inline(__always)
+  static func variableChecksum(_ row: UnsafeRawPointer, fixedLength: Int, count: Int) -> UInt32 {
+    checksum(row + fixedLength, count &- fixedLength, seed: third)
+  }
+
+  /// The checksum of other data than rows.
+  static func checksum(of bytes: [UInt8]) -> UInt32 {
+    bytes.withUnsafeBytes { bytes in
+      bytes.baseAddress.map { checksum($0, bytes.count, seed: second) } ?? 0
+    }
+  }
+
+  /// A checksum that multiplies sixteen bytes at a time and folds both halves of the product.
+  ///
+  /// It detects damage; it does not protect against forgery.
+  @inline(__always)
+  private static func checksum(_ bytes: UnsafeRawPointer, _ count: Int, seed: UInt64) -> UInt32 {
+    var state = product(seed ^ first, UInt64(truncatingIfNeeded: count) ^ second)
+    var index = 0
+    if count > 64 {
+      // Two chains hide the latency of the multiplication.
+      var other = state ^ third
+      while index &+ 32 < count {
+        state = product(word(bytes, index) ^ first, word(bytes, index &+ 8) ^ state)
+        other = product(word(bytes, index &+ 16) ^ second, word(bytes, index &+ 24) ^ other)
+        index &+= 32
+      }
+      state = state &+ other
+    }
+    while index &+ 16 < count {
+      state = product(word(bytes, index) ^ first, word(bytes, index &+ 8) ^ state)
+      index &+= 16
+    }
+    // The rest: the last sixteen bytes, which may overlap those before, or all bytes if there are fewer.
+    let (low, high) = last(bytes, count)
+    state = product(low ^ second, high ^ state)
+    return UInt32(truncatingIfNeeded: state ^ state >> 32)
+  }
+
+  @inline(__always)
+  private static func last(_ bytes: UnsafeRawPointer, _ count: Int) -> (UInt64, UInt64) {
+    if count >= 16 { return (word(bytes, count &- 16), word(bytes, count &- 8)) }
+    if count >= 8 { return (word(bytes, 0), word(bytes, count &- 8)) }
+    if count >= 4 { return (half(bytes, 0), half(bytes, count &- 4)) }
+    guard count > 0 else { return (0, 0) }
+    let (head, middle) = (bytes.load(as: UInt8.self), bytes.load(fromByteOffset: count / 2, as: UInt8.self))
+    let tail = bytes.load(fromByteOffset: count &- 1, as: UInt8.self)
+    return (UInt64(head) | UInt64(middle) << 8, UInt64(tail))
+  }
+
+  @inline(__always)
+  private static func word(_ base: UnsafeRawPointer, _ index: Int) -> UInt64 {
+    base.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
+  }
+
+  @inline(__always)
+  private static func half(_ base: UnsafeRawPointer, _ index: Int) -> UInt64 {
+    UInt64(base.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian)
+  }
+
+  @inline(__always)
+  private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    let product = left.multipliedFullWidth(by: right)
+    return product.high ^ product.low
   }
 }

@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// The index entries that a write takes away and adds, made before anything is written.
+/// The index entries that a write removes and adds, computed before anything is written.
 struct IndexChange {
   private struct Entry {
     var key: [UInt8]
@@ -13,15 +13,15 @@ struct IndexChange {
   private let binding: ModelBinding
   private let form: KeyForm
 
-  /// The change that replaces a record, or adds one.
+  /// The change for a record that is replaced or inserted.
   ///
   /// - Parameters:
   ///   - binding: The model.
-  ///   - old: The record that is replaced; nil where there is none.
+  ///   - old: The replaced record; nil if there is none.
   ///   - new: The new row.
   ///   - storedKey: The stored key of both.
-  ///   - writer: The store, for the check of unique indexes.
-  ///   - location: The store, for messages.
+  ///   - writer: The store, which is checked for unique violations.
+  ///   - location: The store's location, for messages.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``.
   init(
     _ binding: ModelBinding, old: ByteEntry?, new: borrowing Row, storedKey: UnsafeRawBufferPointer,
@@ -29,13 +29,13 @@ struct IndexChange {
   ) throws {
     self.binding = binding
     form = .entries(longest: writer.longestKey)
-    let key = writer.workspace.takeBuffer()
-    let other = writer.workspace.takeBuffer()
-    let row = writer.workspace.takeRow(binding.layout.count)
+    let key = writer.workspace.acquireBuffer()
+    let other = writer.workspace.acquireBuffer()
+    let row = writer.workspace.acquireRow(binding.layout.count)
     defer {
-      writer.workspace.giveBack(key)
-      writer.workspace.giveBack(other)
-      writer.workspace.giveBack(row)
+      writer.workspace.release(key)
+      writer.workspace.release(other)
+      writer.workspace.release(row)
     }
     if let old {
       try RecordAccess(binding, writer, location: location).fill(row, from: old, only: binding.entryPositions)
@@ -63,20 +63,20 @@ struct IndexChange {
       if isCut { other.append(storedKey) } else { IndexEntry.append(split: split, to: other) }
       added.append(Entry(key: key.array, value: other.array))
     }
-    // Looked for at the end: the store may write what it has kept back before it looks, and then the old record's bytes
-    // may be others.
+    // Checked last: the store may flush buffered writes before it reads, which invalidates the old record's
+    // bytes.
     for claim in claims { try require(claim, new, storedKey, writer, location) }
   }
 
-  /// The change that takes a record away.
+  /// The change for a record that is deleted.
   init(removing old: ByteEntry, _ binding: ModelBinding, _ writer: any ByteWriter, location: String) throws {
     self.binding = binding
     form = .entries(longest: writer.longestKey)
-    let key = writer.workspace.takeBuffer()
-    let row = writer.workspace.takeRow(binding.layout.count)
+    let key = writer.workspace.acquireBuffer()
+    let row = writer.workspace.acquireRow(binding.layout.count)
     defer {
-      writer.workspace.giveBack(key)
-      writer.workspace.giveBack(row)
+      writer.workspace.release(key)
+      writer.workspace.release(row)
     }
     try RecordAccess(binding, writer, location: location).fill(row, from: old, only: binding.entryPositions)
     for index in binding.indexes {
@@ -101,25 +101,25 @@ struct IndexChange {
     }
   }
 
-  /// Values that no other record may have.
+  /// Values of a unique index that no other record may have.
   private struct Claim {
     let index: ModelBinding.Index
-    /// What the full keys of entries with these values begin with.
+    /// The common prefix of the full keys of entries with these values.
     let values: [UInt8]
   }
 
-  /// Makes sure that no other record has the same values in a unique index.
+  /// Throws if another record has the same values in a unique index.
   private func require(
     _ claim: Claim, _ new: borrowing Row, _ storedKey: UnsafeRawBufferPointer, _ writer: any ByteWriter,
     _ location: String
   ) throws {
-    let prefix = writer.workspace.takeBuffer()
-    let holder = writer.workspace.takeBuffer()
-    let cursor = try writer.takeCursor(in: .indexes)
+    let prefix = writer.workspace.acquireBuffer()
+    let holder = writer.workspace.acquireBuffer()
+    let cursor = try writer.acquireCursor(in: .indexes)
     defer {
-      writer.giveBack(cursor)
-      writer.workspace.giveBack(prefix)
-      writer.workspace.giveBack(holder)
+      writer.release(cursor)
+      writer.workspace.release(prefix)
+      writer.workspace.release(holder)
     }
     prefix.append(claim.values)
     form.storeEntryPrefix(prefix)
@@ -137,11 +137,57 @@ struct IndexChange {
           ).at(location: location)
         }
       } else if claim.values.count != form.runLength {
-        // Entries that go on otherwise are of longer values and stand behind those of these; but where a cut key has
-        // room for just these values, digests of other ones may stand among them.
+        // Entries with another continuation have longer values and sort after these. In a cut key with room
+        // for exactly these values, digests of other values may come between.
         return
       }
       next = try cursor.next()
+    }
+  }
+}
+
+/// The index entries of a new record, encoded before the record is written and stored after it.
+///
+/// A row with a value that cannot be encoded is thus rejected without effect. One instance serves all records
+/// of a transaction, so a record allocates nothing.
+final class NewEntries {
+  private struct Slice {
+    var start: Int
+    var keyCount: Int
+    var count: Int
+  }
+
+  private let bytes = ByteBuffer(capacity: 1024)
+  private let key = ByteBuffer()
+  @exclusivity(unchecked) private var slices: [Slice] = []
+
+  /// Encodes the entries of a row.
+  ///
+  /// - Throws: ``PersistenceError`` if a value has no encoding.
+  func prepare(
+    _ row: borrowing Row, _ binding: ModelBinding, storedKey: UnsafeRawBufferPointer, _ form: KeyForm
+  ) throws {
+    bytes.clear()
+    slices.removeAll(keepingCapacity: true)
+    for index in binding.indexes {
+      key.clear()
+      let split = try binding.appendEntry(of: row, in: index, to: key)
+      let isCut = form.storeEntryKey(key, split: split)
+      let start = bytes.count
+      bytes.append(key.bytes)
+      if isCut { bytes.append(storedKey) } else { IndexEntry.append(split: split, to: bytes) }
+      slices.append(Slice(start: start, keyCount: key.count, count: bytes.count - start))
+    }
+  }
+
+  /// Writes the encoded entries.
+  func write(to writer: any ByteWriter) throws {
+    for slice in slices {
+      let entry = bytes.bytes[slice.start..<slice.start + slice.count]
+      let split = slice.start + slice.keyCount
+      try writer.put(
+        UnsafeRawBufferPointer(rebasing: entry[..<split]), UnsafeRawBufferPointer(rebasing: entry[split...]),
+        in: .indexes)
     }
   }
 }

@@ -1,8 +1,7 @@
 package import PersistenceDriver
-import PersistencePlanner
 
 extension KeyValueTransaction {
-  /// What a write expects of the key.
+  /// Whether a write requires its key to exist.
   private enum Expectation {
     case absent
     case present
@@ -31,7 +30,7 @@ extension KeyValueTransaction {
     try binding.appendKey(of: row, to: stored)
     KeyForm.records(longest: writer.longestKey).storeRecordKey(stored)
     if !binding.hasUniqueIndex, expectation != .present {
-      // One descent where the record is new, which is the common case.
+      // The common case of a new record takes a single descent of the tree.
       if !binding.indexes.isEmpty {
         try newEntries.prepare(
           row, binding, storedKey: stored.bytes, .entries(longest: writer.longestKey))
@@ -71,7 +70,7 @@ extension KeyValueTransaction {
     _ row: borrowing Row, _ binding: ModelBinding, _ key: UnsafeRawBufferPointer, _ length: Int,
     isReplacing: Bool
   ) throws -> Bool {
-    // Closures cannot capture a borrowed row, so failing is handled here.
+    // Closures cannot capture a borrowed row, so errors are handled here.
     changed()
     do {
       let buffer = try writer.reserve(key, count: length, in: .records, isReplacing: isReplacing)
@@ -87,8 +86,8 @@ extension KeyValueTransaction {
     try requireOpen()
     try key.validate(for: schema)
     guard let binding = try changingBinding(schema) else { return false }
-    let stored = writer.workspace.takeBuffer()
-    defer { writer.workspace.giveBack(stored) }
+    let stored = writer.workspace.acquireBuffer()
+    defer { writer.workspace.release(stored) }
     try binding.appendKey(key, to: stored)
     KeyForm.records(longest: writer.longestKey).storeRecordKey(stored)
     return try delete(stored: stored.bytes, binding)
@@ -113,13 +112,13 @@ extension KeyValueTransaction {
   package func delete(_ request: FetchRequest) throws -> Int {
     try requireOpen()
     guard let binding = try changingBinding(request.schema), request.limit != 0 else { return 0 }
-    try settleCounts()
+    try flushCounts()
     let query = try PreparedQuery(
       request, binding, writer, location: store.location, needs: .keys(of: request))
     return try delete(query)
   }
 
-  /// Deletes the rows that a query finds.
+  /// Deletes the rows of a query.
   func delete(_ query: PreparedQuery) throws -> Int {
     let binding = query.binding
     let keys = try query.storedKeys(writer)
@@ -141,5 +140,76 @@ extension KeyValueTransaction {
     }
     try count(-removed, in: binding)
     return removed
+  }
+}
+
+extension KeyValueTransaction {
+  package func update(_ request: UpdateRequest) throws -> Int {
+    try requireOpen()
+    guard let binding = try changingBinding(request.rows.schema), request.rows.limit != 0 else { return 0 }
+    try flushCounts()
+    let query = try PreparedQuery(
+      request.rows, binding, writer, location: store.location, needs: .keys(of: request.rows))
+    return try update(request, query)
+  }
+
+  /// Updates the rows of a query.
+  func update(_ request: UpdateRequest, _ query: PreparedQuery) throws -> Int {
+    let binding = query.binding
+    let keys = try query.storedKeys(writer)
+    guard keys.count > 0 else { return 0 }
+    let change = FieldChange(request, binding)
+    guard change.canCollide else {
+      try self.change(keys, change, binding)
+      return keys.count
+    }
+    // Only a unique violation can stop the update half way; the nested transaction then rolls it back.
+    try nested { try self.change(keys, change, binding) }
+    return keys.count
+  }
+
+  private func change(_ keys: StoredKeys, _ change: FieldChange, _ binding: ModelBinding) throws {
+    let row = writer.workspace.acquireRow(binding.layout.count)
+    defer { writer.workspace.release(row) }
+    let access = RecordAccess(binding, writer, location: store.location)
+    for index in 0..<keys.count {
+      try keys.withKey(at: index) { key in
+        guard let old = try writer.value(of: key, in: .records) else {
+          throw PersistenceError.damaged("a record to update is missing")
+            .at(model: binding.declared.name, location: store.location)
+        }
+        let record = ByteEntry(key: key, value: old)
+        try access.read(record, row) { _ in }
+        for (position, value) in change.values { row.set(value, at: position) }
+        try row.withRow { row in
+          let length = try binding.layout.packedLength(of: row)
+          if change.touchesIndexes {
+            let entries = try IndexChange(
+              binding, old: record, new: row, storedKey: key, writer, location: store.location)
+            try attempt { try entries.apply(to: writer) }
+          }
+          _ = try put(row, binding, key, length, isReplacing: true)
+        }
+      }
+    }
+  }
+}
+
+/// The assignments of an update by declared position, and the indexes that they affect.
+private struct FieldChange {
+  let values: [(Int, PersistentValue)]
+  /// Whether the update sets a field of an index.
+  let touchesIndexes: Bool
+  /// Whether the update sets a field of a unique index.
+  let canCollide: Bool
+
+  init(_ request: UpdateRequest, _ binding: ModelBinding) {
+    values = request.assignments.compactMap { assignment in
+      binding.declared.position(of: assignment.field).map { ($0, assignment.value) }
+    }
+    let set = Set(values.map { $0.0 })
+    let touched = binding.indexes.filter { !set.isDisjoint(with: $0.positions) }
+    touchesIndexes = !touched.isEmpty
+    canCollide = touched.contains { $0.schema.isUnique }
   }
 }

@@ -1,9 +1,9 @@
 import PersistenceDriver
 
-/// Lends the writer of a transaction to results, as long as nothing is written.
+/// Gives results access to a transaction's writer until the next write.
 ///
-/// A result of a transaction shows uncommitted state, of which there is no snapshot: it is valid until the next
-/// write, and says so rather than show something else.
+/// A result of a transaction shows uncommitted state, of which there is no snapshot. It is valid until the
+/// next write, and throws after it.
 final class TransactionSource: @unchecked Sendable {  // used by the transaction's thread only
   private let writer: any ByteWriter
   @exclusivity(unchecked) private var isOpen = true
@@ -15,7 +15,7 @@ final class TransactionSource: @unchecked Sendable {  // used by the transaction
 
   func end() { isOpen = false }
 
-  /// The state between two writes.
+  /// The transaction's state between two writes.
   final class View: ByteSource, @unchecked Sendable {  // used by the transaction's thread only
     private let source: TransactionSource
     private let generation: UInt64
@@ -27,12 +27,11 @@ final class TransactionSource: @unchecked Sendable {  // used by the transaction
 
     func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result {
       try requireValid()
-      let result = try body(GuardedReader(self, source.writer))
-      return result
+      return try body(GuardedReader(self, source.writer))
     }
 
     func requireValid() throws {
-      guard source.isOpen else { throw PersistenceError.closed("the transaction that a result belongs to") }
+      guard source.isOpen else { throw PersistenceError.closed("the transaction of a result") }
       guard source.generation == generation else {
         throw PersistenceError.closed("a result of a transaction, after a write of the same transaction,")
       }
@@ -40,8 +39,7 @@ final class TransactionSource: @unchecked Sendable {  // used by the transaction
   }
 }
 
-/// A transaction's reader for one result: it refuses to go on where the closure that rows are lent to has
-/// written.
+/// A transaction's reader for one result; throws if the caller's closure has written to the transaction.
 private final class GuardedReader: ByteReader {
   private let view: TransactionSource.View
   private let writer: any ByteWriter
@@ -54,19 +52,19 @@ private final class GuardedReader: ByteReader {
   var longestKey: Int { writer.longestKey }
   var version: Int { writer.version }
   var workspace: KeyValueWorkspace { writer.workspace }
-  var lendsCopies: Bool { true }
+  var copiesRows: Bool { true }
 
   func value(of key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> UnsafeRawBufferPointer? {
     try view.requireValid()
     return try writer.value(of: key, in: space)
   }
 
-  func takeCursor(in space: ByteSpace) throws -> any ByteCursor {
-    GuardedCursor(view, try writer.takeCursor(in: space))
+  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor {
+    GuardedCursor(view, try writer.acquireCursor(in: space))
   }
 
-  func giveBack(_ cursor: any ByteCursor) {
-    if let guarded = cursor as? GuardedCursor { writer.giveBack(guarded.cursor) }
+  func release(_ cursor: any ByteCursor) {
+    if let guarded = cursor as? GuardedCursor { writer.release(guarded.cursor) }
   }
 }
 

@@ -10,7 +10,7 @@ extension DeclarationMistake {
   }
 
   static func staticKey(_ property: String) -> Self {
-    Self("staticKey", "the primary key '\(property)' is static; every model needs a key of its own")
+    Self("staticKey", "the primary key '\(property)' is static; a key is an instance property")
   }
 
   static func optionalKey(_ property: String) -> Self {
@@ -24,7 +24,7 @@ extension DeclarationMistake {
   static func redundantKeyIndex(_ marker: Marker, _ property: String) -> Self {
     Self(
       "redundantKeyIndex",
-      "\(marker.spelling) adds nothing: '\(property)' is the primary key, which is unique and indexed",
+      "\(marker.spelling) has no effect: '\(property)' is the primary key, which is unique and indexed",
       severity: .warning)
   }
 }

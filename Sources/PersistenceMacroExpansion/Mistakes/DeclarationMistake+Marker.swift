@@ -35,6 +35,6 @@ extension DeclarationMistake {
 
   static let fieldNameNotLiteral = Self(
     "fieldNameNotLiteral",
-    "the stored name is read when the macro runs: write it as one string literal, without "
+    "the macro reads the stored name from source: write one string literal without "
       + "escapes")
 }

@@ -8,7 +8,7 @@ extension DeclarationMistake {
   static func constant(_ property: String) -> Self {
     Self(
       "constant",
-      "'\(property)' is a constant with a value: what is stored could not be read back; make it a variable, or "
+      "'\(property)' is a constant with a value, so a stored value could not be read back; make it a variable, or "
         + "mark it @Transient")
   }
 
@@ -22,7 +22,7 @@ extension DeclarationMistake {
   static func nestedOptional(_ property: String) -> Self {
     Self(
       "nestedOptional",
-      "'\(property)' cannot be stored: of an optional inside an optional, a stored nil could be either")
+      "'\(property)' cannot be stored: a stored nil of a nested optional would be ambiguous")
   }
 
   static func unstorable(_ property: String, _ reason: String) -> Self {
@@ -32,28 +32,28 @@ extension DeclarationMistake {
   static func lazyProperty(_ property: String) -> Self {
     Self(
       "lazyProperty",
-      "'\(property)' is lazy, so reading it for a store would change it; mark it @Transient, or compute it")
+      "'\(property)' is lazy, so storing it would initialize it; mark it @Transient, or make it computed")
   }
 
   static func reference(_ property: String, _ modifier: String) -> Self {
     Self(
-      "reference", "'\(property)' is a \(modifier) reference, which no store can keep; mark it @Transient")
+      "reference", "'\(property)' is a \(modifier) reference, which cannot be stored; mark it @Transient")
   }
 
   static func wrapper(_ property: String, _ attribute: String) -> Self {
     Self(
       "wrapper",
-      "\(attribute) puts another type behind '\(property)', which is not seen here; store a plain property, or "
+      "\(attribute) puts another type behind '\(property)', which the macro cannot see; store a plain property, or "
         + "mark it @Transient")
   }
 
   static let tuplePattern = Self(
-    "tuplePattern", "properties declared as a tuple cannot be stored; declare each on its own")
+    "tuplePattern", "properties declared as a tuple cannot be stored; declare each separately")
 
   static func transientWithoutValue(_ property: String) -> Self {
     Self(
       "transientWithoutValue",
-      "@Transient '\(property)' is not in the store, so a fetched model needs a value for it; give it one here"
+      "@Transient '\(property)' is not stored, so a fetched model needs a value for it; add a default value"
     )
   }
 }

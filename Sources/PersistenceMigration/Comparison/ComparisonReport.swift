@@ -1,74 +1,74 @@
-/// What comparing two stores found.
+/// The result of a comparison of two stores.
 public struct ComparisonReport: Sendable, Hashable, Codable {
-  /// Where a model is.
+  /// The stores that have a model.
   public enum Presence: String, Sendable, Hashable, Codable {
-    /// In the left store only.
+    /// Only the left store.
     case onlyLeft = "-"
-    /// In the right store only.
+    /// Only the right store.
     case onlyRight = "+"
-    /// In both.
+    /// Both stores.
     case both = "="
   }
 
-  /// What one side holds of a model.
+  /// One store's records of a model.
   public struct Side: Sendable, Hashable, Codable {
-    /// How many records there are.
+    /// The number of records.
     public var count: Int
-    /// Their digest.
+    /// The digest of the records.
     public var digest: ContentDigest
   }
 
-  /// What comparing one model found.
+  /// The result for one model.
   public struct Model: Sendable, Hashable, Codable {
     /// The model's name.
     public var name: String
-    /// Where it is.
+    /// The stores that have the model.
     public var presence: Presence
-    /// How the schemas differ, line by line, where the model is in both.
+    /// The differences between the schemas, one per line, if both stores have the model.
     public var schemaDifferences: [String] = []
-    /// What the left store holds; nil where the model is not there.
+    /// The left store's records; nil if it lacks the model.
     public var left: Side?
-    /// What the right store holds; nil where the model is not there.
+    /// The right store's records; nil if it lacks the model.
     public var right: Side?
-    /// How many records are alike in both.
+    /// The number of equal records.
     public var unchanged = 0
-    /// How many records are in the left store only.
+    /// The number of records that exist only in the left store.
     public var onlyLeft = 0
-    /// How many records are in the right store only.
+    /// The number of records that exist only in the right store.
     public var onlyRight = 0
-    /// How many records are in both, with other values.
+    /// The number of records with different values.
     public var changed = 0
-    /// Whether records could be told apart by key: not where the two primary keys differ.
+    /// Whether records were compared by key; false if the primary keys differ.
     public var isComparedByKey = false
-    /// The first differences, no more than were asked for.
+    /// The first differences, up to the requested limit.
     public var differences: [RecordDifference] = []
 
-    /// Whether the right store has all of the left one's fields, of the same kinds.
+    /// Whether the right store has all fields of the left one, with the same kinds.
     public var hasAllFields = false
 
-    /// Whether the right store holds all that the left one does; it may hold more.
+    /// Whether the right store holds every record of the left one; it may hold more.
     public var isContained: Bool {
       presence == .onlyRight
         || (presence == .both && hasAllFields && onlyLeft == 0 && changed == 0
           && (isComparedByKey || left == right))
     }
 
-    /// Whether the model is in both stores, declared alike, with the same records.
+    /// Whether both stores have the model with equal schemas and equal records.
     public var isEqual: Bool {
       presence == .both && schemaDifferences.isEmpty && left == right && onlyLeft == 0 && onlyRight == 0
         && changed == 0
     }
 
-    /// How many records differ.
+    /// The number of differing records.
     public var differenceCount: Int { onlyLeft + onlyRight + changed }
   }
 
-  /// The models of both stores, in the order of their names' bytes.
+  /// The results by model, sorted by the bytes of the models' names.
   public var models: [Model]
 
-  /// Whether the right store holds all that the left one does; it may hold more.
+  /// Whether the right store holds every record of the left one; it may hold more.
   public var isContained: Bool { models.allSatisfy(\.isContained) }
 
-  /// Whether the two stores hold the same.
+  /// Whether the stores are equal.
   public var isEqual: Bool { models.allSatisfy(\.isEqual) }
 }

@@ -1,7 +1,6 @@
 import PersistenceDriver
 
-/// The comparison of one model whose records stand in another order on the other side, since their keys are converted
-/// on the way: each record is looked up by its key there.
+/// The comparison of one model by lookups, for converted keys that change the order of the records.
 struct LookupComparison {
   private let schema: ModelSchema
   private let left: any StorageReader
@@ -19,22 +18,22 @@ struct LookupComparison {
 
   /// Compares.
   ///
-  /// What is in the right store only is counted and not named: nothing on the left says its keys.
+  /// Counts records that exist only in the right store, but cannot name their keys.
   func run(_ progress: (MigrationProgress) throws -> Void) throws -> ComparisonReport.Model {
     var model = ComparisonReport.Model(name: schema.name, presence: .both)
     model.isComparedByKey = true
     model.hasAllFields = true
     let digester = RecordDigester(schema)
     let total = try left.count(try FetchRequest(schema))
-    // What is passed over counts as read there: it is no record here.
+    // The content's count includes skipped records.
     var records = 0
-    let content = try StoreContent.read(
+    let content = try ModelContent.read(
       schema, from: left, total: total, phase: .comparing,
       also: { row in
         records += 1
         try compare(row, digester, &model)
       }, progress)
-    let other = try StoreContent.read(
+    let other = try ModelContent.read(
       schema, from: right, total: try right.count(try FetchRequest(schema)), phase: .comparing, progress)
     model.left = ComparisonReport.Side(count: records, digest: content.digest)
     model.right = ComparisonReport.Side(count: other.count, digest: other.digest)

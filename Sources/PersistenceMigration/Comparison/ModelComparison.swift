@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// The comparison of one model that two stores have.
+/// The comparison of one model that exists in both stores.
 struct ModelComparison {
   private let leftSchema: ModelSchema
   private let rightSchema: ModelSchema
@@ -8,7 +8,7 @@ struct ModelComparison {
   private let rightReader: any StorageReader
   private let differenceLimit: Int
 
-  /// The names of the fields that both have; nil where all of them are.
+  /// The names of the common fields; nil if both sides have the same fields.
   private let shared: Set<StoredName>?
 
   init(
@@ -23,7 +23,7 @@ struct ModelComparison {
     shared = leftNames == rightNames ? nil : leftNames.intersection(rightNames)
   }
 
-  /// Whether both primary keys are the same fields of the same kinds, so that records meet in one order.
+  /// Whether both primary keys have the same fields of the same kinds, so that both sides have the same order.
   private var hasOneKey: Bool {
     leftSchema.key.map(StoredName.init) == rightSchema.key.map(StoredName.init)
       && leftSchema.keyPositions.map { leftSchema.fields[$0].kind }
@@ -32,7 +32,7 @@ struct ModelComparison {
 
   func run(_ progress: (MigrationProgress) throws -> Void) throws -> ComparisonReport.Model {
     var model = ComparisonReport.Model(name: leftSchema.name, presence: .both)
-    model.schemaDifferences = leftSchema.differences(from: rightSchema).map(Self.inComparison)
+    model.schemaDifferences = leftSchema.differences(from: rightSchema).map(Self.comparisonText)
     model.isComparedByKey = hasOneKey
     model.hasAllFields = leftSchema.fields.allSatisfy { rightSchema.field(named: $0.name) == $0 }
     if hasOneKey {
@@ -44,8 +44,8 @@ struct ModelComparison {
     return model
   }
 
-  /// A line of ``ModelSchema/differences(from:)`` in words that fit two stores.
-  private static func inComparison(_ line: String) -> String {
+  /// Rewrites a line of ``ModelSchema/differences(from:)`` for a comparison of two stores.
+  private static func comparisonText(_ line: String) -> String {
     line.replacing("not in the store", with: "not in the right store")
       .replacing("in the store, not declared", with: "in the right store only")
       .replacing("declared as", with: "left").replacing("stored as", with: "right")
@@ -57,7 +57,7 @@ struct ModelComparison {
     _ schema: ModelSchema, _ reader: any StorageReader, _ progress: (MigrationProgress) throws -> Void
   ) throws -> ComparisonReport.Side {
     let total = try reader.count(try FetchRequest(schema))
-    let content = try StoreContent.read(schema, from: reader, total: total, phase: .comparing, progress)
+    let content = try ModelContent.read(schema, from: reader, total: total, phase: .comparing, progress)
     return ComparisonReport.Side(count: content.count, digest: content.digest)
   }
 

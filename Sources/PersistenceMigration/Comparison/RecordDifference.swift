@@ -1,31 +1,81 @@
 public import PersistenceDriver
 
-/// How one record differs between two stores.
+/// A record that differs between two stores.
 public struct RecordDifference: Sendable, Hashable, Codable {
-  /// In what way.
+  /// A kind of difference.
   public enum Kind: String, Sendable, Hashable, Codable {
-    /// The record is in the left store only.
+    /// The record exists only in the left store.
     case onlyLeft = "-"
-    /// The record is in the right store only.
+    /// The record exists only in the right store.
     case onlyRight = "+"
-    /// The record is in both, with other values.
+    /// The record exists in both stores with different values.
     case changed = "*"
   }
 
-  /// One field with other values, shortened to what shows the difference.
+  /// A field with different values, shortened to the part that differs.
   public struct Field: Sendable, Hashable, Codable {
     /// The field's stored name.
     public var name: String
-    /// What the left store holds.
+    /// The value in the left store.
     public var left: String
-    /// What the right store holds.
+    /// The value in the right store.
     public var right: String
   }
 
-  /// In what way the record differs.
+  /// The kind of difference.
   public var kind: Kind
   /// The record's primary key.
   public var key: RecordKey
-  /// The fields with other values, where the record is in both stores.
+  /// The fields with different values, if the record exists in both stores.
   public var fields: [Field]
+}
+
+extension RecordDifference {
+  /// The common fields in which two records differ.
+  static func fields(
+    _ left: borrowing Row, _ leftSchema: ModelSchema, _ right: borrowing Row, _ rightSchema: ModelSchema
+  ) throws -> [Field] {
+    var fields: [Field] = []
+    for (position, field) in leftSchema.fields.enumerated() {
+      guard let other = rightSchema.position(of: field.name) else { continue }
+      let (first, second) = (left[position], right[other])
+      guard first.tag != second.tag || RowCell.compare(first, second) != 0 else { continue }
+      let shown = try CellDifference.texts(first, second)
+      fields.append(Field(name: field.name, left: shown.left, right: shown.right))
+    }
+    return fields
+  }
+}
+
+/// Shortens two values to the part in which they differ.
+private enum CellDifference {
+  private static let limit = 80
+
+  static func texts(_ left: RowCell, _ right: RowCell) throws -> (left: String, right: String) {
+    let start = firstDifference(left, right)
+    return (try text(left, from: start), try text(right, from: start))
+  }
+
+  /// The offset of the first different byte of two text, byte or document values; 0 otherwise.
+  private static func firstDifference(_ left: RowCell, _ right: RowCell) -> Int {
+    guard left.tag == right.tag else { return 0 }
+    let (first, second) = (left.borrowedBytes, right.borrowedBytes)
+    var position = 0
+    while position < min(first.count, second.count), first[position] == second[position] { position += 1 }
+    return position
+  }
+
+  private static func text(_ cell: RowCell, from difference: Int) throws -> String {
+    switch cell.tag {
+    case .text, .bytes, .document: break
+    default: return try cell.value().description
+    }
+    let bytes = cell.borrowedBytes
+    guard bytes.count > limit else { return try cell.value().description }
+    let start = max(0, min(difference - limit / 4, bytes.count - limit))
+    let part = Array(bytes[start..<min(bytes.count, start + limit)])
+    let shown: PersistentValue =
+      cell.tag == .bytes ? .bytes(part) : .text(String(decoding: part, as: UTF8.self))
+    return "\(start > 0 ? "…" : "")\(shown)… (\(bytes.count) bytes, from byte \(start))"
+  }
 }

@@ -1,11 +1,11 @@
 import PersistenceDriver
 
-/// The records of a model in the order of their keys, as keys and digests, read a page at a time.
+/// The keys and digests of a model's records in key order, read page by page.
 struct RecordStream {
-  /// What is known of a record without holding it.
+  /// The key and digest of a record.
   struct Entry {
     let key: RecordKey
-    /// The digest over the fields that both sides have.
+    /// The digest over the common fields.
     let shared: RecordDigest
   }
 
@@ -18,16 +18,16 @@ struct RecordStream {
   private var isFinished = false
   private var size = PageSize()
 
-  /// How many records have been read, and their digest over all fields.
-  private(set) var content = StoreContent()
+  /// The number of records read, and their digest over all fields.
+  private(set) var content = ModelContent()
 
-  /// Begins to read.
+  /// Creates a stream.
   ///
   /// - Parameters:
   ///   - schema: The model.
-  ///   - reader: Where it is read.
-  ///   - shared: The fields that both sides have, where they do not have the same ones.
-  /// - Throws: ``PersistenceError`` where the model cannot be read.
+  ///   - reader: The store.
+  ///   - shared: The names of the common fields; nil if both sides have the same fields.
+  /// - Throws: ``PersistenceError`` if the model cannot be read.
   init(_ schema: ModelSchema, in reader: any StorageReader, shared: Set<StoredName>?) throws {
     results = try reader.fetch(try FetchRequest(schema))
     self.schema = schema
@@ -35,13 +35,13 @@ struct RecordStream {
     sharedDigester = shared.map { RecordDigester(schema, fields: $0) }
   }
 
-  /// The record that the stream stands at; nil at its end.
+  /// The current record; nil at the end.
   mutating func current() throws -> Entry? {
     if position == page.count, !isFinished { try readPage() }
     return position < page.count ? page[position] : nil
   }
 
-  /// Steps to the next record.
+  /// Moves to the next record.
   mutating func advance() { position += 1 }
 
   private mutating func readPage() throws {

@@ -1,34 +1,34 @@
 public import PersistenceDriver
 
-/// A comparison of two stores, of any engines: schemas, counts, digests, and record by record.
+/// A comparison of two stores of any engines: schemas, counts, digests and records.
 ///
-/// Each side is read once, from one snapshot, a page at a time in the order of the primary keys; the records of
-/// both sides meet in that order, so no more than two pages of keys are held in memory.
+/// The comparison merges two scans in primary key order, each over one snapshot, so that memory holds at most one page of
+/// keys per store.
 public struct StoreComparison: Sendable {
-  /// One store.
+  /// The left store.
   public let left: any StorageContext
-  /// The other.
+  /// The right store.
   public let right: any StorageContext
-  /// How many differing records of a model are reported one by one; all are counted.
+  /// The maximum number of reported differences per model; the counts include all.
   public let differenceLimit: Int
 
-  /// Prepares a comparison.
+  /// Creates a comparison.
   ///
   /// - Parameters:
-  ///   - left: One store.
-  ///   - right: The other.
-  ///   - differenceLimit: How many differing records of a model are reported one by one.
+  ///   - left: The left store.
+  ///   - right: The right store.
+  ///   - differenceLimit: The maximum number of reported differences per model.
   public init(_ left: any StorageContext, _ right: any StorageContext, differenceLimit: Int = 100) {
     self.left = left
     self.right = right
     self.differenceLimit = differenceLimit
   }
 
-  /// Compares.
+  /// Compares the stores.
   ///
-  /// - Parameter progress: Told how far the work has come; what it throws stops the comparison and is thrown on.
-  /// - Returns: What was found.
-  /// - Throws: ``PersistenceError`` where a store cannot be read.
+  /// - Parameter progress: A closure that receives the progress. If it throws, the comparison stops and rethrows the error.
+  /// - Returns: The report.
+  /// - Throws: ``PersistenceError`` if a store cannot be read.
   public func run(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> ComparisonReport {
     let (leftSnapshot, rightSnapshot) = (try left.snapshot(), try right.snapshot())
     let leftSchemas = try Self.byName(leftSnapshot.catalog())
@@ -41,9 +41,9 @@ public struct StoreComparison: Sendable {
           leftSchema, in: leftSnapshot, rightSchema, in: rightSnapshot, differenceLimit: differenceLimit)
         models.append(try comparison.run(progress))
       case (let schema?, nil):
-        models.append(try Self.alone(schema, .onlyLeft, in: leftSnapshot, progress))
+        models.append(try Self.single(schema, .onlyLeft, in: leftSnapshot, progress))
       case (nil, let schema?):
-        models.append(try Self.alone(schema, .onlyRight, in: rightSnapshot, progress))
+        models.append(try Self.single(schema, .onlyRight, in: rightSnapshot, progress))
       case (nil, nil): break
       }
     }
@@ -51,17 +51,17 @@ public struct StoreComparison: Sendable {
   }
 
   private static func byName(_ schemas: [ModelSchema]) -> [StoredName: ModelSchema] {
-    // What this package keeps for itself is no data of the store's.
+    // Reserved models are bookkeeping, not data.
     let own = schemas.filter { !ReservedModel.isReserved($0.name) }
     return Dictionary(own.map { (StoredName($0.name), $0) }) { first, _ in first }
   }
 
-  private static func alone(
+  private static func single(
     _ schema: ModelSchema, _ presence: ComparisonReport.Presence, in reader: any StorageReader,
     _ progress: (MigrationProgress) throws -> Void
   ) throws -> ComparisonReport.Model {
     let total = try reader.count(try FetchRequest(schema))
-    let content = try StoreContent.read(schema, from: reader, total: total, phase: .comparing, progress)
+    let content = try ModelContent.read(schema, from: reader, total: total, phase: .comparing, progress)
     let side = ComparisonReport.Side(count: content.count, digest: content.digest)
     var model = ComparisonReport.Model(name: schema.name, presence: presence)
     if presence == .onlyLeft {

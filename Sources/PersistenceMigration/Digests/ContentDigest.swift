@@ -1,39 +1,38 @@
-/// The digest of a set of records, whatever order they were met in: the sum of their digests modulo 2^256.
+/// The digest of a set of records in any order: the sum of their digests modulo 2^256.
 ///
-/// Equal sets have equal digests, so two stores of different engines can be compared without sorting either.
-/// It finds accidents (a record lost, added or changed), not an adversary who may choose records at will. After
+/// Equal sets have equal digests, so stores of different engines can be compared without sorting. The digest detects
+/// accidents (a lost, added or changed record), but not an adversary that chooses records. After
 /// MSet-Add-Hash in Clarke, Devadas, van Dijk, Gassend and Suh, “Incremental Multiset Hash Functions and Their
 /// Application to Memory Integrity Checking”, ASIACRYPT 2003.
 ///
-/// Since digests are added, they can also be taken away: what a set comes to after records were added to it and
-/// removed from it is known without looking at the others.
+/// Because a digest is a sum, it can be updated for an added or removed record without reading the others.
 public struct ContentDigest: Sendable, Hashable {
-  /// The number's words, the least significant first.
+  /// The words of the number, least significant first.
   private var first: UInt64 = 0
   private var second: UInt64 = 0
   private var third: UInt64 = 0
   private var fourth: UInt64 = 0
 
-  /// The digest of no records.
-  public init() {}
+  /// Creates the digest of the empty set.
+  package init() {}
 
   /// Adds a record.
-  public mutating func add(_ record: RecordDigest) {
+  package mutating func add(_ record: RecordDigest) {
     add(record.words.0, record.words.1, record.words.2, record.words.3)
   }
 
   /// Adds the records of another set.
-  public mutating func add(_ other: ContentDigest) {
+  package mutating func add(_ other: ContentDigest) {
     add(other.first, other.second, other.third, other.fourth)
   }
 
-  /// Takes a record away.
-  public mutating func subtract(_ record: RecordDigest) {
+  /// Subtracts a record.
+  package mutating func subtract(_ record: RecordDigest) {
     subtract(record.words.0, record.words.1, record.words.2, record.words.3)
   }
 
-  /// Takes the records of another set away.
-  public mutating func subtract(_ other: ContentDigest) {
+  /// Subtracts the records of another set.
+  package mutating func subtract(_ other: ContentDigest) {
     subtract(other.first, other.second, other.third, other.fourth)
   }
 
@@ -52,7 +51,7 @@ public struct ContentDigest: Sendable, Hashable {
   }
 
   private mutating func subtract(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
-    // Adding the two's complement: all bits turned, and one.
+    // Add the two's complement.
     add(~first, ~second, ~third, ~fourth)
     add(1, 0, 0, 0)
   }

@@ -1,26 +1,51 @@
 import Crypto
 import Foundation
+package import PersistenceDriver
 
-public import PersistenceDriver
+/// The SHA-256 digest of one record's canonical bytes.
+///
+/// The canonical bytes are the digest of the field names, sorted by their UTF-8 bytes, and then the values in that order.
+/// Each value is its kind's tag followed by an engine-independent form: eight big-endian bytes for integers, doubles and
+/// dates; length and bytes for text, bytes, decimals and documents; sixteen bytes for a UUID. Equal records therefore
+/// have equal digests in every engine and for every field order.
+package struct RecordDigest: Sendable, Hashable {
+  let words: (UInt64, UInt64, UInt64, UInt64)
 
-/// Makes the digests of records of one schema, one after another.
-public final class RecordDigester {
-  /// Runs of bytes that are longer go to the hash function from where they lie, without a copy.
+  init(_ digest: SHA256.Digest) {
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &words) { target in digest.withUnsafeBytes { target.copyMemory(from: $0) } }
+    // The digest is a big-endian number.
+    self.words = (words.3.bigEndian, words.2.bigEndian, words.1.bigEndian, words.0.bigEndian)
+  }
+
+  package static func == (left: RecordDigest, right: RecordDigest) -> Bool { left.words == right.words }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(words.0)
+    hasher.combine(words.1)
+    hasher.combine(words.2)
+    hasher.combine(words.3)
+  }
+}
+
+/// Computes the digests of records of one schema.
+package final class RecordDigester {
+  /// Longer values are hashed in place, without a copy.
   private static let copyLimit = 4096
 
   private let positions: [Int]
-  /// What the bytes of every record begin with.
+  /// The digest of the field names, with which every record's bytes begin.
   private let seed: [UInt8]
-  /// The canonical bytes of a record, as far as they were copied and not yet hashed.
+  /// The canonical bytes that are not hashed yet.
   private var bytes: UnsafeMutableRawBufferPointer
   private var count = 0
 
-  /// Prepares for a schema.
+  /// Creates a digester.
   ///
   /// - Parameters:
-  ///   - schema: The schema whose positions rows have.
-  ///   - names: The fields that count; all of them where it is nil.
-  public init(_ schema: ModelSchema, fields names: Set<StoredName>? = nil) {
+  ///   - schema: The schema of the rows.
+  ///   - names: The fields to include; nil for all.
+  package init(_ schema: ModelSchema, fields names: Set<StoredName>? = nil) {
     let counted = schema.fields.indices
       .map { (name: StoredName(schema.fields[$0].name), position: $0) }
       .filter { names?.contains($0.name) ?? true }
@@ -38,8 +63,8 @@ public final class RecordDigester {
 
   deinit { bytes.deallocate() }
 
-  /// The digest of a row of the schema.
-  public func digest(of row: borrowing Row) -> RecordDigest {
+  /// The digest of a row.
+  package func digest(of row: borrowing Row) -> RecordDigest {
     var hasher = SHA256()
     count = 0
     seed.withUnsafeBytes { append($0) }
@@ -76,7 +101,7 @@ public final class RecordDigester {
     count = 0
   }
 
-  /// Appends eight bytes, for which there is room.
+  /// Appends eight bytes; the caller ensures the capacity.
   private func append(_ number: UInt64) {
     bytes.storeBytes(of: number.bigEndian, toByteOffset: count, as: UInt64.self)
     count += 8
@@ -98,7 +123,7 @@ public final class RecordDigester {
 }
 
 extension Row {
-  /// How many bytes the row's values take, roughly: what batches and pages are measured by.
+  /// The approximate size of the row's values in bytes, which limits batches and pages.
   package var approximateSize: Int {
     var size = 0
     for position in 0..<count {

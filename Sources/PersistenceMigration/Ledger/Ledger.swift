@@ -1,35 +1,40 @@
 import Foundation
 import PersistenceDriver
 
-/// How far a migration has come, as it stands in the destination: saved in the transactions that copy, so that it says
-/// what is there, whatever is interrupted.
+/// The checkpoint of a migration, stored in the destination by the same transactions that copy records.
 ///
-/// It is a model of a reserved name with one record for each model, and one without a name for the whole. While it
-/// holds records the store counts as incomplete; publishing is removing it. A second model holds the records that were
-/// put aside.
+/// The ledger is a model with a reserved name: one record per copied model, and one, with an empty name, for the
+/// migration itself. While it holds records, the store is incomplete; removing it publishes the copy. A second reserved
+/// model holds the rejects.
 struct Ledger {
   var head: LedgerHead
   var entries: [LedgerEntry]
 
-  /// The schema of the model that holds it.
+  /// The schema of the ledger's model.
   static func schema() throws -> ModelSchema {
     try ModelSchema(
       name: ReservedModel.fillLedger,
       fields: [FieldSchema("model", .string), FieldSchema("content", .string)], key: ["model"])
   }
 
-  /// The schema of the model that holds what was put aside.
+  /// The schema of the rejects' model.
   static func rejectSchema() throws -> ModelSchema {
     try ModelSchema(
       name: ReservedModel.migrationRejects,
       fields: [FieldSchema("number", .int64), FieldSchema("content", .string)], key: ["number"])
   }
 
-  /// Reads the ledger of a store; nil where there is none, or an emptied one.
+  /// Reads the ledger in a store's latest state; nil if there is none.
+  static func find(in context: any StorageContext) throws -> Ledger? {
+    try find(in: context.snapshot(), location: context.location)
+  }
+
+  /// Reads the ledger; nil if there is none, or an empty one.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/otherMigration`` where another version of this
-  ///   package wrote it, and ``PersistenceError/Code/damaged`` where it cannot be read.
-  static func read(from reader: any StorageReader, location: String) throws -> Ledger? {
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/otherMigration`` if another version of this package
+  ///   wrote it, and ``PersistenceError/Code/damaged`` if it is unreadable.
+  static func find(in reader: any StorageReader, location: String) throws -> Ledger? {
+    guard try exists(in: reader) else { return nil }
     let schema = try schema()
     var (head, entries): (LedgerHead?, [LedgerEntry]) = (nil, [])
     let results = try reader.fetch(try FetchRequest(schema))
@@ -42,64 +47,65 @@ struct Ledger {
           guard format == LedgerHead.currentFormat else {
             throw PersistenceError(
               .otherMigration,
-              "the unfinished migration was begun by another version of this package, whose ledger has the format "
-                + "\(format); finish it with that version, or begin anew with --restart", location: location)
+              "another version of this package started the unfinished migration (ledger format \(format)); finish it "
+                + "with that version, or restart it", location: location)
           }
           head = try JSONDecoder().decode(LedgerHead.self, from: data)
         } else {
           entries.append(try JSONDecoder().decode(LedgerEntry.self, from: data))
         }
       } catch let error as DecodingError {
-        throw PersistenceError(
-          .damaged,
-          "the ledger of the unfinished migration cannot be read (\(error)); begin anew with --restart",
-          location: location)
+        throw damage("is unreadable (\(error))", location)
       }
     }
     if let head {
       guard Set(head.schemas.map { StoredName($0.name) }) == Set(entries.map { StoredName($0.model) }) else {
-        throw PersistenceError(
-          .damaged, "the ledger of the unfinished migration lacks a model; begin anew with --restart",
-          location: location)
+        throw damage("lacks an entry for a model", location)
       }
       return Ledger(head: head, entries: entries)
     }
-    guard entries.isEmpty else {
-      throw PersistenceError(
-        .damaged, "the ledger of the unfinished migration has lost its head; begin anew with --restart",
-        location: location)
-    }
+    guard entries.isEmpty else { throw damage("has lost its head", location) }
     return nil
+  }
+
+  private static func damage(_ reason: String, _ location: String) -> PersistenceError {
+    PersistenceError(
+      .damaged, "the ledger of the unfinished migration \(reason); restart the migration", location: location)
   }
 
   private struct Format: Decodable { var format: Int }
 
-  /// Saves what is known of the whole.
+  /// Whether the store defines the ledger's model.
+  static func exists(in reader: any StorageReader) throws -> Bool {
+    try reader.schema(named: ReservedModel.fillLedger) != nil
+  }
+
+  /// Saves the identity of the migration.
   static func save(_ head: LedgerHead, in transaction: any StorageTransaction) throws {
     try save(head, as: "", in: transaction)
   }
 
-  /// Saves what is known of a model.
+  /// Saves the state of a model.
   static func save(_ entry: LedgerEntry, in transaction: any StorageTransaction) throws {
-    // A letter before the name, so that a model whose name is empty is not taken for the whole.
+    // The prefix distinguishes a model with an empty name from the head.
     try save(entry, as: "=" + entry.model, in: transaction)
   }
 
-  /// Makes sure that nobody else has gone on with the migration since an entry was saved or read.
+  /// Checks that no other process has advanced the migration since an entry was saved or read.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/busy``.
   static func require(
     _ entry: LedgerEntry, in transaction: any StorageTransaction, location: String
   ) throws {
     let (schema, text) = (try schema(), try text(entry))
-    var isAsKnown = false
+    var isCurrent = false
     let key = RecordKey([.text("=" + entry.model)])
     _ = try transaction.find(key, in: schema) { row in
-      isAsKnown = row[1].borrowedText.elementsEqual(text.utf8)
+      isCurrent = row[1].borrowedText.elementsEqual(text.utf8)
     }
-    guard isAsKnown else {
+    guard isCurrent else {
       throw PersistenceError(
-        .busy, "another process goes on with this migration at the moment; wait until it has finished",
+        .busy, "another process is running this migration; wait until it has finished",
         model: entry.model, location: location)
     }
   }
@@ -120,13 +126,13 @@ struct Ledger {
     try row.withRow { try transaction.save($0, in: schema) }
   }
 
-  /// Removes the ledger and what was put aside, after which the store counts as complete.
+  /// Removes the ledger and the rejects; the store is then complete.
   static func remove(in transaction: any StorageTransaction) throws {
     for schema in [try Ledger.schema(), try rejectSchema()] {
       do {
         try transaction.drop(schema)
       } catch let error as PersistenceError where error.code == .unsupported {
-        // An emptied ledger is none.
+        // An empty ledger counts as none.
         _ = try transaction.deleteAll(in: schema)
       }
     }
@@ -134,6 +140,6 @@ struct Ledger {
 }
 
 extension ReservedModel {
-  /// The records that a migration could not carry over.
+  /// The records that a migration rejected.
   static let migrationRejects = "persistence.migration.rejects"
 }

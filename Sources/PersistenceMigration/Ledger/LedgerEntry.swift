@@ -1,18 +1,20 @@
 import PersistenceDriver
 
-/// What the ledger knows of one model.
+/// The state of one model in the ledger.
+///
+/// The property names are the stored format.
 struct LedgerEntry: Codable {
-  /// How far the model has come.
+  /// The last completed step.
   enum State: String, Codable {
-    /// Records are being copied, or will be.
+    /// Records remain to be copied.
     case copying
-    /// All records are there.
+    /// All records are copied; indexes are missing.
     case copied
-    /// Its indexes are there, too.
+    /// The indexes are built.
     case indexed
   }
 
-  /// What a store holds of a model.
+  /// A store's records of one model.
   struct Content: Codable, Hashable {
     var count = 0
     var digest: ContentDigest?
@@ -20,37 +22,85 @@ struct LedgerEntry: Codable {
 
   /// The model's name in the source.
   var model: String
-  /// The model as the destination is to have it.
+  /// The model's schema in the destination.
   var destination: ModelSchema
-  /// Whether the migration defined it there, so that it is the migration's to remove.
+  /// Whether the migration defined the model, so that a restart may drop it.
   var isOurs: Bool
   var state = State.copying
-  /// The last record that was dealt with.
+  /// The key of the last processed record.
   var lastKey: RecordKey?
-  /// How many records behind it could not be read and have been dealt with.
+  /// The number of processed unreadable records after ``lastKey``.
   var failuresBehind = 0
-  /// The last record of the transaction before the last one.
+  /// The value of ``lastKey`` before the last transaction.
   var keyBeforeBatch: RecordKey?
   var counts = MigrationCounts()
   var bytes = 0
-  /// The digest of the records that were read, as the destination is to have them.
+  /// The digest of the records read, after mapping.
   var read: ContentDigest?
-  /// What the destination held before the migration.
+  /// The destination's records before the migration.
   var before = Content()
-  /// What the destination holds now.
+  /// The destination's records now.
   var now = Content()
 
-  init(_ route: ModelRoute, isOurs: Bool, before: Content) {
-    model = route.source.name
-    destination = route.destination
+  init(_ mapper: RecordMapper, isOurs: Bool, before: Content) {
+    model = mapper.source.name
+    destination = mapper.destination
     self.isOurs = isOurs
     self.before = before
     now = before
     read = before.digest.map { _ in ContentDigest() }
   }
 
-  /// Where the reading goes on.
-  var place: ReadingPlace {
-    ReadingPlace(key: lastKey, position: counts.read - failuresBehind, failures: failuresBehind)
+  /// The position at which reading continues.
+  var position: ReadPosition {
+    ReadPosition(key: lastKey, offset: counts.read - failuresBehind, failures: failuresBehind)
+  }
+}
+
+/// The identity of a migration in the ledger.
+///
+/// The property names are the stored format.
+struct LedgerHead: Codable, Hashable {
+  /// The ledger format that this version of the package writes.
+  static let currentFormat = 1
+
+  var format = currentFormat
+  /// The location of the source, without secrets.
+  var source: String
+  /// The schemas of the copied models in the source.
+  var schemas: [ModelSchema]
+  /// The models' names in the destination, in the same order.
+  var destinationNames: [String]
+  var mapping: MigrationMapping
+  var allowsLoss: Bool
+  var conflicts: MigrationOptions.Conflicts
+  var hasDigests: Bool
+
+  /// Describes how this migration differs from another; nil if they are the same.
+  func difference(from other: LedgerHead) -> String? {
+    if source != other.source { return "its source is \(source), not \(other.source)" }
+    let (names, others) = (schemas.map(\.name), other.schemas.map(\.name))
+    if names.map(StoredName.init) != others.map(StoredName.init) {
+      return "it copies the models \(names.joined(separator: ", ")), not \(others.joined(separator: ", "))"
+    }
+    for (schema, other) in zip(schemas, other.schemas) {
+      let differences = other.differences(from: schema)
+      if !differences.isEmpty {
+        return "\(schema.name) has changed in the source: \(differences.joined(separator: "; "))"
+      }
+    }
+    if destinationNames.map(StoredName.init) != other.destinationNames.map(StoredName.init) {
+      return "it renames models differently"
+    }
+    if mapping != other.mapping || allowsLoss != other.allowsLoss { return "it maps fields differently" }
+    if conflicts != other.conflicts {
+      return "it resolves conflicts by \(conflicts.rawValue), not \(other.conflicts.rawValue)"
+    }
+    if hasDigests != other.hasDigests {
+      return hasDigests
+        ? "it computes digests, so this run must verify by digest"
+        : "it computes no digests, so this run cannot verify by digest"
+    }
+    return nil
   }
 }

@@ -1,25 +1,25 @@
 import PersistenceDriver
 
-/// Mappings as people write them.
+/// The text form of mappings, for command lines.
 extension MigrationMapping {
-  /// How rules are written, for help texts.
-  public static let language = """
-    A rule is written MODEL.FIELD=RULE; a name with a point, an equals sign or a quotation mark stands in double \
-    quotation marks, doubled within: "my.model"."a=b"=drop. Rules: drop (the field is left out), name:NEW, \
-    default:VALUE (what stands where the field is nil; it is no longer optional), as:KIND (\
-    \(FieldKind.allCases.map(\.rawValue).joined(separator: ", "))), and as:date(FORM) for dates that stand in texts \
-    or numbers, where FORM is iso8601, unix, unix-ms, unix-us, julian, 2001 (seconds since then) or a pattern such as \
-    dd.MM.yyyy HH:mm:ss, and several forms stand with | between them. Several rules may be about one field.
+  /// The syntax of rules, for help texts.
+  package static let language = """
+    The syntax of a rule is MODEL.FIELD=RULE. Enclose a name that contains a point, an equals sign or a quotation mark \
+    in double quotation marks, and double those inside it: "my.model"."a=b"=drop. The rules: drop (omit the field), \
+    name:NEW (rename it), default:VALUE (replace nil; the field becomes required), as:KIND (convert it to \
+    \(FieldKind.allCases.map(\.rawValue).joined(separator: ", "))) and as:date(FORMAT) (convert text or numbers to \
+    dates). FORMAT is iso8601, unix, unix-ms, unix-us, julian, 2001 (seconds since 2001) or a pattern such as \
+    dd.MM.yyyy HH:mm:ss; separate alternatives with |. A field may have several rules.
     """
 
-  /// Reads a mapping.
+  /// Parses a mapping.
   ///
   /// - Parameters:
-  ///   - renames: New names of models, each as `Old=New`.
-  ///   - rules: Rules of fields, each as ``language`` says, such as `Movie.released=as:date(unix)`.
+  ///   - renames: The new names of models, each as `Old=New`.
+  ///   - rules: The rules of fields in the syntax of ``language``, for example `Movie.released=as:date(unix)`.
   /// - Returns: The mapping.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest``, naming the text that is wrong.
-  public static func parse(renames: [String], rules: [String]) throws -> MigrationMapping {
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` that names the invalid text.
+  package static func parse(renames: [String], rules: [String]) throws -> MigrationMapping {
     var mapping = MigrationMapping()
     for text in renames {
       var reader = RuleReader(text)
@@ -41,7 +41,7 @@ extension MigrationMapping {
   }
 
   private static func malformed(_ text: String, _ form: String) -> PersistenceError {
-    PersistenceError.invalidRequest("“\(text)” is not of the form \(form)")
+    PersistenceError.invalidRequest("“\(text)” does not have the form \(form)")
   }
 
   private static func action(_ text: String, _ whole: String) throws -> Action {
@@ -53,29 +53,29 @@ extension MigrationMapping {
     if let value = argument("default:") { return .fill(value) }
     if let kind = argument("as:") { return try conversion(kind, whole) }
     throw PersistenceError.invalidRequest(
-      "“\(whole)” names no rule; rules are drop, name:NEW, as:KIND, as:date(FORM) and default:VALUE")
+      "“\(whole)” is not a rule; the rules are drop, name:NEW, as:KIND, as:date(FORMAT) and default:VALUE")
   }
 
   private static func conversion(_ text: String, _ whole: String) throws -> Action {
     let word = String(text.prefix { $0 != "(" })
     guard let kind = FieldKind(rawValue: word) else {
       throw PersistenceError.invalidRequest(
-        "“\(whole)”: “\(word)” is no kind; kinds are "
+        "“\(whole)”: “\(word)” is not a kind; the kinds are "
           + FieldKind.allCases.map(\.rawValue).joined(separator: ", "))
     }
     var rest = text.dropFirst(word.count)
     guard !rest.isEmpty else { return .convert(kind) }
     guard kind == .date, rest.hasSuffix(")"), rest.count > 2 else {
-      throw PersistenceError.invalidRequest("“\(whole)”: only as:date(FORM) takes something in parentheses")
+      throw PersistenceError.invalidRequest("“\(whole)”: only as:date(FORMAT) accepts parentheses")
     }
     rest = rest.dropFirst().dropLast()
-    let forms = try rest.split(separator: "|", omittingEmptySubsequences: false).map { part -> DateForm in
+    let forms = try rest.split(separator: "|", omittingEmptySubsequences: false).map { part -> DateFormat in
       let word = String(part)
-      if let known = DateForm.words.first(where: { $0.word == word }) { return known.form }
-      guard ISO8601Pattern(word) != nil else {
+      if let known = DateFormat.names.first(where: { $0.name == word }) { return known.format }
+      guard DatePattern(word) != nil else {
         throw PersistenceError.invalidRequest(
-          "“\(whole)”: “\(word)” is no form of dates; forms are "
-            + DateForm.words.map(\.word).joined(separator: ", ") + " and patterns with yyyy, MM and dd")
+          "“\(whole)”: “\(word)” is not a date format; the formats are "
+            + DateFormat.names.map(\.name).joined(separator: ", ") + " and patterns with yyyy, MM and dd")
       }
       return .pattern(word)
     }
@@ -84,19 +84,19 @@ extension MigrationMapping {
 }
 
 extension MigrationMapping.Action: CustomStringConvertible {
-  /// The rule as people write it.
+  /// The rule in its text form.
   public var description: String {
     switch self {
     case .drop: "drop"
     case .rename(let name): "name:\(name)"
     case .convert(let kind, let dates):
-      "as:\(kind.rawValue)" + (dates.isEmpty ? "" : "(" + dates.map(\.word).joined(separator: "|") + ")")
+      "as:\(kind.rawValue)" + (dates.isEmpty ? "" : "(" + dates.map(\.name).joined(separator: "|") + ")")
     case .fill(let value): "default:\(value)"
     }
   }
 }
 
-/// Reads the names in front of a rule, scalar by scalar: a mark is one also where a combining scalar follows it.
+/// Parses the names before a rule, scalar by scalar, because a combining scalar may follow a delimiter.
 private struct RuleReader {
   private var text: Substring.UnicodeScalarView
 
@@ -111,7 +111,7 @@ private struct RuleReader {
     return true
   }
 
-  /// A name, quoted or up to a mark; nil where there is none.
+  /// Parses a name, quoted or up to a delimiter; nil if there is none.
   mutating func name(until end: Unicode.Scalar?) -> String? {
     guard take("\"") else {
       let name = text.prefix { $0 != end }

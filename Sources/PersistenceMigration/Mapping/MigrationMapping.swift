@@ -1,39 +1,37 @@
 public import PersistenceDriver
 
-/// How the models and fields of a source are called, and what they hold, in a destination.
+/// The mapping of models and fields from the source of a migration to its destination.
 ///
-/// What is not named stays as it is, and a mapping that names nothing costs nothing. A mapping is checked against the
-/// source's schemas when the migration is planned or run: a model or field that there is not is an error, never
-/// ignored.
+/// Models and fields without a rule stay as they are. A plan and a run check the mapping against the source's schemas; an
+/// unknown model or field is an error.
 public struct MigrationMapping: Sendable, Hashable, Codable {
-  /// What is done to one field.
+  /// A change to one field.
   public enum Action: Sendable, Hashable, Codable {
-    /// The field is left out.
+    /// Drops the field.
     case drop
-    /// The field has another name.
+    /// Renames the field.
     case rename(String)
-    /// The field's values are converted to another kind; the date forms say how dates stand in texts and numbers, and
-    /// the first that a value fits is taken.
-    case convert(FieldKind, dates: [DateForm] = [])
-    /// Where the field is nil it has this value, written as ``MigrationMapping/parse(renames:rules:)`` says.
+    /// Converts the field's values to another kind. Text and numbers become dates by the first format that matches.
+    case convert(FieldKind, dates: [DateFormat] = [])
+    /// Replaces nil with this value, in the format of CSV fields; the field becomes required.
     case fill(String)
   }
 
-  /// What is done to one field of one model.
+  /// A rule for one field of one model.
   public struct Rule: Sendable, Hashable, Codable {
     /// The model's name in the source.
     public var model: String
     /// The field's name in the source.
     public var field: String
-    /// What is done to it.
+    /// The change.
     public var action: Action
 
-    /// Makes a rule.
+    /// Creates a rule.
     ///
     /// - Parameters:
     ///   - model: The model's name in the source.
     ///   - field: The field's name in the source.
-    ///   - action: What is done to it.
+    ///   - action: The change.
     public init(_ model: String, _ field: String, _ action: Action) {
       self.model = model
       self.field = field
@@ -41,46 +39,48 @@ public struct MigrationMapping: Sendable, Hashable, Codable {
     }
   }
 
-  /// The models that have another name in the destination: a model's name there, by its name in the source.
+  /// The new names of renamed models, by their names in the source.
   public var modelNames: [String: String]
 
-  /// What is done to fields; several rules may be about one, but not two of the same sort.
+  /// The rules for fields.
+  ///
+  /// A field may have several rules, but only one of each action.
   public var rules: [Rule]
 
-  /// Makes a mapping.
+  /// Creates a mapping.
   ///
   /// - Parameters:
-  ///   - modelNames: A model's name in the destination, by its name in the source.
-  ///   - rules: What is done to fields.
+  ///   - modelNames: The new names of renamed models, by their names in the source.
+  ///   - rules: The rules for fields.
   public init(modelNames: [String: String] = [:], rules: [Rule] = []) {
     self.modelNames = modelNames
     self.rules = rules
   }
 
-  /// Whether everything stays as it is.
-  public var isIdentity: Bool { modelNames.isEmpty && rules.isEmpty }
+  /// Whether the mapping changes nothing.
+  package var isIdentity: Bool { modelNames.isEmpty && rules.isEmpty }
 
   /// A model's name in the destination.
-  public func destinationName(of model: String) -> String {
+  package func destinationName(of model: String) -> String {
     modelNames.first { StoredName($0.key) == StoredName(model) }?.value ?? model
   }
 
-  /// Makes sure that every name in the mapping is one of the source's, and that models stay apart.
+  /// Checks that the source has every model and field that the mapping names, and that model names stay unique.
   ///
   /// - Parameter schemas: The source's models.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` or
   ///   ``PersistenceError/Code/unknownField``.
-  public func check(against schemas: [ModelSchema]) throws {
+  package func check(against schemas: [ModelSchema]) throws {
     let known = Set(schemas.map { StoredName($0.name) })
     for model in modelNames.keys.sorted() + rules.map(\.model) where !known.contains(StoredName(model)) {
       let names = schemas.map { "“\($0.name)”" }.joined(separator: ", ")
       throw PersistenceError.invalidRequest(
-        "the mapping names the model “\(model)”, which the source does not hold; it holds \(names)")
+        "the mapping names the model “\(model)”, which the source lacks; its models are \(names)")
     }
     var taken: Set<StoredName> = []
     for schema in schemas where !taken.insert(StoredName(destinationName(of: schema.name))).inserted {
       throw PersistenceError.invalidRequest(
-        "two models would be called “\(destinationName(of: schema.name))” in the destination")
+        "two models would have the name “\(destinationName(of: schema.name))” in the destination")
     }
     for schema in schemas { _ = try RecordMapper(self, schema) }
   }

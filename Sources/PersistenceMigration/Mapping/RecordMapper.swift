@@ -1,47 +1,48 @@
 import Foundation
-public import PersistenceDriver
+package import PersistenceDriver
+import PersistencePrimitives
+import PersistenceDriverSupport
 
-/// Makes records of a destination of the records of a source, by a mapping: for one model.
-public struct RecordMapper: Sendable {
-  /// The model in the source.
-  public let source: ModelSchema
-  /// The model in the destination.
-  public let destination: ModelSchema
-  /// Whether rows are the same in both, so that ``map(_:into:)`` needs not be called.
-  public let isIdentity: Bool
-  /// Whether values may lose something on their way, so that looking at the schemas does not tell.
-  public let mayLose: Bool
-  /// Whether a field of the primary key holds something else in the destination, so that the order of the records is
-  /// another.
-  public let changesKey: Bool
-  /// The indexes of the source that the destination cannot have, since a field is left out or a document.
-  public let droppedIndexes: [IndexSchema]
+/// Converts the records of one model from the source's schema to the destination's.
+package struct RecordMapper: Sendable {
+  /// The model's schema in the source.
+  package let source: ModelSchema
+  /// The model's schema in the destination.
+  package let destination: ModelSchema
+  /// Whether rows need no conversion, so that callers may skip ``map(_:into:)``.
+  package let isIdentity: Bool
+  /// Whether a conversion may lose information, depending on the values.
+  package let mayLose: Bool
+  /// Whether a key field is converted, which may change the order of the records.
+  package let changesKey: Bool
+  /// The source indexes on dropped fields or fields that become documents.
+  package let droppedIndexes: [IndexSchema]
 
-  /// What happens to one field of the destination.
+  /// The conversion of one destination field.
   struct Step: Sendable {
     /// The field's position in the source.
     let position: Int
     let conversion: ValueConversion?
-    let filling: PersistentValue?
+    let defaultValue: PersistentValue?
     let isOptional: Bool
   }
 
   let steps: [Step]
   private let allowsLoss: Bool
 
-  /// How many values lost something, by the field's position in the destination.
-  public private(set) var losses: [Int: Int] = [:]
+  /// The number of rounded values, by position in the destination.
+  package private(set) var losses: [Int: Int] = [:]
 
-  /// Prepares for a model.
+  /// Creates a mapper for a model.
   ///
   /// - Parameters:
   ///   - mapping: The mapping.
-  ///   - schema: The model in the source.
-  ///   - allowsLoss: Whether values may lose something; where not, such a value is an error.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` where a rule is about no field,
-  ///   ``PersistenceError/Code/invalidRequest`` where rules contradict each other or the field, and
-  ///   ``PersistenceError/Code/invalidSchema`` where what they make is no model.
-  public init(_ mapping: MigrationMapping, _ schema: ModelSchema, allowsLoss: Bool = false) throws {
+  ///   - schema: The model's schema in the source.
+  ///   - allowsLoss: Whether values may be rounded; otherwise such a value is an error.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if a rule names an unknown field,
+  ///   ``PersistenceError/Code/invalidRequest`` if rules contradict each other or the field, and
+  ///   ``PersistenceError/Code/invalidSchema`` if the resulting schema is invalid.
+  package init(_ mapping: MigrationMapping, _ schema: ModelSchema, allowsLoss: Bool = false) throws {
     let rules = mapping.rules.filter { StoredName($0.model) == StoredName(schema.name) }
     for rule in rules where schema.position(of: rule.field) == nil {
       throw PersistenceError.unknownField(rule.field, in: schema)
@@ -55,13 +56,13 @@ public struct RecordMapper: Sendable {
       fields.append(mapped.field)
       steps.append(
         Step(
-          position: position, conversion: mapped.conversion, filling: mapped.filling,
+          position: position, conversion: mapped.conversion, defaultValue: mapped.defaultValue,
           isOptional: mapped.field.isOptional))
     }
     let key = try schema.key.map { name in
       guard let new = names[StoredName(name)] else {
         throw PersistenceError.invalidRequest(
-          "“\(name)” is in the primary key of \(schema.name), so it cannot be left out")
+          "“\(name)” belongs to the primary key of \(schema.name) and cannot be dropped")
       }
       return new
     }
@@ -84,21 +85,24 @@ public struct RecordMapper: Sendable {
       ? schema : try ModelSchema(name: name, fields: fields, key: key, indexes: indexes)
     droppedIndexes = dropped
     isIdentity =
-      steps.count == schema.fields.count && steps.allSatisfy { $0.conversion == nil && $0.filling == nil }
+      steps.count == schema.fields.count
+      && steps.allSatisfy { $0.conversion == nil && $0.defaultValue == nil }
     changesKey = steps.contains { schema.keyPositions.contains($0.position) && $0.conversion != nil }
     mayLose = steps.contains { $0.conversion != nil }
     self.steps = steps
     self.allowsLoss = allowsLoss
   }
 
-  /// Fills a buffer with the record of the destination; its memory may be the row's, so it is used before the row goes.
+  /// Converts a record into a buffer.
+  ///
+  /// The buffer may point into the row's memory, so use it while the row is valid.
   ///
   /// - Parameters:
-  ///   - row: The record of the source.
-  ///   - target: A buffer with room for the destination's fields.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed`` where a value has no counterpart
-  ///   in its new kind, and ``PersistenceError/Code/lossyMigration`` where it would lose something and may not.
-  public mutating func map(_ row: borrowing Row, into target: RowBuffer) throws {
+  ///   - row: The source record.
+  ///   - target: A buffer for the destination's fields.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed`` if a value has no counterpart in
+  ///   its new kind, and ``PersistenceError/Code/lossyMigration`` if it needs rounding that is not allowed.
+  package mutating func map(_ row: borrowing Row, into target: RowBuffer) throws {
     target.reset()
     for (place, step) in steps.enumerated() {
       let cell = row[step.position]
@@ -111,7 +115,8 @@ public struct RecordMapper: Sendable {
         case .rounded(let value, let lost):
           guard allowsLoss else {
             throw failure(
-              .lossyMigration, place, row, "\(lost) would be lost; allow it, or map the field otherwise")
+              .lossyMigration, place, row,
+              "the conversion loses \(lost); allow losses or map the field differently")
           }
           losses[place, default: 0] += 1
           target.set(value, at: place)
@@ -124,10 +129,10 @@ public struct RecordMapper: Sendable {
   }
 
   private func setNull(_ step: Step, _ target: RowBuffer, _ place: Int, _ row: borrowing Row) throws {
-    if let filling = step.filling { return target.set(filling, at: place) }
+    if let value = step.defaultValue { return target.set(value, at: place) }
     guard step.isOptional else {
       throw failure(
-        .encodingFailed, place, row, "the value is nil, and the field may not be; give it a default")
+        .encodingFailed, place, row, "the value is nil, but the field is required; specify a default")
     }
   }
 
@@ -136,7 +141,71 @@ public struct RecordMapper: Sendable {
   ) -> PersistenceError {
     let field = source.fields[steps[place].position]
     return PersistenceError(
-      code, "“\(field.name)” cannot be carried over: \(reason)", model: source.name, field: field.name,
+      code, "“\(field.name)” cannot be converted: \(reason)", model: source.name, field: field.name,
       key: try? RecordKey(of: row, in: source))
+  }
+}
+
+/// The combined rules of one field.
+private struct FieldMapping {
+  let field: FieldSchema
+  let conversion: ValueConversion?
+  let defaultValue: PersistentValue?
+
+  /// Combines the rules; nil if the field is dropped.
+  init?(_ source: FieldSchema, _ rules: [MigrationMapping.Rule], in schema: ModelSchema) throws {
+    func contradiction(_ reason: String) -> PersistenceError {
+      PersistenceError(
+        .invalidRequest, "the rules for “\(source.name)” of \(schema.name) contradict each other: \(reason)",
+        model: schema.name, field: source.name)
+    }
+    var (name, kind, dates, filling): (String?, FieldKind?, [DateFormat], String?) = (nil, nil, [], nil)
+    var isDropped = false
+    for rule in rules {
+      switch rule.action {
+      case .drop:
+        guard rules.count == 1 else { throw contradiction("drop excludes other rules") }
+        isDropped = true
+      case .rename(let new):
+        guard name == nil else { throw contradiction("it is renamed twice") }
+        name = new
+      case .convert(let new, let forms):
+        guard kind == nil else { throw contradiction("it is converted twice") }
+        guard forms.isEmpty || new == .date else { throw contradiction("only dates have formats") }
+        (kind, dates) = (new, forms)
+      case .fill(let value):
+        guard filling == nil else { throw contradiction("it has two defaults") }
+        guard source.isOptional else { throw contradiction("it has a default but is never nil") }
+        filling = value
+      }
+    }
+    if isDropped { return nil }
+    let target = kind ?? source.kind
+    if target == .date, source.kind != .date, dates.isEmpty {
+      throw contradiction(
+        "the date format is missing; write as:date(iso8601), as:date(unix) or another format")
+    }
+    if source.kind == .date, !dates.isEmpty { throw contradiction("its values are already dates") }
+    if [.bool, .data, .uuid].contains(source.kind), !dates.isEmpty {
+      throw contradiction("its values are neither text nor numbers")
+    }
+    field = FieldSchema(name ?? source.name, target, isOptional: source.isOptional && filling == nil)
+    conversion = target == source.kind ? nil : ValueConversion(kind: target, dates: dates)
+    defaultValue = try filling.map { text in
+      guard let value = Self.value(text, target) else {
+        throw contradiction("the default “\(text)” is not a valid \(target.rawValue)")
+      }
+      return value
+    }
+  }
+
+  /// Parses a default, in the format of CSV fields.
+  private static func value(_ text: String, _ kind: FieldKind) -> PersistentValue? {
+    switch kind {
+    case .data, .document, .date: return ValueReader.lenient.value(ofText: text, kind)
+    default:
+      guard case .exact(let value) = ValueConversion(kind: kind).convert(.text(text)) else { return nil }
+      return value
+    }
   }
 }

@@ -1,18 +1,19 @@
 import Foundation
 import PersistenceDriver
 import PersistencePrimitives
+import PersistenceDriverSupport
 
-/// Makes values of one kind of values of any.
+/// Converts values of any kind to one kind.
 struct ValueConversion: Sendable {
   let kind: FieldKind
-  /// How dates stand in texts and numbers.
-  var dates: [DateForm] = []
+  /// The formats of dates in text and numbers.
+  var dates: [DateFormat] = []
 
-  /// Converts; nil stays nil.
+  /// Converts a value; nil stays nil.
   func convert(_ value: PersistentValue) -> ConvertedValue {
     if value.isNull { return .exact(.null) }
     if case .document(let text) = value, kind != .document, kind != .string || !Self.isComposite(text) {
-      return content(text).map(convert) ?? .impossible("the document is none of one value")
+      return content(text).map(convert) ?? .impossible("the document is not a single value")
     }
     switch kind {
     case .bool: return truth(value)
@@ -21,7 +22,9 @@ struct ValueConversion: Sendable {
     case .decimal: return decimal(value)
     case .string: return text(value)
     case .url:
-      guard case .exact(.text(let text)) = text(value), URL(string: text) != nil else { return misfit(value) }
+      guard case .exact(.text(let text)) = text(value), URL(string: text) != nil else {
+        return mismatch(value)
+      }
       return .exact(.text(text))
     case .data: return bytes(value)
     case .uuid: return uuid(value)
@@ -30,17 +33,18 @@ struct ValueConversion: Sendable {
     }
   }
 
-  private func misfit(_ value: PersistentValue) -> ConvertedValue {
-    .impossible("\(value.loggedDescription) is no \(kind.rawValue)")
+  private func mismatch(_ value: PersistentValue) -> ConvertedValue {
+    .impossible("\(value.loggedDescription) is not a valid \(kind.rawValue)")
   }
 
-  /// Whether a document is an array or an object that stands for itself.
+  /// Whether a document is an array, or an object that does not wrap a value.
   private static func isComposite(_ text: String) -> Bool {
     guard let first = text.utf8.first else { return false }
     return first == UInt8(ascii: "[") || (first == UInt8(ascii: "{") && !text.hasPrefix("{\"$"))
   }
 
-  /// The one value that a document is: a number, text or truth value, or one that is wrapped because JSON has none such.
+  /// The value of a document that is a number, text, a truth value, or an object that wraps bytes or a
+  /// special number.
   private func content(_ text: String) -> PersistentValue? {
     guard let value = try? JSONParser.parse(text) else { return nil }
     switch value {
@@ -65,30 +69,30 @@ struct ValueConversion: Sendable {
     case .bool: .exact(value)
     case .integer(0), .double(0), .text("false"), .text("0"): .exact(.bool(false))
     case .integer(1), .double(1), .text("true"), .text("1"): .exact(.bool(true))
-    default: misfit(value)
+    default: mismatch(value)
     }
   }
 
   private func integer(_ value: PersistentValue) -> ConvertedValue {
-    guard let range = kind.integerRange else { return misfit(value) }
-    func fit(_ number: Int64?, _ rounded: Int64? = nil) -> ConvertedValue {
-      if let number { return range.contains(number) ? .exact(.integer(number)) : misfit(value) }
-      guard let rounded, range.contains(rounded) else { return misfit(value) }
+    guard let range = kind.integerRange else { return mismatch(value) }
+    func result(_ number: Int64?, _ rounded: Int64? = nil) -> ConvertedValue {
+      if let number { return range.contains(number) ? .exact(.integer(number)) : mismatch(value) }
+      guard let rounded, range.contains(rounded) else { return mismatch(value) }
       return .rounded(.integer(rounded), "the fraction of \(value.loggedDescription)")
     }
     switch value {
-    case .integer(let number): return fit(number)
-    case .bool(let truth): return fit(truth ? 1 : 0)
+    case .integer(let number): return result(number)
+    case .bool(let truth): return result(truth ? 1 : 0)
     case .double(let number):
       return number.isFinite
-        ? fit(Int64(exactly: number), Int64(exactly: number.rounded(.towardZero))) : misfit(value)
+        ? result(Int64(exactly: number), Int64(exactly: number.rounded(.towardZero))) : mismatch(value)
     case .decimal(let number):
-      guard !number.isNaN, let exact = ExactNumber(number.canonicalText) else { return misfit(value) }
-      return fit(exact.int64, exact.isNegative ? exact.ceiling : exact.floor)
+      guard !number.isNaN, let exact = ExactNumber(number.canonicalText) else { return mismatch(value) }
+      return result(exact.int64, exact.isNegative ? exact.ceiling : exact.floor)
     case .text(let text):
-      guard let exact = ExactNumber(text) else { return misfit(value) }
-      return fit(exact.int64, exact.isNegative ? exact.ceiling : exact.floor)
-    default: return misfit(value)
+      guard let exact = ExactNumber(text) else { return mismatch(value) }
+      return result(exact.int64, exact.isNegative ? exact.ceiling : exact.floor)
+    default: return mismatch(value)
     }
   }
 
@@ -103,14 +107,14 @@ struct ValueConversion: Sendable {
     case .text(let text):
       if let special = SpecialNumber.value(text) { return .exact(.double(special)) }
       return decimalText(text, value)
-    default: return misfit(value)
+    default: return mismatch(value)
     }
   }
 
   private func decimalText(_ text: String, _ value: PersistentValue) -> ConvertedValue {
-    guard let exact = ExactNumber(text) else { return misfit(value) }
+    guard let exact = ExactNumber(text) else { return mismatch(value) }
     if let number = exact.double { return narrowed(number, isExact: true, value) }
-    guard let number = Double(text), number.isFinite else { return misfit(value) }
+    guard let number = Double(text), number.isFinite else { return mismatch(value) }
     return narrowed(number, isExact: false, value)
   }
 
@@ -118,8 +122,8 @@ struct ValueConversion: Sendable {
     var (number, isExact) = (number, isExact)
     if kind == .float, number.isFinite {
       let narrow = Double(Float(number))
-      guard narrow.isFinite else { return misfit(value) }
-      // What was spelled in decimal digits is whole where its digits come back; a double where its bits do.
+      guard narrow.isFinite else { return mismatch(value) }
+      // A decimal number is exact if its digits come back; a double is exact if its bits do.
       let isDouble = if case .double = value { true } else { false }
       isExact = isExact && (narrow == number || (!isDouble && "\(Float(number))" == "\(number)"))
       number = narrow
@@ -137,24 +141,18 @@ struct ValueConversion: Sendable {
       if number.isNaN { return .exact(.decimal(.nan)) }
       text = "\(number)"
     case .text(let spelled): text = spelled
-    default: return misfit(value)
+    default: return mismatch(value)
     }
-    guard let exact = ExactNumber(text)?.decimal else { return misfit(value) }
+    guard let exact = ExactNumber(text)?.decimal else { return mismatch(value) }
     return .exact(.decimal(exact))
   }
 
   private func text(_ value: PersistentValue) -> ConvertedValue {
     switch value {
     case .text, .null: return .exact(value)
-    case .bool(let truth): return .exact(.text("\(truth)"))
-    case .integer(let number): return .exact(.text("\(number)"))
-    case .double(let number): return .exact(.text(SpecialNumber.text(number) ?? "\(number)"))
-    case .date(let seconds): return .exact(.text(DateText.text(seconds)))
-    case .uuid(let uuid): return .exact(.text(uuid.uuidString))
-    case .decimal(let number): return .exact(.text(number.canonicalText))
-    case .document(let text): return .exact(.text(text))
     case .bytes(let bytes):
-      return String(validating: bytes, as: UTF8.self).map { .exact(.text($0)) } ?? misfit(value)
+      return String(validating: bytes, as: UTF8.self).map { .exact(.text($0)) } ?? mismatch(value)
+    default: return .exact(.text(ValueWriter.text(value, .double)))
     }
   }
 
@@ -163,17 +161,17 @@ struct ValueConversion: Sendable {
     case .bytes: .exact(value)
     case .text(let text): .exact(.bytes([UInt8](text.utf8)))
     case .uuid(let uuid): .exact(.bytes(withUnsafeBytes(of: uuid.uuid) { [UInt8]($0) }))
-    default: misfit(value)
+    default: mismatch(value)
     }
   }
 
   private func uuid(_ value: PersistentValue) -> ConvertedValue {
     switch value {
     case .uuid: return .exact(value)
-    case .text(let text): return UUID(uuidString: text).map { .exact(.uuid($0)) } ?? misfit(value)
+    case .text(let text): return UUID(uuidString: text).map { .exact(.uuid($0)) } ?? mismatch(value)
     case .bytes(let bytes) where bytes.count == 16:
       return .exact(.uuid(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })))
-    default: return misfit(value)
+    default: return mismatch(value)
     }
   }
 
@@ -181,32 +179,34 @@ struct ValueConversion: Sendable {
     switch value {
     case .date: return .exact(value)
     case .text(let text):
-      for form in dates {
-        if form.isText {
-          if let found = form.moment(text) { return moment(found, value) }
-        } else if let number = ExactNumber(text)?.double, let found = form.seconds(number) {
-          // Numbers stand in texts, too, where a column was declared as one.
-          return moment(found, value)
+      for format in dates {
+        if format.isText {
+          if let found = format.seconds(ofText: text) { return dateResult(found, value) }
+        } else if let number = ExactNumber(text)?.double, let found = format.seconds(number) {
+          // A text column may contain numbers, too.
+          return dateResult(found, value)
         }
       }
-      return misfit(value)
+      return mismatch(value)
     case .integer(let integer):
       let number = Double(integer)
-      guard Int64(exactly: number) == integer else { return misfit(value) }
-      return moment(number, value)
-    case .double(let number): return moment(number, value)
-    default: return misfit(value)
+      guard Int64(exactly: number) == integer else { return mismatch(value) }
+      return dateResult(number, value)
+    case .double(let number): return dateResult(number, value)
+    default: return mismatch(value)
     }
   }
 
-  private func moment(_ number: Double, _ value: PersistentValue) -> ConvertedValue {
-    for form in dates {
-      if let found = form.seconds(number) { return moment(found, value) }
+  private func dateResult(_ number: Double, _ value: PersistentValue) -> ConvertedValue {
+    for format in dates {
+      if let found = format.seconds(number) { return dateResult(found, value) }
     }
-    return misfit(value)
+    return mismatch(value)
   }
 
-  private func moment(_ found: (seconds: Double, isExact: Bool), _ value: PersistentValue) -> ConvertedValue {
+  private func dateResult(_ found: (seconds: Double, isExact: Bool), _ value: PersistentValue)
+    -> ConvertedValue
+  {
     let date = PersistentValue.date(found.seconds)
     return found.isExact ? .exact(date) : .rounded(date, "digits of \(value.loggedDescription)")
   }
@@ -226,8 +226,18 @@ struct ValueConversion: Sendable {
       return number.isNaN ? wrapped("$real", SpecialNumber.nan) : .exact(.document(number.canonicalText))
     case .bytes(let bytes): return wrapped("$bytes", Data(bytes).base64EncodedString())
     case .text, .date, .uuid:
-      guard case .exact(.text(let text)) = text(value) else { return misfit(value) }
+      guard case .exact(.text(let text)) = text(value) else { return mismatch(value) }
       return .exact(.document(JSONText.canonical(.string(text))))
     }
   }
+}
+
+/// The result of a conversion.
+enum ConvertedValue: Equatable {
+  /// The same value in the other kind.
+  case exact(PersistentValue)
+  /// The nearest value of the kind, with a description of the loss.
+  case rounded(PersistentValue, String)
+  /// No value of the kind, with the reason.
+  case impossible(String)
 }

@@ -1,12 +1,11 @@
 import Foundation
 import PersistenceDriver
 
-/// Hands batches from the thread that reads to the one that writes, and empty ones back; each waits for the other
-/// where it is ahead.
+/// A bounded queue: passes batches from the reading thread to the writing thread, and empty ones back.
 final class BatchQueue: @unchecked Sendable {  // its state is guarded by the condition
-  /// How many batches there are: so many may be on their way, and no more memory is taken.
+  /// The number of batches, which bounds memory.
   private static let batchLimit = 6
-  /// Who has to wait goes on when there are so many, so that the threads change over less often.
+  /// Waiters wake when this many batches are queued, which saves context switches.
   private static let wakeCount = batchLimit / 2
 
   private let condition = NSCondition()
@@ -14,16 +13,16 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
   private var filled: [RowBatch] = []
   private var empty: [RowBatch] = []
   private var made = 0
-  /// How many batches the writer has taken and not given back.
+  /// The number of batches that the writer holds.
   private var taken = 0
   private var failure: (any Error)?
-  /// Whether the writer need not wait for more than one batch: the reader waits for it, or has come to the end.
+  /// Whether one batch wakes the writer: the reader waits for it, or has reached the end.
   private var isUrgent = false
   private var isCancelled = false
 
   init(fieldCount: Int) { self.fieldCount = fieldCount }
 
-  /// An empty batch, for the reader; nil where the writer has given up.
+  /// Returns an empty batch to the reader; nil after the writer cancelled.
   func takeEmpty() -> RowBatch? {
     condition.lock()
     defer { condition.unlock() }
@@ -34,19 +33,19 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
         made += 1
         return RowBatch(fieldCount: fieldCount)
       }
-      // All batches are filled, empty, or with the writer: one of the two always has enough to go on with.
+      // Every batch is filled, empty or with the writer, so that one of the threads can always continue.
       while !isCancelled, empty.count < Self.wakeCount { condition.wait() }
     }
   }
 
-  /// Whether the writer has enough to go on with, so that the reader has the time for what either of them can do.
+  /// Whether the writer has enough batches, so that the reader should take over work that either can do.
   var isReaderAhead: Bool {
     condition.lock()
     defer { condition.unlock() }
     return filled.count + taken >= Self.wakeCount
   }
 
-  /// Gives a filled batch to the writer.
+  /// Passes a filled batch to the writer.
   func push(_ batch: RowBatch) {
     condition.lock()
     defer { condition.unlock() }
@@ -55,7 +54,7 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     if isUrgent || filled.count >= Self.wakeCount { condition.broadcast() }
   }
 
-  /// Gives the writer a batch of rows whose memory is lent, and waits until it has written them and all before them.
+  /// Passes a batch of borrowed rows to the writer, and waits until the writer has recycled all batches.
   func pushAndWait(_ batch: RowBatch) {
     condition.lock()
     defer { condition.unlock() }
@@ -64,11 +63,11 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     defer { isUrgent = false }
     condition.broadcast()
     while !isCancelled, !filled.isEmpty || taken > 0 { condition.wait() }
-    // A writer that has given up does not look at rows any more: it has left its transaction.
+    // After cancellation the writer reads no more rows.
     if isCancelled { filled.removeAll() }
   }
 
-  /// Ends the reading with an error, which the writer meets behind what was read before.
+  /// Ends the queue with an error, which the writer receives after the filled batches.
   func fail(_ error: any Error) {
     condition.lock()
     defer { condition.unlock() }
@@ -76,9 +75,9 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     condition.broadcast()
   }
 
-  /// The next batch, for the writer.
+  /// Returns the next batch to the writer.
   ///
-  /// - Throws: What the reading failed with.
+  /// - Throws: The reader's error.
   func pop() throws -> RowBatch {
     condition.lock()
     defer { condition.unlock() }
@@ -93,8 +92,8 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     return filled.removeFirst()
   }
 
-  /// Gives a batch back, whose rows have been written.
-  func giveBack(_ batch: RowBatch) {
+  /// Returns a written batch to the reader.
+  func recycle(_ batch: RowBatch) {
     batch.reset()
     condition.lock()
     defer { condition.unlock() }
@@ -103,7 +102,7 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     if empty.count >= Self.wakeCount || filled.isEmpty { condition.broadcast() }
   }
 
-  /// Ends the work on behalf of the writer, which does not look at any row from then on.
+  /// Ends the queue for the writer, which reads no rows afterwards.
   func cancel() {
     condition.lock()
     defer { condition.unlock() }

@@ -1,61 +1,48 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
-/// Rows on their way from one thread to another: their cells, one after the other, and a copy of the bytes that they
-/// point at, in memory that is used again and again.
+/// Rows that one thread passes to another; ``BatchQueue`` reuses the batch and its memory.
 ///
-/// One side has it at a time.
+/// One thread uses it at a time.
 final class RowBatch: @unchecked Sendable {  // handed from thread to thread by BatchQueue
-  /// How many rows a batch takes at most.
+  /// The maximum number of rows.
   static let rowLimit = 512
-  /// How many bytes of values a batch takes, roughly; it ends with the row that passes it.
+  /// The approximate maximum size of the values in bytes; the row that exceeds it ends the batch.
   static let byteLimit = 1 << 20
 
-  /// What stands between the rows: a record that could not be read, or has no counterpart in the destination.
+  /// A record that is unreadable or has no counterpart in the destination.
   struct Failure {
-    /// How many rows of the batch come before it.
-    var place: Int
-    /// How many records of the model come before it.
+    /// The number of preceding rows of the batch.
+    var index: Int
+    /// The number of preceding records of the model.
     var position: Int
     var error: PersistenceError
-    /// Its values as JSON, where it could be read.
+    /// The record as JSON; nil if unreadable.
     var record: String?
   }
 
-  private let fieldCount: Int
-  private var cells: UnsafeMutablePointer<RowCell>
-  private var capacity: Int
-  private var chunks: [UnsafeMutableRawBufferPointer] = []
-  /// Where the next bytes go, and how many do.
-  @exclusivity(unchecked) private var place: UnsafeMutableRawPointer?
-  @exclusivity(unchecked) private var room = 0
+  @exclusivity(unchecked) private var rows: RowArena
 
-  /// How many rows there are.
-  @exclusivity(unchecked) private(set) var count = 0
-  /// How many bytes their values take, roughly.
+  /// The number of rows.
+  var count: Int { rows.count }
+  /// The approximate size of the values in bytes.
   @exclusivity(unchecked) private(set) var bytes = 0
-  /// The records among them that could not be read, in order.
+  /// The failures, in order.
   var failures: [Failure] = []
-  /// How many records of the model come before the first row; those that could not be read are among them.
+  /// The number of records of the model before the first row, including unreadable ones.
   var firstPosition = 0
-  /// The digest of the rows, where the side that had the time has made it.
+  /// The digest of the rows, if either thread has computed it.
   private var digest: ContentDigest?
-  /// Whether the transaction ends with the batch; then the key of the last record that was read, and how many behind
-  /// it could not be.
+  /// Whether the batch ends a transaction; then also the last key, and the number of unreadable records behind it.
   var endsTransaction = false
   var lastKey: RecordKey?
   var failuresBehind = 0
-  /// Whether the model does.
+  /// Whether the batch ends the model.
   var endsModel = false
 
   init(fieldCount: Int) {
-    self.fieldCount = fieldCount
-    capacity = 64
-    cells = .allocate(capacity: 64 * fieldCount)
-  }
-
-  deinit {
-    cells.deallocate()
-    for chunk in chunks { chunk.deallocate() }
+    // The first chunk holds a batch of ordinary rows.
+    rows = RowArena(width: fieldCount, chunkSize: 256 << 10)
   }
 
   var isEmpty: Bool { count == 0 && failures.isEmpty }
@@ -63,58 +50,34 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
     count >= Self.rowLimit || bytes >= Self.byteLimit || failures.count >= Self.rowLimit
   }
 
-  /// How many records of the model come before a row of the batch.
+  /// The number of records of the model before a row of the batch.
   func position(of index: Int) -> Int {
     failures.isEmpty
-      ? firstPosition + index : firstPosition + index + failures.prefix { $0.place <= index }.count
+      ? firstPosition + index : firstPosition + index + failures.prefix { $0.index <= index }.count
   }
 
-  /// Forgets the rows, keeping the memory that ordinary rows need.
+  /// Removes all rows, and keeps memory for ordinary rows.
   func reset() {
-    (count, bytes) = (0, 0)
+    rows.removeAll()
+    bytes = 0
     failures.removeAll(keepingCapacity: true)
     digest = nil
     (endsTransaction, endsModel, lastKey, failuresBehind) = (false, false, nil, 0)
-    if let first = chunks.first, first.count > Self.byteLimit {
-      first.deallocate()
-      chunks.removeFirst()
-    }
-    while chunks.count > 1 { chunks.removeLast().deallocate() }
-    (place, room) = (chunks.first?.baseAddress, chunks.first?.count ?? 0)
   }
 
-  /// Appends a copy of a row, of a known ``PersistenceDriver/Row/approximateSize``.
+  /// Appends a copy of a row of a known ``PersistenceDriver/Row/approximateSize``.
   func append(_ row: borrowing Row, size: Int) {
-    if room < size { makeChunk(size) }
-    let target = makeRoom()
-    guard var place else { return }
-    for position in 0..<fieldCount {
-      let cell = row[position]
-      switch cell.tag {
-      case .text, .bytes, .decimal, .document:
-        // Even an empty run has an address, which tells it from nil.
-        let content = cell.borrowedBytes
-        if let start = content.baseAddress { place.copyMemory(from: start, byteCount: content.count) }
-        target[position] = RowCell(tag: cell.tag, bits: UInt64(content.count), pointer: place)
-        place += content.count
-      default: target[position] = cell
-      }
-    }
-    room -= place - (self.place ?? place)
-    self.place = place
-    count += 1
+    rows.append(row, byteCount: size)
     bytes += size
   }
 
-  /// Appends a row whose bytes stay where they are, valid until ``BatchQueue/pushAndWait(_:)`` returns.
+  /// Appends a row without copying its bytes, which must stay valid until ``BatchQueue/pushAndWait(_:)`` returns.
   func appendBorrowed(_ row: borrowing Row, size: Int) {
-    let target = makeRoom()
-    for position in 0..<row.count { target[position] = row[position] }
-    count += 1
+    rows.appendBorrowed(row)
     bytes += size
   }
 
-  /// The digest of the rows: made now, where it is not known from before.
+  /// The digest of the rows, computed on first use.
   func digest(by digester: RecordDigester) -> ContentDigest {
     if let digest { return digest }
     var sum = ContentDigest()
@@ -123,28 +86,8 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
     return sum
   }
 
-  /// Lends a row to a closure.
+  /// Passes a borrowed row to a closure.
   func withRow<Result>(_ index: Int, _ body: (borrowing Row) throws -> Result) rethrows -> Result {
-    try body(
-      Row(cells: UnsafeBufferPointer(start: cells + index * fieldCount, count: fieldCount)))
-  }
-
-  private func makeRoom() -> UnsafeMutablePointer<RowCell> {
-    if count == capacity {
-      let more = UnsafeMutablePointer<RowCell>.allocate(capacity: capacity * 2 * fieldCount)
-      more.moveInitialize(from: cells, count: count * fieldCount)
-      cells.deallocate()
-      cells = more
-      capacity *= 2
-    }
-    return cells + count * fieldCount
-  }
-
-  /// Takes memory for a row of so many bytes; the first chunk holds a batch of ordinary rows.
-  private func makeChunk(_ size: Int) {
-    let chunk = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: max(chunks.isEmpty ? 256 << 10 : 512 << 10, size), alignment: 16)
-    chunks.append(chunk)
-    (place, room) = (chunk.baseAddress, chunk.count)
+    try rows.withRow(index, width: rows.width, body)
   }
 }

@@ -1,11 +1,11 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// Counts, record by record, what a destination cannot hold as it is.
+/// Counts the values of a model that the destination cannot store exactly.
 struct LossCounter {
   private static let exampleLimit = 3
 
-  private struct Place: Hashable {
+  private struct Group: Hashable {
     let field: StoredName?
     let cause: MigrationLoss.Cause
   }
@@ -13,7 +13,7 @@ struct LossCounter {
   private let mapper: RecordMapper
   private let capabilities: Capabilities
   private var buffer: RowBuffer
-  private var losses: [Place: MigrationLoss] = [:]
+  private var losses: [Group: MigrationLoss] = [:]
 
   init(_ mapper: RecordMapper, for capabilities: Capabilities) {
     self.mapper = mapper
@@ -21,22 +21,22 @@ struct LossCounter {
     buffer = RowBuffer(count: mapper.destination.fields.count)
   }
 
-  /// What was found, the most frequent first.
+  /// The losses, most frequent first.
   var found: [MigrationLoss] {
     losses.values.sorted {
       ($1.count, $0.field ?? "", $0.cause.rawValue) < ($0.count, $1.field ?? "", $1.cause.rawValue)
     }
   }
 
-  /// Looks at a record.
+  /// Counts the losses of a record.
   mutating func note(_ row: borrowing Row) throws {
     let key = try? RecordKey(of: row, in: mapper.source)
     for (place, step) in mapper.steps.enumerated() {
       let field = mapper.source.fields[step.position].name
       let cell = row[step.position]
       if cell.isNull {
-        if step.filling == nil, !step.isOptional {
-          note(field, .noCounterpart, key, "nil, where nil may not be")
+        if step.defaultValue == nil, !step.isOptional {
+          note(field, .noCounterpart, key, "nil in a required field")
         }
         continue
       }
@@ -46,8 +46,8 @@ struct LossCounter {
       }
       switch conversion.convert(try cell.value()) {
       case .exact(let value):
-        if value.isNull, step.filling == nil, !step.isOptional {
-          note(field, .noCounterpart, key, "nil, where nil may not be")
+        if value.isNull, step.defaultValue == nil, !step.isOptional {
+          note(field, .noCounterpart, key, "nil in a required field")
         }
         noteLimits(value, place, field, key)
       case .rounded(let value, let lost):
@@ -58,7 +58,7 @@ struct LossCounter {
     }
   }
 
-  /// Notes a record that could not be read.
+  /// Counts an unreadable record.
   mutating func note(unreadable error: PersistenceError) { note(nil, .unreadable, error.key, error.message) }
 
   private mutating func noteLimits(_ value: PersistentValue, _ place: Int, _ field: String, _ key: RecordKey?)
@@ -81,9 +81,9 @@ struct LossCounter {
     }
     if let largest = capabilities.largestKey, size > largest, mapper.destination.keyPositions.contains(place)
     {
-      note(field, .keyTooLong, key, "\(size) bytes, where \(largest) are the most")
+      note(field, .keyTooLong, key, "\(size) bytes, maximum \(largest)")
     } else if let largest = capabilities.largestValue, size > largest {
-      note(field, .valueTooLarge, key, "\(size) bytes, where \(largest) are the most")
+      note(field, .valueTooLarge, key, "\(size) bytes, maximum \(largest)")
     }
   }
 
@@ -95,25 +95,61 @@ struct LossCounter {
     case .milliseconds: unit = 1000
     }
     guard seconds.isFinite else {
-      return note(field, .noCounterpart, key, "\(seconds) is no moment of a calendar")
+      return note(field, .noCounterpart, key, "\(seconds) is not a calendar date")
     }
     let precision = capabilities.datePrecision.rawValue
     if (seconds * unit).rounded() / unit != seconds {
-      note(field, .precision, key, "\(DateText.text(seconds)) to the \(precision)")
+      note(field, .precision, key, "\(DateText.text(seconds)) at a precision of \(precision)")
     }
   }
 
   private mutating func note(
     _ field: String?, _ cause: MigrationLoss.Cause, _ key: RecordKey?, _ detail: @autoclosure () -> String
   ) {
-    let place = Place(field: field.map(StoredName.init), cause: cause)
+    let group = Group(field: field.map(StoredName.init), cause: cause)
     var loss =
-      losses[place]
+      losses[group]
       ?? MigrationLoss(model: mapper.source.name, field: field, cause: cause, count: 0, examples: [])
     loss.count += 1
     if loss.examples.count < Self.exampleLimit {
       loss.examples.append(MigrationLoss.Example(key: key, detail: detail()))
     }
-    losses[place] = loss
+    losses[group] = loss
+  }
+}
+
+extension Migration {
+  /// Checks, before anything is written, that the options allow all losses.
+  ///
+  /// Scans only models for which the mapping or the destination could lose information.
+  ///
+  /// - Parameters:
+  ///   - mappers: The mappers of the models to copy.
+  ///   - snapshot: The source.
+  ///   - progress: A closure that receives the progress of the scan.
+  /// - Returns: The allowed losses and the unmapped objects.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/lossyMigration``.
+  func requireAllowedLosses(
+    of mappers: [RecordMapper], in snapshot: any StorageSnapshot,
+    _ progress: (MigrationProgress) throws -> Void
+  ) throws -> (losses: [MigrationLoss], unmappedObjects: [UnmappedObject]) {
+    let capabilities = destination.capabilities
+    let unmappedObjects = try unmappedObjects(of: snapshot, besides: mappers.map(\.source))
+    var losses: [MigrationLoss] = []
+    for mapper in mappers where Self.mayLose(mapper, capabilities) {
+      var counter = LossCounter(mapper, for: capabilities)
+      try RecordScan(mapper.source, in: snapshot).run(progress) { _ in
+      } reading: { row in
+        try counter.note(row)
+      }
+      losses += counter.found.filter(\.isChange)
+    }
+    try MigrationPlan.requireAllowed(losses, unmappedObjects, by: options)
+    return (losses, unmappedObjects)
+  }
+
+  private static func mayLose(_ mapper: RecordMapper, _ capabilities: Capabilities) -> Bool {
+    mapper.mayLose
+      || (capabilities.datePrecision != .exact && mapper.destination.fields.contains { $0.kind == .date })
   }
 }

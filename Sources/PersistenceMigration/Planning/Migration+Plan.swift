@@ -3,14 +3,14 @@ import PersistenceDriver
 import PersistenceDriverSupport
 
 extension Migration {
-  /// Says what a run would do, by reading the source from one snapshot; nothing is written anywhere.
+  /// Plans a run without writing anything: reads every record of a source snapshot.
   ///
-  /// Every record is read and held against the mapping and the destination's capabilities, so that what the destination
-  /// cannot hold as it is, is counted and not guessed.
+  /// The plan checks each record against the mapping and the destination's capabilities, so its losses are counts, not
+  /// estimates.
   ///
-  /// - Parameter progress: Told how far the reading has come; what it throws stops it and is thrown on.
+  /// - Parameter progress: A closure that receives the progress. If it throws, planning stops and rethrows the error.
   /// - Returns: The plan.
-  /// - Throws: ``PersistenceError`` where a store cannot be read, or the options name what there is not.
+  /// - Throws: ``PersistenceError`` if a store cannot be read, or the options name an unknown model or field.
   public func plan(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> MigrationPlan {
     let start = ContinuousClock.now
     try source.requireComplete()
@@ -19,54 +19,53 @@ extension Migration {
     try options.mapping.check(against: schemas)
     let present = try destinationCounts()
     let models = try schemas.map { schema in
-      try lookAt(schema, in: snapshot, present: present, progress)
+      try modelPlan(schema, in: snapshot, present: present, progress)
     }
     let seconds = (ContinuousClock.now - start).timeInterval
     var plan = MigrationPlan(
       models: models, unmappedObjects: try unmappedObjects(of: snapshot, besides: schemas),
       estimate: MigrationPlan.Estimate(
-        bytes: models.reduce(0) { $0 + Self.roughSize($1) }, free: FreeSpace.bytes(at: destination),
+        bytes: models.reduce(0) { $0 + Self.estimatedSize($1) }, free: FreeSpace.bytes(at: destination),
         seconds: seconds * 3,
         basis:
-          "space by the values' bytes with an allowance for records and indexes, time as three times that of "
-          + "this reading"))
+          "space from the size of the values plus overhead for records and indexes, time as three times that of "
+          + "this scan"))
     plan.isInterrupted = try isInterrupted()
     return plan
   }
 
-  /// The models of the source that are copied.
+  /// Selects the models to copy.
   ///
   /// - Parameter catalog: The source's models.
-  /// - Returns: Those that the options name; all of them where they name none.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where the source does not hold
-  ///   one of them.
+  /// - Returns: The models that the options name, or all.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the source lacks a named model.
   func chosenModels(of catalog: [ModelSchema]) throws -> [ModelSchema] {
     let own = catalog.filter { !ReservedModel.isReserved($0.name) }
     guard let names = options.models else { return own }
     for name in names where !own.contains(where: { StoredName($0.name) == StoredName(name) }) {
       let known = own.map { "“\($0.name)”" }.joined(separator: ", ")
       throw PersistenceError.invalidRequest(
-        "the source holds no model “\(name)”; it holds \(own.isEmpty ? "none" : known)")
+        "the source has no model “\(name)”; its models are \(own.isEmpty ? "none" : known)")
     }
     let chosen = Set(names.map(StoredName.init))
     return own.filter { chosen.contains(StoredName($0.name)) }
   }
 
-  /// What the source has that the models which are copied do not say.
+  /// Lists the source's unmapped objects; if the options name models, only the objects of those models.
   ///
   /// - Parameters:
   ///   - snapshot: The source.
-  ///   - schemas: The models that are copied.
-  /// - Returns: The unmappedObjects; where models were chosen, those of others are no news.
-  /// - Throws: ``PersistenceError`` where the source cannot be read.
+  ///   - schemas: The models to copy.
+  /// - Returns: The unmapped objects.
+  /// - Throws: ``PersistenceError`` if the source cannot be read.
   func unmappedObjects(of snapshot: any StorageSnapshot, besides schemas: [ModelSchema]) throws
     -> [UnmappedObject]
   {
     let unmappedObjects = try snapshot.unmappedObjects()
     guard options.models != nil else { return unmappedObjects }
     let chosen = Set(schemas.map { StoredName($0.name) })
-    return unmappedObjects.filter { omission in
-      omission.model.map { chosen.contains(StoredName($0)) } ?? false
+    return unmappedObjects.filter { object in
+      object.model.map { chosen.contains(StoredName($0)) } ?? false
     }
   }
 
@@ -87,7 +86,7 @@ extension Migration {
     return counts
   }
 
-  private func lookAt(
+  private func modelPlan(
     _ schema: ModelSchema, in snapshot: any StorageSnapshot, present: [StoredName: Int],
     _ progress: (MigrationProgress) throws -> Void
   ) throws -> MigrationPlan.Model {
@@ -112,8 +111,8 @@ extension Migration {
 
   private func fields(of mapper: RecordMapper) -> [MigrationPlan.Field] {
     mapper.source.fields.enumerated().map { position, field in
-      let place = mapper.steps.firstIndex { $0.position == position }
-      let target = place.map { mapper.destination.fields[$0] }
+      let index = mapper.steps.firstIndex { $0.position == position }
+      let target = index.map { mapper.destination.fields[$0] }
       let rules = options.mapping.rules.filter {
         StoredName($0.model) == StoredName(mapper.source.name)
           && StoredName($0.field) == StoredName(field.name)
@@ -129,8 +128,26 @@ extension Migration {
     field.kind.rawValue + (field.isOptional ? "?" : "")
   }
 
-  /// The values, a few words for each record, and an entry for each of the fields once more, as if half were indexed.
-  private static func roughSize(_ model: MigrationPlan.Model) -> Int {
+  /// The values, overhead per record, and index entries for half of the values.
+  private static func estimatedSize(_ model: MigrationPlan.Model) -> Int {
     model.bytes + model.bytes / 2 + model.records * 48 + 65_536
+  }
+}
+
+/// The free disk space at a store's location.
+package enum FreeSpace {
+  /// The free bytes for a store; nil if it has no files.
+  static func bytes(at store: any StorageContext) -> Int? {
+    guard store.capabilities.hasFiles else { return nil }
+    return bytes(at: store.location)
+  }
+
+  /// The free bytes at a path, which need not exist.
+  package static func bytes(at path: String) -> Int? {
+    var url = URL(fileURLWithPath: path).standardizedFileURL
+    while !FileManager.default.fileExists(atPath: url.path), url.path != "/" { url.deleteLastPathComponent() }
+    var status = statvfs()
+    guard statvfs(url.path, &status) == 0 else { return nil }
+    return Int(status.f_bavail) * Int(status.f_frsize)
   }
 }

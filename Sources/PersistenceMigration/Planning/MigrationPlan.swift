@@ -1,108 +1,90 @@
 public import PersistenceDriver
 
-/// What a migration would do, found out by reading all of the source and writing nothing.
+/// The plan of a migration, from a complete scan of the source.
 public struct MigrationPlan: Sendable, Hashable, Codable {
-  /// What becomes of one field.
+  /// The plan for one field.
   public struct Field: Sendable, Hashable, Codable {
-    /// The field in the source.
+    /// The field's name in the source.
     public var name: String
-    /// What it holds in the source, such as `int64?`.
+    /// The field's kind in the source, for example `int64?`.
     public var kind: String
-    /// Its name in the destination; nil where it is left out.
+    /// The field's name in the destination; nil if it is dropped.
     public var destinationName: String?
-    /// What it holds in the destination; nil where it is left out.
+    /// The field's kind in the destination; nil if it is dropped.
     public var destinationKind: String?
-    /// Whether it is in the primary key.
+    /// Whether the field belongs to the primary key.
     public var isKey: Bool
-    /// The rules about it, as people write them.
+    /// The mapping rules of the field, in their text form.
     public var rules: [String]
   }
 
-  /// What becomes of one model.
+  /// The plan for one model.
   public struct Model: Sendable, Hashable, Codable {
     /// The model's name in the source.
     public var name: String
-    /// Its name in the destination.
+    /// The model's name in the destination.
     public var destinationName: String
-    /// How many records it has, those included that cannot be read.
+    /// The number of records, including unreadable ones.
     public var records: Int
-    /// How many bytes their values take, roughly.
+    /// The approximate size of the values, in bytes.
     public var bytes: Int
-    /// What becomes of its fields.
+    /// The plans for the fields.
     public var fields: [Field]
-    /// The indexes that the destination cannot have.
+    /// The indexes that the mapping drops.
     public var droppedIndexes: [IndexSchema]
-    /// What the destination cannot hold as it is.
+    /// The values that the destination cannot store exactly.
     public var losses: [MigrationLoss]
-    /// How many records the destination holds under that name.
+    /// The number of the model's records in the destination.
     public var present: Int
   }
 
-  /// What it takes, and how that was found out.
+  /// The estimated space and time.
   public struct Estimate: Sendable, Hashable, Codable {
-    /// How many bytes the destination will take.
+    /// The size of the destination, in bytes.
     public var bytes: Int
-    /// How many bytes are free where it will be; nil where that is not known.
+    /// The free space at the destination, in bytes; nil if unknown.
     public var free: Int?
-    /// How many seconds the migration will take; nil where that is not known.
+    /// The duration of the migration, in seconds; nil if unknown.
     public var seconds: Double?
-    /// How both were found out, in words.
+    /// The basis of the estimate, in words.
     public var basis: String
 
-    /// Makes an estimate.
-    ///
-    /// - Parameters:
-    ///   - bytes: How many bytes the destination will take.
-    ///   - free: How many bytes are free where it will be.
-    ///   - seconds: How many seconds the migration will take.
-    ///   - basis: How both were found out, in words.
-    public init(bytes: Int, free: Int?, seconds: Double?, basis: String) {
-      self.bytes = bytes
-      self.free = free
-      self.seconds = seconds
-      self.basis = basis
-    }
-
-    /// Whether there is less room than is needed.
+    /// Whether the free space is insufficient.
     public var isTooLarge: Bool { free.map { $0 < bytes } ?? false }
   }
 
-  /// The models, in the order of their names' bytes.
+  /// The plans by model, sorted by the bytes of the models' names.
   public var models: [Model]
-  /// What the source has beside its models, and what they do not say.
+  /// The objects of the source that models do not express.
   public var unmappedObjects: [UnmappedObject]
-  /// What it takes.
+  /// The estimated space and time.
   public var estimate: Estimate
-  /// Whether an interrupted migration has begun to fill the destination.
+  /// Whether the destination holds an unfinished migration.
   public var isInterrupted = false
 
-  /// How many records there are, of all models.
+  /// The number of records of all models.
   public var records: Int { models.reduce(0) { $0 + $1.records } }
 
-  /// How many bytes their values take, roughly.
+  /// The approximate size of all values, in bytes.
   public var bytes: Int { models.reduce(0) { $0 + $1.bytes } }
 
-  /// What the destination cannot hold as it is, of all models.
+  /// The losses of all models.
   public var losses: [MigrationLoss] { models.flatMap(\.losses) }
 
-  /// Whether something would be lost: values that would be changed, or records that the source cannot give.
+  /// Whether the migration would change values or omit unmapped records.
   ///
-  /// Records that cannot be carried over at all are no loss that could be allowed: they stop the migration, or are put
-  /// aside where ``MigrationOptions/failures`` says so.
+  /// Records that cannot be copied at all do not count: they stop the migration or are rejected, depending on
+  /// ``MigrationOptions/failures``.
   public var isLossy: Bool {
     losses.contains { $0.isChange } || unmappedObjects.contains(where: \.losesRecords)
   }
 
-  /// Makes sure that nothing is lost that may not be.
-  ///
-  /// - Parameter options: Whether values may be changed.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/lossyMigration``, saying what would be lost.
-  public func requirePermission(by options: MigrationOptions) throws {
-    try Self.requirePermission(losses: losses, unmappedObjects: unmappedObjects, by: options)
+  package func requireAllowedLosses(by options: MigrationOptions) throws {
+    try Self.requireAllowed(losses, unmappedObjects, by: options)
   }
 
-  static func requirePermission(
-    losses: [MigrationLoss], unmappedObjects: [UnmappedObject], by options: MigrationOptions
+  static func requireAllowed(
+    _ losses: [MigrationLoss], _ unmappedObjects: [UnmappedObject], by options: MigrationOptions
   ) throws {
     guard !options.allowLossy else { return }
     var lines = losses.filter(\.isChange).map { "\($0)" }
@@ -112,56 +94,56 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     guard !lines.isEmpty else { return }
     throw PersistenceError(
       .lossyMigration,
-      "the destination cannot hold everything as it is: \(lines.joined(separator: "; ")); nothing was written: map "
-        + "the fields otherwise, or allow it (--allow-lossy; in code: MigrationOptions.allowLossy)")
+      "the destination cannot store everything exactly: \(lines.joined(separator: "; ")); nothing was written; map "
+        + "the fields differently, or allow lossy changes")
   }
 }
 
-/// Values of one field that a destination cannot hold as they are, or records that cannot be carried over.
+/// Values of one field that the destination cannot store exactly, or records that cannot be copied.
 public struct MigrationLoss: Sendable, Hashable, Codable {
-  /// What is wrong with them.
+  /// The cause of a loss.
   public enum Cause: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The value has more digits than its new kind or the destination keeps.
+    /// The value has more digits than its new kind or the destination can store.
     case precision
-    /// The value has no counterpart in its new kind; its record cannot be carried over.
+    /// The value has no counterpart in its new kind; its record cannot be copied.
     case noCounterpart
-    /// The key is longer than the destination's keys; its record cannot be carried over.
+    /// The key exceeds the destination's maximum; its record cannot be copied.
     case keyTooLong
-    /// The value is longer than the destination's values; its record cannot be carried over.
+    /// The value exceeds the destination's maximum; its record cannot be copied.
     case valueTooLarge
-    /// The record cannot be read.
+    /// The record is unreadable.
     case unreadable
   }
 
-  /// One value for an example.
+  /// An example of an affected value.
   public struct Example: Sendable, Hashable, Codable {
-    /// The record's key, where it could be read.
+    /// The record's key; nil if unreadable.
     public var key: RecordKey?
-    /// What is wrong with it, in words.
+    /// The reason, in words.
     public var detail: String
   }
 
   /// The model's name in the source.
   public var model: String
-  /// The field's name in the source; nil where it is about whole records.
+  /// The field's name in the source; nil for whole records.
   public var field: String?
-  /// What is wrong.
+  /// The cause.
   public var cause: Cause
-  /// How many values there are.
+  /// The number of affected values.
   public var count: Int
-  /// The first of them.
+  /// The first affected values.
   public var examples: [Example]
 
-  /// Whether the values would be carried over changed, where that is allowed.
+  /// Whether the values can be copied with a change, if the options allow it.
   public var isChange: Bool { cause == .precision }
 }
 
 extension MigrationLoss: CustomStringConvertible {
-  /// The loss in one line.
+  /// The loss on one line.
   public var description: String {
     let place = model + (field.map { ".\($0)" } ?? "")
     let example = examples.first.map {
-      " (such as \($0.key.map { "\($0)" } ?? "a record without key"): \($0.detail))"
+      " (such as \($0.key.map { "\($0)" } ?? "a record without a key"): \($0.detail))"
     }
     let noun = count == 1 ? "value" : "values"
     let what =

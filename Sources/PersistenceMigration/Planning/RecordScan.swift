@@ -1,8 +1,8 @@
 import PersistenceDriver
 
-/// All records of a model, a page at a time, those included that cannot be read: reading goes on behind them.
+/// Reads all records of a model page by page, and continues after unreadable ones.
 struct RecordScan {
-  /// What became of one record.
+  /// The outcome for one record.
   enum Outcome {
     case read
     case unreadable(PersistenceError)
@@ -16,13 +16,13 @@ struct RecordScan {
     self.reader = reader
   }
 
-  /// Reads.
+  /// Scans the model.
   ///
   /// - Parameters:
-  ///   - progress: Told how far the reading has come.
-  ///   - body: Told of each record what became of it.
-  ///   - reading: Called with each record that can be read.
-  /// - Throws: What the closures throw, and ``PersistenceError`` where the medium fails.
+  ///   - progress: A closure that receives the progress.
+  ///   - body: A closure that receives the outcome for each record.
+  ///   - reading: A closure that receives each readable record.
+  /// - Throws: Errors of the closures, and ``PersistenceError`` if the medium fails.
   func run(
     _ progress: (MigrationProgress) throws -> Void, _ body: (Outcome) throws -> Void,
     reading: (borrowing Row) throws -> Void
@@ -31,11 +31,11 @@ struct RecordScan {
     let total = try reader.count(request)
     let results = try reader.fetch(request)
     var (done, page) = (0, PageSize())
-    // How many of the next records are read one by one, since one of them cannot be read.
-    var careful = 0
+    // After a failed page, its rows are read one at a time to find the unreadable one.
+    var singles = 0
     while done < total {
       try progress(MigrationProgress(phase: .planning, model: schema.name, done: done, total: total))
-      let limit = careful > 0 ? 1 : min(page.rows, total - done)
+      let limit = singles > 0 ? 1 : min(page.rows, total - done)
       var (bytes, read) = (0, 0)
       do {
         _ = try results.read(from: done, limit: limit) { row in
@@ -49,17 +49,17 @@ struct RecordScan {
           read += 1
         }
         guard read > 0 else { break }
-        if careful == 0 { page.note(rows: read, bytes: bytes) }
-        careful = max(0, careful - 1)
+        if singles == 0 { page.note(rows: read, bytes: bytes) }
+        singles = max(0, singles - 1)
       } catch let stopped as Stopped {
         throw stopped.error
-      } catch let error as PersistenceError where Self.isAboutOneRecord(error) {
+      } catch let error as PersistenceError where Self.concernsOneRecord(error) {
         if limit > 1 {
-          careful = limit - read
+          singles = limit - read
         } else {
           try body(.unreadable(error))
           read = 1
-          careful = max(0, careful - 1)
+          singles = max(0, singles - 1)
         }
       }
       done += read
@@ -67,11 +67,11 @@ struct RecordScan {
     try progress(MigrationProgress(phase: .planning, model: schema.name, done: done, total: total))
   }
 
-  private static func isAboutOneRecord(_ error: PersistenceError) -> Bool {
+  private static func concernsOneRecord(_ error: PersistenceError) -> Bool {
     error.code == .damaged || error.code == .encodingFailed
   }
 
-  /// What the caller threw, which is no failure of reading.
+  /// An error of a closure, as opposed to one of reading.
   private struct Stopped: Error {
     let error: any Error
   }

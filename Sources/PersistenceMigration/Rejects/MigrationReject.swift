@@ -1,53 +1,71 @@
+import Foundation
 public import PersistenceDriver
 
-/// A record that a migration put aside.
+/// A record that a migration rejected.
 public struct MigrationReject: Sendable, Hashable, Codable {
   /// The model's name in the source.
   public var model: String
-  /// How many records of the model come before it in the source, in the order of their keys.
+  /// The number of records of the model before it in the source, in key order.
   public var position: Int
-  /// Its key, where it could be read.
+  /// The key, if it could be read.
   public var key: RecordKey?
-  /// The stable name of why it was put aside: the raw value of a ``PersistenceError/Code``.
+  /// The stable code of the reason: the raw value of a ``PersistenceError/Code``.
   public var code: String
-  /// Why it was put aside, in words.
+  /// The reason, as text.
   public var reason: String
-  /// Its values by the names of their fields, as JSON; nil where it could not be read.
+  /// The values by field name, as JSON; nil if the record could not be read.
   public var record: String?
-
-  /// Makes a statement of a record that was put aside.
-  ///
-  /// - Parameters:
-  ///   - model: The model's name in the source.
-  ///   - position: How many records of the model come before it.
-  ///   - key: Its key.
-  ///   - code: The stable name of the reason.
-  ///   - reason: The reason in words.
-  ///   - record: Its values as JSON.
-  public init(
-    model: String, position: Int, key: RecordKey?, code: String, reason: String, record: String?
-  ) {
-    self.model = model
-    self.position = position
-    self.key = key
-    self.code = code
-    self.reason = reason
-    self.record = record
-  }
 }
 
-/// Where a migration says which records it put aside.
+/// A receiver of the records that a migration rejects.
 ///
-/// The rejects are kept in the destination, in the transactions of their batches, until the migration is published;
-/// so a sink is told each of them once and only when it is certain, whatever was interrupted.
+/// Until it is published, a migration keeps its rejects in the destination, in the transactions of their
+/// batches. So a sink receives each committed reject exactly once, even if the migration is interrupted.
 public protocol MigrationRejectSink: Sendable {
-  /// Begins, with the records that the runs before this one put aside; what the sink held before is stale.
+  /// Starts with the rejects of previous runs; the sink discards its old content.
   ///
-  /// - Throws: What stops the migration, which can then be resumed.
+  /// - Throws: An error that stops the migration, which can be resumed.
   func begin(with rejects: [MigrationReject]) throws
 
-  /// Adds the records that a batch put aside.
+  /// Adds the rejects of a batch.
   ///
-  /// - Throws: What stops the migration, which can then be resumed.
+  /// - Throws: An error that stops the migration, which can be resumed.
   func add(_ rejects: [MigrationReject]) throws
+}
+
+/// A file with one line of JSON for each rejected record.
+public struct MigrationRejectFile: MigrationRejectSink {
+  /// The path of the file.
+  public let path: String
+
+  /// Makes a sink; the migration creates the file when it starts.
+  ///
+  /// - Parameter path: The file.
+  public init(path: String) { self.path = path }
+
+  /// Replaces the content of the file.
+  public func begin(with rejects: [MigrationReject]) throws {
+    try write(rejects, O_CREAT | O_TRUNC)
+  }
+
+  /// Appends lines to the file.
+  public func add(_ rejects: [MigrationReject]) throws {
+    try write(rejects, O_CREAT | O_APPEND)
+  }
+
+  private func write(_ rejects: [MigrationReject], _ flags: Int32) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    var data = Data()
+    for reject in rejects { data += try encoder.encode(reject) + [UInt8(ascii: "\n")] }
+    let file = open(path, O_WRONLY | O_CLOEXEC | flags, 0o600)
+    guard file >= 0 else { throw PersistenceError.system(errno, while: "write the rejects to", at: path) }
+    let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+    do {
+      try handle.write(contentsOf: data)
+      try handle.synchronize()
+    } catch {
+      throw PersistenceError(.inputOutput, "could not write the rejects to \(path): \(error)", location: path)
+    }
+  }
 }

@@ -3,9 +3,9 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-/// The records that were put aside, as they are kept in the destination until the migration is published.
+/// The rejects that the destination stores until the migration is published.
 enum RejectStore {
-  /// Keeps rejects, the first of which has a number.
+  /// Stores rejects, numbered from a first number.
   static func save(
     _ rejects: [MigrationReject], from number: Int, in transaction: any StorageTransaction
   ) throws {
@@ -22,12 +22,12 @@ enum RejectStore {
     }
   }
 
-  /// How many rejects are kept.
+  /// The number of stored rejects.
   static func count(in reader: any StorageReader) throws -> Int {
     try reader.count(try FetchRequest(try Ledger.rejectSchema()))
   }
 
-  /// Some rejects that are kept, in the order in which they were.
+  /// A page of the stored rejects, in order.
   static func read(from reader: any StorageReader, after offset: Int = 0, limit: Int) throws
     -> [MigrationReject]
   {
@@ -40,41 +40,41 @@ enum RejectStore {
     return rejects
   }
 
-  /// Tells a sink of all rejects that are kept, some at a time.
-  static func tell(_ sink: any MigrationRejectSink, of reader: any StorageReader) throws {
-    var (done, rejects) = (0, try read(from: reader, limit: page))
+  /// Passes all stored rejects to a sink, page by page.
+  static func replay(to sink: any MigrationRejectSink, from reader: any StorageReader) throws {
+    var (done, rejects) = (0, try read(from: reader, limit: pageSize))
     try sink.begin(with: rejects)
-    while rejects.count == page {
-      done += page
-      rejects = try read(from: reader, after: done, limit: page)
+    while rejects.count == pageSize {
+      done += pageSize
+      rejects = try read(from: reader, after: done, limit: pageSize)
       if !rejects.isEmpty { try sink.add(rejects) }
     }
   }
 
-  /// How many are held in memory.
-  static let page = 1000
+  /// The number of rejects in a page.
+  static let pageSize = 1000
 }
 
 extension MigrationReject {
-  /// A record that could not be read, or has no counterpart in the destination.
+  /// Makes a reject of a record that could not be read, or that the destination cannot represent.
   init(_ error: PersistenceError, model: String, position: Int, record: String?) {
     self.init(
       model: model, position: position, key: error.key, code: error.code.rawValue, reason: error.message,
       record: record)
   }
 
-  /// A record that the destination refused.
+  /// Makes a reject of a record that the destination rejected.
   init(_ error: PersistenceError, _ row: borrowing Row, _ schema: ModelSchema, model: String, position: Int) {
     self.init(
       model: model, position: position, key: try? RecordKey(of: row, in: schema), code: error.code.rawValue,
       reason: error.message, record: Self.text(of: row, schema))
   }
 
-  /// The values by the names of their fields, written as in exported files; those that are none are left out.
+  /// The values by field name, as export writes them, without unreadable ones.
   static func text(of row: borrowing Row, _ schema: ModelSchema) -> String? {
     var members: [JSONMember] = []
     for (position, field) in schema.fields.enumerated() {
-      guard let value = try? row.value(at: position), let json = try? FieldText.json(value, field) else {
+      guard let value = try? row.value(at: position), let json = try? ValueWriter.json(value, field) else {
         continue
       }
       members.append(JSONMember(field.name, json))

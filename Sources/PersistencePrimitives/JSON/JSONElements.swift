@@ -1,6 +1,6 @@
-/// Reads the elements of a huge array, or the lines of NDJSON, one at a time.
+/// Reads the elements of a large array, or the lines of NDJSON, one at a time.
 package struct JSONElements {
-  /// What the text holds.
+  /// The layout of the text.
   package enum Layout: Sendable {
     /// One array.
     case array
@@ -8,10 +8,10 @@ package struct JSONElements {
     case lines
   }
 
-  /// What the text holds, by its first byte.
+  /// The layout, which the first byte determines.
   package let layout: Layout
 
-  /// How many elements have been read.
+  /// The number of elements read so far.
   package private(set) var count = 0
 
   private var parser: JSONParser
@@ -23,12 +23,12 @@ package struct JSONElements {
     layout = parser.skip("[") ? .array : .lines
   }
 
-  /// The line and column at which the next element is looked for.
+  /// The line and column of the next element.
   package var place: (line: Int, column: Int) { parser.place }
 
   /// The next element; nil at the end.
   ///
-  /// - Throws: ``JSONSyntaxError``; then the end is reached.
+  /// - Throws: ``JSONSyntaxError``; later calls return nil.
   package mutating func next() throws(JSONSyntaxError) -> JSONValue? {
     guard !isDone else { return nil }
     do {

@@ -1,10 +1,10 @@
 extension JSONParser {
-  /// Reads a string, whose opening quote is the next byte.
+  /// Reads a string; the next byte is its opening quotation mark.
   mutating func parseString() throws(JSONSyntaxError) -> String {
     let start = position
     position += 1
     let content = position
-    // Most strings hold no escape: they are found whole and checked at once.
+    // Most strings have no escapes: one validation checks them.
     while position < bytes.count {
       switch bytes[position] {
       case UInt8(ascii: "\""):

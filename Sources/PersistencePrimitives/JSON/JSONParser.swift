@@ -1,13 +1,14 @@
-/// Reads JSON text by RFC 8259, strictly: no comments, no trailing commas, no duplicate names, valid UTF-8 only.
+/// Reads JSON text by RFC 8259, strictly: no comments, no trailing commas, no duplicate names, valid UTF-8
+/// only.
 ///
-/// A byte-order mark at the beginning is passed over.
+/// The parser skips a byte-order mark at the beginning.
 package struct JSONParser {
-  /// The deepest nesting that is read; deeper texts are refused rather than overflow the stack.
+  /// The maximum nesting depth, so that no text overflows the stack.
   static let depthLimit = 512
 
   let bytes: UnsafeBufferPointer<UInt8>
 
-  /// How many bytes have been read.
+  /// The number of bytes read so far.
   package internal(set) var position = 0
 
   /// Makes a parser over UTF-8 text, which must stay valid while it is used.
@@ -16,7 +17,7 @@ package struct JSONParser {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
-  /// Reads a text that holds one value and nothing else.
+  /// Reads text that contains exactly one value.
   ///
   /// - Throws: ``JSONSyntaxError``.
   package static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) -> JSONValue {
@@ -26,7 +27,7 @@ package struct JSONParser {
     return value
   }
 
-  /// Reads a text that holds one value and nothing else.
+  /// Reads text that contains exactly one value.
   package static func parse(_ text: String) throws(JSONSyntaxError) -> JSONValue {
     var text = text
     let result = text.withUTF8 { bytes in
@@ -35,7 +36,7 @@ package struct JSONParser {
     return try result.get()
   }
 
-  /// Whether nothing but white space is left.
+  /// Whether only white space is left.
   package var isAtEnd: Bool {
     mutating get {
       skipSpace()
@@ -43,10 +44,10 @@ package struct JSONParser {
     }
   }
 
-  /// Reads the next value, leaving what follows it.
+  /// Reads the next value.
   package mutating func parseValue() throws(JSONSyntaxError) -> JSONValue { try parseValue(depth: 0) }
 
-  /// The place that the parser has reached.
+  /// The line and column of the next byte.
   package var place: (line: Int, column: Int) { place(at: position) }
 
   func place(at position: Int) -> (line: Int, column: Int) {
@@ -73,7 +74,7 @@ package struct JSONParser {
     }
   }
 
-  /// Passes over one byte, where it is the next after white space.
+  /// Skips white space, and consumes the byte if it comes next.
   mutating func skip(_ byte: Unicode.Scalar) -> Bool {
     skipSpace()
     guard position < bytes.count, bytes[position] == UInt8(ascii: byte) else { return false }
@@ -134,7 +135,7 @@ package struct JSONParser {
       }
       let name = try parseString()
       guard names.insert(StoredName(name)).inserted else {
-        throw failure("the member “\(name)” stands twice", at: start)
+        throw failure("the member “\(name)” occurs twice", at: start)
       }
       guard skip(":") else { throw failure("“:” was expected") }
       members.append(JSONMember(name, try parseValue(depth: depth)))

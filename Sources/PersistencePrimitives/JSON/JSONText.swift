@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Writes JSON text: canonical, for documents, and pretty, for people.
+/// Writes JSON text: canonical for documents, pretty for people.
 package enum JSONText {
-  /// The canonical text of JSON: members sorted by the bytes of their names, no white space, as few escapes as
-  /// there may be, numbers as they were written.
+  /// The canonical text of JSON: members sorted by the bytes of their names, no white space, a minimum of
+  /// escapes, and numbers as they were spelled.
   ///
   /// - Throws: ``JSONSyntaxError``.
   package static func canonical(_ data: Data) throws -> String {
@@ -17,20 +17,13 @@ package enum JSONText {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// The text of a value for people: two spaces a level, a member or element a line, members sorted by the bytes
-  /// of their names, and a line feed at the end.
+  /// The text of a value for people: two spaces per level, one line per member or element, members sorted by
+  /// the bytes of their names, and a line feed at the end.
   package static func pretty(_ value: JSONValue) -> [UInt8] {
     var writer = Writer(isPretty: true)
     writer.write(value)
     writer.bytes.append(UInt8(ascii: "\n"))
     return writer.bytes
-  }
-
-  /// The shortest text that reads back as the same double; nil for NaN and the infinities, which JSON lacks.
-  package static func number(_ number: Double) -> String? {
-    guard number.isFinite else { return nil }
-    let text = "\(number)"
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
   private struct Writer {
@@ -85,11 +78,11 @@ package enum JSONText {
     }
   }
 
-  /// Appends text as a JSON string, with as few escapes as there may be.
+  /// Appends text as a JSON string with a minimum of escapes.
   ///
   /// - Parameters:
   ///   - text: The text's UTF-8.
-  ///   - bytes: What it is appended to.
+  ///   - bytes: The output.
   package static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var start = 0

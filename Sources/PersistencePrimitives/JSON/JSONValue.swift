@@ -1,6 +1,6 @@
-/// A JSON value that keeps what was written: numbers as their text, members in their order.
+/// A JSON value that keeps the spelling of numbers and the order of members.
 ///
-/// `Double` would lose digits of large integers and decimals (contract V5), a dictionary would merge the two
+/// `Double` would lose digits of large integers and decimals (contract V5). A dictionary would merge the two
 /// normal forms of a name (V3).
 package indirect enum JSONValue: Sendable {
   case null
@@ -9,16 +9,16 @@ package indirect enum JSONValue: Sendable {
   case number(String)
   case string(String)
   case array([JSONValue])
-  /// Members in the order of the text; no name stands twice.
+  /// Members in the order of the text, with unique names.
   case object([JSONMember])
 
-  /// The member of a name, compared by bytes; nil where this is no object or has none.
+  /// The member with a name, compared by bytes; nil if there is none, or if this is not an object.
   package func member(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
-  /// What kind of value this is, for messages.
+  /// The kind of value, for messages.
   package var kind: String {
     switch self {
     case .null: "null"
@@ -42,9 +42,9 @@ package struct JSONMember: Sendable {
   }
 }
 
-/// What is wrong with a JSON text, and where.
+/// A syntax error in JSON text, with its position.
 package struct JSONSyntaxError: Error, CustomStringConvertible {
-  /// What is wrong.
+  /// The reason.
   package var reason: String
   /// The line, from 1.
   package var line: Int

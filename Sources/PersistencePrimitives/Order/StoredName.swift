@@ -1,17 +1,17 @@
 /// A name of a model, field or index that compares by its UTF-8 bytes.
 ///
-/// Swift's own string equality takes both forms of é for the same text, which would make two fields of one
-/// (contract V3, E6).
+/// Swift's string equality considers both normal forms of é equal, which would merge two fields (contract V3,
+/// E6).
 public struct StoredName: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The name's text.
   public let text: String
 
-  /// Makes a name of a text.
+  /// Makes a name from text.
   public init(_ text: String) { self.text = text }
 
-  /// Whether two names are the same bytes.
+  /// Whether two names have the same bytes.
   public static func == (left: StoredName, right: StoredName) -> Bool {
-    // Of most names, which differ, no more than this is looked at.
+    // Most names differ in these already.
     guard left.text.utf8.count == right.text.utf8.count else { return false }
     return left.text.utf8.withContiguousStorageIfAvailable { left in
       right.text.utf8.withContiguousStorageIfAvailable { left.elementsEqual($0) }
@@ -23,7 +23,7 @@ public struct StoredName: Sendable, Hashable, Comparable, CustomStringConvertibl
     TotalOrder.compare(left.text, right.text) < 0
   }
 
-  /// Feeds the name's bytes into a hasher.
+  /// Hashes the name's bytes.
   public func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

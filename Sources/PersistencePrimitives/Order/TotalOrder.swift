@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The one definition of order and equality for every kind of value (contract V3 to V4a).
+/// The only definition of order and equality for every kind of value (contract V3 to V4a).
 ///
-/// Predicates, sorting, index keys and digests all go through these functions, on every context.
+/// Predicates, sorting, index keys and digests use these functions on every context.
 public enum TotalOrder {
   /// Compares two integers: negative, zero or positive.
   @inlinable
@@ -10,7 +10,7 @@ public enum TotalOrder {
     left < right ? -1 : (left == right ? 0 : 1)
   }
 
-  /// Compares two doubles by −inf < finite < +inf < NaN, with NaN equal to NaN and −0.0 equal to 0.0.
+  /// Compares two doubles: −inf < finite < +inf < NaN, with NaN equal to NaN and −0.0 equal to 0.0.
   @inlinable
   public static func compare(_ left: Double, _ right: Double) -> Int {
     if left < right { return -1 }
@@ -19,7 +19,7 @@ public enum TotalOrder {
     return compare(Int64(left.isNaN ? 1 : 0), Int64(right.isNaN ? 1 : 0))
   }
 
-  /// Compares two runs of bytes as unsigned bytes, the shorter first where one begins with the other.
+  /// Compares unsigned bytes; a prefix sorts before the longer one.
   @inlinable
   public static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
     let shared = min(left.count, right.count)
@@ -56,17 +56,17 @@ public enum TotalOrder {
     }
   }
 
-  /// The double that is stored for a double: −0.0 becomes 0.0 and every NaN the one quiet NaN (contract V4).
+  /// The stored form of a double: −0.0 becomes 0.0, and every NaN the quiet NaN (contract V4).
   @inlinable
   public static func normalized(_ number: Double) -> Double {
     if number.isNaN { return .nan }
     return number == 0 ? 0 : number
   }
 
-  /// An unsigned integer whose order is the contract's order of doubles.
+  /// An unsigned integer that sorts as the contract sorts doubles.
   ///
-  /// The sign bit set: all bits flipped; otherwise the sign bit flipped (FoundationDB's tuple layer, after
-  /// IEEE 754's totalOrder), over the normalised number.
+  /// It flips all bits of a negative number, and the sign bit of any other, after normalising the number (as
+  /// FoundationDB's tuple layer does, after IEEE 754's totalOrder).
   @inlinable
   public static func key(_ number: Double) -> UInt64 {
     let bits = normalized(number).bitPattern

@@ -1,13 +1,13 @@
 /// A prepared search for one run of bytes inside another.
 ///
-/// Eight places are tried at once by the needle's first and last byte; each candidate is then compared.
-/// Where the candidates fail so often that this would cost more than a few steps per byte ("aab" in
-/// "aaaa…"), the rest is searched by the algorithm of Knuth, Morris and Pratt (1977). So the search is
-/// linear on every input.
+/// The search tests eight positions at once for the needle's first and last byte, then compares each
+/// candidate. If too many candidates fail ("aab" in "aaaa…"), it continues with the algorithm of Knuth,
+/// Morris and Pratt (1977). So it is linear on every input.
 struct ByteSearch: Sendable {
   let needle: [UInt8]
 
-  /// For each length of a matched beginning of the needle, the longest shorter beginning that ends it too.
+  /// The failure function of Knuth, Morris and Pratt: for each prefix, its longest proper suffix that is a
+  /// prefix.
   private let borders: [Int32]
 
   init(_ needle: [UInt8]) {
@@ -22,7 +22,7 @@ struct ByteSearch: Sendable {
     self.borders = borders
   }
 
-  /// The first index at or after `start` where the needle stands wholly before `end`, or nil.
+  /// The first index at or after `start` of an occurrence that ends before `end`, or nil.
   func firstIndex(in text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int? {
     needle.withUnsafeBufferPointer { needle in
       guard let pattern = needle.baseAddress, !needle.isEmpty else { return start }
@@ -40,8 +40,7 @@ struct ByteSearch: Sendable {
           UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index &+ offsetOfLast, as: UInt64.self))
           ^ last
         let differing = heads | tails
-        // A high bit for each zero byte; above a zero byte there may be false ones, which the comparison
-        // refuses.
+        // A high bit for each zero byte. Bits above a zero byte may be false; the comparison rejects them.
         var candidates = (differing &- 0x0101_0101_0101_0101) & ~differing & 0x8080_8080_8080_8080
         while candidates != 0 {
           let place = index &+ candidates.trailingZeroBitCount >> 3
@@ -84,14 +83,14 @@ struct ByteSearch: Sendable {
   @inline(__always)
   private static func spread(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
-  /// Compares two runs of `count` bytes.
+  /// Compares `count` bytes.
   @inline(__always)
   static func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
     var budget = Int.max
     return areEqual(left, right, count: count, budget: &budget)
   }
 
-  /// Compares two runs of bytes, taking the number of bytes that were looked at from `budget`.
+  /// Compares bytes, and subtracts the number of bytes it read from `budget`.
   @inline(__always)
   private static func areEqual(
     _ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int, budget: inout Int

@@ -1,9 +1,8 @@
 extension CaseFolding {
   /// The Unicode version of the standard library's data, such as `17.0`: the newest age of any scalar.
   ///
-  /// Computed once, when first read, in some tens of milliseconds. An index that must be rebuilt when the
-  /// mapping changes compares ``mappingFingerprint``, since most Unicode versions leave most mappings as
-  /// they were.
+  /// The first access computes it, in some tens of milliseconds. An index that depends on the mapping
+  /// compares ``mappingFingerprint`` instead, since most Unicode versions do not change most mappings.
   public static let unicodeVersion: String = {
     var newest: Unicode.Version = (0, 0)
     for scalar in allScalars {
@@ -12,10 +11,10 @@ extension CaseFolding {
     return "\(newest.major).\(newest.minor)"
   }()
 
-  /// A hash over every scalar that has a lower-case mapping of its own, and that mapping.
+  /// A hash over all scalars with a lower-case mapping, and their mappings.
   ///
-  /// The same on every platform and run that maps alike (FNV-1a, 64 bits, over the scalar values in ascending
-  /// order). Computed once, when first read, in some tens of milliseconds.
+  /// Equal mappings have equal hashes on every platform (FNV-1a, 64 bits, over ascending scalar values). The
+  /// first access computes it, in some tens of milliseconds.
   public static let mappingFingerprint: UInt64 = {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     func add(_ value: UInt32) {
@@ -33,19 +32,19 @@ extension CaseFolding {
     return hash
   }()
 
-  /// Stands for "this scalar's mapping is several scalars long".
+  /// Marks a scalar whose mapping has several scalars.
   static let expands = UInt32.max
 
-  /// One scalar's lower-case mapping where that is one scalar, ``expands`` where it is several.
+  /// A scalar's lower-case mapping if it has one scalar, otherwise ``expands``.
   static func lowercased(scalar: UInt32) -> UInt32 {
     if scalar < lowMappings.count { return lowMappings[Int(scalar)] }
     return isInCaselessBlock(scalar) ? scalar : readMapping(scalar)
   }
 
-  /// Latin, Greek, Cyrillic and Armenian, where most mapped text is.
+  /// Latin, Greek, Cyrillic and Armenian: most mapped text.
   static let lowMappings: [UInt32] = (0..<0x590).map(readMapping)
 
-  /// Whether a scalar is in the blocks of East Asian scripts, which have no case and need no look-up.
+  /// Whether a scalar belongs to an East Asian script, which has no case and needs no lookup.
   private static func isInCaselessBlock(_ scalar: UInt32) -> Bool {
     scalar &- 0x2E80 < 0xA640 - 0x2E80 || scalar &- 0xAC00 < 0xD800 - 0xAC00
   }
@@ -61,16 +60,15 @@ extension CaseFolding {
     (UInt32(0)...0x10FFFF).lazy.compactMap(Unicode.Scalar.init)
   }
 
-  /// A scalar and the other scalar that it is mapped to.
+  /// A scalar and the different scalar that it maps to.
   struct Pair: Sendable {
     let upper: UInt32
     let lower: UInt32
   }
 
-  /// Every pair in the mapping, by ascending upper scalar; the mappings to several scalars are not among
-  /// them.
+  /// Every pair of the mapping, sorted by the upper-case scalar, without mappings to several scalars.
   ///
-  /// Only planes 0 and 1 are read: the others hold ideographs and private use, which have no case.
+  /// Only planes 0 and 1 have case: the others contain ideographs and private use.
   static let pairs: [Pair] = (UInt32(0)..<0x20000).compactMap { upper in
     let lower = readMapping(upper)
     return lower == upper || lower == expands ? nil : Pair(upper: upper, lower: lower)
@@ -79,7 +77,7 @@ extension CaseFolding {
   private static let uppersByLower: [UInt32: [UInt32]] = Dictionary(grouping: pairs, by: \.lower)
     .mapValues { $0.map(\.upper) }
 
-  /// All scalars whose lower-case form is that of a scalar in `set`.
+  /// All scalars with the same lower-case form as a scalar in `set`.
   ///
   /// A scalar whose mapping is several scalars long counts as its own lower-case form.
   static func closure(of set: ScalarSet) -> ScalarSet {

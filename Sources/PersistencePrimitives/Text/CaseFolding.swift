@@ -1,15 +1,15 @@
 /// The one case-insensitive comparison of text: each scalar's own Unicode lower-case mapping (contract V7).
 ///
-/// Every scalar is mapped for itself by `Unicode.Scalar.Properties.lowercaseMapping`: no locale, and no
-/// context such as the final sigma (Σ is always σ, so ς and σ differ). A mapping may be several scalars long
-/// (İ, U+0130, becomes i and U+0307); "ß" and "ss" stay different, since this is lower-casing and not full
-/// case folding. The mapping's data come with the standard library, so what depends on it for longer than a
-/// process, such as an index of folded text, records ``mappingFingerprint``.
+/// `Unicode.Scalar.Properties.lowercaseMapping` maps each scalar on its own, without a locale and without
+/// context such as the final sigma (Σ is always σ, so ς and σ differ). A mapping may have several scalars (İ,
+/// U+0130, becomes i and U+0307). "ß" and "ss" differ, since this is lower-casing and not full case folding.
+/// The mapping's data come with the standard library. So data that outlives the process, such as an index of
+/// folded text, records ``mappingFingerprint``.
 public enum CaseFolding {
-  /// The most bytes that one scalar's mapping takes: Unicode maps to at most three scalars of four bytes.
+  /// The maximum length of a scalar's mapping in bytes: Unicode maps to at most three scalars of four bytes.
   static let longestMapping = 12
 
-  /// Replaces the content of `output` by the lower-cased text; linear.
+  /// Replaces the content of `output` with the lower-cased text; linear.
   package static func lowercased(_ utf8: UnsafeBufferPointer<UInt8>, into output: inout [UInt8]) {
     output.removeAll(keepingCapacity: true)
     appendLowercased(utf8, to: &output)
@@ -43,7 +43,7 @@ public enum CaseFolding {
     return bytes
   }
 
-  /// Lends the lower-cased text to `body`, in memory on the stack where it is short.
+  /// Passes the lower-cased text to `body`, in stack memory if it is short.
   static func withLowercased<Result>(
     _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
@@ -51,7 +51,7 @@ public enum CaseFolding {
       var position = 0
       let written = fold(text, from: &position, into: buffer)
       if position == text.count { return body(UnsafeBufferPointer(rebasing: buffer[..<written])) }
-      // A later Unicode version whose mappings grow text by more than a half.
+      // A later Unicode version may have mappings that grow text by more than a half.
       var bytes: [UInt8] = []
       appendLowercased(text, to: &bytes)
       return bytes.withUnsafeBufferPointer(body)
@@ -101,7 +101,7 @@ public enum CaseFolding {
     }
   }
 
-  /// Writes the UTF-8 of one scalar's mapping, for which there must be ``longestMapping`` bytes of room.
+  /// Writes the UTF-8 of a scalar's mapping; the buffer must have ``longestMapping`` bytes left.
   static func writeMapping(of scalar: UInt32, to target: UnsafeMutablePointer<UInt8>) -> Int {
     let mapped = lowercased(scalar: scalar)
     if mapped != expands { return ScalarCoding.encode(mapped, to: target) }
@@ -128,7 +128,6 @@ public enum CaseFolding {
     return word | ((fromA ^ aboveZ) & 0x8080_8080_8080_8080) >> 2
   }
 
-  /// Room for the lower-cased form of a text: today's mappings grow it by at most a half (two bytes to
-  /// three).
+  /// A capacity for the lower-cased text: today's mappings grow text by at most a half (two bytes to three).
   private static func roomNeeded(for count: Int) -> Int { count + count / 2 + longestMapping }
 }

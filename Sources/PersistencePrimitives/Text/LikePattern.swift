@@ -1,25 +1,22 @@
 /// A prepared `like` pattern (contract V7).
 ///
-/// - `%` stands for any run of scalars, also the empty one.
-/// - `_` stands for exactly one scalar.
-/// - `\` takes the scalar after it literally, whichever that is: `\%`, `\_`, `\\`, and `\a` is `a`.
+/// - `%` matches any sequence of scalars, including the empty one.
+/// - `_` matches exactly one scalar.
+/// - `\` makes the next scalar literal: `\%`, `\_`, `\\`, and `\a` is `a`.
 ///   A pattern that ends in a lone `\` is an error.
-/// - Everything else stands for itself, and the pattern describes the whole text, line ends and U+0000
-///   included.
+/// - Any other scalar matches itself. The pattern must match the whole text, including line ends and U+0000.
 ///
-/// Scalars are compared, not grapheme clusters: "e" + U+0301 needs two `_`. Without case, pattern and text
-/// are first replaced by their lower-cased scalars (``CaseFolding``), and `_` counts those: İ becomes two
-/// scalars, so `__` matches it and `_` does not.
+/// Matching compares scalars, not grapheme clusters: "e" + U+0301 needs two `_`. A case-insensitive match
+/// lower-cases the pattern and the text first (``CaseFolding``), and `_` counts the resulting scalars: İ
+/// becomes two, so `__` matches it and `_` does not.
 ///
-/// Matching takes the leftmost place for each run between two `%`, which is enough, and never goes back. It
-/// is linear in the text; a run of `n` scalars with a `_` inside costs n/64 steps for each scalar of the
-/// text.
+/// Matching takes the leftmost position for each run between two `%`, which suffices, and never backtracks.
+/// It is linear in the text; a run of `n` scalars with a `_` inside costs n/64 steps per scalar of the text.
 package struct LikePattern: Sendable {
-  /// The bytes that every matching text begins with; empty for a pattern without case, whose texts share
-  /// none.
+  /// The bytes that every matching text begins with; empty for a case-insensitive pattern.
   package let literalPrefix: [UInt8]
 
-  /// Whether the pattern has neither `%` nor `_`, so that (with case) only ``literalPrefix`` itself matches.
+  /// Whether the pattern has no wildcard, so that a case-sensitive one matches only ``literalPrefix``.
   package let isLiteral: Bool
 
   private let caseInsensitive: Bool
@@ -35,24 +32,24 @@ package struct LikePattern: Sendable {
     literalPrefix = caseInsensitive ? [] : form.head.leadingBytes
   }
 
-  /// Whether the whole text, given as UTF-8, has the pattern's form.
+  /// Whether the whole text, in UTF-8, matches.
   package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     caseInsensitive ? CaseFolding.withLowercased(text) { form.matches($0) } : form.matches(text)
   }
 }
 
-/// What a `like` pattern asks of a text; an object, so that matching copies no part of it.
+/// The parsed form of a `like` pattern; a class, so that matching copies nothing.
 private final class LikeForm: Sendable {
-  /// What stands before the first `%`, or the whole pattern where there is none.
+  /// The run before the first `%`, or the whole pattern without a `%`.
   let head: LikeRun
 
-  /// Whether there is no `%`.
+  /// Whether the pattern has no `%`.
   let isClosed: Bool
 
-  /// What stands between one `%` and the next.
+  /// The runs between one `%` and the next.
   private let middle: [LikeSearch]
 
-  /// What stands after the last `%`.
+  /// The run after the last `%`.
   private let tail: LikeRun
 
   init(_ runs: [LikeRun]) throws {
@@ -80,4 +77,22 @@ private final class LikeForm: Sendable {
     }
     return true
   }
+}
+
+/// The reason that a text pattern is invalid, or was stopped.
+package struct TextPatternError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The problem, with the construct as the author spelled it, without a full stop.
+  package let reason: String
+
+  /// The position in the pattern, counted in Unicode scalars from 0.
+  ///
+  /// For a pattern that was stopped while it ran, it is the byte offset in the *text*.
+  package let position: Int
+
+  package init(reason: String, position: Int) {
+    self.reason = reason
+    self.position = position
+  }
+
+  package var description: String { "\(reason) (at \(position))" }
 }

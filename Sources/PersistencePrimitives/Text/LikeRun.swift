@@ -1,4 +1,4 @@
-/// A piece of a `like` pattern that holds no `%`: literal bytes and single-scalar wildcards in turn.
+/// A part of a `like` pattern without `%`: alternating literal bytes and single-scalar wildcards.
 struct LikeRun: Sendable {
   enum Piece: Sendable, Equatable {
     case bytes([UInt8])
@@ -40,7 +40,7 @@ struct LikeRun: Sendable {
     }
   }
 
-  /// The runs around and between a pattern's `%`: one more than there are `%`.
+  /// The runs around and between a pattern's `%`.
   static func parse(_ pattern: String, caseInsensitive: Bool) throws -> [LikeRun] {
     var runs = [LikeRun()]
     var current = LikeRun()
@@ -84,7 +84,7 @@ struct LikeRun: Sendable {
     return runs
   }
 
-  /// The index after the run, where it stands at `start`.
+  /// The index after the run if it matches at `start`.
   func end(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
     var index = start
     for piece in pieces {
@@ -101,7 +101,7 @@ struct LikeRun: Sendable {
     return index
   }
 
-  /// The index of the run, where it ends before `end` and begins at or after `limit`.
+  /// The index of the run if it matches before `end` and begins at or after `limit`.
   func start(in text: UnsafeBufferPointer<UInt8>, before end: Int, notBefore limit: Int) -> Int? {
     var index = end
     for piece in pieces.reversed() {
@@ -120,7 +120,7 @@ struct LikeRun: Sendable {
     return index
   }
 
-  /// The index after `count` scalars, where there are so many.
+  /// The index after `count` scalars, or nil if the text ends before.
   static func skip(_ count: Int, in text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int? {
     var index = start
     for _ in 0..<count {

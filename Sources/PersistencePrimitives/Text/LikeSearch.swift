@@ -1,6 +1,6 @@
-/// A search for the first place of a ``LikeRun``, as it is needed between two `%`.
+/// A search for the first occurrence of a ``LikeRun`` between two `%`.
 final class LikeSearch: Sendable {
-  /// The longest run with a `_` between its literals that may be searched for, in scalars.
+  /// The limit of runs with a `_` between their literals, in scalars.
   static let longestWildcardRun = 4096
 
   private enum Core: Sendable {
@@ -9,7 +9,7 @@ final class LikeSearch: Sendable {
     case wildcards(WildcardSearch)
   }
 
-  /// The number of `_` before and after the core: after a `%`, they only ask for so many scalars.
+  /// The number of `_` before and after the core: next to a `%`, they only require that many scalars.
   private let before: Int
   private let after: Int
   private let core: Core
@@ -38,7 +38,7 @@ final class LikeSearch: Sendable {
     }
   }
 
-  /// The index after the first place of the run that lies between `start` and `end`.
+  /// The index after the first occurrence of the run between `start` and `end`.
   func end(in text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int? {
     guard var index = LikeRun.skip(before, in: text, from: start, to: end) else { return nil }
     switch core {
@@ -55,17 +55,17 @@ final class LikeSearch: Sendable {
   }
 }
 
-/// The search for literals with single-scalar wildcards among them, by the shift-and algorithm of Baeza-Yates
-/// and Gonnet (1992): one bit for each scalar of the run says "the run matches so far, up to here".
+/// A search for literals with wildcards between them, by the shift-and algorithm of Baeza-Yates and Gonnet
+/// (1992): each scalar of the run has one bit, which is set while the run matches up to that scalar.
 struct WildcardSearch: Sendable {
   private let words: Int
 
   /// The bit of the run's last scalar, in the last word.
   private let lastBit: UInt64
 
-  /// A row of `words` words for all scalars that the run does not name, then one for each that it names.
+  /// A row of `words` words for all scalars that do not occur in the run, then one for each that does.
   ///
-  /// A bit is set where the scalar fits the run's place.
+  /// A bit is set if the scalar matches that position of the run.
   private let rows: [UInt64]
 
   /// The row of each ASCII scalar, as an offset into `rows`.
@@ -105,7 +105,7 @@ struct WildcardSearch: Sendable {
     otherRows = rowOf.filter { $0.key >= 0x80 }
   }
 
-  /// The index after the first place of the run that lies between `start` and `end`.
+  /// The index after the first occurrence of the run between `start` and `end`.
   func firstEnd(in text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int? {
     guard let base = text.baseAddress else { return nil }
     return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { state in

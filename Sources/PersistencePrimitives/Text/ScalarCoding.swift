@@ -1,9 +1,9 @@
 /// Reading and writing one Unicode scalar in UTF-8.
 ///
-/// The text functions are promised valid UTF-8. Bytes that break the promise give meaningless scalars here,
-/// never a read outside the text.
+/// The functions require valid UTF-8. Invalid bytes give meaningless scalars, but never a read outside the
+/// text.
 enum ScalarCoding {
-  /// The scalar that begins at `index`, and the index after it.
+  /// The scalar at `index`, and the index after it.
   @inline(__always)
   static func decode(
     _ bytes: UnsafePointer<UInt8>, at index: Int, end: Int
@@ -20,7 +20,7 @@ enum ScalarCoding {
     return ((lead & 0x07) << 18 | second << 12 | third << 6 | fourth, index &+ 4)
   }
 
-  /// The index after the scalar that begins at `index`.
+  /// The index after the scalar at `index`.
   @inline(__always)
   static func index(after index: Int, in bytes: UnsafePointer<UInt8>, end: Int) -> Int {
     let lead = bytes[index]
@@ -28,7 +28,7 @@ enum ScalarCoding {
     return min(end, index &+ (lead < 0xE0 ? 2 : (lead < 0xF0 ? 3 : 4)))
   }
 
-  /// The index of the scalar that ends before `index`, which is above `start`.
+  /// The index of the scalar before `index`, which is greater than `start`.
   @inline(__always)
   static func index(before index: Int, in bytes: UnsafePointer<UInt8>, start: Int) -> Int {
     var index = index &- 1
@@ -36,7 +36,7 @@ enum ScalarCoding {
     return index
   }
 
-  /// Writes a scalar's UTF-8 and returns its length; there must be room for four bytes.
+  /// Writes a scalar's UTF-8 and returns its length; the buffer must have four bytes left.
   @inline(__always)
   static func encode(_ scalar: UInt32, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
     if scalar < 0x80 {

@@ -1,17 +1,29 @@
 extension Substring {
-  /// The parts between marks, which are found by their bytes: also before a scalar that would combine with a mark to
-  /// one character.
+  /// Splits at a separator by its byte, so that a combining scalar after the separator does not hide it.
   ///
   /// - Parameters:
-  ///   - mark: A mark of ASCII.
-  ///   - maxSplits: How many marks are taken for marks at most.
-  ///   - omittingEmpty: Whether empty parts are left out.
-  /// - Returns: The parts, at least one where none is left out.
+  ///   - mark: The separator, an ASCII scalar.
+  ///   - maxSplits: The maximum number of splits.
+  ///   - omittingEmpty: Whether to omit empty parts.
+  /// - Returns: The parts.
   package func parts(_ mark: Unicode.Scalar, maxSplits: Int = .max, omittingEmpty: Bool = false)
     -> [Substring]
   {
     utf8.split(
       separator: UInt8(ascii: mark), maxSplits: maxSplits, omittingEmptySubsequences: omittingEmpty
     ).map(Substring.init)
+  }
+}
+
+extension String {
+  /// Doubles each quotation mark, including one before a combining scalar.
+  package func doubling(_ mark: Unicode.Scalar) -> String {
+    guard unicodeScalars.contains(mark) else { return self }
+    var scalars = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      if scalar == mark { scalars.append(mark) }
+      scalars.append(scalar)
+    }
+    return String(scalars)
   }
 }

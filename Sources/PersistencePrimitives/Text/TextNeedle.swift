@@ -1,9 +1,9 @@
-/// A literal text, prepared to be looked for in many others (contract V7: contains, hasPrefix, hasSuffix).
+/// A literal text, prepared for searches in many texts (contract V7: contains, hasPrefix, hasSuffix).
 ///
-/// The comparison is of Unicode scalars, never of grapheme clusters: "e" is a prefix of "e" + U+0301. Without
-/// case, both sides are first replaced by their lower-cased scalars (``CaseFolding``) and then compared. So
-/// "İ" (which becomes i and U+0307) has the prefix "I", and contains U+0307.
-/// The empty needle is in every text. All three are linear in the text, whatever the needle.
+/// The search compares Unicode scalars, not grapheme clusters: "e" is a prefix of "e" + U+0301. A
+/// case-insensitive search lower-cases both sides first (``CaseFolding``). So "İ" (which becomes i and
+/// U+0307) has the prefix "I", and contains U+0307. Every text contains the empty needle. All three
+/// operations are linear in the text.
 package struct TextNeedle: Sendable {
   private let search: ByteSearch
   private let caseInsensitive: Bool
@@ -13,10 +13,10 @@ package struct TextNeedle: Sendable {
     search = ByteSearch(caseInsensitive ? CaseFolding.lowercasedBytes(text) : Array(text.utf8))
   }
 
-  /// The bytes looked for: the text's own, or its lower-cased ones.
+  /// The bytes to find: the text's own, or its lower-cased ones.
   package var bytes: [UInt8] { search.needle }
 
-  /// Whether the needle stands anywhere in the text, given as UTF-8.
+  /// Whether the text, in UTF-8, contains the needle.
   package func isContained(in text: UnsafeBufferPointer<UInt8>) -> Bool {
     if search.needle.isEmpty { return true }
     if !caseInsensitive { return search.firstIndex(in: text, from: 0, to: text.count) != nil }
@@ -24,7 +24,7 @@ package struct TextNeedle: Sendable {
     return CaseFolding.withLowercased(text) { search.firstIndex(in: $0, from: 0, to: $0.count) != nil }
   }
 
-  /// Whether the text, given as UTF-8, begins with the needle.
+  /// Whether the text, in UTF-8, begins with the needle.
   package func isPrefix(of text: UnsafeBufferPointer<UInt8>) -> Bool {
     search.needle.withUnsafeBufferPointer { needle in
       guard let wanted = needle.baseAddress, !needle.isEmpty else { return true }
@@ -42,7 +42,7 @@ package struct TextNeedle: Sendable {
     }
   }
 
-  /// Whether the text, given as UTF-8, ends with the needle.
+  /// Whether the text, in UTF-8, ends with the needle.
   package func isSuffix(of text: UnsafeBufferPointer<UInt8>) -> Bool {
     search.needle.withUnsafeBufferPointer { needle in
       guard let wanted = needle.baseAddress, !needle.isEmpty else { return true }
@@ -53,7 +53,7 @@ package struct TextNeedle: Sendable {
     }
   }
 
-  /// Compares scalar by scalar from the end, which is possible since each is mapped for itself.
+  /// Compares scalar by scalar from the end, since each scalar maps on its own.
   private func isFoldedSuffix(
     _ needle: UnsafeBufferPointer<UInt8>, of text: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>
   ) -> Bool {
@@ -79,7 +79,7 @@ package struct TextNeedle: Sendable {
 
   private static let longestFoldedAtOnce = 16_384
 
-  /// Searches a long text in pieces, so that the memory needed is the needle's and not the text's.
+  /// Searches a long text in pieces, so that memory depends on the needle and not on the text.
   private func isContainedInPieces(of text: UnsafeBufferPointer<UInt8>) -> Bool {
     let kept = search.needle.count - 1
     let room = kept + max(Self.longestFoldedAtOnce, search.needle.count) + CaseFolding.longestMapping
@@ -91,7 +91,7 @@ package struct TextNeedle: Sendable {
         filled += CaseFolding.fold(text, from: &position, into: free)
         let folded = UnsafeBufferPointer(rebasing: buffer[..<filled])
         if search.firstIndex(in: folded, from: 0, to: filled) != nil { return true }
-        // The needle may begin in the last bytes of this piece and end in the next.
+        // The needle may span this piece and the next.
         let carried = min(kept, filled)
         for index in 0..<carried { buffer[index] = buffer[filled - carried + index] }
         filled = carried

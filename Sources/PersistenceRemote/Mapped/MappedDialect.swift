@@ -5,7 +5,7 @@ import PersistenceHTTP
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-/// The words of another server, as a mapping gives them.
+/// The dialect of a third-party server, from a mapping.
 struct MappedDialect: RemoteDialect {
   let client: RemoteClient
   let mapping: RemoteMapping
@@ -29,12 +29,12 @@ struct MappedDialect: RemoteDialect {
       let now = try incoming(try content(of: reply, mapping.record, record.schema, record.key), record.schema)
       guard EntityTag(ofLine: JSONText.canonical(now)) == expected.tag else {
         throw PersistenceError(
-          .conflict, "the record is not the one that the change began with; read it and change it again",
+          .conflict, "the stored record differs from the expected one; read it and apply the change again",
           model: record.schema.name, key: record.key, location: client.location)
       }
       guard let text = reply.headers.first(name: "ETag") else {
         throw PersistenceError.unsupported(
-          "replace a record only where it is as expected: it gives no ETag", by: client.location)
+          "update a record conditionally, since it sends no ETag", by: client.location)
       }
       tag = text
     }
@@ -43,7 +43,7 @@ struct MappedDialect: RemoteDialect {
 
   func save(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue {
     let reply = try await client.reply(to: replacement(record, []))
-    // A server that replaces only what there is has records added by POST.
+    // Some servers replace only existing records: insert the record by POST.
     if reply.status == 404 || reply.status == 405 { return try await insert(record) }
     return try stored(record, reply)
   }
@@ -58,7 +58,7 @@ struct MappedDialect: RemoteDialect {
 
   func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) -> Bool
   {
-    throw PersistenceError.unsupported("make several changes in one transaction", by: client.location).at(
+    throw PersistenceError.unsupported("apply a batch in one transaction", by: client.location).at(
       model: schema.name)
   }
 
@@ -80,7 +80,7 @@ struct MappedDialect: RemoteDialect {
     let pager = MappedPager(query: query, location: client.location) { path throws(PersistenceError) in
       let reply = try await client.reply(to: .init(method: .GET, path: path))
       guard case .array(let records) = try content(of: reply, mapping.records, request.schema, nil) else {
-        throw malformed("the records are no array", request.schema)
+        throw malformed("the records are not an array", request.schema)
       }
       var found: [JSONValue] = []
       for record in records { found.append(try incoming(record, request.schema)) }
@@ -92,7 +92,7 @@ struct MappedDialect: RemoteDialect {
   private func total(_ reply: RemoteClient.Reply, _ schema: ModelSchema) throws(PersistenceError) -> Int? {
     guard !mapping.total.isEmpty else { return nil }
     guard case .number(let text) = try content(of: reply, mapping.total, schema, nil), let total = Int(text)
-    else { throw malformed("the number of records is none", schema) }
+    else { throw malformed("the number of records is not an integer", schema) }
     return total
   }
 
@@ -101,7 +101,7 @@ struct MappedDialect: RemoteDialect {
   private func path(_ key: RecordKey, _ schema: ModelSchema) -> String {
     collection(schema) + "/"
       + zip(key.values, schema.keyPositions).map {
-        PathSegment.escaped(FieldText.plain($0, schema.fields[$1]))
+        PathSegment.escaped(ValueWriter.text($0, schema.fields[$1].kind))
       }
       .joined(separator: "/")
   }
@@ -117,23 +117,23 @@ struct MappedDialect: RemoteDialect {
     return .object(members.map { JSONMember(mapping.member(of: $0.name), $0.value) })
   }
 
-  /// The record in our form: the members that are fields, under the fields' names, and nothing else.
+  /// The record with the fields' names, without other members.
   private func incoming(_ json: JSONValue, _ schema: ModelSchema) throws(PersistenceError) -> JSONValue {
     guard case .object = json else { throw malformed("a record is \(json.kind)", schema) }
     let members = schema.fields.compactMap { field in
       json.member(mapping.member(of: field.name)).map { JSONMember(field.name, $0) }
     }
     do {
-      // Read and written once, so that dates and numbers spelled otherwise are as ours are.
+      // Decode and encode, to get our canonical form of dates and numbers.
       let row = RowBuffer(count: schema.fields.count)
-      try RecordJSON.read(.object(members), schema, into: row)
-      return try row.withRow { try RecordJSON.json($0, schema) }
+      try RecordJSON.read(.object(members), schema, into: row, by: .lenient)
+      return try row.withRow { try ValueWriter.json($0, in: schema) }
     } catch {
       throw malformed("\((error as? PersistenceError)?.message ?? "\(error)")", schema)
     }
   }
 
-  /// What the server has stored by its answer; what was sent, where the answer does not say.
+  /// The stored record from the answer; the sent one if the answer is empty.
   private func stored(_ record: any RemoteRow, _ reply: RemoteClient.Reply) throws(PersistenceError)
     -> JSONValue
   {
@@ -146,7 +146,7 @@ struct MappedDialect: RemoteDialect {
     throws(PersistenceError)
   {
     guard (200..<300).contains(reply.status) else {
-      throw RemoteFailure(ofOther: reply, at: client.location).error.at(model: schema.name, key: key)
+      throw RemoteFailure(fromThirdParty: reply, at: client.location).error.at(model: schema.name, key: key)
     }
   }
 
@@ -156,7 +156,7 @@ struct MappedDialect: RemoteDialect {
     try require(reply, schema, key)
     var json = try reply.json()
     for name in path {
-      guard let member = json.member(name) else { throw malformed("it has no member “\(name)”", schema) }
+      guard let member = json.member(name) else { throw malformed("it lacks the member “\(name)”", schema) }
       json = member
     }
     return json
@@ -164,7 +164,7 @@ struct MappedDialect: RemoteDialect {
 
   private func malformed(_ reason: String, _ schema: ModelSchema) -> PersistenceError {
     PersistenceError(
-      .damaged, "the server's answer does not fit the mapping: \(reason)", model: schema.name,
+      .damaged, "the server's answer does not match the mapping: \(reason)", model: schema.name,
       location: client.location)
   }
 }

@@ -8,19 +8,19 @@ import PersistenceDriver
 import PersistenceHTTP
 import PersistencePrimitives
 
-/// The connections to one server, and what every request to it carries.
+/// The connection pool of one server.
 final class RemoteClient: Sendable {
   /// A request.
   struct Call: Sendable {
     var method: HTTPMethod
-    /// The path with its parameters, under the server's URL.
+    /// The path with its parameters, relative to the server's URL.
     var path: String
     var body: JSONValue?
     var headers: [(String, String)] = []
     var wantsLines = false
   }
 
-  /// An answer, whole.
+  /// A complete answer.
   struct Reply: Sendable {
     var status: Int
     var headers: HTTPHeaders
@@ -30,12 +30,12 @@ final class RemoteClient: Sendable {
       do {
         return try body.withUnsafeBytes { try JSONParser.parse($0) }
       } catch {
-        throw PersistenceError(.damaged, "the server's answer is no JSON: \(error)")
+        throw PersistenceError(.damaged, "the server's answer is not valid JSON: \(error)")
       }
     }
   }
 
-  /// The server, without secrets: for messages.
+  /// The URL without secrets, for messages.
   let location: String
   let options: RemoteOptions
   private let base: String
@@ -53,21 +53,21 @@ final class RemoteClient: Sendable {
       redirectConfiguration: .disallow,
       timeout: .init(connect: TimeAmount(options.connectTime), read: TimeAmount(options.readTime)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.connections
-    // Before a server of ours, which waits 30 s for the next request, closes them.
+    // Less than the 30 s after which our server closes an idle connection.
     configuration.connectionPool.idleTimeout = .seconds(20)
-    // A client that is refused is told so, rather than tried until its time is up.
+    // Report a refused connection at once, without retries until the timeout.
     configuration.connectionPool.retryConnectionEstablishment = false
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
   deinit {
-    // Requests under way keep the client; what is left are connections that nobody uses.
+    // Requests in flight retain the client, so only idle connections are left.
     client.shutdown { _ in }
   }
 
-  /// Makes a request and reads the whole answer.
+  /// Sends a request and reads the complete answer.
   ///
-  /// - Throws: What keeps an answer from coming; an answer that is a failure is an answer here.
+  /// - Throws: A transport error. An answer with an error status is returned.
   func reply(to call: Call) async throws(PersistenceError) -> Reply {
     try await mapping(call) { [self] in
       let response = try await client.execute(request(call), timeout: TimeAmount(options.requestTime))
@@ -75,9 +75,9 @@ final class RemoteClient: Sendable {
     }
   }
 
-  /// Reads an answer whole.
+  /// Reads a complete answer.
   ///
-  /// One that is a failure says what it is by its status, however long it is.
+  /// The status of a failure suffices if its body is too long.
   private func reply(_ response: HTTPClientResponse) async throws -> Reply {
     let status = Int(response.status.code)
     do {
@@ -88,21 +88,22 @@ final class RemoteClient: Sendable {
     }
   }
 
-  /// Makes a request whose answer is read line by line.
+  /// Sends a request and returns the lines of its answer.
   ///
-  /// - Returns: The lines, or the answer where it is something else.
+  /// - Returns: The lines, or the failure if the answer is something else.
   func lines(of call: Call) async throws(PersistenceError) -> Result<RemoteLines, RemoteFailure> {
     try await mapping(call) { [self] in
-      // The whole may take as long as somebody reads; what stands still is ended by the time for reading.
+      // A stream has no total time limit; the read timeout ends one that stalls.
       let response = try await client.execute(request(call), deadline: .distantFuture)
       let head = Reply(status: Int(response.status.code), headers: response.headers, body: [])
       guard head.status == 200, head.isOf(type: "application/x-ndjson") else {
-        return .failure(RemoteFailure(ofStore: try await reply(response), at: location))
+        return .failure(RemoteFailure(fromServer: try await reply(response), at: location))
       }
-      // An answer that only ends with its connection could break off anywhere and look whole.
+      // Without framing, a broken connection looks like the end of the answer.
       guard response.version.major > 1 || head.isFramed else {
         throw PersistenceError(
-          .unreachable, "the answer does not say where it ends: what stands between changed it",
+          .unreachable,
+          "the answer has neither a length nor chunks, so a proxy must have changed it; check the proxy",
           location: location)
       }
       return .success(RemoteLines(response.body, lineLimit: options.answerSize, location: location))
@@ -129,7 +130,7 @@ final class RemoteClient: Sendable {
     let start = ContinuousClock.now
     defer { report(call, ContinuousClock.now - start) }
     do {
-      // What is cancelled before it began is not sent.
+      // Do not send a request of a cancelled task.
       try Task.checkCancellation()
       return try await body()
     } catch {
@@ -137,7 +138,9 @@ final class RemoteClient: Sendable {
     }
   }
 
-  /// Reports a request that took longer than is expected; what its path holds of a user at debug level only.
+  /// Logs a slow request.
+  ///
+  /// The path may contain user data, so it appears only at debug level.
   private func report(_ call: Call, _ duration: Duration) {
     guard duration > monitoring.slowRequest else { return }
     var logger = monitoring.logger
@@ -149,8 +152,74 @@ final class RemoteClient: Sendable {
 }
 
 extension RemoteClient.Reply {
-  /// Whether its end can be told from its breaking off.
+  /// Whether the end of the answer is detectable.
   fileprivate var isFramed: Bool {
     headers.contains(name: "Transfer-Encoding") || headers.contains(name: "Content-Length")
+  }
+}
+
+/// The lines of a streamed answer.
+///
+/// Releasing it ends the request.
+///
+/// One task at a time uses it.
+final class RemoteLines: @unchecked Sendable {  // one task at a time uses it
+  private var iterator: HTTPClientResponse.Body.AsyncIterator
+  private var rest = ByteBuffer()
+  private var scanned = 0
+  private let lineLimit: Int
+  private let location: String
+
+  init(_ body: HTTPClientResponse.Body, lineLimit: Int, location: String) {
+    iterator = body.makeAsyncIterator()
+    self.lineLimit = lineLimit
+    self.location = location
+  }
+
+  /// The next line as JSON; nil at the end of a complete answer.
+  func next() async throws(PersistenceError) -> JSONValue? {
+    while true {
+      let view = rest.readableBytesView
+      if let end = view[(view.startIndex + scanned)...].firstIndex(of: UInt8(ascii: "\n")) {
+        let length = end - view.startIndex
+        scanned = 0
+        let line = rest.readSlice(length: length) ?? ByteBuffer()
+        rest.moveReaderIndex(forwardBy: 1)
+        if rest.readerIndex > 1 << 20 { rest.discardReadBytes() }
+        if line.readableBytes > 0 { return try parse(line) }
+        continue
+      }
+      scanned = view.count
+      guard scanned <= lineLimit else {
+        throw TransportFailure.tooLong("line", location)
+      }
+      var more: ByteBuffer?
+      do {
+        more = try await iterator.next()
+      } catch {
+        throw TransportFailure.error(error, location: location)
+      }
+      guard var more else {
+        guard rest.readableBytes == 0 else {
+          throw PersistenceError(
+            .unreachable, "the server's answer ends in the middle of a line", location: location)
+        }
+        return nil
+      }
+      if rest.readableBytes == 0 {
+        rest = more
+      } else {
+        rest.writeBuffer(&more)
+      }
+    }
+  }
+
+  private func parse(_ line: ByteBuffer) throws(PersistenceError) -> JSONValue {
+    do {
+      return try line.withUnsafeReadableBytes { try JSONParser.parse($0) }
+    } catch {
+      throw PersistenceError(
+        .damaged, "a line of the server's answer is not valid JSON: \(error)", location: location)
+    }
   }
 }

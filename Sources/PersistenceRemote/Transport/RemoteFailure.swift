@@ -1,36 +1,37 @@
+import AsyncHTTPClient
+import NIOCore
 import NIOHTTP1
 import PersistenceDriver
 import PersistenceHTTP
 
-/// An answer that is not what was asked for.
+/// An answer with an error.
 struct RemoteFailure: Error {
-  /// The error that it stands for.
+  /// The error.
   let error: PersistenceError
 
-  /// An answer where a server of this package should have answered.
+  /// An error answer at the URL of a server of this package.
   ///
-  /// Such a server says what went wrong in a problem. Anything else comes from what stands between, which knows nothing of
-  /// records: that a proxy has no page under a path, while the server is being exchanged, does not mean that a record is
-  /// gone, nor that a change met another state than it began with.
-  init(ofStore reply: RemoteClient.Reply, at location: String) {
+  /// Such a server sends a problem. Anything else comes from a proxy, which knows nothing of records: its 404
+  /// during a deployment does not mean that a record is gone, nor its 409 that a change conflicts.
+  init(fromServer reply: RemoteClient.Reply, at location: String) {
     self.init(reply, at: location) { status in
       let code: PersistenceError.Code =
         switch status {
         case 401, 403: .unauthorized
-        // The request itself is too long for what stands between, however often it is sent.
+        // The proxy would reject every retry for its size.
         case 413: .valueTooLarge
         case 414, 431: .invalidRequest
         default: Self.codeOfAnyServer(status) ?? .unreachable
         }
       let advice =
         code == .unreachable
-        ? ", which did not come from a server of stores; check the URL, or try again later" : ""
+        ? ", which no server of this package sent; check the URL, or try again later" : ""
       return (code, "the answer has the status \(status)\(advice)")
     }
   }
 
-  /// An answer of another server, whose statuses mean what they mean in HTTP.
-  init(ofOther reply: RemoteClient.Reply, at location: String) {
+  /// An error answer of a third-party server, whose statuses have their HTTP meaning.
+  init(fromThirdParty reply: RemoteClient.Reply, at location: String) {
     self.init(reply, at: location) { status in
       let code: PersistenceError.Code =
         switch status {
@@ -44,7 +45,7 @@ struct RemoteFailure: Error {
     }
   }
 
-  /// What the answer's problem says or, where it has none, its status.
+  /// The error from the answer's problem, or else from its status.
   private init(
     _ reply: RemoteClient.Reply, at location: String,
     byStatus meaning: (Int) -> (code: PersistenceError.Code, message: String)
@@ -57,12 +58,12 @@ struct RemoteFailure: Error {
     }
   }
 
-  /// What a status means, whoever answers with it.
+  /// The meaning of a status from any server or proxy.
   private static func codeOfAnyServer(_ status: Int) -> PersistenceError.Code? {
     switch status {
     case 408, 504: .timedOut
     case 429: .busy
-    // A proxy says so too where the connection behind it breaks off: what was asked may have been done.
+    // A proxy also sends these if the connection behind it breaks; the request may have been executed.
     case 502, 503: .unreachable
     case 500...: .engineFailure
     default: nil
@@ -71,15 +72,62 @@ struct RemoteFailure: Error {
 }
 
 extension RemoteClient.Reply {
-  /// Whether the body is said to be of a media type.
+  /// Whether the body has a media type.
   func isOf(type wanted: String) -> Bool {
     let type = headers.first(name: "Content-Type")?.prefix { $0 != ";" && $0 != " " }
     return type?.lowercased() == wanted
   }
 
-  /// The problem that a server of this package answers with; nil where the answer is none.
+  /// The problem of a server of this package; nil if the answer has none.
   fileprivate var problem: Problem? {
     guard isOf(type: Problem.mediaType), let json = try? json() else { return nil }
     return Problem(json, status: status)
+  }
+}
+
+/// Converts errors of the HTTP client.
+enum TransportFailure {
+  static func error(_ error: any Error, location: String) -> PersistenceError {
+    switch error {
+    case let error as PersistenceError: return error.at(location: location)
+    case is CancellationError: return cancelled(location)
+    case let error as HTTPClientError:
+      switch error {
+      case .cancelled, .requestStreamCancelled: return cancelled(location)
+      case .connectTimeout, .readTimeout, .writeTimeout, .deadlineExceeded, .tlsHandshakeTimeout,
+        .getConnectionFromPoolTimeout:
+        return PersistenceError(
+          .timedOut,
+          "the server did not answer in time (\(error.shortDescription)); a write may have happened",
+          location: location)
+      case .invalidURL, .emptyHost, .emptyScheme:
+        return PersistenceError(.invalidURL, "the URL is not that of a server", location: location)
+      case .alreadyShutdown: return PersistenceError.closed("the remote server").at(location: location)
+      default: return unreachable(error.shortDescription, location)
+      }
+    case is NIOTooManyBytesError:
+      return tooLong("answer", location)
+    default: return unreachable("\(error)", location)
+    }
+  }
+
+  /// An answer that exceeds the size limit.
+  ///
+  /// The request may have been executed, so this is not a rejection.
+  static func tooLong(_ what: String, _ location: String) -> PersistenceError {
+    PersistenceError(
+      .inputOutput, "the server's \(what) is longer than RemoteOptions.answerSize allows; raise the limit",
+      location: location)
+  }
+
+  private static func cancelled(_ location: String) -> PersistenceError {
+    PersistenceError(
+      .cancelled, "the task was cancelled; a write may have happened", location: location)
+  }
+
+  private static func unreachable(_ reason: String, _ location: String) -> PersistenceError {
+    PersistenceError(
+      .unreachable, "the server is unreachable or closed the connection (\(reason)); try again later",
+      location: location)
   }
 }

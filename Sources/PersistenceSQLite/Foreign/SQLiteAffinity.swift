@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// What SQLite prefers to store in a column, by the rules of https://sqlite.org/datatype3.html.
+/// A column's type affinity, by the rules of https://sqlite.org/datatype3.html.
 enum SQLiteAffinity {
   case integer, text, blob, real, numeric
 
@@ -19,7 +19,7 @@ enum SQLiteAffinity {
     }
   }
 
-  /// The kind that a declared type says; nil where it says nothing that SQLite would keep to.
+  /// The kind for a declared type; nil if the type does not determine one.
   func kind(of declaredType: String) -> FieldKind? {
     let type = declaredType.uppercased()
     let own: [FieldKind] = [.bool, .double, .string, .data, .date, .uuid, .url, .decimal, .document]
@@ -35,8 +35,7 @@ enum SQLiteAffinity {
 }
 
 extension FieldKind {
-  /// The declared type of the columns that hold this kind: its affinity stores the values as they are, and its
-  /// name says to people and programs what they mean.
+  /// The declared type of columns of this kind: its affinity does not convert the values, and its name documents them.
   var sqliteType: String {
     switch self {
     case .bool: "BOOLEAN"

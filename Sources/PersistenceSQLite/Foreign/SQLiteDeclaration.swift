@@ -1,12 +1,12 @@
 import PersistenceDriver
 
-/// The text of a `CREATE` statement, looked through for what SQLite answers no question about.
+/// The text of a `CREATE` statement, scanned for what no SQLite pragma reports.
 struct SQLiteDeclaration {
   private let bytes: [UInt8]
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// The conditions behind the word `CHECK`, as they stand in the text.
+  /// The conditions of the `CHECK` constraints.
   var checks: [String] {
     var found: [String] = []
     var isAwaited = false
@@ -27,7 +27,7 @@ struct SQLiteDeclaration {
     return found
   }
 
-  /// Whether a word stands in the text, outside of quotation marks and comments.
+  /// Whether the text contains a word outside of quotation marks and comments.
   func hasWord(_ word: String) -> Bool {
     var position = 0
     while position < bytes.count {
@@ -48,7 +48,7 @@ struct SQLiteDeclaration {
     return token.count > 1 && (token.starts(with: Array("--".utf8)) || token.starts(with: Array("/*".utf8)))
   }
 
-  /// Behind the parenthesis that closes the one at a position.
+  /// The position after the parenthesis that closes the one at a position.
   private func endOfGroup(_ start: Int) -> Int {
     var (position, depth) = (start, 0)
     while position < bytes.count {
@@ -61,7 +61,7 @@ struct SQLiteDeclaration {
     return bytes.count
   }
 
-  /// Behind the token at a position: a quoted name or text, a comment, a word, or one character.
+  /// The position after the token at a position: a quoted name or text, a comment, a word, or one character.
   private func endOfToken(_ start: Int) -> Int {
     switch bytes[start] {
     case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
@@ -87,7 +87,7 @@ struct SQLiteDeclaration {
 
   private func next(_ position: Int) -> UInt8? { position + 1 < bytes.count ? bytes[position + 1] : nil }
 
-  // A doubled quotation mark ends one text and begins another: together they are passed over as one.
+  // A doubled quotation mark ends one text and begins another, which the caller skips like one.
   private func end(of mark: UInt8, after start: Int) -> Int {
     (bytes[start...].firstIndex(of: mark) ?? bytes.count - 1) + 1
   }
@@ -99,7 +99,7 @@ struct SQLiteDeclaration {
 }
 
 extension SQLiteConnection {
-  /// The statement that made a table; empty for a view.
+  /// The statement that created a table; empty for a view.
   func declaration(of table: String) throws -> SQLiteDeclaration {
     let found = try rows(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", [.text(table)]

@@ -4,10 +4,12 @@ import PersistenceDriver
 import PersistenceSQL
 import PersistencePrimitives
 
-/// Cells of any kind as documents, each told from every other: a number is a JSON number (a real one always with a
-/// point or an exponent), text a JSON string, a blob `{"$bytes":"…"}` in Base64, an infinity `{"$real":"Infinity"}`.
+/// Converts values of any kind to documents, so that different values stay different.
+///
+/// A number becomes a JSON number (a real number always with a point or an exponent), text a JSON string, a blob
+/// `{"$bytes":"…"}` in Base64, an infinity `{"$real":"Infinity"}`.
 enum SQLiteDocuments {
-  /// The document of a cell; nil where its text is no UTF-8.
+  /// The document of a value; nil for text that is not valid UTF-8.
   static func text(of source: SQLiteValue) -> String? {
     switch source.type {
     case SQLITE_INTEGER: return "\(source.integer)"
@@ -29,8 +31,8 @@ enum SQLiteDocuments {
 }
 
 extension SQLiteConnection {
-  /// Registers the function that columns of tables made by others are read through.
-  func registerReading() throws {
+  /// Registers the function that converts columns of foreign tables to documents.
+  func registerDocumentFunction() throws {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
     let code = sqlite3_create_function_v2(
       handle, SQLiteDialect.documentFunction, 1, flags, nil, { makeDocument($0, $2) }, nil, nil, nil)
@@ -43,7 +45,7 @@ private func makeDocument(_ context: OpaquePointer?, _ arguments: UnsafeMutableP
     return sqlite3_result_null(context)
   }
   guard var text = SQLiteDocuments.text(of: SQLiteValue(arguments[0])) else {
-    // Bytes are no document: whoever reads the record is told, and others are read all the same.
+    // Bytes are not a document: reading this record reports damage, and other records stay readable.
     return bytes(of: SQLiteValue(arguments[0]), context)
   }
   text.withUTF8 {

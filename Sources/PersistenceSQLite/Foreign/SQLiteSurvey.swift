@@ -2,29 +2,29 @@ import CSQLite
 import PersistenceDriver
 import PersistenceSQL
 
-/// What the cells of one column hold, over all rows: SQLite keeps a value of any kind in a column of any type.
+/// Counts of the kinds of values in one column: SQLite stores values of any kind in a column of any type.
 struct SQLiteSurvey {
   private(set) var nulls = 0
   private(set) var integers = 0
   private(set) var reals = 0
   private(set) var texts = 0
   private(set) var blobs = 0
-  /// Texts that are no UTF-8.
+  /// Texts that are not valid UTF-8.
   private(set) var malformed = 0
-  /// Integers that no double equals.
+  /// Integers that a double cannot represent.
   private var inexact = 0
   /// Integers that are 0 or 1.
-  private var truths = 0
+  private var bools = 0
   /// Blobs of sixteen bytes.
   private var sixteens = 0
 
-  /// Learns from a cell.
+  /// Counts a value.
   mutating func note(_ value: SQLiteValue) {
     switch value.type {
     case SQLITE_INTEGER:
       integers += 1
       let number = value.integer
-      if number == 0 || number == 1 { truths += 1 }
+      if number == 0 || number == 1 { bools += 1 }
       if Int64(exactly: Double(number)) != number { inexact += 1 }
     case SQLITE_FLOAT: reals += 1
     case SQLITE_TEXT:
@@ -39,23 +39,22 @@ struct SQLiteSurvey {
 
   private var values: Int { integers + reals + texts + blobs }
 
-  /// The kind that holds all values as they are: the declared one where it does; a document where the values are of
-  /// several kinds.
+  /// The kind that represents all values: the declared one if possible, a document for values of several kinds.
   func kind(declared: FieldKind?) -> FieldKind {
     guard values > 0 else { return declared ?? .string }
-    if let declared, fits(declared) { return declared }
+    if let declared, represents(declared) { return declared }
     if integers == values { return .int64 }
     if integers + reals == values, inexact == 0 { return .double }
     if texts == values { return .string }
     return blobs == values ? .data : .document
   }
 
-  /// Whether the values are of several kinds, so that only documents made of them hold them all.
+  /// Whether the values are of several kinds, so that only documents can represent them all.
   func isMixed(declared: FieldKind?) -> Bool {
     kind(declared: declared) == .document && !(declared == .document && texts == values)
   }
 
-  /// The kind of a column of a primary key; nil where no key can be made of its values.
+  /// The kind of a primary key's column; nil if no model's key can have its values.
   func keyKind(declared: FieldKind?) -> FieldKind? {
     guard nulls == 0, malformed == 0 else { return nil }
     let kind = kind(declared: declared)
@@ -63,9 +62,9 @@ struct SQLiteSurvey {
     return kind.isKey ? kind : nil
   }
 
-  private func fits(_ kind: FieldKind) -> Bool {
+  private func represents(_ kind: FieldKind) -> Bool {
     switch kind {
-    case .bool: truths == values
+    case .bool: bools == values
     case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32: integers == values
     case .float, .double, .date: integers + reals == values && inexact == 0
     case .string, .url, .decimal, .document: texts == values
@@ -74,7 +73,7 @@ struct SQLiteSurvey {
     }
   }
 
-  /// What was found, in words, such as `12 integers, 1 text`.
+  /// The counts as text, such as `12 integers, 1 text`.
   var findings: String {
     let counts = [(integers, "integer"), (reals, "real number"), (texts, "text"), (blobs, "blob")]
     return counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
@@ -82,7 +81,7 @@ struct SQLiteSurvey {
 }
 
 extension SQLiteConnection {
-  /// Reads columns of a table or view from end to end.
+  /// Reads columns of a table or view completely.
   func survey(_ columns: [String], of table: String) throws -> [SQLiteSurvey] {
     var surveys = columns.map { _ in SQLiteSurvey() }
     guard !columns.isEmpty else { return [] }
@@ -98,19 +97,19 @@ extension SQLiteConnection {
 }
 
 extension SQLiteSurvey {
-  /// What is to be said about columns whose values are of several kinds, or no text.
+  /// Descriptions of the columns that have values of several kinds, or malformed text.
   static func findings(_ columns: [SQLiteForeignColumn]) -> [String: String] {
     var findings: [String: String] = [:]
     for column in columns {
       guard let survey = column.survey else { continue }
       if survey.isMixed(declared: column.declaredKind) {
         findings[column.name] =
-          "it holds \(survey.findings), so its field is a document that tells each from every other"
+          "it holds \(survey.findings), so its field is a document, in which different values stay different"
       }
       guard survey.malformed > 0 else { continue }
       let texts = survey.malformed == 1 ? "1 text is" : "\(survey.malformed) texts are"
       let others = findings[column.name].map { $0 + "; " } ?? ""
-      findings[column.name] = others + "\(texts) no UTF-8, and cannot be read"
+      findings[column.name] = others + "\(texts) not valid UTF-8, and cannot be read"
     }
     return findings
   }

@@ -2,13 +2,13 @@ import CSQLite
 import PersistenceDriver
 import PersistenceSQL
 
-/// What a file made by others has beside its tables' columns and keys.
+/// The objects of a foreign database beyond its tables' columns and keys.
 extension SQLiteConnection {
-  /// What a copy by models leaves behind, in an order that stays.
+  /// The objects that a copy by models omits, in a stable order.
   func unmappedObjects() throws -> [UnmappedObject] {
     guard let catalog else { return [] }
     var unmappedObjects: [UnmappedObject] = []
-    for (name, error) in catalog.refused.sorted(by: { $0.key < $1.key }) {
+    for (name, error) in catalog.rejected.sorted(by: { $0.key < $1.key }) {
       let count = try rows("SELECT count(*) FROM \(SQLiteDialect().identifier(name.text))")
       guard case .integer(let records)? = count.first?.first else { continue }
       let kind: UnmappedObject.Kind = try isView(name.text) ? .view : .table
@@ -17,8 +17,8 @@ extension SQLiteConnection {
     }
     for table in catalog.tables.keys.sorted() {
       guard try !isView(table.text) else { continue }
-      unmappedObjects += try foreignKeys(of: table.text) + rules(of: table.text)
-      unmappedObjects += try columnRules(of: table.text) + indexes(of: table.text)
+      unmappedObjects += try foreignKeys(of: table.text) + constraints(of: table.text)
+      unmappedObjects += try columnConstraints(of: table.text) + indexes(of: table.text)
     }
     return try unmappedObjects + views() + triggers()
   }
@@ -27,9 +27,9 @@ extension SQLiteConnection {
     try !rows("SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ?1", [.text(name)]).isEmpty
   }
 
-  /// The names of the tables that this package made, and of the views that it made of them.
+  /// The names of the tables that this package created, and of their views.
   private func ownNames() throws -> Set<String> {
-    guard catalog?.isOurs == true else { return [] }
+    guard catalog?.hasCatalogTable == true else { return [] }
     var names: Set<String> = [SQLiteCatalog.tableName]
     for row in try rows("SELECT table_name FROM \(SQLiteCatalog.tableName)") {
       if case .text(let name) = row[0] { names.formUnion([name, name + "_utc"]) }
@@ -47,10 +47,10 @@ extension SQLiteConnection {
       }
       switch row[1] {
       case .text("view"):
-        return UnmappedObject(.view, name, detail: "a view is copied as records only where it is named")
+        return UnmappedObject(.view, name, detail: "a view is copied as records only if you name it")
       case .text("virtual"):
         return UnmappedObject(
-          .virtualTable, name, detail: "a virtual table is copied as records only where it is named")
+          .virtualTable, name, detail: "a virtual table is copied as records only if you name it")
       default: return nil
       }
     }
@@ -60,7 +60,8 @@ extension SQLiteConnection {
     try rows("SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name").compactMap {
       row in
       guard case .text(let name) = row[0], case .text(let table) = row[1] else { return nil }
-      return UnmappedObject(.trigger, name, model: table, detail: "a trigger on \(table); models have none")
+      return UnmappedObject(
+        .trigger, name, model: table, detail: "a trigger on \(table); models have no triggers")
     }
   }
 
@@ -82,28 +83,29 @@ extension SQLiteConnection {
       let targets = key.targets.isEmpty ? "its key" : key.targets.joined(separator: ", ")
       return UnmappedObject(
         .foreignKey, key.columns.joined(separator: ", "), model: table,
-        detail: "refers to \(key.target) (\(targets))\(key.actions); the values are copied, the rule is not")
+        detail:
+          "refers to \(key.target) (\(targets))\(key.actions); the values are copied, the constraint is not")
     }
   }
 
-  private func rules(of table: String) throws -> [UnmappedObject] {
+  private func constraints(of table: String) throws -> [UnmappedObject] {
     let declaration = try declaration(of: table)
     var unmappedObjects = declaration.checks.enumerated().map { number, condition in
       UnmappedObject(
         .check, "check \(number + 1)", model: table,
-        detail: "CHECK \(condition); the records fulfil it, the rule is not copied"
+        detail: "CHECK \(condition); the records satisfy it, but the constraint is not copied"
       )
     }
     if declaration.hasWord("AUTOINCREMENT") {
       unmappedObjects.append(
         UnmappedObject(
-          .autoIncrement, table, model: table, detail: "numbers are never used again; the rule is not copied")
+          .autoIncrement, table, model: table, detail: "row IDs are never reused; the rule is not copied")
       )
     }
     return unmappedObjects
   }
 
-  private func columnRules(of table: String) throws -> [UnmappedObject] {
+  private func columnConstraints(of table: String) throws -> [UnmappedObject] {
     var unmappedObjects: [UnmappedObject] = []
     let findings = catalog?.tables[StoredName(table)]?.findings ?? [:]
     for column in try foreignColumns(of: table) {
@@ -111,17 +113,18 @@ extension SQLiteConnection {
         unmappedObjects.append(UnmappedObject(.severalKinds, column.name, model: table, detail: finding))
       }
       if column.isGenerated {
-        let becomes = store.configuration.surveysForeignTables ? "its values are copied" : "it is no field"
+        let becomes =
+          store.configuration.surveysForeignTables ? "its values are copied" : "it does not become a field"
         unmappedObjects.append(
           UnmappedObject(
             .generatedColumn, column.name, model: table,
-            detail: "its values are computed; \(becomes), the expression is not copied"))
+            detail: "it is a generated column; \(becomes), its expression is not copied"))
       }
       if let text = column.defaultValue {
         unmappedObjects.append(
           UnmappedObject(
             .defaultValue, column.name, model: table,
-            detail: "DEFAULT \(text); what stands in the records is copied, the default is not"))
+            detail: "DEFAULT \(text); the values are copied, the default is not"))
       }
       var collation: UnsafePointer<CChar>?
       let code = sqlite3_table_column_metadata(
@@ -130,7 +133,7 @@ extension SQLiteConnection {
         unmappedObjects.append(
           UnmappedObject(
             .collation, column.name, model: table,
-            detail: "COLLATE \(String(cString: collation)); models compare text by its bytes"))
+            detail: "COLLATE \(String(cString: collation)); models compare text byte by byte"))
       }
     }
     return unmappedObjects
@@ -146,18 +149,18 @@ extension SQLiteConnection {
       guard case .text(let name) = row[0] else { continue }
       let parts = try rows("SELECT cid, coll, name FROM pragma_index_xinfo(?1) WHERE key", [.text(name)])
       var reason: String?
-      if row[1] == .integer(1) { reason = "it is over a part of the records" }
+      if row[1] == .integer(1) { reason = "it is a partial index" }
       for part in parts {
-        if part[0] == .integer(-2) { reason = "it is over an expression" }
+        if part[0] == .integer(-2) { reason = "it is on an expression" }
         if case .text(let collation) = part[1], collation.uppercased() != "BINARY" {
-          reason = reason ?? "it compares by \(collation)"
+          reason = reason ?? "its collation is \(collation)"
         }
         if case .text(let column) = part[2], schema?.field(named: column)?.kind == .document {
           reason = reason ?? "“\(column)” holds values of several kinds"
         }
       }
       guard let reason else { continue }
-      let unique = row[2] == .integer(1) ? "; it is unique, which is not kept" : ""
+      let unique = row[2] == .integer(1) ? "; uniqueness is not enforced in the copy" : ""
       unmappedObjects.append(
         UnmappedObject(.index, name, model: table, detail: "the index is not copied: \(reason)\(unique)"))
     }

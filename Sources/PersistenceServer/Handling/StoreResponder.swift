@@ -3,16 +3,17 @@ import Hummingbird
 import Logging
 import NIOCore
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceHTTP
 
-/// Puts requests of the framework to the service, on threads that may block, and its answers into the framework's words.
+/// Connects the HTTP framework to the service, which runs on threads that may block.
 struct StoreResponder: HTTPResponder {
   typealias Context = BasicRequestContext
 
   let service: StoreService
   let tokens: AccessTokens
-  let reading: WorkThreads
-  let writing: WorkThreads
+  let reading: BlockingThreads
+  let writing: BlockingThreads
   let logger: Logger
 
   func respond(to request: Request, context: Context) async throws -> Response {
@@ -28,8 +29,8 @@ struct StoreResponder: HTTPResponder {
     } catch let error as CancellationError {
       throw error
     } catch {
-      // What the framework met on the connection: there is nobody to answer, or nobody who makes sense.
-      logger.debug("a request could not be read", metadata: ["error": "\(error)"])
+      // The connection failed or the request is malformed, so no answer is possible.
+      logger.debug("cannot read a request", metadata: ["error": "\(error)"])
       throw error
     }
     return response(answer, isHead: request.method == .head)
@@ -42,24 +43,25 @@ struct StoreResponder: HTTPResponder {
     }
     let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
     let path = WirePath(String(target[..<(mark ?? target.endIndex)]))
-    // Whoever has no token learns nothing but that there is a server: not even which paths there are.
+    // Without a token, a client learns only that a server exists, and not which paths it has.
     let access = tokens.access(authorization: request.headers[.authorization])
     guard path == .health || access > .none else {
-      throw Problem(status: 401, .unauthorized, "a token is needed: Authorization: Bearer …")
+      throw Problem(status: 401, .unauthorized, "send a token: Authorization: Bearer …")
     }
-    guard let path else { throw Problem(status: 404, .notFound, "nothing is served under this path") }
-    let methods = ServedRequest.methods(of: path)
-    guard let method = ServedRequest.Method(rawValue: request.method.rawValue), methods.contains(method)
+    guard let path else { throw Problem(status: 404, .notFound, "the server has no such path") }
+    let methods = ServiceRequest.methods(of: path)
+    guard let method = ServiceRequest.Method(rawValue: request.method.rawValue), methods.contains(method)
     else {
       var answer = Answer.problem(
-        Problem(status: 405, .unsupported, "this path has \(methods.map(\.rawValue).joined(separator: ", "))")
+        Problem(
+          status: 405, .unsupported, "this path supports \(methods.map(\.rawValue).joined(separator: ", "))")
       )
       answer.headers.append(("Allow", methods.map(\.rawValue).joined(separator: ", ")))
       return answer
     }
-    var served = ServedRequest(method: method, path: path)
+    var served = ServiceRequest(method: method, path: path)
     guard !served.isWriting || access == .write else {
-      throw Problem(status: 403, .unauthorized, "the token may only read")
+      throw Problem(status: 403, .unauthorized, "the token permits only reading")
     }
     if let mark { served.parameters = String(target[target.utf8.index(after: mark)...]) }
     if let name = HTTPField.Name("Idempotency-Key") { served.idempotencyKey = request.headers[name] }
@@ -77,7 +79,7 @@ struct StoreResponder: HTTPResponder {
   private func body(of request: Request) async throws -> [UInt8] {
     let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
     guard type.split(separator: " ").first == "application/json" else {
-      throw Problem(status: 415, .invalidRequest, "the body's Content-Type is application/json")
+      throw Problem(status: 415, .invalidRequest, "the Content-Type of the body must be application/json")
     }
     let limit = service.limits.bodySize
     func tooLong() -> Problem {
@@ -111,8 +113,8 @@ struct StoreResponder: HTTPResponder {
       body = ResponseBody(byteBuffer: ByteBuffer(string: text))
     case .lines(let lines):
       headers[.contentType] = "application/x-ndjson"
-      // The lines, and with them the snapshot that they pin, are released when this closure is: at the end, or when
-      // the client has gone and writing throws.
+      // Releasing the closure releases the lines and their snapshot: at the end, or when a write fails because
+      // the client has gone.
       body =
         isHead
         ? ResponseBody()
@@ -122,8 +124,8 @@ struct StoreResponder: HTTPResponder {
               try await writer.write(ByteBuffer(bytes: chunk))
             }
           } catch let error as PersistenceError {
-            // The head has been sent: breaking the connection off is the one way to say that this is not all.
-            logger.error("a streamed answer was broken off", metadata: ["error": "\(error)"])
+            // The head has been sent, so only a broken connection can show that the answer is incomplete.
+            logger.error("a streamed answer failed", metadata: ["error": "\(error)"])
             throw error
           }
           try await writer.finish(nil)

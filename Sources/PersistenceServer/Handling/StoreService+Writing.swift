@@ -5,8 +5,8 @@ import PersistenceDriverSupport
 import PersistencePrimitives
 
 extension StoreService {
-  /// Adds a record.
-  func insert(_ name: String, _ request: ServedRequest) throws -> Answer {
+  /// Inserts a record.
+  func insert(_ name: String, _ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])
     let json = try request.json()
     return try writing(name) { transaction, schema in
@@ -22,18 +22,18 @@ extension StoreService {
     }
   }
 
-  /// Replaces a record or adds it, as the conditions of the request allow.
-  func replace(_ name: String, _ path: [String], _ request: ServedRequest) throws -> Answer {
+  /// Replaces or inserts a record, under the conditions of the request.
+  func replace(_ name: String, _ path: [String], _ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])
     let json = try request.json()
-    let wanted = try request.wantedTags()
-    let unwanted = try request.unwantedTags()
+    let wanted = try request.ifMatchTags()
+    let unwanted = try request.ifNoneMatchTags()
     return try writing(name) { transaction, schema in
       let key = try RecordKey(path: path, in: schema)
       let row = RowBuffer(count: schema.fields.count)
       try RecordJSON.read(json, schema, into: row)
       guard try row.withRow({ try RecordKey(of: $0, in: schema) }) == key else {
-        throw PersistenceError.invalidRequest("the record has another key than the path")
+        throw PersistenceError.invalidRequest("the key of the record differs from the key of the path")
       }
       let before = try line(of: key, schema, in: transaction)
       try require(wanted, unwanted, before, key, schema)
@@ -42,11 +42,11 @@ extension StoreService {
     }
   }
 
-  /// Deletes a record, as the conditions of the request allow.
-  func delete(_ name: String, _ path: [String], _ request: ServedRequest) throws -> Answer {
+  /// Deletes a record, under the conditions of the request.
+  func delete(_ name: String, _ path: [String], _ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])
-    let wanted = try request.wantedTags()
-    let unwanted = try request.unwantedTags()
+    let wanted = try request.ifMatchTags()
+    let unwanted = try request.ifNoneMatchTags()
     return try writing(name) { transaction, schema in
       let key = try RecordKey(path: path, in: schema)
       let before = try line(of: key, schema, in: transaction)
@@ -57,16 +57,16 @@ extension StoreService {
     }
   }
 
-  /// Makes the changes of a batch, all or none of them, and once for its id.
-  func apply(_ request: ServedRequest) throws -> Answer {
+  /// Applies all changes of a batch or none, once for each batch id.
+  func apply(_ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])
     var batch = try WireBatch(try request.json())
     if let header = request.idempotencyKey {
       guard let id = UUID(uuidString: header.trimmingCharacters(in: ["\"", " "])) else {
-        throw PersistenceError.invalidRequest("the header Idempotency-Key is a UUID")
+        throw PersistenceError.invalidRequest("the header Idempotency-Key must be a UUID")
       }
       guard batch.id == nil || batch.id == id else {
-        throw PersistenceError.invalidRequest("the header Idempotency-Key is not the batch's id")
+        throw PersistenceError.invalidRequest("the header Idempotency-Key differs from the id of the batch")
       }
       batch.id = id
     }
@@ -85,19 +85,19 @@ extension StoreService {
           guard let (schema, row) = schemas[name] else { continue }
           try make(change, schema, row, in: transaction)
         } catch let error as PersistenceError {
-          throw ofBatch(Problem(error), number)
+          throw inBatch(Problem(error), number)
         } catch let problem as Problem {
-          throw ofBatch(problem, number)
+          throw inBatch(problem, number)
         }
       }
     }
     return .json(.object([JSONMember("applied", .bool(isNew))]))
   }
 
-  private func ofBatch(_ problem: Problem, _ number: Int) -> Problem {
+  private func inBatch(_ problem: Problem, _ number: Int) -> Problem {
     var problem = problem
     problem.change = number
-    // The batch was found, and had no condition of its own: what it says does not fit what is stored.
+    // The batch itself exists and has no condition, so its content conflicts with the store.
     if problem.status == 404 || problem.status == 412 { problem.status = 409 }
     return problem
   }
@@ -126,7 +126,7 @@ extension StoreService {
     }
   }
 
-  /// Runs a closure in a transaction, with the schema that the model has in it.
+  /// Runs a closure in a transaction, with the schema of a model.
   private func writing(
     _ name: String, _ body: (any StorageTransaction, ModelSchema) throws -> Answer
   ) throws -> Answer {
@@ -135,7 +135,7 @@ extension StoreService {
     return answer
   }
 
-  /// The record as it is stored now, which may say less than what was sent: of a date, for example.
+  /// The stored record, which can have less precision than the sent one.
   private func stored(_ key: RecordKey, _ schema: ModelSchema, in transaction: any StorageTransaction) throws
     -> String
   {
@@ -145,7 +145,7 @@ extension StoreService {
     return line
   }
 
-  /// Checks the conditions of a request against the record as it is stored; nil for none.
+  /// Checks the conditions of a request against the stored record; nil if there is none.
   private func require(
     _ wanted: EntityTag.List?, _ unwanted: EntityTag.List?, _ stored: String?, _ key: RecordKey,
     _ schema: ModelSchema
@@ -153,16 +153,16 @@ extension StoreService {
     let tag = stored.map { EntityTag(ofLine: $0) }
     if let wanted, !wanted.matches(tag) {
       guard tag != nil else {
-        throw Problem(status: 412, .notFound, "there is no such record", model: schema.name)
+        throw Problem(status: 412, .notFound, "the record does not exist", model: schema.name)
       }
       throw Problem(
         status: 412, .conflict,
-        "the record is not the one that the request expects; read it and change it again",
+        "the stored record differs from the expected one; read it and apply the change again",
         model: schema.name)
     }
     if let unwanted, unwanted.matches(tag) {
       let code: PersistenceError.Code = unwanted == .any ? .duplicateKey : .conflict
-      throw Problem(status: 412, code, "the record exists", model: schema.name)
+      throw Problem(status: 412, code, "the record exists already", model: schema.name)
     }
   }
 }

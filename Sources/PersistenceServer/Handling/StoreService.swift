@@ -1,9 +1,12 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceHTTP
 import PersistencePrimitives
 
-/// Answers requests from a store; it blocks, and knows nothing of connections.
+/// Answers requests from a store.
+///
+/// It blocks, and is independent of connections.
 struct StoreService: Sendable {
   let context: any StorageContext
   let limits: ServerLimits
@@ -14,10 +17,10 @@ struct StoreService: Sendable {
       nodes: limits.querySize)
   }
 
-  /// Answers a request whose method its path has and whose sender has leave.
+  /// Answers a valid and authorized request.
   ///
-  /// - Throws: ``PersistenceError``, and `Problem` where the answer depends on more than an error's code.
-  func answer(_ request: ServedRequest) throws -> Answer {
+  /// - Throws: ``PersistenceError``, or `Problem` if the status depends on more than the error's code.
+  func answer(_ request: ServiceRequest) throws -> Answer {
     if request.needsStore { try context.requireComplete() }
     switch (request.path, request.method) {
     case (.health, _): return Answer(status: 204)
@@ -59,26 +62,26 @@ struct StoreService: Sendable {
     catalog.filter { !ReservedModel.isReserved($0.name) }
   }
 
-  /// The schema of a model that is served.
+  /// The schema of a served model.
   func schema(_ name: String, in reader: any StorageReader) throws -> ModelSchema {
     guard !ReservedModel.isReserved(name), let schema = try reader.schema(named: name) else {
-      throw Problem(status: 404, .unknownModel, "there is no such model here")
+      throw Problem(status: 404, .unknownModel, "the server has no such model; define it first")
     }
     return schema
   }
 
-  private func define(_ name: String, _ request: ServedRequest) throws -> Answer {
+  private func define(_ name: String, _ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])
     let schema = try ModelSchema(received: try request.json())
     guard StoredName(schema.name) == StoredName(name) else {
-      throw PersistenceError.invalidRequest("the schema is that of another model than the path names")
+      throw PersistenceError.invalidRequest("the model of the schema differs from the model of the path")
     }
     guard !ReservedModel.isReserved(name) else {
       throw PersistenceError(
-        .invalidSchema, "names that begin with “\(ReservedModel.prefix)” are not for models of clients",
+        .invalidSchema, "names that start with “\(ReservedModel.prefix)” are reserved; choose another name",
         model: name)
     }
-    // Most clients say what is known already: they need not wait for those that write.
+    // Most models are known already, and comparing them must not wait for a writer.
     if let known = try context.schema(named: name) {
       try schema.requireCompatible(with: known, location: "")
       return .json(known.json)
@@ -91,11 +94,11 @@ struct StoreService: Sendable {
     .json(.object([JSONMember("count", .number("\(try context.count(request))"))]))
   }
 
-  private func find(_ name: String, _ key: [String], _ request: ServedRequest) throws -> Answer {
+  private func find(_ name: String, _ key: [String], _ request: ServiceRequest) throws -> Answer {
     let schema = try schema(name, in: context)
     _ = try request.parameters(known: [])
     let key = try RecordKey(path: key, in: schema)
-    let unwanted = try request.unwantedTags()
+    let unwanted = try request.ifNoneMatchTags()
     guard let line = try line(of: key, schema, in: context) else {
       throw PersistenceError.notFound(key, in: schema)
     }
@@ -104,10 +107,52 @@ struct StoreService: Sendable {
     return .record(line)
   }
 
-  /// The canonical line of a record; nil where there is none.
+  /// The canonical line of a record; nil if it does not exist.
   func line(of key: RecordKey, _ schema: ModelSchema, in reader: any StorageReader) throws -> String? {
     var line: String?
     _ = try reader.find(key, in: schema) { line = try RecordJSON.line($0, schema) }
     return line
+  }
+}
+
+extension StoreService {
+  /// The records of a query: a stream of lines, or a page.
+  func records(_ request: FetchRequest, _ served: ServiceRequest) throws -> Answer {
+    if served.wantsLines {
+      return Answer(status: 200, body: .lines(RecordLines(try context.fetch(request), request.schema)))
+    }
+    if let limit = request.limit, limit > limits.pageSize {
+      throw PersistenceError.invalidRequest(
+        "a page has at most \(limits.pageSize) records; request application/x-ndjson to get more in one answer"
+      )
+    }
+    return try page(request, limit: request.limit ?? limits.defaultPageSize)
+  }
+
+  private struct EndOfPage: Error {}
+
+  private func page(_ request: FetchRequest, limit: Int) throws -> Answer {
+    let schema = request.schema
+    // One more record shows whether another page follows.
+    let asked = try FetchRequest(
+      schema, where: request.predicate, order: request.order, limit: limit + 1, offset: request.offset,
+      after: request.after)
+    var (bytes, count, last, next) = (Array("{\"records\":[".utf8), 0, nil as PageAnchor?, nil as String?)
+    let writer = RecordWriter(schema)
+    let order = try RowOrder(request.totalOrder, in: schema)
+    do {
+      _ = try context.fetch(asked).read(from: 0, limit: limit + 1) { row in
+        if count == limit || bytes.count > limits.pageBytes {
+          next = try last.map { try PositionToken.text($0, of: request) }
+          throw EndOfPage()
+        }
+        if count > 0 { bytes.append(UInt8(ascii: ",")) }
+        try writer.append(row, to: &bytes)
+        count += 1
+        if count == limit || bytes.count > limits.pageBytes { last = PageAnchor(try order.key(of: row)) }
+      }
+    } catch is EndOfPage {}
+    bytes.append(contentsOf: ("],\"next\":" + (next.map { "\"\($0)\"" } ?? "null") + "}").utf8)
+    return Answer(status: 200, body: .json(String(decoding: bytes, as: UTF8.self)))
   }
 }

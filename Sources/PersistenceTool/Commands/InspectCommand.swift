@@ -1,107 +1,110 @@
-import ArgumentParser
-import Foundation
-import PersistenceDriver
+#if CommandLineTool
+  import ArgumentParser
+  import Foundation
+  import PersistenceDriver
 
-/// Says what a store holds.
-struct InspectCommand: ToolCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "inspect", abstract: "Say what a store holds: models, fields, keys, indexes, counts, size.")
+  /// Describes a store.
+  struct InspectCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "inspect",
+      abstract: "Describe a store: models, fields, keys, indexes, record counts and size.")
 
-  @Argument(help: "The store's URL.")
-  var url: String
+    @Argument(help: "The store's URL.")
+    var url: String
 
-  @Option(help: "How it is printed: table or json.")
-  var format: ResultFormat = .table
+    @Option(help: "How to print the result: table or json.")
+    var format: ResultFormat = .table
 
-  @OptionGroup var common: CommonOptions
+    @OptionGroup var common: CommonOptions
 
-  func run(in session: ToolSession) throws -> ToolFailure.Exit {
-    let stores = ToolStores(session, isVerbose: common.verbose)
-    let place = try stores.check(url)
-    let size = StoreSize.bytes(of: place)
-    return try stores.with(stores.openForReading(url, surveying: true, allowsIncomplete: true)) { store in
-      let snapshot = try store.snapshot()
-      let models = try snapshot.catalog().filter { !ReservedModel.isReserved($0.name) }.map { schema in
-        (schema: schema, count: try snapshot.count(try FetchRequest(schema)))
+    func run(in session: ToolSession) throws -> ToolFailure.Exit {
+      let stores = ToolStores(session, isVerbose: common.verbose)
+      let location = try stores.check(url)
+      let size = StoreSize.bytes(of: location)
+      return try stores.with(stores.openForReading(url, surveying: true, allowsIncomplete: true)) { store in
+        let snapshot = try store.snapshot()
+        let models = try snapshot.catalog().filter { !ReservedModel.isReserved($0.name) }.map { schema in
+          (schema: schema, count: try snapshot.count(try FetchRequest(schema)))
+        }
+        // The tool opens the store read-only; report what the URL specifies.
+        var capabilities = store.capabilities
+        capabilities.isReadOnly = location.options["readonly"] == "true"
+        let summary = Summary(
+          location: store.location, size: size, capabilities: capabilities,
+          models: models.map { Summary.Model(schema: $0.schema, count: $0.count) },
+          unmappedObjects: try snapshot.unmappedObjects(), isComplete: try Self.isComplete(store))
+        switch format {
+        case .table: try printTable(summary, session.output)
+        case .json: try session.output.line(JSONReport.text(summary))
+        }
+        return .success
       }
-      // The tool reads without the right to write, which says nothing about the store.
-      var capabilities = store.capabilities
-      capabilities.isReadOnly = place.options["readonly"] == "true"
-      let summary = Summary(
-        location: store.location, size: size, capabilities: capabilities,
-        models: models.map { Summary.Model(schema: $0.schema, count: $0.count) },
-        unmappedObjects: try snapshot.unmappedObjects(), isComplete: try Self.isComplete(store))
-      switch format {
-      case .table: try printTable(summary, session.output)
-      case .json: try session.output.line(EncodedText.json(summary))
+    }
+
+    private static func isComplete(_ store: any StorageContext) throws -> Bool {
+      do {
+        try store.requireComplete()
+        return true
+      } catch let error as PersistenceError where error.code == .incompleteStore {
+        return false
       }
-      return .success
     }
-  }
 
-  private static func isComplete(_ store: any StorageContext) throws -> Bool {
-    do {
-      try store.requireComplete()
-      return true
-    } catch let error as PersistenceError where error.code == .incompleteStore {
-      return false
+    private struct Summary: Encodable {
+      struct Model: Encodable {
+        var schema: ModelSchema
+        var count: Int
+      }
+      var location: String
+      var size: Int?
+      var capabilities: Capabilities
+      var models: [Model]
+      var unmappedObjects: [UnmappedObject]
+      /// Whether the store holds no unfinished migration.
+      var isComplete: Bool
     }
-  }
 
-  private struct Summary: Encodable {
-    struct Model: Encodable {
-      var schema: ModelSchema
-      var count: Int
+    private func printTable(_ summary: Summary, _ output: ByteOutput) throws {
+      try output.line("store    \(TerminalText.safe(summary.location))")
+      if let size = summary.size { try output.line("size     \(StoreSize.text(size))") }
+      try output.line("can      \(Self.capabilityNames(summary.capabilities).joined(separator: ", "))")
+      if !summary.isComplete {
+        try output.line("state    incomplete: a migration was interrupted; run it again with --resume")
+      }
+      try output.line("models   \(summary.models.count)")
+      for model in summary.models { try printModel(model.schema, model.count, output) }
+      if !summary.unmappedObjects.isEmpty { try output.line() }
+      try UnmappedObjectPrinter(output).print(summary.unmappedObjects)
     }
-    var location: String
-    var size: Int?
-    var capabilities: Capabilities
-    var models: [Model]
-    var unmappedObjects: [UnmappedObject]
-    /// Whether no migration into the store is unfinished.
-    var isComplete: Bool
-  }
 
-  private func printTable(_ summary: Summary, _ output: ByteOutput) throws {
-    try output.line("store    \(TerminalText.safe(summary.location))")
-    if let size = summary.size { try output.line("size     \(StoreSize.text(size))") }
-    try output.line("can      \(Self.abilities(summary.capabilities).joined(separator: ", "))")
-    if !summary.isComplete {
-      try output.line("state    incomplete: a migration into the store was interrupted; --resume finishes it")
+    private func printModel(_ schema: ModelSchema, _ count: Int, _ output: ByteOutput) throws {
+      try output.line()
+      try output.line("\(TerminalText.safe(schema.name)): \(count) record\(count == 1 ? "" : "s")")
+      var table = TextTable([.init(title: "field"), .init(title: "kind"), .init(title: "")], output: output)
+      for (position, field) in schema.fields.enumerated() {
+        let kind = field.kind.rawValue + (field.isOptional ? "?" : "")
+        try table.add([field.name, kind, schema.keyPositions.contains(position) ? "key" : ""])
+      }
+      try table.finish()
+      if schema.key.count > 1 {
+        try output.line("key (\(TerminalText.safe(schema.key.joined(separator: ", "))))")
+      }
+      for index in schema.indexes {
+        let words = TerminalText.safe(index.fields.joined(separator: ", "))
+        try output.line("\(index.isUnique ? "unique " : "")index (\(words))")
+      }
     }
-    try output.line("models   \(summary.models.count)")
-    for model in summary.models { try printModel(model.schema, model.count, output) }
-    if !summary.unmappedObjects.isEmpty { try output.line() }
-    try UnmappedObjectPrinter(output).print(summary.unmappedObjects)
-  }
 
-  private func printModel(_ schema: ModelSchema, _ count: Int, _ output: ByteOutput) throws {
-    try output.line()
-    try output.line("\(TerminalText.safe(schema.name)): \(count) record\(count == 1 ? "" : "s")")
-    var table = TextTable([.init(title: "field"), .init(title: "kind"), .init(title: "")], output: output)
-    for (position, field) in schema.fields.enumerated() {
-      let kind = field.kind.rawValue + (field.isOptional ? "?" : "")
-      try table.add([field.name, kind, schema.keyPositions.contains(position) ? "key" : ""])
-    }
-    try table.finish()
-    if schema.key.count > 1 {
-      try output.line("key (\(TerminalText.safe(schema.key.joined(separator: ", "))))")
-    }
-    for index in schema.indexes {
-      let words = TerminalText.safe(index.fields.joined(separator: ", "))
-      try output.line("\(index.isUnique ? "unique " : "")index (\(words))")
+    private static func capabilityNames(_ capabilities: Capabilities) -> [String] {
+      var words = [capabilities.isReadOnly ? "read-only" : "read and write"]
+      words.append(capabilities.isDurable ? "durable" : "not durable")
+      if capabilities.isMultiProcess { words.append("multiple processes") }
+      if capabilities.evaluatesPredicates { words.append("native predicates") }
+      if capabilities.hasSecondaryIndexes { words.append("indexes") }
+      words.append("dates \(capabilities.datePrecision.rawValue)")
+      if let largest = capabilities.largestKey { words.append("keys up to \(largest) bytes") }
+      if let largest = capabilities.largestValue { words.append("values up to \(StoreSize.text(largest))") }
+      return words
     }
   }
-
-  private static func abilities(_ capabilities: Capabilities) -> [String] {
-    var words = [capabilities.isReadOnly ? "read only" : "read and write"]
-    words.append(capabilities.isDurable ? "durable" : "not durable")
-    if capabilities.isMultiProcess { words.append("several processes") }
-    if capabilities.evaluatesPredicates { words.append("own predicates") }
-    if capabilities.hasSecondaryIndexes { words.append("indexes") }
-    words.append("dates \(capabilities.datePrecision.rawValue)")
-    if let largest = capabilities.largestKey { words.append("keys up to \(largest) bytes") }
-    if let largest = capabilities.largestValue { words.append("values up to \(StoreSize.text(largest))") }
-    return words
-  }
-}
+#endif

@@ -1,10 +1,10 @@
-/// Where a server listens.
+/// The address that a server listens on.
 struct ListenAddress: Equatable {
-  /// A name or an address, without brackets.
+  /// The host name or address, without brackets.
   let host: String
   let port: Int
 
-  /// Reads `host:port`; an address that holds colons may stand in brackets.
+  /// Parses `host:port`; brackets may enclose an IPv6 address.
   init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
       let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
@@ -14,6 +14,6 @@ struct ListenAddress: Equatable {
     self.port = port
   }
 
-  /// The URL of what is served here, at a port that was chosen where this one is 0.
+  /// The URL of the server, with its actual port.
   func url(port: Int) -> String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }

@@ -1,47 +1,49 @@
-import ArgumentParser
-import PersistenceDriver
+#if CommandLineTool
+  import ArgumentParser
+  import PersistenceDriver
 
-/// Prints the rows of a model that fit a condition.
-struct QueryCommand: ToolCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "query", abstract: "Print the records of a model that fit a condition, in an order.",
-    discussion: RequestOptions.language)
+  /// Prints the records of a model that match a condition.
+  struct QueryCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "query", abstract: "Print the records of a model that match a condition.",
+      discussion: RequestOptions.language)
 
-  @OptionGroup var options: RequestOptions
+    @OptionGroup var options: RequestOptions
 
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("The fields to print, with commas; all of them without it."))
-  var fields: String?
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("The fields to print, separated by commas. Default: all."))
+    var fields: String?
 
-  @Option(help: "How it is printed: table, json or csv.")
-  var format: RowFormat = .table
+    @Option(help: "How to print the result: table, json or csv.")
+    var format: RowFormat = .table
 
-  @Flag(help: "Say on standard error how the engine answers the query.")
-  var plan = false
+    @Flag(help: "Print the query plan to standard error.")
+    var plan = false
 
-  @OptionGroup var common: CommonOptions
+    @OptionGroup var common: CommonOptions
 
-  func run(in session: ToolSession) throws -> ToolFailure.Exit {
-    let stores = ToolStores(session, isVerbose: common.verbose)
-    return try stores.with(stores.openForReading(options.url)) { store in
-      let snapshot = try store.snapshot()
-      let schema = try snapshot.schema(of: options.model, in: store.location)
-      let positions = try printedFields(schema)
-      let request = try options.request(schema)
-      if plan { try session.say("plan: \(TerminalText.safe("\(try snapshot.plan(for: request))"))") }
-      let printer = try RowPrinter(format, schema, positions, session)
-      try snapshot.fetch(request).forEach(session) { try printer.add($0) }
-      try printer.finish()
-      try session.output.flush()
-      if format == .table { try session.say("\(printer.count) record\(printer.count == 1 ? "" : "s")") }
-      return .success
+    func run(in session: ToolSession) throws -> ToolFailure.Exit {
+      let stores = ToolStores(session, isVerbose: common.verbose)
+      return try stores.with(stores.openForReading(options.url)) { store in
+        let snapshot = try store.snapshot()
+        let schema = try snapshot.schema(of: options.model, in: store.location)
+        let positions = try printedFields(schema)
+        let request = try options.request(schema)
+        if plan { try session.say("plan: \(TerminalText.safe("\(try snapshot.plan(for: request))"))") }
+        let printer = try RowPrinter(format, schema, positions, session)
+        try snapshot.fetch(request).forEach(session) { try printer.add($0) }
+        try printer.finish()
+        try session.output.flush()
+        if format == .table { try session.say("\(printer.count) record\(printer.count == 1 ? "" : "s")") }
+        return .success
+      }
+    }
+
+    private func printedFields(_ schema: ModelSchema) throws -> [Int] {
+      guard let fields else { return Array(schema.fields.indices) }
+      return try RequestOptions.fields(fields, "--fields").map { part in
+        try RequestOptions.requireField((part.isDescending ? "-" : "") + part.name, schema)
+      }
     }
   }
-
-  private func printedFields(_ schema: ModelSchema) throws -> [Int] {
-    guard let fields else { return Array(schema.fields.indices) }
-    return try RequestOptions.fields(fields, "--fields").map { part in
-      try RequestOptions.requireField((part.isDescending ? "-" : "") + part.name, schema)
-    }
-  }
-}
+#endif

@@ -1,76 +1,77 @@
-import ArgumentParser
-import PersistenceDriver
-import PersistenceQueryLanguage
+#if CommandLineTool
+  import ArgumentParser
+  import PersistenceDriver
+  import PersistenceQueryLanguage
 
-/// Which records of a model, and in which order: what the commands that ask share.
-struct RequestOptions: ParsableArguments {
-  /// How conditions are written.
-  static let language = """
-    The condition is written as in SQL: = != < <= > >=, and, or, not, in (…), between … and …, is null, \
-    like '…' (% is any run, _ one character, \\ takes the next one literally), and contains(f, 'x'), \
-    starts(f, 'x'), ends(f, 'x'), matches(f, 'regular expression'). Texts stand in single quotes, field \
-    names bare or in double quotes: --where "\\"MPAA Rating\\" = 'PG-13' and budget >= 1e8". Dates are written \
-    '2001-12-31' or '2001-12-31T23:59:59Z', bytes x'00ff'. A comparison with a field that is null is false, \
-    and not makes it true.
-    """
+  /// The arguments and options of commands that query a model.
+  struct RequestOptions: ParsableArguments {
+    /// The syntax of conditions, for help texts.
+    static let language = """
+      Conditions follow SQL: = != < <= > >=, and, or, not, in (…), between … and …, is null, like '…' (% matches any \
+      text, _ one character, \\ escapes the next one), and the functions contains(f, 'x'), starts(f, 'x'), ends(f, 'x') \
+      and matches(f, 'regular expression'). Enclose text in single quotes, and field names with spaces in double quotes: \
+      --where "\\"MPAA Rating\\" = 'PG-13' and budget >= 1e8". Write dates as '2001-12-31' or '2001-12-31T23:59:59Z', \
+      and bytes as x'00ff'. A comparison with null is false; not makes it true.
+      """
 
-  @Argument(help: "The store's URL.")
-  var url: String
+    @Argument(help: "The store's URL.")
+    var url: String
 
-  @Argument(help: "The model's name.")
-  var model: String
+    @Argument(help: "The model's name.")
+    var model: String
 
-  // Unconditional, here and below: `--where "-1 < x"` is a condition and `--sort -year` an order, not other options.
-  @Option(
-    name: .customLong("where"), parsing: .unconditional, help: "Which records; all of them without it.")
-  var condition: String?
+    // Unconditional, here and below: in `--where "-1 < x"` and `--sort -year` the minus starts a value.
+    @Option(
+      name: .customLong("where"), parsing: .unconditional, help: "The condition. Default: all records.")
+    var condition: String?
 
-  @Option(parsing: .unconditional, help: "Fields to sort by, with commas; - before one means descending.")
-  var sort: String?
+    @Option(parsing: .unconditional, help: "The fields to sort by, separated by commas; - means descending.")
+    var sort: String?
 
-  @Option(help: "How many records at most.")
-  var limit: Int?
+    @Option(help: "The maximum number of records.")
+    var limit: Int?
 
-  @Option(help: "How many records are passed over.")
-  var offset = 0
+    @Option(help: "The number of records to skip.")
+    var offset = 0
 
-  func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit cannot be negative") }
-    if offset < 0 { throw ValidationError("--offset cannot be negative") }
-  }
+    func validate() throws {
+      if let limit, limit < 0 { throw ValidationError("--limit must be at least 0") }
+      if offset < 0 { throw ValidationError("--offset must be at least 0") }
+    }
 
-  /// The request that the options make of a model.
-  func request(_ schema: ModelSchema) throws -> FetchRequest {
-    var predicate: PredicateNode?
-    if let condition {
+    /// The request for a model.
+    func request(_ schema: ModelSchema) throws -> FetchRequest {
+      var predicate: PredicateNode?
+      if let condition {
+        do {
+          predicate = try WhereParser.predicate(condition, for: schema)
+        } catch let error as WhereError {
+          throw ToolFailure.usage("--where: " + error.explanation(of: condition))
+        }
+      }
+      let order = try sort.map { try Self.fields($0, "--sort") }?.map { part in
+        try Self.requireField(part.name, schema)
+        return FieldOrder(part.name, isDescending: part.isDescending)
+      }
+      return try FetchRequest(schema, where: predicate, order: order ?? [], limit: limit, offset: offset)
+    }
+
+    /// Parses the names in an option's list.
+    static func fields(_ text: String, _ option: String) throws -> [(name: String, isDescending: Bool)] {
       do {
-        predicate = try WhereParser.predicate(condition, for: schema)
-      } catch let error as WhereError {
-        throw ToolFailure.usage("--where, " + error.explanation(of: condition))
+        return try FieldNames.list(text)
+      } catch let error as FieldListError {
+        throw ToolFailure.usage("\(option): \(error.message)")
       }
     }
-    let order = try sort.map { try Self.fields($0, "--sort") }?.map { part in
-      try Self.requireField(part.name, schema)
-      return FieldOrder(part.name, isDescending: part.isDescending)
-    }
-    return try FetchRequest(schema, where: predicate, order: order ?? [], limit: limit, offset: offset)
-  }
 
-  /// The names of a list that an option has.
-  static func fields(_ text: String, _ option: String) throws -> [(name: String, isDescending: Bool)] {
-    do {
-      return try FieldNames.list(text)
-    } catch let error as FieldListError {
-      throw ToolFailure.usage("\(option): \(error.message)")
+    /// The position of a field; fails if the model lacks it.
+    @discardableResult
+    static func requireField(_ name: String, _ schema: ModelSchema) throws -> Int {
+      guard let position = schema.position(of: name) else {
+        throw ToolFailure.usage(TerminalText.safe(FieldNames.unknown(name, in: schema)))
+      }
+      return position
     }
   }
-
-  /// The position of a field that the user named.
-  @discardableResult
-  static func requireField(_ name: String, _ schema: ModelSchema) throws -> Int {
-    guard let position = schema.position(of: name) else {
-      throw ToolFailure.usage(TerminalText.safe(FieldNames.unknown(name, in: schema)))
-    }
-    return position
-  }
-}
+#endif

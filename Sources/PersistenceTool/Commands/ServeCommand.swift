@@ -1,4 +1,4 @@
-#if HTTP
+#if CommandLineTool && HTTP
   import ArgumentParser
   import Dispatch
   import Foundation
@@ -7,48 +7,48 @@
   import PersistenceServer
   import Synchronization
 
-  /// Serves a store over HTTP until it is told to stop.
+  /// Serves a store over HTTP until a signal stops it.
   struct ServeCommand: ToolCommand {
     static let configuration = CommandConfiguration(
       commandName: "serve", abstract: "Serve a store over HTTP, as JSON.",
       discussion: """
-        Clients show a token: Authorization: Bearer …. Tokens are read from files, one a line, or from the \
-        environment (PERSISTENCE_READ_TOKENS, PERSISTENCE_WRITE_TOKENS, separated by commas), never from \
-        arguments, which other processes can see. The description of everything that is served is at \
-        /openapi.json. SIGTERM and SIGINT stop the server once the requests under way are answered.
+        Clients authenticate with a token: Authorization: Bearer …. The server reads tokens from files, one per \
+        line, or from the environment (PERSISTENCE_READ_TOKENS and PERSISTENCE_WRITE_TOKENS, separated by commas), \
+        never from arguments, which other processes can see. /openapi.json describes the API. SIGTERM and SIGINT \
+        stop the server after it has answered the requests in flight.
 
-        The server speaks HTTP; what reaches it from other machines should come through something that \
-        speaks TLS.
+        The server speaks plain HTTP. Put a TLS proxy in front of it for clients on other machines.
         """)
 
     @Argument(help: "The store's URL.")
     var url: String
 
-    @Option(help: ArgumentHelp("Where to listen; port 0 takes any that is free.", valueName: "host:port"))
+    @Option(
+      help: ArgumentHelp("The address to listen on; port 0 selects a free port.", valueName: "host:port"))
     var listen = "127.0.0.1:8080"
 
-    @Option(help: ArgumentHelp("A file of tokens that may read, one a line.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file of tokens for reading, one per line.", valueName: "file"))
     var readTokens: String?
 
-    @Option(help: ArgumentHelp("A file of tokens that may read and write, one a line.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file of tokens for reading and writing, one per line.", valueName: "file"))
     var writeTokens: String?
 
-    @Flag(help: "Serve everybody who can connect, without tokens; only on an address of this machine.")
+    @Flag(help: "Serve every client without tokens; only on a loopback address.")
     var withoutTokens = false
 
-    @Option(help: "The longest body of a request, in bytes.")
+    @Option(help: "The maximum size of a request body, in bytes.")
     var maxBody = ServerLimits().bodySize
 
-    @Option(help: "The most records of a page.")
+    @Option(help: "The maximum number of records per page.")
     var maxPage = ServerLimits().pageSize
 
-    @Option(help: "How deep a condition may be nested.")
+    @Option(help: "The maximum nesting depth of a condition.")
     var maxDepth = ServerLimits().queryDepth
 
-    @Option(help: "How many seconds a request may take.")
+    @Option(help: "The time limit of a request, in seconds.")
     var maxSeconds = 30
 
-    @Option(help: "How many connections are served at once.")
+    @Option(help: "The maximum number of concurrent connections.")
     var maxConnections = ServerLimits().connections
 
     @OptionGroup var common: CommonOptions
@@ -59,19 +59,20 @@
         ("--max-body", maxBody), ("--max-page", maxPage), ("--max-depth", maxDepth),
         ("--max-seconds", maxSeconds), ("--max-connections", maxConnections),
       ] where value < 1 || value > 1 << 40 {
-        throw ValidationError("\(name) is a whole number from 1 on")
+        throw ValidationError("\(name) must be an integer of at least 1")
       }
       if withoutTokens, readTokens != nil || writeTokens != nil {
-        throw ValidationError("--without-tokens and files of tokens exclude each other")
+        throw ValidationError("--without-tokens excludes --read-tokens and --write-tokens")
       }
       if withoutTokens, !["127.0.0.1", "::1", "localhost"].contains(try address().host) {
-        throw ValidationError("without tokens a store is served only on 127.0.0.1, ::1 or localhost")
+        throw ValidationError("--without-tokens requires --listen on 127.0.0.1, ::1 or localhost")
       }
     }
 
     private func address() throws -> ListenAddress {
       guard let address = ListenAddress(listen) else {
-        throw ValidationError("--listen is host:port, such as 127.0.0.1:8080 or [::1]:8080")
+        throw ValidationError(
+          "--listen must have the form host:port, for example 127.0.0.1:8080 or [::1]:8080")
       }
       return address
     }
@@ -94,8 +95,8 @@
       let write = try list(writeTokens, "PERSISTENCE_WRITE_TOKENS")
       guard !(read.isEmpty && write.isEmpty) else {
         throw ToolFailure.usage(
-          "no token is given; write one into a file for --read-tokens or --write-tokens, or set "
-            + "PERSISTENCE_READ_TOKENS or PERSISTENCE_WRITE_TOKENS, or say --without-tokens")
+          "there is no token; pass a file to --read-tokens or --write-tokens, set "
+            + "PERSISTENCE_READ_TOKENS or PERSISTENCE_WRITE_TOKENS, or use --without-tokens")
       }
       return try AccessTokens(read: read, write: write)
     }
@@ -113,7 +114,7 @@
         var logger = Logger(label: "persistence.server") { _ in MessageLogHandler() }
         logger.logLevel = common.verbose ? .info : .error
         let server = StoreServer(store, tokens: tokens, limits: limits, logger: logger)
-        // The tool's thread waits for what happens; the server has threads of its own.
+        // The server has its own threads; this one waits for its events.
         let listening = Mutex<Int?>(nil)
         let ended = Mutex<Result<Void, any Error>?>(nil)
         let event = DispatchSemaphore(value: 0)
@@ -140,7 +141,7 @@
           try result.get()
           break
         }
-        try? session.say("stopped")  // It has served and ended well, also where nobody listens any more.
+        try? session.say("stopped")  // Nobody may read this; the server has stopped cleanly.
         return .success
       }
     }

@@ -1,61 +1,63 @@
-import ArgumentParser
-import PersistenceDriver
-import PersistenceMigration
+#if CommandLineTool
+  import ArgumentParser
+  import PersistenceDriver
+  import PersistenceMigration
 
-/// Compares two stores.
-struct VerifyCommand: ToolCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Compare two stores: schemas, counts, digests, and record by record.",
-    discussion: """
-      Lines begin with = where both hold the same, - for what only A holds, + for what only B holds, and * for \
-      what both hold with other values. The exit code is 1 where anything differs; with --one-way, where B lacks \
-      anything that A holds.
-      """)
+  /// Compares two stores.
+  struct VerifyCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "verify", abstract: "Compare two stores: schemas, counts, digests and records.",
+      discussion: """
+        Each line starts with = (equal), - (only in A), + (only in B) or * (different values). The exit code is 1 if the \
+        stores differ; with --one-way, if B lacks anything that A holds.
+        """)
 
-  @Argument(help: "The URL of one store.")
-  var a: String
+    @Argument(help: "The URL of store A.")
+    var a: String
 
-  @Argument(help: "The URL of the other.")
-  var b: String
+    @Argument(help: "The URL of store B.")
+    var b: String
 
-  @Flag(help: "Only what A holds must be in B, as it is; B may hold more.")
-  var oneWay = false
+    @Flag(help: "Check only that B holds everything that A holds.")
+    var oneWay = false
 
-  @Option(help: "How many differing records of a model are printed.")
-  var limit = 100
+    @Option(help: "The maximum number of printed differences per model.")
+    var limit = 100
 
-  @Option(help: "How progress is shown: auto, plain, json or none.")
-  var progress: ProgressDisplay.Style = .auto
+    @Option(help: "How to show progress: auto, plain, json or none.")
+    var progress: ProgressDisplay.Style = .auto
 
-  @Option(help: "How the result is printed: table or json.")
-  var format: ResultFormat = .table
+    @Option(help: "How to print the result: table or json.")
+    var format: ResultFormat = .table
 
-  @OptionGroup var common: CommonOptions
+    @OptionGroup var common: CommonOptions
 
-  func validate() throws {
-    if limit < 0 { throw ValidationError("--limit cannot be negative") }
-  }
+    func validate() throws {
+      if limit < 0 { throw ValidationError("--limit must be at least 0") }
+    }
 
-  func run(in session: ToolSession) throws -> ToolFailure.Exit {
-    let stores = ToolStores(session, isVerbose: common.verbose)
-    try stores.check(a)
-    try stores.check(b)
-    let report = try stores.with(stores.openForReading(a, surveying: true)) { left in
-      try stores.with(stores.openForReading(b, surveying: true)) { right in
-        let display = ProgressDisplay(session, style: progress)
-        defer { try? display.finish() }  // A bar that cannot be cleared is no reason to lose the result.
-        return try StoreComparison(left, right, differenceLimit: limit).run { try display.update($0) }
+    func run(in session: ToolSession) throws -> ToolFailure.Exit {
+      let stores = ToolStores(session, isVerbose: common.verbose)
+      try stores.check(a)
+      try stores.check(b)
+      let report = try stores.with(stores.openForReading(a, surveying: true)) { left in
+        try stores.with(stores.openForReading(b, surveying: true)) { right in
+          let display = ProgressDisplay(session, style: progress)
+          defer { try? display.finish() }  // A display failure must not lose the result.
+          return try StoreComparison(left, right, differenceLimit: limit).run { try display.update($0) }
+        }
       }
+      let isSuccess = oneWay ? report.isContained : report.isEqual
+      switch format {
+      case .table: for model in report.models { try ComparisonPrinter(session.output).print(model) }
+      case .json: try session.output.line(JSONReport.text(report))
+      }
+      if format == .table {
+        let match = report.isEqual ? "the stores are equal" : "B holds everything that A holds, and more"
+        try session.output.line(
+          isSuccess ? match : oneWay ? "B lacks records that A holds" : "the stores differ")
+      }
+      return isSuccess ? .success : .differences
     }
-    let isGood = oneWay ? report.isContained : report.isEqual
-    switch format {
-    case .table: for model in report.models { try ComparisonPrinter(session.output).print(model) }
-    case .json: try session.output.line(EncodedText.json(report))
-    }
-    if format == .table {
-      let good = report.isEqual ? "the stores hold the same" : "B holds all that A does, and more"
-      try session.output.line(isGood ? good : oneWay ? "B lacks what A holds" : "the stores differ")
-    }
-    return isGood ? .success : .differences
   }
-}
+#endif

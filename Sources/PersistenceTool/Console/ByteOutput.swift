@@ -1,29 +1,28 @@
 import Foundation
 
-/// Where the tool writes: a file descriptor, or memory in tests.
+/// A buffered output of the tool: a file descriptor, or memory in tests.
 ///
-/// What is written is collected and handed on in large pieces. A failure to write is an error, never dropped: a
-/// result that was cut short must not look whole.
+/// A failed write is always an error, so that a truncated result never looks complete.
 package final class ByteOutput {
   private static let limit = 64 << 10
 
   private let sink: (UnsafeRawBufferPointer) throws -> Void
   private var pending: [UInt8] = []
 
-  /// Whether a person reads this on a terminal.
+  /// Whether the output is a terminal.
   package let isTerminal: Bool
 
-  /// Writes to a file descriptor that stays open.
+  /// Creates an output to a file descriptor, and does not close it.
   package init(fileDescriptor: Int32, name: String) {
     isTerminal = isatty(fileDescriptor) == 1
     sink = { bytes in
-      guard FileDescriptor.put(bytes, into: fileDescriptor) else {
+      guard FileDescriptor.write(bytes, to: fileDescriptor) else {
         throw ToolFailure.inputOutput("\(name) could not be written: \(FileDescriptor.lastError)")
       }
     }
   }
 
-  /// Hands what is written to a closure.
+  /// Creates an output to a closure.
   package init(isTerminal: Bool = false, _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void) {
     self.isTerminal = isTerminal
     self.sink = sink
@@ -41,13 +40,35 @@ package final class ByteOutput {
     if pending.count >= Self.limit { try flush() }
   }
 
-  /// Writes text and a line feed.
+  /// Writes text and a newline.
   func line(_ text: String = "") throws { try write(text + "\n") }
 
-  /// Hands on what has been collected.
+  /// Writes the buffered bytes.
   package func flush() throws {
     guard !pending.isEmpty else { return }
     defer { pending.removeAll(keepingCapacity: true) }
     try pending.withUnsafeBytes { try sink($0) }
   }
+}
+
+/// Writes to file descriptors.
+enum FileDescriptor {
+  /// Writes all bytes.
+  ///
+  /// Returns false on failure; ``lastError`` has the reason.
+  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    var rest = bytes
+    while let start = rest.baseAddress, !rest.isEmpty {
+      let count = Foundation.write(descriptor, start, rest.count)
+      if count < 0 {
+        if errno == EINTR || errno == EAGAIN { continue }
+        return false
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+    return true
+  }
+
+  /// The operating system's last error message.
+  static var lastError: String { String(cString: strerror(errno)) }
 }

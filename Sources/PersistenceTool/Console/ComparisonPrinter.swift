@@ -1,6 +1,6 @@
 import PersistenceMigration
 
-/// Prints what comparing a model of two stores found.
+/// Prints the comparison of a model in two stores.
 struct ComparisonPrinter {
   private let output: ByteOutput
 
@@ -18,12 +18,12 @@ struct ComparisonPrinter {
       return try output.line("= \(name): \(model.unchanged) records, digest \(digest)")
     }
     try output.line(
-      "* \(name): \(model.unchanged) the same, \(model.onlyLeft) only in A, \(model.onlyRight) only in B, "
+      "* \(name): \(model.unchanged) equal, \(model.onlyLeft) only in A, \(model.onlyRight) only in B, "
         + "\(model.changed) changed")
     for line in model.schemaDifferences { try output.line("  schema: \(TerminalText.safe(line))") }
     if !model.isComparedByKey {
       try output.line(
-        "  the primary keys differ, so records were counted and digested, not compared one by one")
+        "  the primary keys differ, so only counts and digests were compared")
       if let left = model.left, let right = model.right {
         try output.line("  A: \(left.count) records, digest \(left.digest)")
         try output.line("  B: \(right.count) records, digest \(right.digest)")

@@ -1,6 +1,6 @@
 import PersistenceConformance
 
-/// Prints what the suite found: a table by rule, then what is broken.
+/// Prints a conformance report: a table of the rules, then the failures.
 struct ConformancePrinter {
   private let output: ByteOutput
 
@@ -15,8 +15,8 @@ struct ConformancePrinter {
     for rule in ContractRule.allCases {
       let outcomes = report.entries(of: rule).map(\.outcome)
       guard !outcomes.isEmpty else { continue }
-      func count(_ fits: (ConformanceReport.Outcome) -> Bool) -> String {
-        let count = outcomes.count(where: fits)
+      func count(_ matches: (ConformanceReport.Outcome) -> Bool) -> String {
+        let count = outcomes.count(where: matches)
         return count == 0 ? "" : "\(count)"
       }
       let excuses = Set(outcomes.compactMap(\.excuse)).sorted()

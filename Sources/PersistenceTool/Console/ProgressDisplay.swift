@@ -2,18 +2,17 @@ import PersistenceDriver
 import PersistenceMigration
 import PersistenceDriverSupport
 
-/// Shows how far long work has come: a bar on a terminal, a plain line every few seconds elsewhere, or events for
-/// programs.
+/// Shows progress: as a bar on a terminal, as a line every few seconds elsewhere, or as JSON events.
 final class ProgressDisplay {
-  /// How progress is shown.
+  /// A style of progress.
   enum Style: String, CaseIterable {
     /// A bar on a terminal, plain lines elsewhere.
     case auto
     /// Plain lines.
     case plain
-    /// A JSON object a line.
+    /// One JSON object per line.
     case json
-    /// Not at all.
+    /// No progress.
     case none
   }
 
@@ -30,12 +29,12 @@ final class ProgressDisplay {
   private var hasBar = false
   private var lastDone = 0
 
-  /// Prepares to show.
+  /// Creates a display.
   ///
   /// - Parameters:
-  ///   - session: Where it is shown.
-  ///   - style: How.
-  ///   - keepsBars: Whether the bar of something that is done stays, and the next begins a line.
+  ///   - session: The session whose messages show the progress.
+  ///   - style: The style.
+  ///   - keepsBars: Whether a finished bar stays and the next one starts a new line.
   init(_ session: ToolSession, style: Style = .auto, keepsBars: Bool = false) {
     self.session = session
     self.style = style
@@ -43,7 +42,7 @@ final class ProgressDisplay {
     isBar = style == .auto && session.messages.isTerminal
   }
 
-  /// Shows where the work stands, and stops it where the user has asked to.
+  /// Shows progress; throws if the user interrupted the tool.
   func update(_ progress: MigrationProgress) throws {
     try session.checkInterrupt()
     let verb =
@@ -60,7 +59,7 @@ final class ProgressDisplay {
       model: progress.model)
   }
 
-  /// Shows where the work stands.
+  /// Shows progress.
   func update(
     _ subject: String, done: Int, total: Int?, phase: String? = nil, model: String? = nil
   ) throws {
@@ -89,7 +88,7 @@ final class ProgressDisplay {
     hasBar = true
   }
 
-  /// Leaves the terminal as it should be: without the bar, or behind the last one where bars stay.
+  /// Removes the bar, or ends its line if bars stay.
   func finish() throws {
     if keepsBars { return try endBar() }
     guard hasBar else { return }
@@ -111,7 +110,7 @@ final class ProgressDisplay {
     var model: String?
     var done: Int
     var total: Int?
-    /// How many a second.
+    /// Records per second.
     var rate: Double?
     var secondsLeft: Double?
   }
@@ -119,7 +118,7 @@ final class ProgressDisplay {
   private func say(_ phase: String, _ model: String?, _ done: Int, _ total: Int?, _ rate: Double?) throws {
     let left = rate.flatMap { rate in total.map { Double(max(0, $0 - done)) / rate } }
     try session.say(
-      EncodedText.line(
+      JSONReport.line(
         Event(phase: phase, model: model, done: done, total: total, rate: rate, secondsLeft: left)))
   }
 
@@ -137,13 +136,13 @@ final class ProgressDisplay {
       text += ": \(done)"
     }
     if let rate, rate > 0 {
-      text += ", \(Int(rate)) a second"
+      text += ", \(Int(rate))/s"
       if let total, done < total { text += ", \(Self.duration(Double(total - done) / rate)) left" }
     }
     return text
   }
 
-  /// A duration in words that are short.
+  /// A short text of a duration.
   static func duration(_ seconds: Double) -> String {
     if seconds < 1 { return "\(Int((seconds * 1000).rounded())) ms" }
     if seconds < 10 { return "\((seconds * 10).rounded() / 10) s" }

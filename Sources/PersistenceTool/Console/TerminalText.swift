@@ -1,7 +1,8 @@
-/// Text made safe and measured for a terminal.
+import PersistenceDriver
+
+/// Escapes and measures text for a terminal.
 enum TerminalText {
-  /// The text with control characters written as escapes, so that stored data cannot steer a terminal or break
-  /// a line.
+  /// Escapes control characters, so that stored data cannot control a terminal or break a line.
   static func safe(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isControl) else { return text }
     var safe = String.UnicodeScalarView()
@@ -18,13 +19,13 @@ enum TerminalText {
     return String(safe)
   }
 
-  /// How many columns a text takes, near enough: two for East Asian wide characters and emoji.
+  /// The approximate number of columns of a text: two for East Asian wide characters and emoji.
   static func width(_ text: String) -> Int {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
     return text.reduce(0) { $0 + width($1) }
   }
 
-  /// The text cut to so many columns, with `…` where something is missing.
+  /// Truncates a text to a number of columns and marks the cut with `…`.
   static func cut(_ text: String, to limit: Int) -> String {
     guard width(text) > limit else { return text }
     var result = ""
@@ -38,7 +39,7 @@ enum TerminalText {
     return result + "…"
   }
 
-  /// The text with spaces up to so many columns.
+  /// Pads a text with spaces to a number of columns.
   static func padded(_ text: String, to columns: Int, atRight: Bool = false) -> String {
     let spaces = String(repeating: " ", count: max(0, columns - width(text)))
     return atRight ? spaces + text : text + spaces
@@ -59,5 +60,19 @@ enum TerminalText {
     case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
     default: false
     }
+  }
+}
+
+/// Quotes words for a shell.
+enum ShellText {
+  /// Quotes a word if a shell would interpret it.
+  static func quoted(_ word: String) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+          || "-_./:=,@%+".utf8.contains(byte)
+      }
+    return isPlain ? word : "'" + Substring(word).parts("'").joined(separator: "'\\''") + "'"
   }
 }

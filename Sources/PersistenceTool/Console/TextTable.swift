@@ -1,10 +1,12 @@
-/// A table of text, aligned, whose widths are decided by its first rows so that it needs not be held whole.
+/// An aligned text table.
+///
+/// The first rows determine the column widths, so that the rest can be streamed.
 struct TextTable {
-  /// How a column stands.
+  /// A column.
   struct Column {
     /// The heading.
     let title: String
-    /// Whether values stand at the right, as numbers do.
+    /// Whether values are right-aligned.
     var isRight = false
   }
 
@@ -16,12 +18,12 @@ struct TextTable {
   private var sample: [[String]] = []
   private var widths: [Int]?
 
-  /// Begins a table.
+  /// Creates a table.
   ///
   /// - Parameters:
   ///   - columns: The columns.
-  ///   - cellLimit: How many columns of the terminal a value may take; nil for any number.
-  ///   - output: Where it is written.
+  ///   - cellLimit: The maximum width of a value, in terminal columns; nil for no limit.
+  ///   - output: The output.
   init(_ columns: [Column], cellLimit: Int? = nil, output: ByteOutput) {
     self.columns = columns
     self.cellLimit = cellLimit
@@ -36,15 +38,15 @@ struct TextTable {
     }
     if let widths { return try write(row, widths) }
     sample.append(row)
-    if sample.count == Self.sampleLimit { try decideWidths() }
+    if sample.count == Self.sampleLimit { try fixWidths() }
   }
 
   /// Ends the table.
   mutating func finish() throws {
-    if widths == nil { try decideWidths() }
+    if widths == nil { try fixWidths() }
   }
 
-  private mutating func decideWidths() throws {
+  private mutating func fixWidths() throws {
     let titles = columns.map { TerminalText.safe($0.title) }
     var widths = titles.map(TerminalText.width)
     for row in sample {

@@ -1,34 +1,34 @@
-/// Why the tool ends other than well: what to say, and the code to exit with.
+/// A failure of the tool: the exit code and the message.
 struct ToolFailure: Error, Equatable {
-  /// How the tool ends.
+  /// An exit code.
   enum Exit: Int32 {
-    /// Everything was done.
+    /// Success.
     case success = 0
-    /// Two stores differ.
+    /// The stores differ, a plan shows obstacles, or a check failed.
     case differences = 1
-    /// Some records were rejected, the others were kept.
+    /// Some records were rejected.
     case rejects = 2
-    /// The command line, or a URL, name or condition in it, is wrong; nothing was opened for writing.
+    /// The command line, or a URL, name or condition in it, is invalid; nothing was opened for writing.
     case usage = 3
-    /// A store or file could not be read or written as asked.
+    /// A store or file could not be read or written.
     case inputOutput = 4
-    /// Stopped by the user.
+    /// The user interrupted the tool.
     case interrupted = 130
   }
 
-  /// The code to exit with.
+  /// The exit code.
   let exit: Exit
-  /// What to say.
+  /// The message for the user.
   let message: String
 
-  /// The command line is wrong.
+  /// An invalid command line.
   static func usage(_ message: String) -> ToolFailure { ToolFailure(exit: .usage, message: message) }
 
-  /// A file could not be read or written.
+  /// A file that could not be read or written.
   static func inputOutput(_ message: String) -> ToolFailure {
     ToolFailure(exit: .inputOutput, message: message)
   }
 
-  /// The user stopped the tool.
+  /// An interruption by the user.
   static let interrupted = ToolFailure(exit: .interrupted, message: "interrupted")
 }

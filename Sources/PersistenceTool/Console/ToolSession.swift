@@ -1,28 +1,29 @@
+import Dispatch
 package import Foundation
-package import PersistenceDriver
 import Logging
+package import PersistenceDriver
+import Synchronization
 
-/// What a command works with: where it writes, which engines it knows, and whether it was asked to stop.
+/// The environment of a command: outputs, engines and interruption.
 package final class ToolSession {
-  /// Results: nothing but what the command is for.
+  /// The output for results.
   let output: ByteOutput
-  /// Everything else: progress, warnings, errors.
+  /// The output for progress, warnings and errors.
   let messages: ByteOutput
-  /// The engines that URLs may name.
+  /// The known engines.
   let engines: [StorageEngine]
-  /// The tool's own executable, which is started as a second process where a command needs one; nil where there is
-  /// none.
+  /// The tool's own executable, for commands that need a second process; nil if unknown.
   let executable: URL?
   private let isInterrupted: @Sendable () -> Bool
 
-  /// Makes a session.
+  /// Creates a session.
   ///
   /// - Parameters:
-  ///   - output: Where results go.
-  ///   - messages: Where everything else goes.
-  ///   - engines: The engines that URLs may name, beside `memory:`.
+  ///   - output: The output for results.
+  ///   - messages: The output for progress, warnings and errors.
+  ///   - engines: The known engines, except `memory:`.
   ///   - executable: The tool's own executable.
-  ///   - isInterrupted: Whether the user has asked to stop.
+  ///   - isInterrupted: A closure that returns whether the user interrupted the tool.
   package init(
     output: ByteOutput, messages: ByteOutput, engines: [StorageEngine], executable: URL? = nil,
     isInterrupted: @escaping @Sendable () -> Bool = { false }
@@ -34,21 +35,61 @@ package final class ToolSession {
     self.isInterrupted = isInterrupted
   }
 
-  /// Throws where the user has asked to stop.
+  /// Throws if the user interrupted the tool.
   func checkInterrupt() throws {
     if isInterrupted() { throw ToolFailure.interrupted }
   }
 
-  /// Says something to the user, beside the result.
+  /// Prints a message.
   func say(_ text: String) throws {
     try messages.line(text)
     try messages.flush()
   }
 
-  /// What contexts report, as lines among the messages: warnings, and more where it is asked for.
+  /// A monitor that prints the contexts' warnings, and informational messages if verbose.
   func monitoring(isVerbose: Bool) -> Monitoring {
     var logger = Logger(label: "persistence") { _ in MessageLogHandler() }
     logger.logLevel = isVerbose ? .info : .warning
     return Monitoring(logger: logger)
+  }
+}
+
+/// Detects that the user interrupts the tool with SIGINT.
+package final class Interruption: Sendable {
+  private let requests = Atomic<Int>(0)
+  nonisolated(unsafe) private let source:  // only retained; never used after init
+    any DispatchSourceSignal
+
+  /// Starts to handle SIGINT.
+  package init() {
+    signal(SIGINT, SIG_IGN)
+    source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global(qos: .userInteractive))
+    source.setEventHandler { [weak self] in
+      guard let count = self?.requests.add(1, ordering: .relaxed).newValue, count > 1 else { return }
+      _exit(ToolFailure.Exit.interrupted.rawValue)
+    }
+    source.activate()
+  }
+
+  /// Whether the user interrupted the tool.
+  package var isRequested: Bool { requests.load(ordering: .relaxed) > 0 }
+}
+
+/// Writes log messages to standard error, one per line.
+struct MessageLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var logLevel: Logger.Level = .warning
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
+    let details = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+    let line = TerminalText.safe("\(event.level): \(event.message)\(details.isEmpty ? "" : " [\(details)]")")
+    // Ignore failures; `write(_:)` would end the process.
+    try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// A file that comes into being whole or not at all: written beside its place, then moved there.
+/// An atomic replacement of a file: it is written next to its destination, and then moved there.
 ///
-/// What is there and is no file, such as a pipe or a terminal, is written to as it stands.
+/// A destination that is not a regular file, such as a pipe or a terminal, is written directly.
 final class FileReplacement {
   private let path: String
   private let temporary: String?
   private let descriptor: Int32
   private var isOpen = true
 
-  /// Begins a file; one that is never finished leaves nothing.
+  /// Starts a file; one that is never finished leaves nothing.
   ///
   /// - Parameters:
-  ///   - path: Where it will be.
-  ///   - replacesExisting: Whether a file that is there is replaced; otherwise it is an error.
+  ///   - path: The destination.
+  ///   - replacesExisting: Whether to replace an existing file; otherwise it is an error.
   /// - Throws: ``ToolFailure``.
   init(_ path: String, replacesExisting: Bool) throws {
     self.path = path
-    if !replacesExisting { try Self.requireNone(at: path) }
+    if !replacesExisting { try Self.requireAbsence(at: path) }
     if FileLocation(path).isSpecial {
       temporary = nil
       descriptor = open(path, O_WRONLY | O_CLOEXEC)
@@ -34,8 +34,8 @@ final class FileReplacement {
 
   deinit { abandon() }
 
-  /// Whether the folder is there in which a file is to be, so that a command can refuse before it does anything.
-  static func canBeMade(_ path: String) -> Bool {
+  /// Checks that the destination's folder exists, so that a command can fail early.
+  static func canCreate(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     guard !path.isEmpty, FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
@@ -44,12 +44,12 @@ final class FileReplacement {
     return !(FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue)
   }
 
-  /// Refuses a path where there is a file.
+  /// Rejects a path with an existing file.
   ///
   /// - Throws: ``ToolFailure``.
-  static func requireNone(at path: String) throws {
+  static func requireAbsence(at path: String) throws {
     guard !FileManager.default.fileExists(atPath: path) || FileLocation(path).isSpecial else {
-      throw ToolFailure.usage("\(path) exists; --force replaces it")
+      throw ToolFailure.usage("\(path) exists; add --force to replace it")
     }
   }
 
@@ -59,21 +59,22 @@ final class FileReplacement {
 
   /// Writes bytes.
   func write(_ bytes: UnsafeRawBufferPointer) throws {
-    guard FileDescriptor.put(bytes, into: descriptor) else { throw Self.failure(path) }
+    guard FileDescriptor.write(bytes, to: descriptor) else { throw Self.failure(path) }
   }
 
   /// Writes text.
   func write(_ text: String) throws { try Array(text.utf8).withUnsafeBytes { try write($0) } }
 
-  /// Runs a closure that writes, and moves the file to its place; where the closure throws, there is none.
+  /// Runs a closure that writes, and moves the file to its destination; if the closure throws, there is no
+  /// file.
   ///
   /// - Parameters:
-  ///   - companion: A file that belongs to the one that is replaced, and goes before that does.
-  ///   - body: What writes.
-  /// - Returns: What the closure returns.
-  /// - Throws: ``ToolFailure``, and what the closure throws.
-  func finishing<Result>(removing companion: String? = nil, _ body: () throws -> Result) throws -> Result {
-    guard isOpen else { throw ToolFailure.inputOutput("\(path) has been finished already") }
+  ///   - companion: A file that belongs to the replaced one, and is removed first.
+  ///   - body: The closure.
+  /// - Returns: The result of the closure.
+  /// - Throws: ``ToolFailure``, and the errors of the closure.
+  func commit<Result>(removing companion: String? = nil, _ body: () throws -> Result) throws -> Result {
+    guard isOpen else { throw ToolFailure.inputOutput("\(path) is finished already") }
     defer { abandon() }
     let result = try body()
     guard let temporary else { return result }

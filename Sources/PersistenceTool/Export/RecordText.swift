@@ -2,27 +2,46 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-/// Whole records as text.
+/// Writes records as text.
 enum RecordText {
-  /// A record as one line of JSON, its members in the order of the positions.
+  /// A record as one line of JSON, with members in the order of the positions.
   static func json(_ row: borrowing Row, _ schema: ModelSchema, _ positions: [Int]) throws -> String {
     var line = "{"
     for (index, position) in positions.enumerated() {
       let field = schema.fields[position]
       if index > 0 { line += "," }
       line += JSONText.canonical(.string(field.name)) + ":"
-      line += JSONText.canonical(try FieldText.json(try row.value(at: position), field))
+      line += JSONText.canonical(try ValueWriter.json(try row.value(at: position), field))
     }
     return line + "}"
   }
 
-  /// A record as a record of CSV.
+  /// A record as CSV.
   static func delimited(_ row: borrowing Row, _ schema: ModelSchema, _ positions: [Int]) throws -> String {
     var fields: [String?] = []
     for position in positions {
       let value = try row.value(at: position)
-      fields.append(value.isNull ? nil : FieldText.plain(value, schema.fields[position]))
+      fields.append(value.isNull ? nil : ValueWriter.text(value, schema.fields[position].kind))
     }
     return DelimitedText.line(fields)
+  }
+}
+
+/// Writes CSV (RFC 4180).
+enum DelimitedText {
+  /// One record with its line ending.
+  ///
+  /// - Parameter fields: The fields; nil is empty, and the empty text is `""`, so that the two differ.
+  /// - Returns: The record as text.
+  static func line(_ fields: [String?]) -> String {
+    fields.map { $0.map(field) ?? "" }.joined(separator: ",") + "\r\n"
+  }
+
+  private static func field(_ text: String) -> String {
+    let needsQuotes =
+      text.isEmpty
+      || text.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D, 0x20, 0x09].contains($0) }
+      || text.unicodeScalars.first == "\u{FEFF}"
+    return needsQuotes ? "\"" + text.doubling("\"") + "\"" : text
   }
 }

@@ -1,14 +1,14 @@
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// Prints rows one after another, as a table, a JSON array or CSV.
+/// Prints rows as a table, a JSON array or CSV.
 final class RowPrinter {
   private let format: RowFormat
   private let schema: ModelSchema
   private let positions: [Int]
   private let output: ByteOutput
   private var table: TextTable
-  /// How many rows have been printed.
+  /// The number of printed rows.
   private(set) var count = 0
 
   init(_ format: RowFormat, _ schema: ModelSchema, _ positions: [Int], _ session: ToolSession) throws {
@@ -36,7 +36,7 @@ final class RowPrinter {
     case .table:
       var cells: [String] = []
       for position in positions {
-        cells.append(FieldText.shown(try row.value(at: position), schema.fields[position]))
+        cells.append(ValueWriter.displayText(try row.value(at: position), schema.fields[position].kind))
       }
       try table.add(cells)
     case .json:

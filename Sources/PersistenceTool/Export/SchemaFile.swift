@@ -1,22 +1,22 @@
 import Foundation
 import PersistenceDriver
 
-/// The file that says what NDJSON and CSV cannot: kinds, key and indexes.
+/// The schema file of an export, since NDJSON and CSV have no kinds, key and indexes.
 enum SchemaFile {
-  /// Where the schema of a file is looked for and written.
-  static func path(beside file: String) -> String { file + ".schema.json" }
+  /// The path of the schema of a file.
+  static func path(for file: String) -> String { file + ".schema.json" }
 
-  /// Writes a schema, which is at its place once the file is finished.
+  /// Writes a schema, which appears when the file is finished.
   static func begin(_ schema: ModelSchema, at path: String, replacesExisting: Bool) throws -> FileReplacement
   {
     let target = try FileReplacement(path, replacesExisting: replacesExisting)
-    try target.write(EncodedText.json(schema) + "\n")
+    try target.write(JSONReport.text(schema) + "\n")
     return target
   }
 
   /// Reads a schema.
   ///
-  /// - Throws: ``ToolFailure`` where the file cannot be read or is no schema.
+  /// - Throws: ``ToolFailure`` if the file cannot be read, or is not a schema.
   static func read(_ path: String) throws -> ModelSchema {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw ToolFailure.inputOutput("\(path) cannot be read")
@@ -26,7 +26,7 @@ enum SchemaFile {
     } catch let error as PersistenceError {
       throw error
     } catch {
-      throw ToolFailure.inputOutput("\(path) is no schema as export writes it: \(error)")
+      throw ToolFailure.inputOutput("\(path) is not a schema of export: \(error)")
     }
   }
 }

@@ -1,28 +1,27 @@
-/// Reads CSV as RFC 4180 describes it, record by record, exactly.
+/// Reads CSV (RFC 4180), record by record.
 ///
-/// A field without quotation marks may be told from an empty one in them: the first is no value, the second the
-/// empty text. Lines end with CRLF or LF. Quotation marks inside a field that does not begin with one stand for
-/// themselves.
+/// An empty field without quotation marks is null; one with quotation marks is the empty text. Lines end with
+/// CRLF or LF. Quotation marks inside an unquoted field are literal.
 struct DelimitedReader {
   /// One field of a record.
   struct Field: Equatable {
-    /// The text between the separators, its quotation marks taken away.
+    /// The text, without its quotation marks.
     let text: String
-    /// Whether it stood in quotation marks.
+    /// Whether the field was quoted.
     let isQuoted: Bool
   }
 
   /// One record.
   struct Record {
-    /// The line that it begins on, from 1.
+    /// The first line of the record, from 1.
     let line: Int
-    /// The fields; or what is wrong with them.
+    /// The fields, or the reason that they cannot be read.
     let fields: Result<[Field], RecordRejection>
   }
 
-  /// A quotation mark that is never closed: where the record ends cannot be known.
+  /// A quotation mark that is never closed, so that the end of the record is unknown.
   struct OpenQuotation: Error, Equatable {
-    /// The line that it stands on.
+    /// The line of the quotation mark.
     let line: Int
   }
 
@@ -35,11 +34,11 @@ struct DelimitedReader {
   private var position: Int
   private var line = 1
 
-  /// Begins to read.
+  /// Makes a reader.
   ///
   /// - Parameters:
   ///   - bytes: UTF-8 text, which must stay valid while the reader is used.
-  ///   - separator: What stands between fields.
+  ///   - separator: The byte between fields.
   init(_ bytes: UnsafeRawBufferPointer, separator: UInt8 = UInt8(ascii: ",")) {
     self.bytes = bytes
     self.separator = separator
@@ -116,7 +115,7 @@ struct DelimitedReader {
       content.append(byte)
     }
     guard position == bytes.count || bytes[position] == separator || isLineEnd(position) else {
-      throw .malformed("something follows the closing quotation mark")
+      throw .malformed("text follows the closing quotation mark")
     }
     return Field(text: try text(content), isQuoted: true)
   }

@@ -38,7 +38,7 @@ struct DelimitedRecordSource: RecordSource {
       return try reader.next()
     } catch {
       throw ToolFailure.inputOutput(
-        "\(file): the quotation mark on line \(error.line) is never closed; nothing more was read")
+        "\(file): the quotation mark on line \(error.line) is never closed; the rest was not read")
     }
   }
 
@@ -48,7 +48,7 @@ struct DelimitedRecordSource: RecordSource {
     case .success(let fields):
       var seen: Set<StoredName> = []
       for field in fields where !seen.insert(StoredName(field.text)).inserted {
-        throw ToolFailure.inputOutput("\(file), line 1: two fields are called “\(field.text)”")
+        throw ToolFailure.inputOutput("\(file), line 1: two fields have the name “\(field.text)”")
       }
       return fields.map(\.text)
     }

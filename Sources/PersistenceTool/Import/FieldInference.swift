@@ -1,24 +1,25 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// Finds out what a field is from all of its values.
+/// Infers the kind of a field from all of its values.
 ///
-/// The rules, in order:
-/// 1. Without any value, it is an optional text.
-/// 2. With objects or arrays, at least one in ten, it is a document, which holds anything.
-/// 3. Where nine in ten are numbers, or texts that are numbers, it is a number: an integer where all fit 64 bits;
-///    else a double where every value is one without losing a digit; else a decimal, on the same condition.
-///    What is no number is rejected.
-/// 4. Where nine in ten are truth values, it is one; the others are rejected.
-/// 5. Where all are UUIDs, or dates, as export writes them, it is one.
-/// 6. Otherwise it is text, and numbers, truth values and documents become the text that they are written as.
+/// The first rule that applies decides:
+/// 1. A field without values is optional text.
+/// 2. If at least one value in ten is an object or an array, the field is a document, which holds any value.
+/// 3. If nine in ten are numbers, or text that spells numbers, the field is a number: an integer if all fit
+///    64 bits, else a double if none loses digits, else a decimal if none loses digits. Import rejects the
+///    other values.
+/// 4. If nine in ten are truth values, the field is a bool. Import rejects the other values.
+/// 5. If all are UUIDs, or all are dates, in the form that export writes, the field is of that kind.
+/// 6. Otherwise the field is text, and import converts numbers, truth values and documents to their text.
+///
 /// A field that is null or missing in any record is optional.
 struct FieldInference {
   private static let sampleLimit = 3
 
   /// The field's name.
   let name: String
-  /// How many values there are of each shape.
+  /// The number of values of each shape.
   private(set) var counts: [ValueShape: Int] = [:]
   /// The first values of each shape.
   private(set) var samples: [ValueShape: [String]] = [:]
@@ -27,13 +28,13 @@ struct FieldInference {
 
   init(_ name: String) { self.name = name }
 
-  /// Learns from a value.
+  /// Adds a value.
   mutating func note(_ value: SourceValue) {
     let shape = ValueShape(value)
     counts[shape, default: 0] += 1
     switch shape {
     case .integer, .largeInteger, .fraction, .numberText:
-      // Fifteen digits fit every kind of number: only longer spellings are looked at digit by digit.
+      // Every kind of number holds fifteen digits, so only longer texts need an exact comparison.
       if let text = value.numberText,
         text.utf8.count > 15 || text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }),
         let number = ExactNumber(text)
@@ -48,12 +49,12 @@ struct FieldInference {
     }
   }
 
-  /// How many values there are, nulls not counted.
+  /// The number of values that are not null.
   var valueCount: Int { counts.reduce(0) { $1.key == .null ? $0 : $0 + $1.value } }
 
   private func count(_ shapes: ValueShape...) -> Int { shapes.reduce(0) { $0 + (counts[$1] ?? 0) } }
 
-  /// What the field is.
+  /// The inferred kind.
   var kind: FieldKind {
     let all = valueCount
     guard all > 0 else { return .string }
@@ -72,7 +73,7 @@ struct FieldInference {
     return .string
   }
 
-  /// What was found, in words: the most frequent first, samples of what is rare.
+  /// A description of the values found: the most frequent shape first, with samples of rare shapes.
   var findings: String {
     let found = counts.filter { $0.key != .null }.sorted {
       ($0.value, $1.key.rawValue) > ($1.value, $0.key.rawValue)
@@ -85,7 +86,7 @@ struct FieldInference {
 }
 
 extension SourceValue {
-  /// The spelling of a number.
+  /// The text of a number.
   fileprivate var numberText: String? {
     switch self {
     case .json(.number(let text)), .json(.string(let text)), .cell(let text): text
@@ -93,7 +94,7 @@ extension SourceValue {
     }
   }
 
-  /// The value as it is shown in reports.
+  /// The value for reports.
   var sample: String {
     switch self {
     case .json(let value): JSONText.canonical(value)

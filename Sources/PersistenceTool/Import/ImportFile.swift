@@ -1,27 +1,26 @@
-import ArgumentParser
 import Foundation
 
-/// What a file of records is.
-enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
+/// The format of a file of records.
+enum ImportFormat: String, CaseIterable {
   case json, ndjson, csv, tsv
 }
 
-/// Opens files of records.
+/// Opens files for import.
 enum ImportFile {
   /// Opens a file.
   ///
-  /// The file is mapped, not read, so its size does not matter.
+  /// The file is mapped into memory, so its size does not matter.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - format: What it is; by its extension and its first bytes where it is nil.
+  ///   - format: Its format; nil detects it by the extension and the first bytes.
   /// - Returns: Its records.
   /// - Throws: ``ToolFailure``.
   static func open(_ path: String, as format: ImportFormat?) throws -> any RecordSource {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue
     else {
-      throw ToolFailure.inputOutput("there is no file \(path)")
+      throw ToolFailure.inputOutput("the file \(path) does not exist")
     }
     let data: Data
     do {
@@ -30,9 +29,9 @@ enum ImportFile {
       throw ToolFailure.inputOutput("\(path) cannot be read: \(error.localizedDescription)")
     }
     if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) {
-      throw ToolFailure.inputOutput("\(path) is UTF-16; only UTF-8 is read")
+      throw ToolFailure.inputOutput("\(path) is UTF-16; convert it to UTF-8")
     }
-    switch try format ?? guess(path, data) {
+    switch try format ?? detectFormat(path, data) {
     case .json: return isLines(data) ? JSONLineSource(data) : JSONRecordSource(data, file: path)
     case .ndjson: return JSONLineSource(data)
     case .csv: return DelimitedRecordSource(data, file: path, separator: UInt8(ascii: ","))
@@ -40,7 +39,7 @@ enum ImportFile {
     }
   }
 
-  private static func guess(_ path: String, _ data: Data) throws -> ImportFormat {
+  private static func detectFormat(_ path: String, _ data: Data) throws -> ImportFormat {
     switch URL(fileURLWithPath: path).pathExtension.lowercased() {
     case "json": return .json
     case "ndjson", "jsonl": return .ndjson
@@ -51,13 +50,13 @@ enum ImportFile {
     switch firstByte(data) {
     case UInt8(ascii: "["), UInt8(ascii: "{"): return .json
     default:
-      throw ToolFailure.usage("say what \(path) is: --file-format json, ndjson, csv or tsv")
+      throw ToolFailure.usage("the format of \(path) is unknown; add --file-format json, ndjson, csv or tsv")
     }
   }
 
-  /// Whether a JSON file has its records on lines, rather than in an array or over several lines each.
+  /// Whether a JSON file has one record per line, rather than an array or records over several lines.
   private static func isLines(_ data: Data) -> Bool {
-    firstByte(data) != UInt8(ascii: "[") && JSONLineSource.fits(data)
+    firstByte(data) != UInt8(ascii: "[") && JSONLineSource.canRead(data)
   }
 
   private static func firstByte(_ data: Data) -> UInt8? {

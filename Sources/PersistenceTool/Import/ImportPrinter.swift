@@ -1,4 +1,4 @@
-/// Prints what an import found and did.
+/// Prints the report of an import.
 struct ImportPrinter {
   private let report: ImportReport
   private let session: ToolSession
@@ -10,7 +10,7 @@ struct ImportPrinter {
 
   func print(_ format: ResultFormat) throws {
     switch format {
-    case .json: try session.output.line(EncodedText.json(report))
+    case .json: try session.output.line(JSONReport.text(report))
     case .table: try printTable()
     }
     for rejected in report.rejects {
@@ -18,7 +18,7 @@ struct ImportPrinter {
       try session.messages.line(TerminalText.safe("rejected: \(rejected.place)\(key): \(rejected.reason)"))
     }
     let hidden = report.rejected - report.rejects.count
-    if hidden > 0 { try session.messages.line("… and \(hidden) more; --rejects FILE lists all of them") }
+    if hidden > 0 { try session.messages.line("… and \(hidden) more; to list all, use --rejects FILE") }
     try session.messages.flush()
   }
 

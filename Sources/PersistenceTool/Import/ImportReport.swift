@@ -1,43 +1,43 @@
-/// What an import found and did.
+/// The report of an import.
 struct ImportReport: Encodable {
-  /// What was found in one field, and done to it.
+  /// The report of one field.
   struct Field: Encodable {
     /// The field's name.
     var name: String
-    /// What it is, such as `string?`.
+    /// The field's kind, such as `string?`.
     var kind: String
-    /// How many records have null, or nothing, there.
+    /// The number of records in which the field is null or missing.
     var nulls: Int
-    /// What was found, in words; nil where the schema was given.
+    /// A description of the values found; nil if the schema was given.
     var found: String?
-    /// How many values were converted, by the way of it.
+    /// The number of converted values, by conversion.
     var conversions: [String: Int] = [:]
   }
 
-  /// A record that was left out.
+  /// A rejected record.
   struct Reject: Encodable {
-    /// Where in the file it stands.
+    /// The position in the file.
     var place: String
-    /// Its key, where it is known.
+    /// The key, if it is known.
     var key: String?
-    /// Why it was left out.
+    /// The reason for the rejection.
     var reason: String
   }
 
-  /// The model that was filled.
+  /// The model.
   var model: String
   /// The fields of its primary key.
   var key: [String]
   /// Whether the key was generated.
   var isKeyGenerated: Bool
-  /// How many records the file holds.
+  /// The number of records in the file.
   var read = 0
-  /// How many were stored.
+  /// The number of stored records.
   var imported = 0
-  /// How many were left out.
+  /// The number of rejected records.
   var rejected = 0
   /// The fields.
   var fields: [Field]
-  /// The first records that were left out.
+  /// The first rejected records.
   var rejects: [Reject] = []
 }

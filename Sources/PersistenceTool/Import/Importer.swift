@@ -1,8 +1,9 @@
 import PersistenceDriver
 
-/// Stores the records of a file.
+/// Imports the records of a file into a store.
 final class Importer {
-  /// How many rejected records are kept for the report; all are counted and handed on.
+  /// The number of rejected records in the report; the import counts all of them, and passes them to
+  /// `onReject`.
   static let rejectLimit = 50
 
   private let plan: ImportPlan
@@ -10,21 +11,21 @@ final class Importer {
   private let session: ToolSession
   private let batchSize: Int
   private let onReject: (ImportReport.Reject) throws -> Void
-  private let readings: [FieldReading]
+  private let readers: [FieldReader]
   private let row: RowBuffer
   private var nextKey: Int64 = 1
 
-  /// What has been found and done so far.
+  /// The report so far.
   private(set) var report: ImportReport
 
   /// Prepares an import.
   ///
   /// - Parameters:
-  ///   - plan: What will be stored.
+  ///   - plan: The plan.
   ///   - source: The file.
-  ///   - batchSize: How many records are stored in one transaction.
-  ///   - session: What the command works with.
-  ///   - onReject: Told of every record that is left out.
+  ///   - batchSize: The number of records in one transaction.
+  ///   - session: The session of the command.
+  ///   - onReject: Called for every rejected record.
   init(
     _ plan: ImportPlan, from source: any RecordSource, batchSize: Int, session: ToolSession,
     onReject: @escaping (ImportReport.Reject) throws -> Void
@@ -34,7 +35,7 @@ final class Importer {
     self.session = session
     self.batchSize = batchSize
     self.onReject = onReject
-    readings = plan.schema.fields.map { FieldReading(field: $0) }
+    readers = plan.schema.fields.map { FieldReader(field: $0) }
     row = RowBuffer(count: plan.schema.fields.count)
     report = ImportReport(
       model: plan.schema.name, key: plan.schema.key, isKeyGenerated: plan.generatedPosition != nil,
@@ -45,19 +46,19 @@ final class Importer {
       })
   }
 
-  /// A record read out of the file, ready to be stored.
+  /// A record that was read, and is ready to be stored.
   private struct Pending {
     let place: String
     let values: [PersistentValue]
   }
 
-  /// Stores the records, a batch in each transaction, in the order of the file.
+  /// Stores the records in the order of the file, one transaction per batch.
   func run(into store: any StorageContext) throws {
     try store.transaction { try $0.define(plan.schema) }
     if let position = plan.generatedPosition { try continueKeys(store, plan.schema.fields[position].name) }
     let progress = ProgressDisplay(session)
     var batch: [Pending] = []
-    func look() throws {
+    func checkpoint() throws {
       try session.checkInterrupt()
       try progress.update("importing \(plan.schema.name)", done: report.read, total: plan.recordCount)
     }
@@ -67,9 +68,9 @@ final class Importer {
       if batch.count == batchSize {
         try write(batch, to: store)
         batch.removeAll(keepingCapacity: true)
-        try look()
+        try checkpoint()
       } else if report.read.isMultiple(of: 256) {
-        try look()  // Where records are rejected, no batch may ever be full.
+        try checkpoint()  // If many records are rejected, a batch may never fill.
       }
     }
     try session.checkInterrupt()
@@ -85,30 +86,29 @@ final class Importer {
       last = row[plan.schema.keyPositions[0]].integerValue
     }
     let (next, overflow) = max(0, last).addingReportingOverflow(1)
-    guard !overflow else { throw ToolFailure.usage("the greatest key is in use, so none can be generated") }
+    guard !overflow else { throw ToolFailure.usage("the maximum key is in use, so no key can be generated") }
     nextKey = next
   }
 
   private func read(_ record: SourceRecord) throws -> Pending? {
     do {
       let fields = try record.fields.get()
-      var values = [PersistentValue?](repeating: nil, count: readings.count)
+      var values = [PersistentValue?](repeating: nil, count: readers.count)
       var conversions: [(Int, String)] = []
       for field in fields {
         guard let position = plan.schema.position(of: field.name) else {
           throw RecordRejection(reason: "\(plan.schema.name) has no field “\(field.name)”")
         }
         guard position != plan.generatedPosition else {
-          throw RecordRejection(reason: "“\(field.name)” is the key that is to be generated")
+          throw RecordRejection(reason: "“\(field.name)” is the generated key, so a record must not have it")
         }
-        let outcome = try readings[position].read(field.value)
+        let outcome = try readers[position].read(field.value)
         values[position] = outcome.value
         if let conversion = outcome.conversion { conversions.append((position, conversion)) }
       }
       if let position = plan.generatedPosition { values[position] = .integer(nextKey) }
-      for (position, value) in values.enumerated() where value == nil && !readings[position].field.isOptional
-      {
-        throw RecordRejection(reason: "“\(readings[position].field.name)” is missing")
+      for (position, value) in values.enumerated() where value == nil && !readers[position].field.isOptional {
+        throw RecordRejection(reason: "“\(readers[position].field.name)” is missing")
       }
       nextKey += plan.generatedPosition == nil ? 0 : 1
       for (position, conversion) in conversions {
@@ -133,7 +133,7 @@ final class Importer {
         row.set(record.values)
         do {
           try row.withRow { try transaction.insert($0, in: plan.schema) }
-        } catch let error as PersistenceError where Self.isAboutRecord(error) {
+        } catch let error as PersistenceError where Self.concernsOneRecord(error) {
           let key = plan.schema.keyPositions.map { "\(record.values[$0])" }.joined(separator: ", ")
           rejects.append(ImportReport.Reject(place: record.place, key: key, reason: error.message))
         }
@@ -143,8 +143,8 @@ final class Importer {
     for rejected in rejects { try reject(rejected) }
   }
 
-  /// Whether an error is the fault of one record, so that the others can be kept.
-  private static func isAboutRecord(_ error: PersistenceError) -> Bool {
+  /// Whether an error concerns one record only, so that the others can be stored.
+  private static func concernsOneRecord(_ error: PersistenceError) -> Bool {
     [.duplicateKey, .uniqueViolation, .valueTooLarge, .encodingFailed, .unsupported].contains(error.code)
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistencePrimitives
 
-/// The records of a file that holds a JSON array of objects, or JSON values one after another.
+/// The records of a file with a JSON array, or with JSON values one after another.
 struct JSONRecordSource: RecordSource {
   private let data: Data
   private let file: String
@@ -20,7 +20,7 @@ struct JSONRecordSource: RecordSource {
         do {
           element = try elements.next()
         } catch {
-          throw ToolFailure.inputOutput("\(file), \(error); nothing more was read")
+          throw ToolFailure.inputOutput("\(file), \(error); the rest was not read")
         }
         guard let element else { return }
         try body(
@@ -35,5 +35,62 @@ struct JSONRecordSource: RecordSource {
       return .failure(RecordRejection(reason: "it is \(value.kind), not an object"))
     }
     return .success(members.map { SourceField(name: $0.name, value: .json($0.value)) })
+  }
+}
+
+/// The records of a file with one JSON object per line; a malformed line is rejected alone.
+struct JSONLineSource: RecordSource {
+  private let data: Data
+
+  init(_ data: Data) { self.data = data }
+
+  /// Whether the first line that is not blank is a complete JSON value; otherwise records span several lines.
+  static func canRead(_ data: Data) -> Bool {
+    data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
+      var lines = LineSplitter(bytes)
+      while let line = lines.next() {
+        guard line.bytes.allSatisfy(isBlank) else { return (try? JSONParser.parse(line.bytes)) != nil }
+      }
+      return true
+    }
+  }
+
+  func forEach(_ body: (SourceRecord) throws -> Void) throws {
+    try data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in
+      var lines = LineSplitter(bytes)
+      var number = 0
+      while let line = lines.next() {
+        if line.bytes.allSatisfy(Self.isBlank) { continue }
+        number += 1
+        let fields: Result<[SourceField], RecordRejection>
+        do throws(JSONSyntaxError) {
+          fields = JSONRecordSource.fields(of: try JSONParser.parse(line.bytes))
+        } catch {
+          fields = .failure(RecordRejection(reason: "column \(error.column): \(error.reason)"))
+        }
+        try body(SourceRecord(place: "line \(line.number)", number: number, fields: fields))
+      }
+    }
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+}
+
+/// Splits bytes into lines.
+private struct LineSplitter {
+  private var rest: UnsafeRawBufferPointer
+  private var number = 0
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: bytes[3...]) : bytes
+  }
+
+  mutating func next() -> (number: Int, bytes: UnsafeRawBufferPointer)? {
+    guard !rest.isEmpty else { return nil }
+    number += 1
+    let end = rest.firstIndex(of: 0x0A) ?? rest.count
+    let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
+    rest = UnsafeRawBufferPointer(rebasing: rest[min(rest.count, end + 1)...])
+    return (number, line)
   }
 }

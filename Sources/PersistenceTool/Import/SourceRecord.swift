@@ -1,47 +1,47 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// A value as a file holds it.
+/// A value in a file.
 enum SourceValue: Sendable {
   /// A JSON value.
   case json(JSONValue)
-  /// The text of a CSV field, which has no kind of its own.
+  /// The text of a CSV field, which has no type.
   case cell(String)
 
-  /// Whether it is no value.
+  /// Whether the value is null.
   var isNull: Bool {
     if case .json(.null) = self { true } else { false }
   }
 }
 
-/// A record as a file holds it, with its place.
+/// A record in a file, with its position.
 struct SourceRecord {
-  /// Where in the file it stands, such as `element 17` or `line 4`.
+  /// The position in the file, such as `element 17` or `line 4`.
   let place: String
-  /// Its number among all records of the file, from 1.
+  /// The number of the record, from 1.
   let number: Int
-  /// Its fields; or why it cannot be read.
+  /// The fields, or the reason that the record cannot be read.
   let fields: Result<[SourceField], RecordRejection>
 }
 
-/// A field of a record as a file holds it.
+/// A field of a record in a file.
 struct SourceField {
   /// The field's name.
   let name: String
-  /// Its value.
+  /// The field's value.
   let value: SourceValue
 }
 
-/// Why a record is left out.
+/// The reason that a record is rejected.
 struct RecordRejection: Error, Equatable {
   /// The reason.
   let reason: String
 }
 
-/// A file of records that can be walked more than once.
+/// A file of records, which can be read more than once.
 protocol RecordSource {
   /// Calls a closure for every record, in order.
   ///
-  /// - Throws: ``ToolFailure`` where the file cannot be read on, and what the closure throws.
+  /// - Throws: ``ToolFailure`` if the file cannot be read, and the errors of the closure.
   func forEach(_ body: (SourceRecord) throws -> Void) throws
 }

@@ -2,15 +2,15 @@ import Foundation
 import PersistenceDriver
 import PersistencePrimitives
 
-/// What a value in a file looks like, before it is decided what its field is.
+/// The shape of a value in a file, from which inference finds the kind of the field.
 enum ValueShape: Int, CaseIterable, Hashable {
   case null, bool, integer, largeInteger, fraction, specialNumber, numberText, uuid, date, text, document
 
-  /// What such values are called, in the plural.
+  /// The plural, for reports.
   var plural: String {
     switch self {
     case .null: "nulls"
-    case .bool: "truth values"
+    case .bool: "Booleans"
     case .integer: "integers"
     case .largeInteger: "integers over 64 bits"
     case .fraction: "fractions"
@@ -23,7 +23,7 @@ enum ValueShape: Int, CaseIterable, Hashable {
     }
   }
 
-  /// What a value looks like.
+  /// The shape of a value.
   init(_ value: SourceValue) {
     switch value {
     case .json(.null): self = .null
@@ -36,7 +36,7 @@ enum ValueShape: Int, CaseIterable, Hashable {
     }
   }
 
-  /// The shape of a number in JSON's spelling.
+  /// The shape of a JSON number.
   private static func numberShape(_ text: String) -> ValueShape {
     guard !text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) else {
       return .fraction
@@ -44,7 +44,7 @@ enum ValueShape: Int, CaseIterable, Hashable {
     return Int64(text) == nil ? .largeInteger : .integer
   }
 
-  /// Whether a text is spelled as JSON spells numbers: `007` and `+1` are not, they are texts.
+  /// Whether text is a JSON number; `007` and `+1` are not.
   private static func isNumber(_ text: String) -> Bool {
     guard let first = text.utf8.first, first == UInt8(ascii: "-") || isDigit(first) else { return false }
     guard case .number = try? JSONParser.parse(text) else { return false }
@@ -59,8 +59,7 @@ enum ValueShape: Int, CaseIterable, Hashable {
     if SpecialNumber.value(text) != nil { return .specialNumber }
     if text.utf8.count == 36, UUID(uuidString: text)?.uuidString == text { return .uuid }
     if text.utf8.last == UInt8(ascii: "Z") || text.utf8.first == UInt8(ascii: "@"),
-      let seconds = ISO8601Reader.seconds(text),
-      DateText.text(seconds) == text
+      let seconds = DateText.seconds(text), DateText.text(seconds) == text
     {
       return .date
     }

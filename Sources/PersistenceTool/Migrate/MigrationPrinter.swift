@@ -1,7 +1,7 @@
 import PersistenceDriver
 import PersistenceMigration
 
-/// Prints what a run did for people.
+/// Prints the report of a migration.
 struct MigrationPrinter {
   private let output: ByteOutput
 
@@ -40,24 +40,24 @@ struct MigrationPrinter {
     }
     try output.line(summary(report, seconds))
     if report.counts.rejected > 0 {
-      let place = rejects.map { "see \($0)" } ?? "--rejects FILE lists them"
+      let place = rejects.map { "see \($0)" } ?? "to list them, use --rejects FILE"
       try output.line("\(report.counts.rejected) rejected: \(TerminalText.safe(place))")
     }
   }
 
   private func summary(_ report: MigrationReport, _ seconds: Double) -> String {
-    let checked =
+    let verification =
       switch report.verification {
-      case .none: "not checked"
-      case .count: "counted in the destination"
-      case .digest: "read back, and the digests are the same"
-      case .full: "read back, and compared record by record"
+      case .none: "not verified"
+      case .count: "verified by count"
+      case .digest: "verified by digest"
+      case .full: "verified record by record"
       }
     let models = report.models.count
     let copied = report.counts.written + report.counts.replaced
-    let resumed = report.isResumed ? "; an earlier run had begun" : ""
+    let resumed = report.isResumed ? "; resumed an earlier run" : ""
     return
-      "\(copied) record\(copied == 1 ? "" : "s") of \(models) model\(models == 1 ? "" : "s") copied, \(checked), in "
+      "\(copied) record\(copied == 1 ? "" : "s") of \(models) model\(models == 1 ? "" : "s") copied, \(verification), in "
       + ProgressDisplay.duration(seconds) + resumed
   }
 }

@@ -1,7 +1,7 @@
 import PersistenceDriver
 import PersistenceMigration
 
-/// Prints a plan for people.
+/// Prints the plan of a migration.
 struct PlanPrinter {
   private let output: ByteOutput
 
@@ -45,20 +45,20 @@ struct PlanPrinter {
       output: output)
     for field in model.fields {
       try table.add([
-        field.name, field.kind, field.isKey ? "key" : "", field.destinationName ?? "(left out)",
+        field.name, field.kind, field.isKey ? "key" : "", field.destinationName ?? "(dropped)",
         field.destinationKind ?? "",
       ])
     }
     try table.finish()
     for index in model.droppedIndexes {
-      try output.line("without its index \(TerminalText.safe("\(index)"))")
+      try output.line("index dropped: \(TerminalText.safe("\(index)"))")
     }
     for loss in model.losses { try output.line("! \(TerminalText.safe("\(loss)"))") }
     try output.line()
   }
 }
 
-/// Prints what has no counterpart.
+/// Prints the objects that models do not express.
 struct UnmappedObjectPrinter {
   private let output: ByteOutput
 
@@ -66,15 +66,51 @@ struct UnmappedObjectPrinter {
 
   func print(_ unmappedObjects: [UnmappedObject]) throws {
     guard !unmappedObjects.isEmpty else { return }
-    try output.line("no counterpart in models:")
-    for omission in unmappedObjects {
-      let place = omission.model.map { "\($0): " } ?? ""
-      let records = omission.records.map { " (\($0) record\($0 == 1 ? "" : "s"))" } ?? ""
+    try output.line("not copied, because models have no counterpart:")
+    for object in unmappedObjects {
+      let place = object.model.map { "\($0): " } ?? ""
+      let records = object.records.map { " (\($0) record\($0 == 1 ? "" : "s"))" } ?? ""
       try output.line(
         "  "
           + TerminalText.safe(
-            "\(place)\(omission.kind.rawValue) “\(omission.name)”\(records): \(omission.detail)"))
+            "\(place)\(object.kind.rawValue) “\(object.name)”\(records): \(object.detail)"))
     }
     try output.line()
+  }
+}
+
+/// The reasons why a run would stop.
+struct PlanObstacles {
+  let lines: [String]
+
+  init(_ plan: MigrationPlan, _ options: MigrationOptions) {
+    var lines: [String] = []
+    if !options.allowLossy {
+      let changed = plan.losses.filter(\.isChange).reduce(0) { $0 + $1.count }
+      if changed > 0 { lines.append("\(changed) values would change; --allow-lossy allows it") }
+      for object in plan.unmappedObjects where object.losesRecords {
+        lines.append(
+          "the \(object.kind.rawValue) “\(object.name)” would be omitted; --allow-lossy allows it")
+      }
+    }
+    let refused = plan.losses.filter { !$0.isChange }.reduce(0) { $0 + $1.count }
+    if refused > 0 {
+      if options.failures == .stop {
+        lines.append("\(refused) values cannot be copied; --on-error reject rejects their records")
+      } else if let most = options.maxRejects, refused > most {
+        lines.append("\(refused) values cannot be copied, and --max-rejects is \(most)")
+      }
+    }
+    let present = plan.models.reduce(0) { $0 + $1.present }
+    if plan.isInterrupted {
+      lines.append(
+        "the destination holds an interrupted migration; --resume continues it, --restart starts over"
+      )
+    } else if present > 0, options.conflicts == .fail {
+      lines.append(
+        "the destination already holds \(present) records; --on-conflict resolves them")
+    }
+    if plan.estimate.isTooLarge { lines.append("the free space is insufficient") }
+    self.lines = lines
   }
 }

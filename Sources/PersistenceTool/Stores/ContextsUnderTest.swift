@@ -3,23 +3,23 @@ import PersistenceConformance
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// Turns URLs into contexts that the suite and the fuzzer make stores of: never the store that is there.
+/// Creates contexts for the conformance suite and the fuzzer from URLs; never opens an existing store.
 struct ContextsUnderTest {
   private let session: ToolSession
 
   init(_ session: ToolSession) { self.session = session }
 
-  /// The context that a URL names.
+  /// The context for a URL.
   ///
-  /// Its path, where it has one, is the folder in which stores are made and removed: one that does not exist yet, or
-  /// an empty one. Its options hold for every store.
+  /// The URL's path, if any, is the folder for the stores; it must be new or empty. The URL's options apply to every
+  /// store.
   ///
-  /// - Throws: ``ToolFailure`` where there is something at the path; `PersistenceError` with code `invalidURL`.
+  /// - Throws: ``ToolFailure`` if the path is not empty; `PersistenceError` with code `invalidURL`.
   func context(_ text: String, effort: Effort = .quick, seed: UInt64? = nil) throws -> ContextUnderTest {
     let url = try ToolStores(session, isVerbose: false).check(text)
     let engines = session.engines + [.memory]
     guard let engine = engines.first(where: { $0.scheme == url.scheme }) else {
-      throw ToolFailure.usage("no engine is known by the scheme “\(url.scheme):”")
+      throw ToolFailure.usage("no engine has the scheme “\(url.scheme):”")
     }
     var worker: WorkerProgram?
     if let executable = session.executable {
@@ -37,29 +37,29 @@ struct ContextsUnderTest {
       let isEmpty = try isFolder.boolValue && FileManager.default.contentsOfDirectory(atPath: path).isEmpty
       guard isEmpty else {
         throw ToolFailure.usage(
-          "there is something at \(path); stores are made and removed there, so name a new or an empty folder, "
-            + "or none")
+          "\(path) is not an empty folder; tests create and remove stores there, so use a new or empty folder, or "
+            + "no path")
       }
     }
     return URL(fileURLWithPath: path)
   }
 }
 
-/// The tool as the second process that checks of kills and of several processes ask for.
+/// The second process for checks of kills and of concurrent processes.
 enum ConformWorker {
-  /// The word that comes before the worker's arguments: no command of a person's.
+  /// The first argument of a worker; not a command for users.
   static let name = "conform-worker"
 
   /// Runs as the worker.
   ///
   /// - Parameters:
-  ///   - arguments: The URL, then what the suite asks for.
-  ///   - session: What engines there are.
-  /// - Returns: The code to exit with.
-  /// - Throws: What the URL is refused with.
+  ///   - arguments: The URL, then the suite's arguments.
+  ///   - session: The session, for its engines.
+  /// - Returns: The exit code.
+  /// - Throws: An error if the URL is invalid.
   static func run(_ arguments: [String], in session: ToolSession) throws -> Int32 {
-    guard let url = arguments.first else { throw ToolFailure.usage("\(name) is started by conform only") }
-    // The folder is the suite's, and not empty any more.
+    guard let url = arguments.first else { throw ToolFailure.usage("\(name) is internal to conform") }
+    // The suite passes its own folder, which is no longer empty.
     let context = try ContextsUnderTest(session).context(StoreURL(url).withoutPath)
     return ConformanceWorker.run(Array(arguments.dropFirst()), on: context)
   }

@@ -1,94 +1,139 @@
 import Foundation
 import PersistenceDriver
 
-/// All places that a run reads and writes, so that nothing that it writes destroys what it reads, or something else
-/// that it writes.
+/// The paths that a command reads and writes: prevents an output from overwriting an input or another output.
 ///
-/// A command names its places before it opens any of them.
+/// A command adds all paths before it opens any of them.
 struct PathConflicts {
-  private struct Place {
-    /// What it is to the user, such as `the source` or `--report`.
+  private struct Entry {
+    /// The role, for messages, for example `the source` or `--report`.
     let name: String
     let path: String
     let isStore: Bool
     let isWritten: Bool
-    /// The place, and what an engine puts beside it.
+    /// The path and the engine's companion files.
     let files: [FileLocation]
-    /// The URL's scheme and path, where the store has no files here.
-    var elsewhere: [String] = []
+    /// The URL's scheme and path, if the store has no local files.
+    var remote: [String] = []
   }
 
   private let stores: ToolStores
-  private var places: [Place] = []
+  private var entries: [Entry] = []
 
   init(_ stores: ToolStores) { self.stores = stores }
 
   /// Adds a store.
   ///
-  /// - Throws: `PersistenceError` where the URL is wrong; ``ToolFailure`` where something else is there.
+  /// - Throws: `PersistenceError` if the URL is invalid; ``ToolFailure`` on a conflict.
   mutating func addStore(_ text: String, as name: String, isWritten: Bool = false) throws {
     let url = try stores.check(text)
     guard !url.path.isEmpty else { return }
     let hasFiles = stores.hasFiles(url)
     let paths = hasFiles ? StoreSize.paths(at: url.path) : []
     try add(
-      Place(
+      Entry(
         name: name, path: StoreURL.redacted(text), isStore: true, isWritten: isWritten,
-        files: paths.map(FileLocation.init), elsewhere: hasFiles ? [] : [url.scheme, url.path]))
+        files: paths.map(FileLocation.init), remote: hasFiles ? [] : [url.scheme, url.path]))
   }
 
-  /// Adds a file that is read.
+  /// Adds a file to read.
   ///
-  /// - Throws: ``ToolFailure`` where it is written, too.
+  /// - Throws: ``ToolFailure`` on a conflict.
   mutating func addInput(_ path: String, as name: String) throws {
-    try add(Place(name: name, path: path, isStore: false, isWritten: false, files: [FileLocation(path)]))
+    try add(Entry(name: name, path: path, isStore: false, isWritten: false, files: [FileLocation(path)]))
   }
 
-  /// Adds a file that is written, or removed.
+  /// Adds a file to write or remove.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - name: What it is to the user.
-  ///   - replacesExisting: Whether a file that is there is replaced; otherwise it is an error.
-  /// - Throws: ``ToolFailure`` where it cannot be made, or is something else, too.
+  ///   - name: The role, for messages.
+  ///   - replacesExisting: Whether to replace an existing file; otherwise it is an error.
+  /// - Throws: ``ToolFailure`` on a conflict, or if the file cannot be created.
   mutating func addOutput(_ path: String, as name: String, replacesExisting: Bool = true) throws {
     let file = FileLocation(path)
-    try add(Place(name: name, path: path, isStore: false, isWritten: true, files: [file]))
-    guard FileReplacement.canBeMade(path) else {
-      throw ToolFailure.usage("\(name): there is no folder for \(path)")
+    try add(Entry(name: name, path: path, isStore: false, isWritten: true, files: [file]))
+    guard FileReplacement.canCreate(path) else {
+      throw ToolFailure.usage("\(name): the folder of \(path) does not exist")
     }
-    if !replacesExisting { try FileReplacement.requireNone(at: path) }
+    if !replacesExisting { try FileReplacement.requireAbsence(at: path) }
   }
 
-  private mutating func add(_ place: Place) throws {
-    for other in places where place.isWritten || other.isWritten {
-      try Self.requireApart(place, other)
+  private mutating func add(_ entry: Entry) throws {
+    for other in entries where entry.isWritten || other.isWritten {
+      try Self.checkConflict(entry, other)
     }
-    places.append(place)
+    entries.append(entry)
   }
 
-  private static func requireApart(_ place: Place, _ other: Place) throws {
-    if place.isStore, other.isStore {
-      guard overlap(place, other) || (!place.elsewhere.isEmpty && place.elsewhere == other.elsewhere) else {
+  private static func checkConflict(_ entry: Entry, _ other: Entry) throws {
+    if entry.isStore, other.isStore {
+      guard overlap(entry, other) || (!entry.remote.isEmpty && entry.remote == other.remote) else {
         return
       }
-      throw ToolFailure.usage("\(other.name) and \(place.name) are one store, \(place.path)")
+      throw ToolFailure.usage("\(other.name) and \(entry.name) are the same store, \(entry.path)")
     }
-    // Of a file and a store that are both written, the file is what destroys the other.
-    let isFirst = place.isWritten && !(place.isStore && other.isWritten)
-    let (written, kept) = isFirst ? (place, other) : (other, place)
+    // If both are written, the file would destroy the store.
+    let isFirst = entry.isWritten && !(entry.isStore && other.isWritten)
+    let (written, kept) = isFirst ? (entry, other) : (other, entry)
     guard !overlap(written, kept) else {
-      throw ToolFailure.usage("\(written.name) \(written.path) would be written over \(kept.name)")
+      throw ToolFailure.usage("\(written.name) \(written.path) would overwrite \(kept.name)")
     }
     guard !written.isStore, kept.isStore, let file = written.files.first, let store = kept.files.first,
       file.isWithin(store)
     else { return }
-    throw ToolFailure.usage("\(written.name) \(written.path) would be written into \(kept.name)")
+    throw ToolFailure.usage("\(written.name) \(written.path) lies within \(kept.name)")
   }
 
-  private static func overlap(_ place: Place, _ other: Place) -> Bool {
-    place.files.contains { file in
+  private static func overlap(_ entry: Entry, _ other: Entry) -> Bool {
+    entry.files.contains { file in
       !file.isSpecial && other.files.contains { file.isSame(as: $0) }
     }
+  }
+}
+
+/// The location of a path with symbolic links resolved, whether or not a file exists.
+struct FileLocation {
+  /// The absolute path without symbolic links.
+  let path: String
+  /// Whether the path is neither a file nor a folder, for example a pipe or `/dev/null`: writing destroys nothing, and
+  /// it cannot be replaced.
+  let isSpecial: Bool
+  /// The device and inode; nil if the file does not exist.
+  private let identity: [UInt64]?
+
+  init(_ path: String) {
+    self.path = Self.resolved(path, links: 0)
+    var status = stat()
+    guard stat(self.path, &status) == 0 else {
+      (isSpecial, identity) = (false, nil)
+      return
+    }
+    isSpecial = ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    identity = [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+  }
+
+  /// Whether both are the same file or folder.
+  func isSame(as other: FileLocation) -> Bool {
+    path == other.path || (identity != nil && identity == other.identity)
+  }
+
+  /// Whether this lies within a folder.
+  func isWithin(_ folder: FileLocation) -> Bool { path.hasPrefix(folder.path + "/") }
+
+  private static func resolved(_ path: String, links: Int) -> String {
+    if let real = realpath(path, nil) {
+      defer { free(real) }
+      return String(cString: real)
+    }
+    let url = URL(fileURLWithPath: path).standardizedFileURL
+    let folder = url.deletingLastPathComponent().path
+    guard folder != url.path else { return path }
+    // A link's target may be created later.
+    if links < 32, let target = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) {
+      return resolved(target.hasPrefix("/") ? target : folder + "/" + target, links: links + 1)
+    }
+    let above = resolved(folder, links: links)
+    return (above == "/" ? "" : above) + "/" + url.lastPathComponent
   }
 }

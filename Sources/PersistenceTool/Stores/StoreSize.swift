@@ -1,21 +1,19 @@
 import Foundation
 import PersistenceDriver
 
-/// How much of the disk a store takes.
+/// The disk space of a store.
 enum StoreSize {
-  /// The bytes that the store's files take on the disk; nil where there are no files.
-  ///
-  /// Holes in sparse files do not count.
+  /// The allocated size of the store's files in bytes, without holes in sparse files; nil without files.
   static func bytes(of url: StoreURL) -> Int? {
     url.path.isEmpty ? nil : bytes(atPath: url.path)
   }
 
-  /// A store's own file or folder, and the files that engines put beside it.
+  /// The store's file or folder, and the engines' companion files.
   static func paths(at path: String) -> [String] {
     [path] + ["-wal", "-shm", "-journal", "-lock"].map { path + $0 }
   }
 
-  /// The bytes that the files of the store at a path take; nil where there are none.
+  /// The allocated size of the files of the store at a path; nil without files.
   static func bytes(atPath path: String) -> Int? {
     let sizes = paths(at: path).compactMap(bytes(at:))
     return sizes.isEmpty ? nil : sizes.reduce(0, +)
@@ -32,7 +30,7 @@ enum StoreSize {
     return total
   }
 
-  /// A number of bytes in words.
+  /// A short text of a size.
   static func text(_ bytes: Int) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
     var amount = Double(bytes)

@@ -2,7 +2,7 @@ import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// Opens the stores that a command line names.
+/// Opens the stores of a command line.
 struct ToolStores {
   private let session: ToolSession
   private let isVerbose: Bool
@@ -17,7 +17,7 @@ struct ToolStores {
       ? session.engines : session.engines + [.memory]
   }
 
-  /// Checks a URL without opening anything: its scheme and its options.
+  /// Checks the scheme and the options of a URL without opening the store.
   ///
   /// - Throws: `PersistenceError` with code `invalidURL`.
   @discardableResult
@@ -26,27 +26,26 @@ struct ToolStores {
     if let engine = engines.first(where: { $0.scheme == url.scheme }) {
       _ = try StoreOptions(url, known: engine.options)
     } else {
-      // Opening says which schemes there are.
+      // The error lists the known schemes.
       _ = try StorageEngine.open(text, engines: engines, monitoring: session.monitoring(isVerbose: false))
     }
     return url
   }
 
-  /// Whether a URL names a file or folder, which is there or not.
+  /// Whether a URL names a file or folder, existing or not.
   func hasFiles(_ url: StoreURL) -> Bool {
     !url.path.isEmpty && engines.first { $0.scheme == url.scheme }?.hasFiles ?? true
   }
 
-  /// Opens a store that is only read: one that does not exist is an error, and is not made.
+  /// Opens an existing store for reading.
   ///
   /// - Parameters:
   ///   - text: The URL.
-  ///   - surveying: Whether tables that other programs made are read from end to end first, for kinds that hold all
-  ///     their values, where the engine knows such tables.
-  ///   - views: Views that are looked at as models, where the engine has views.
-  ///   - allowsIncomplete: Whether a store will do that a migration has not finished filling.
+  ///   - surveying: Whether the engine scans tables of other programs to determine kinds that fit all values.
+  ///   - views: The views to treat as models, if the engine supports views.
+  ///   - allowsIncomplete: Whether the store may hold an unfinished migration.
   /// - Returns: The store.
-  /// - Throws: `PersistenceError` where it cannot be opened.
+  /// - Throws: `PersistenceError` if the store does not exist or cannot be opened.
   func openForReading(
     _ text: String, surveying: Bool = false, views: [String] = [], allowsIncomplete: Bool = false
   ) throws -> any StorageContext {
@@ -56,7 +55,7 @@ struct ToolStores {
       try store.requireComplete()
       return store
     } catch {
-      try? store.close()  // The failure in hand says more than a second one could.
+      try? store.close()  // Report the first error.
       throw error
     }
   }
@@ -67,7 +66,7 @@ struct ToolStores {
     if surveying {
       text = Self.adding("survey", "true", to: text, url, engines)
       if !views.isEmpty, url.options["survey"] != "false" {
-        // By bytes: a scalar that follows a mark may combine with it to one character.
+        // By bytes, because a combining scalar may follow a delimiter.
         let list = views.map { view in
           let literal = Substring(view).parts("\\").joined(separator: "\\\\")
           return Substring(literal).parts(",").joined(separator: "\\,")
@@ -77,8 +76,8 @@ struct ToolStores {
       url = try check(text)
     }
     try requireFiles(of: url)
-    // Read only, so that nothing changes; but where the engine must first finish what a killed process left, or has
-    // other needs, as an ordinary store that is not made anew.
+    // Read-only first. If the engine must recover a killed process's store, or refuses for another reason, open the
+    // existing store normally.
     do {
       return try open(Self.adding("readonly", "true", to: text, url, engines))
     } catch let error as PersistenceError
@@ -91,11 +90,11 @@ struct ToolStores {
   private func requireFiles(of url: StoreURL) throws {
     guard !hasFiles(url) || FileManager.default.fileExists(atPath: url.path) else {
       throw PersistenceError(
-        .missingStore, "there is no store at \(url.path); nothing was made", location: "\(url)")
+        .missingStore, "there is no store at \(url.path); nothing was created", location: "\(url)")
     }
   }
 
-  /// The URL with an option, where the engine has it and the user says nothing about it.
+  /// Adds an option to a URL if the engine supports it and the user did not set it.
   private static func adding(
     _ name: String, _ value: String, to text: String, _ url: StoreURL, _ engines: [StorageEngine]
   ) -> String {
@@ -106,7 +105,27 @@ struct ToolStores {
     return text + (text.contains("?") ? "&" : "?") + "\(name)=\(value)"
   }
 
-  /// Opens a store that is written to, making it where there is none, unless it must be there already.
+  /// Opens a store for copying: surveys its tables, and opens named views and virtual tables as models.
+  func openForCopying(_ text: String, models: [String]) throws -> any StorageContext {
+    let store = try openForReading(text, surveying: true)
+    guard !models.isEmpty else { return store }
+    do {
+      let known = Set(try store.catalog().map { StoredName($0.name) })
+      let views = Set(
+        try store.unmappedObjects().filter { [.view, .virtualTable].contains($0.kind) }.map {
+          StoredName($0.name)
+        })
+      let wanted = models.filter { !known.contains(StoredName($0)) && views.contains(StoredName($0)) }
+      guard !wanted.isEmpty else { return store }
+      try store.close()
+      return try openForReading(text, surveying: true, views: wanted)
+    } catch {
+      try? store.close()  // Report the first error.
+      throw error
+    }
+  }
+
+  /// Opens a store for writing, and creates it unless it must exist.
   func openForWriting(_ text: String, mustExist: Bool = false) throws -> any StorageContext {
     let url = try check(text)
     if mustExist { try requireFiles(of: url) }
@@ -122,7 +141,7 @@ struct ToolStores {
     return store
   }
 
-  /// Runs a closure with a store, and closes it afterwards.
+  /// Runs a closure with a store, then closes the store.
   func with<Result>(_ store: any StorageContext, _ body: (any StorageContext) throws -> Result) throws
     -> Result
   {
@@ -130,10 +149,38 @@ struct ToolStores {
     do {
       result = try body(store)
     } catch {
-      try? store.close()  // The failure in hand says more than a second one could.
+      try? store.close()  // Report the first error.
       throw error
     }
     try store.close()
     return result
+  }
+}
+
+extension StorageReader {
+  /// The schema of a model.
+  ///
+  /// - Throws: ``ToolFailure`` that lists the existing models.
+  func schema(of name: String, in location: String) throws -> ModelSchema {
+    if let schema = try schema(named: name) { return schema }
+    let catalog = try catalog()
+    let names = catalog.map { "“\($0.name)”" }.joined(separator: ", ")
+    throw ToolFailure.usage(
+      "\(location) has no model “\(name)”; "
+        + (catalog.isEmpty ? "it has no models" : "its models are \(TerminalText.safe(names))"))
+  }
+}
+
+extension StorageResults {
+  /// Reads all rows page by page; throws between pages if the user interrupted the tool.
+  func forEach(_ session: ToolSession, _ body: (borrowing Row) throws -> Void) throws {
+    let page = 64
+    var offset = 0
+    while true {
+      try session.checkInterrupt()
+      let read = try read(from: offset, limit: page, body)
+      offset += read
+      if read < page { return }
+    }
   }
 }

@@ -3,7 +3,6 @@ import DataAccessTesting
 import PersistenceCore
 import Testing
 
-/// Every way in which three layers can fail, together.
 @Suite("Every failure combination of three layers")
 struct CombinationTests {
   enum State: String, CaseIterable, Sendable {
@@ -18,58 +17,58 @@ struct CombinationTests {
     }
   }
 
-  /// Three layers in a state each: filled by an earlier answer, or not.
-  private func bench(_ states: [State]) async throws -> LayerBench {
-    let bench = try LayerBench(Self.notes) { options in
-      // Only what hangs runs out of time, however slow the machine is.
+  /// Three layers in given states, filled by an earlier answer or not.
+  private func bed(_ states: [State]) async throws -> LayerTestBed {
+    let bed = try LayerTestBed(Self.notes) { options in
+      // Only a hanging call reaches the timeout, even on a slow machine.
       if states[0] != .hanging { options.cache.timeout = nil }
       if states[1] != .hanging { options.local.timeout = nil }
       if states[2] != .hanging { options.remote.timeout = nil }
     }
     for (layer, state) in zip([DataSourceLayer.cache, .local], states) where state == .empty {
-      // A refresh that fails leaves the layer without knowledge.
-      bench.layer(layer).script(.failure(LayerBench.broken), for: .apply)
+      // A failed refresh leaves the layer without coverage.
+      bed.layer(layer).script(.failure(LayerTestBed.broken), for: .apply)
     }
-    _ = try await bench.store.answer(to: everyNote)
+    _ = try await bed.source.answer(to: everyNote)
     for (layer, state) in zip(DataSourceLayer.allCases, states) {
       switch state {
       case .good, .empty: break
-      case .failing: bench.layer(layer).answerOtherwise(.failure(LayerBench.gone))
-      case .hanging: bench.layer(layer).answerOtherwise(.hangs)
+      case .failing: bed.layer(layer).answerOtherwise(.failure(LayerTestBed.gone))
+      case .hanging: bed.layer(layer).answerOtherwise(.hangs)
       }
     }
-    bench.clock.advance(by: .seconds(100))
-    return bench
+    bed.clock.advance(by: .seconds(100))
+    return bed
   }
 
-  /// Lets time pass until a task has ended.
+  /// Advances the clock until a task ends.
   private func passing<Value: Sendable>(
-    _ bench: LayerBench, _ body: @escaping @Sendable () async throws -> Value
+    _ bed: LayerTestBed, _ body: @escaping @Sendable () async throws -> Value
   ) async -> Result<Value, any Error> {
     let time = Task {
       while !Task.isCancelled {
-        await bench.clock.sleepers(1)
-        bench.clock.advance(by: .seconds(1))
+        await bed.clock.sleepers(1)
+        bed.clock.advance(by: .seconds(1))
         await Task.yield()
       }
     }
     let task = Task { try await body() }
     let result = await task.result
     time.cancel()
-    // Wakes the task that waits for sleepers, so that it sees that it is over.
-    let wake = Task { try await bench.clock.sleep(for: .seconds(1 << 20)) }
+    // Wakes the task that waits for sleepers, so that it can end.
+    let wake = Task { try await bed.clock.sleep(for: .seconds(1 << 20)) }
     await time.value
     wake.cancel()
     return result
   }
 
-  @Test("reads, by every strategy", arguments: combinations, RetrievalStrategy.allCases)
+  @Test("reads, with every strategy", arguments: combinations, RetrievalStrategy.allCases)
   func reads(states: [State], strategy: RetrievalStrategy) async throws {
-    let bench = try await bench(states)
-    let result = await passing(bench) { try await bench.store.answer(to: everyNote, strategy: strategy) }
+    let bed = try await bed(states)
+    let result = await passing(bed) { try await bed.source.answer(to: everyNote, strategy: strategy) }
     let good = zip(DataSourceLayer.allCases, states).filter { $1 == .good }.map(\.0)
     if good.isEmpty {
-      // No layer holds anything of it either: the empty ones were never filled.
+      // No layer holds a part of the answer, since the failed ones were never filled.
       let error = #expect(throws: PersistenceError.self) { try result.get() }
       #expect(error?.code == (states[2] == .hanging ? .timedOut : .unreachable))
       #expect(error?.message.contains("no layer could answer") == true)
@@ -88,13 +87,13 @@ struct CombinationTests {
     }
   }
 
-  @Test("several answers: only better ones, and the remote store's error at the end", arguments: combinations)
+  @Test("several answers improve, and end with the remote layer's error", arguments: combinations)
   func several(states: [State]) async throws {
-    let bench = try await bench(states)
-    let result = await passing(bench) { () -> ([DataSourceLayer], PersistenceError?) in
+    let bed = try await bed(states)
+    let result = await passing(bed) { () -> ([DataSourceLayer], PersistenceError?) in
       var sources: [DataSourceLayer] = []
       do {
-        for try await answer in bench.store.answers(to: everyNote) {
+        for try await answer in bed.source.answers(to: everyNote) {
           #expect(answer.value == Self.notes && answer.isComplete)
           sources.append(answer.source)
         }
@@ -104,7 +103,7 @@ struct CombinationTests {
       }
     }
     let (sources, error) = try result.get()
-    // All layers hold the same, so that one answer comes.
+    // All layers hold the same objects, so there is one answer.
     #expect(sources.count == (states.contains(.good) ? 1 : 0))
     switch states[2] {
     case .good: #expect(error == nil)
@@ -113,42 +112,42 @@ struct CombinationTests {
     }
   }
 
-  @Test("writes: done above or not at all, and what failed below is not relied upon", arguments: combinations)
+  @Test("writes reach the top layer or none, and failed replicas become stale", arguments: combinations)
   func writes(states: [State]) async throws {
-    let bench = try await bench(states)
+    let bed = try await bed(states)
     let changed = Note(1, "changed")
-    let result = await passing(bench) { try await bench.store.save(changed) }
-    for layer in DataSourceLayer.allCases { bench.layer(layer).answerOtherwise(.genuine) }
+    let result = await passing(bed) { try await bed.source.save(changed) }
+    for layer in DataSourceLayer.allCases { bed.layer(layer).answerOtherwise(.genuine) }
     let failed = zip([DataSourceLayer.cache, .local], states).filter { [.failing, .hanging].contains($1) }
       .map(\.0)
     if states[2] != .good {
       let error = #expect(throws: PersistenceError.self) { try result.get() }
       #expect(error?.code == (states[2] == .hanging ? .timedOut : .unreachable))
-      for layer in DataSourceLayer.allCases { #expect(try await bench.layer(layer).find(1) != changed) }
-      // Whether it was done is not known, so that nothing below is relied upon.
-      bench.remote.answerOtherwise(.failure(LayerBench.gone))
-      await #expect(throws: PersistenceError.self) { try await bench.store.find(1) }
-      #expect((try? await bench.store.answer(to: everyNote))?.isComplete != true)
+      for layer in DataSourceLayer.allCases { #expect(try await bed.layer(layer).find(1) != changed) }
+      // The outcome is unknown, so all replicas are stale.
+      bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+      await #expect(throws: PersistenceError.self) { try await bed.source.find(1) }
+      #expect((try? await bed.source.answer(to: everyNote))?.isComplete != true)
     } else if failed.isEmpty {
       #expect(try result.get() == changed)
-      bench.remote.answerOtherwise(.failure(LayerBench.gone))
-      #expect(try await bench.store.find(1) == changed)
+      bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+      #expect(try await bed.source.find(1) == changed)
     } else {
       let error = #expect(throws: PersistenceError.self) { try result.get() }
       #expect(error?.code == .incompleteWrite)
       for layer in failed { #expect(error?.message.contains(layer.rawValue) == true) }
-      #expect(try await bench.remote.find(1) == changed)
-      bench.remote.answerOtherwise(.failure(LayerBench.gone))
-      for layer in failed { #expect(try await bench.layer(layer).find(1) != changed) }
-      let found = try? await bench.store.find(1)
+      #expect(try await bed.remote.find(1) == changed)
+      bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+      for layer in failed { #expect(try await bed.layer(layer).find(1) != changed) }
+      let found = try? await bed.source.find(1)
       #expect(failed.count == 2 ? found == nil : found == changed)
     }
-    // An answer of the remote store makes all of them good again.
-    bench.remote.answerOtherwise(.genuine)
-    let truth = try await bench.store.execute(everyNote)
-    bench.remote.answerOtherwise(.failure(LayerBench.gone))
-    #expect(try await bench.store.execute(everyNote) == truth)
-    #expect(try await bench.local.execute(everyNote) == truth)
-    #expect(try await bench.cache.execute(everyNote) == truth)
+    // An answer of the remote layer makes all of them current again.
+    bed.remote.answerOtherwise(.genuine)
+    let truth = try await bed.source.execute(everyNote)
+    bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+    #expect(try await bed.source.execute(everyNote) == truth)
+    #expect(try await bed.local.execute(everyNote) == truth)
+    #expect(try await bed.cache.execute(everyNote) == truth)
   }
 }

@@ -4,23 +4,22 @@ import PersistenceCore
 import Testing
 import PersistenceDriverSupport
 
-/// Answers that arrive after something younger is known.
 @Suite("Late answers")
 struct LateAnswerTests {
-  typealias Below = CoverageTests.Below
+  typealias ReplicaKind = CoverageTests.ReplicaKind
 
   private let notes = (0..<20).map { Note($0, "n\($0 % 4)", rank: $0 / 5) }
 
-  /// A remote store whose answers can be late, and a store over it and one layer.
-  private struct Bench {
+  /// A remote data source with late answers, and a layered data source over it and one replica.
+  private struct TestBed {
     let clock = TestClock()
     let remote: ScriptedDataSource<Note>
     let late: LateAnswers
     let layer: any DataSource<Note>
-    let store: LayeredDataSource<Note>
+    let source: LayeredDataSource<Note>
 
     init(
-      _ notes: [Note], _ below: Below, assign: @escaping @Sendable (Note) -> Note = { $0 }
+      _ notes: [Note], _ below: ReplicaKind, assign: @escaping @Sendable (Note) -> Note = { $0 }
     ) throws {
       let clock = clock
       remote = try ScriptedDataSource(notes, clock: clock)
@@ -31,138 +30,140 @@ struct LateAnswerTests {
         case .repository: try RepositoryDataSource<Note>.inMemory()
         case .other: try ScriptedDataSource<Note>()
         }
-      store = try LayeredDataSource(local: layer, remote: late, options: Self.options(clock))
+      source = try LayeredDataSource(local: layer, remote: late, options: Self.options(clock))
     }
 
     static func options(_ clock: TestClock) -> LayerOptions<Note> {
-      var options = LayerBench.options(clock)
+      var options = LayerTestBed.options(clock)
       (options.remote.timeout, options.local.timeout, options.cache.timeout) = (nil, nil, nil)
       return options
     }
 
-    func goOffline() { remote.answerOtherwise(.failure(LayerBench.gone)) }
+    func goOffline() { remote.answerOtherwise(.failure(LayerTestBed.gone)) }
   }
 
-  @Test("an answer that was asked for earlier does not undo one to a later query", arguments: Below.allCases)
-  func queries(below: Below) async throws {
-    let bench = try Bench(notes, below)
-    let rank7 = bench.store.filter(where: \.rank == 7)
-    bench.late.delay(.seconds(1))
-    let slow = Task { try await bench.store.execute(everyNote) }
-    await bench.clock.sleepers(1)
-    try await bench.remote.insert(Note(50, "later", rank: 7))
-    try await bench.remote.delete(Note(1))
+  @Test("a late answer does not overwrite that of a newer query", arguments: ReplicaKind.allCases)
+  func queries(below: ReplicaKind) async throws {
+    let bed = try TestBed(notes, below)
+    let rank7 = bed.source.filter(where: \.rank == 7)
+    bed.late.delay(.seconds(1))
+    let slow = Task { try await bed.source.execute(everyNote) }
+    await bed.clock.sleepers(1)
+    try await bed.remote.insert(Note(50, "later", rank: 7))
+    try await bed.remote.delete(Note(1))
     #expect(try await rank7.result().map(\.id) == [50])
-    #expect(try await bench.store.find(1) == nil)
-    bench.clock.advance(by: .seconds(1))
+    #expect(try await bed.source.find(1) == nil)
+    bed.clock.advance(by: .seconds(1))
     #expect(try await slow.value.count == 20)
-    bench.goOffline()
+    bed.goOffline()
     #expect(try await rank7.result().map(\.id) == [50])
-    #expect(try await bench.store.find(1) == nil)
+    #expect(try await bed.source.find(1) == nil)
   }
 
-  @Test("nor one to a later look-up, whose key it leaves alone", arguments: Below.allCases)
-  func keys(below: Below) async throws {
-    let bench = try Bench(notes, below)
-    bench.late.delay(.seconds(1))
-    let slow = Task { try await bench.store.execute(everyNote) }
-    await bench.clock.sleepers(1)
-    try await bench.remote.save(Note(1, "newer"))
-    try await bench.remote.delete(Note(2))
-    try await bench.remote.insert(Note(50))
-    for id in [1, 2, 50] { _ = try await bench.store.find(id) }
-    bench.clock.advance(by: .seconds(1))
+  @Test("a late answer does not overwrite that of a newer look-up", arguments: ReplicaKind.allCases)
+  func keys(below: ReplicaKind) async throws {
+    let bed = try TestBed(notes, below)
+    bed.late.delay(.seconds(1))
+    let slow = Task { try await bed.source.execute(everyNote) }
+    await bed.clock.sleepers(1)
+    try await bed.remote.save(Note(1, "newer"))
+    try await bed.remote.delete(Note(2))
+    try await bed.remote.insert(Note(50))
+    for id in [1, 2, 50] { _ = try await bed.source.find(id) }
+    bed.clock.advance(by: .seconds(1))
     _ = try await slow.value
-    bench.goOffline()
-    let held = try await bench.store.execute(everyNote)
+    bed.goOffline()
+    let held = try await bed.source.execute(everyNote)
     #expect(held.map(\.id) == [0, 1] + Array(3..<20) + [50] && held[1].text == "newer")
-    // Of one key, too.
-    bench.remote.answerOtherwise(.genuine)
-    bench.late.delay(.seconds(1))
-    let old = Task { try await bench.store.find(3) }
-    await bench.clock.sleepers(1)
-    try await bench.remote.save(Note(3, "newer"))
-    _ = try await bench.store.find(3)
-    bench.clock.advance(by: .seconds(1))
+    // The same for one key.
+    bed.remote.answerOtherwise(.genuine)
+    bed.late.delay(.seconds(1))
+    let old = Task { try await bed.source.find(3) }
+    await bed.clock.sleepers(1)
+    try await bed.remote.save(Note(3, "newer"))
+    _ = try await bed.source.find(3)
+    bed.clock.advance(by: .seconds(1))
     #expect(try await old.value == notes[3])
-    bench.goOffline()
-    #expect(try await bench.store.find(3)?.text == "newer")
+    bed.goOffline()
+    #expect(try await bed.source.find(3)?.text == "newer")
   }
 
   @Test(
-    "look-ups of several keys are all written down, in whatever order they arrive", arguments: Below.allCases)
-  func manyKeys(below: Below) async throws {
-    let bench = try Bench(notes, below)
+    "look-ups of several keys are all recorded, in any order of arrival", arguments: ReplicaKind.allCases)
+  func manyKeys(below: ReplicaKind) async throws {
+    let bed = try TestBed(notes, below)
     var tasks: [Task<Note?, any Error>] = []
     for (number, seconds) in [3, 1, 2].enumerated() {
-      bench.late.delay(.seconds(seconds))
-      tasks.append(Task { try await bench.store.find(number) })
-      await bench.clock.sleepers(number + 1)
+      bed.late.delay(.seconds(seconds))
+      tasks.append(Task { try await bed.source.find(number) })
+      await bed.clock.sleepers(number + 1)
     }
-    for _ in 0..<3 { bench.clock.advance(by: .seconds(1)) }
+    for _ in 0..<3 { bed.clock.advance(by: .seconds(1)) }
     for task in tasks { _ = try await task.value }
-    bench.goOffline()
-    for number in 0..<3 { #expect(try await bench.store.find(number) == notes[number]) }
+    bed.goOffline()
+    for number in 0..<3 { #expect(try await bed.source.find(number) == notes[number]) }
   }
 
-  @Test("what the cache takes over from the local store does not undo a younger answer")
+  @Test("an answer of the local layer does not overwrite a newer one in the cache")
   func cacheFill() async throws {
     let clock = TestClock()
     let remote = try ScriptedDataSource(notes + [Note(50, "x", rank: 7)], clock: clock)
     let local = LateAnswers(try RepositoryDataSource<Note>.inMemory(), clock)
     let cache = CacheDataSource<Note>(now: { clock.date })
-    let store = try LayeredDataSource(
-      cache: cache, local: local, remote: remote, options: Bench.options(clock))
-    let rank7 = store.filter(where: \.rank == 7)
-    _ = try await store.execute(everyNote)
+    let source = try LayeredDataSource(
+      cache: cache, local: local, remote: remote, options: TestBed.options(clock))
+    let rank7 = source.filter(where: \.rank == 7)
+    _ = try await source.execute(everyNote)
     cache.removeAll()
-    remote.script(.failure(LayerBench.gone), for: .execute)
+    remote.script(.failure(LayerTestBed.gone), for: .execute)
     local.delay(.seconds(1))
-    let slow = Task { try await store.answer(to: everyNote) }
+    let slow = Task { try await source.answer(to: everyNote) }
     await clock.sleepers(1)
     try await remote.delete(Note(50))
     #expect(try await rank7.result().isEmpty)
     clock.advance(by: .seconds(1))
     #expect(try await slow.value.source == .local)
-    remote.answerOtherwise(.failure(LayerBench.gone))
-    #expect(try await store.answer(to: rank7.options, strategy: .fastestAvailable).value.isEmpty)
+    remote.answerOtherwise(.failure(LayerTestBed.gone))
+    #expect(try await source.answer(to: rank7.options, strategy: .fastestAvailable).value.isEmpty)
   }
 
   @Test(
-    "what is missing from one part may be of another now, which is whole no more", arguments: Below.allCases)
-  func moved(below: Below) async throws {
-    let bench = try Bench(notes, below)
-    _ = try await bench.store.execute(everyNote)
-    let (rank1, rank2) = (bench.store.filter(where: \.rank == 1), bench.store.filter(where: \.rank == 2))
+    "an object absent from one region may have moved to another, which is then incomplete",
+    arguments: ReplicaKind.allCases)
+  func moved(below: ReplicaKind) async throws {
+    let bed = try TestBed(notes, below)
+    _ = try await bed.source.execute(everyNote)
+    let (rank1, rank2) = (bed.source.filter(where: \.rank == 1), bed.source.filter(where: \.rank == 2))
     _ = try await rank2.result()
-    _ = try await bench.store.find(7)
-    try await bench.remote.save(Note(7, "moved", rank: 9))
+    _ = try await bed.source.find(7)
+    try await bed.remote.save(Note(7, "moved", rank: 9))
     #expect(try await rank1.result().map(\.id) == [5, 6, 8, 9])
-    bench.goOffline()
+    bed.goOffline()
     #expect(try await rank1.result().map(\.id) == [5, 6, 8, 9])
     #expect(try await rank2.count() == 5)
-    await #expect(throws: PersistenceError.self) { try await bench.store.find(7) }
-    await #expect(throws: PersistenceError.self) { try await bench.store.execute(everyNote) }
-    await #expect(throws: PersistenceError.self) { try await bench.store.filter(where: \.rank == 9).result() }
+    await #expect(throws: PersistenceError.self) { try await bed.source.find(7) }
+    await #expect(throws: PersistenceError.self) { try await bed.source.execute(everyNote) }
+    await #expect(throws: PersistenceError.self) { try await bed.source.filter(where: \.rank == 9).result() }
   }
 
-  @Test("an object that the remote store gave another key is not undone either", arguments: Below.allCases)
-  func assignedKey(below: Below) async throws {
-    let bench = try Bench(notes, below) { Note($0.id + 100, $0.text) }
-    _ = try await bench.store.execute(everyNote)
-    bench.late.delay(.seconds(1))
-    let slow = Task { try await bench.store.execute(everyNote) }
-    await bench.clock.sleepers(1)
-    #expect(try await bench.store.insert(Note(50)).id == 150)
-    bench.clock.advance(by: .seconds(1))
+  @Test(
+    "a late answer does not overwrite an object with a key from the server", arguments: ReplicaKind.allCases)
+  func assignedKey(below: ReplicaKind) async throws {
+    let bed = try TestBed(notes, below) { Note($0.id + 100, $0.text) }
+    _ = try await bed.source.execute(everyNote)
+    bed.late.delay(.seconds(1))
+    let slow = Task { try await bed.source.execute(everyNote) }
+    await bed.clock.sleepers(1)
+    #expect(try await bed.source.insert(Note(50)).id == 150)
+    bed.clock.advance(by: .seconds(1))
     _ = try await slow.value
-    bench.goOffline()
-    #expect(try await bench.store.find(150) == Note(150))
-    // Nothing is in doubt about the key that was sent.
-    #expect(try await bench.store.find(50) == nil)
+    bed.goOffline()
+    #expect(try await bed.source.find(150) == Note(150))
+    // The key that was sent is not stale.
+    #expect(try await bed.source.find(50) == nil)
   }
 
-  // MARK: Two stores on one repository, as two processes are
+  // MARK: Two layered data sources on one repository, like two processes
 
   private func pair() throws -> (
     first: LayeredDataSource<Note>, second: LayeredDataSource<Note>, late: LateAnswers,
@@ -173,7 +174,7 @@ struct LateAnswerTests {
     let remote = try ScriptedDataSource(notes, clock: clock)
     let repository = Repository(MemoryContext())
     let late = LateAnswers(remote, clock)
-    let options = Bench.options(clock)
+    let options = TestBed.options(clock)
     return (
       try LayeredDataSource(local: repository.dataSource(of: Note.self), remote: remote, options: options),
       try LayeredDataSource(local: repository.dataSource(of: Note.self), remote: late, options: options),
@@ -181,7 +182,7 @@ struct LateAnswerTests {
     )
   }
 
-  @Test("another store's older answer neither replaces what this one learnt, nor ends its doubts")
+  @Test("an older answer of another layered data source neither overwrites a newer one nor clears stale keys")
   func otherStore() async throws {
     let (first, second, late, remote, _, clock) = try pair()
     _ = try await first.execute(everyNote)
@@ -192,21 +193,21 @@ struct LateAnswerTests {
     _ = try await first.find(1)
     clock.advance(by: .seconds(1))
     _ = try await slow.value
-    remote.script(.failure(LayerBench.gone), for: .find)
+    remote.script(.failure(LayerTestBed.gone), for: .find)
     #expect(try await first.find(1)?.text == "newer")
 
     slow = Task { try await second.execute(everyNote) }
     await clock.sleepers(1)
-    remote.script(.lost(LayerBench.gone), for: .save)
+    remote.script(.lost(LayerTestBed.gone), for: .save)
     await #expect(throws: PersistenceError.self) { try await first.save(Note(1, "unknown")) }
     clock.advance(by: .seconds(2))
     _ = try await slow.value
-    remote.answerOtherwise(.failure(LayerBench.gone))
+    remote.answerOtherwise(.failure(LayerTestBed.gone))
     await #expect(throws: PersistenceError.self) { try await first.find(1) }
     await #expect(throws: PersistenceError.self) { try await second.execute(everyNote) }
   }
 
-  @Test("another store's answer does not take back what this one announced, nor do its writes")
+  @Test("answers and writes of another layered data source keep the pending writes of this one")
   func announced() async throws {
     let (first, second, _, remote, repository, clock) = try pair()
     _ = try await first.execute(everyNote)
@@ -217,10 +218,10 @@ struct LateAnswerTests {
     _ = try await second.execute(everyNote)
     remote.script(.failure(PersistenceError(.uniqueViolation, "no")), for: .save)
     await #expect(throws: PersistenceError.self) { try await second.save(Note(1, "refused")) }
-    // As after a restart: the write was announced, and nobody knows what became of it.
-    remote.answerOtherwise(.failure(LayerBench.gone))
+    // Like a restart: the write was announced, and its outcome is unknown.
+    remote.answerOtherwise(.failure(LayerTestBed.gone))
     let third = try LayeredDataSource<Note>(
-      local: repository.dataSource(of: Note.self), remote: remote, options: Bench.options(clock))
+      local: repository.dataSource(of: Note.self), remote: remote, options: TestBed.options(clock))
     await #expect(throws: PersistenceError.self) { try await third.find(1) }
     await #expect(throws: PersistenceError.self) { try await third.execute(everyNote) }
     #expect(try await third.find(2) == notes[2])
@@ -228,7 +229,7 @@ struct LateAnswerTests {
     _ = await killed.result
   }
 
-  @Test("parts that are loaded side by side at the start are all written down, whoever wrote last")
+  @Test("regions that load concurrently at the start are all recorded, for any last writer")
   func sideBySide() async throws {
     let (first, second, late, remote, _, clock) = try pair()
     _ = try await first.find(1)
@@ -238,7 +239,7 @@ struct LateAnswerTests {
     _ = try await second.find(3)
     clock.advance(by: .seconds(1))
     _ = try await slow.value
-    remote.answerOtherwise(.failure(LayerBench.gone))
+    remote.answerOtherwise(.failure(LayerTestBed.gone))
     for id in 1...3 { #expect(try await second.find(id) == notes[id]) }
   }
 }

@@ -7,16 +7,16 @@ import PersistenceCore
 import Testing
 import PersistenceDriverSupport
 
-@Suite("Layers keep the rules of stores")
+@Suite("Layers pass the data source checks")
 struct LayeredSuiteTests {
   @Test(
-    "in every combination of layers, by every strategy", arguments: LayeredProvider.combinations,
+    "in every combination of layers, with every strategy", arguments: LayeredProvider.combinations,
     DataSourceCheck.all)
   func combinations(provider: LayeredProvider, check: DataSourceCheck) async throws {
     try await check.run(on: provider)
   }
 
-  @Test("over the local stores, written first", arguments: ContextUnderTest.ours, DataSourceCheck.all)
+  @Test("over local stores that are written first", arguments: ContextUnderTest.ours, DataSourceCheck.all)
   func localFirst(context: ContextUnderTest, check: DataSourceCheck) async throws {
     try await check.run(
       on: LayeredProvider(
@@ -24,10 +24,10 @@ struct LayeredSuiteTests {
       ) { try context.makeStore().open() })
   }
 
-  @Test("a cache by itself is a store too", arguments: DataSourceCheck.all)
+  @Test("a cache on its own passes too", arguments: DataSourceCheck.all)
   func cache(check: DataSourceCheck) async throws { try await check.run(on: CacheProvider()) }
 
-  @Test("no layer at all is no store, and an outbox needs a repository")
+  @Test("there must be a layer, and an outbox needs a repository")
   func refusals() throws {
     #expect(throws: PersistenceError.self) { try LayeredDataSource<Note>() }
     var options = LayerOptions<Note>()
@@ -45,7 +45,7 @@ struct LayeredProvider: DataSourceUnderTest, CustomStringConvertible {
   var layers: Set<DataSourceLayer>
   var strategy: RetrievalStrategy
   var writes = WritePolicy.remoteFirst
-  /// Whether the layers are stores of any kind, not those that a layered store knows something of.
+  /// Whether the layers are of types that a layered data source does not know.
   var isOpaque = false
   var open: @Sendable () throws -> Repository = { Repository(MemoryContext()) }
 
@@ -66,36 +66,36 @@ struct LayeredProvider: DataSourceUnderTest, CustomStringConvertible {
         strategy: .fastestAvailable, writes: .localFirst))
     providers.append(
       LayeredProvider(
-        name: "all of other kinds", layers: [.cache, .local, .remote], strategy: .fastestAvailable,
+        name: "all of unknown types", layers: [.cache, .local, .remote], strategy: .fastestAvailable,
         isOpaque: true))
     return providers
   }()
 
-  func withStore<Object: PersistentRecord>(
+  func withDataSource<Object: PersistentRecord>(
     of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
   ) async throws {
     let repository = try open()
     var options = LayerOptions<Object>()
     options.strategy = strategy
     options.writes = writes
-    // A read waits until what many tasks have written is sent; a slow machine has time for that, and a read that never
-    // ends is found.
+    // A read waits until the writes of many tasks are sent. The limit suffices for a slow machine, and catches
+    // a hang.
     options.remote.timeout = .seconds(300)
     let cache: any DataSource<Object> =
       isOpaque ? try RepositoryDataSource<Object>.inMemory() : CacheDataSource<Object>()
     let local: any DataSource<Object> =
       isOpaque ? try ScriptedDataSource<Object>() : repository.dataSource(of: type)
-    let store = try LayeredDataSource(
+    let source = try LayeredDataSource(
       cache: layers.contains(.cache) ? cache : nil, local: layers.contains(.local) ? local : nil,
       remote: layers.contains(.remote) ? try RepositoryDataSource<Object>.inMemory() : nil, options: options)
-    try await body(store)
-    try? await store.outbox?.send()
+    try await body(source)
+    try? await source.outbox?.send()
     try repository.close()
   }
 }
 
 private struct CacheProvider: DataSourceUnderTest {
-  func withStore<Object: PersistentRecord>(
+  func withDataSource<Object: PersistentRecord>(
     of type: Object.Type, _ body: @Sendable (any DataSource<Object>) async throws -> Void
   ) async throws {
     try await body(CacheDataSource<Object>())

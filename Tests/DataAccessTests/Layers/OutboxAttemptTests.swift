@@ -4,26 +4,26 @@ import PersistenceCore
 import PersistenceDriver
 import Testing
 
-@Suite("Attempts of the outbox")
+@Suite("Outbox attempts")
 struct OutboxAttemptTests {
-  @Test("reads do not use up the attempts of what waits")
+  @Test("reads do not count as attempts of waiting entries")
   func reads() async throws {
-    let bench = try OutboxTests.Bench()
-    bench.remote.answerOtherwise(.failure(PersistenceError(.engineFailure, "no idea")))
-    try await bench.store.save(Note(1))
-    await bench.clock.sleepers(1)
-    for _ in 0..<20 { _ = try await bench.store.find(1) }
-    #expect(try await bench.outbox.setAside().isEmpty)
-    #expect(try await bench.outbox.waiting().map(\.attempts) == [1])
-    for _ in 0..<2 { try? await bench.outbox.send() }
-    #expect(try await bench.outbox.setAside().count == 1)
+    let bed = try OutboxTests.TestBed()
+    bed.remote.answerOtherwise(.failure(PersistenceError(.engineFailure, "no idea")))
+    try await bed.source.save(Note(1))
+    await bed.clock.sleepers(1)
+    for _ in 0..<20 { _ = try await bed.source.find(1) }
+    #expect(try await bed.outbox.setAside().isEmpty)
+    #expect(try await bed.outbox.waiting().map(\.attempts) == [1])
+    for _ in 0..<2 { try? await bed.outbox.send() }
+    #expect(try await bed.outbox.setAside().count == 1)
   }
 
   @Test(
-    "a conflict that nothing in the entry can have is tried so often, and then set aside, by every policy",
+    "an unexplained conflict is retried up to the limit and then set aside, with every policy",
     .timeLimit(.minutes(1)), arguments: ["aside", "remote", "local", "merge"])
   func impossible(policy: String) async throws {
-    let bench = try OutboxTests.Bench { options in
+    let bed = try OutboxTests.TestBed { options in
       options.conflicts =
         switch policy {
         case "remote": .remoteWins
@@ -32,80 +32,80 @@ struct OutboxAttemptTests {
         default: .setAside
         }
     }
-    bench.remote.answerOtherwise(.failure(PersistenceError(.notFound, "of a proxy")))
-    try await bench.store.save(Note(1))
-    for _ in 0..<3 { try? await bench.outbox.send() }
-    #expect(try await bench.outbox.setAside().map(\.error?.code) == [.notFound])
-    #expect(bench.remote.calls.count { $0.operation == .apply } == 3)
-    try await bench.outbox.discard(try #require(try await bench.outbox.setAside().first))
+    bed.remote.answerOtherwise(.failure(PersistenceError(.notFound, "of a proxy")))
+    try await bed.source.save(Note(1))
+    for _ in 0..<3 { try? await bed.outbox.send() }
+    #expect(try await bed.outbox.setAside().map(\.error?.code) == [.notFound])
+    #expect(bed.remote.calls.count { $0.operation == .apply } == 3)
+    try await bed.outbox.discard(try #require(try await bed.outbox.setAside().first))
 
     guard policy == "merge" else { return }
-    // One that could conflict, and does not.
-    bench.remote.answerOtherwise(.genuine)
-    for _ in 0..<9 { bench.remote.script(.failure(PersistenceError(.duplicateKey, "is it?")), for: .apply) }
-    try await bench.store.insert(Note(2))
-    for _ in 0..<3 { try? await bench.outbox.send() }
-    #expect(try await bench.outbox.setAside().map(\.error?.code) == [.duplicateKey])
+    // This entry could conflict, but does not.
+    bed.remote.answerOtherwise(.genuine)
+    for _ in 0..<9 { bed.remote.script(.failure(PersistenceError(.duplicateKey, "is it?")), for: .apply) }
+    try await bed.source.insert(Note(2))
+    for _ in 0..<3 { try? await bed.outbox.send() }
+    #expect(try await bed.outbox.setAside().map(\.error?.code) == [.duplicateKey])
   }
 
-  @Test("what is resent is in the cache at once, and in doubt no more")
+  @Test("a resent entry is in the cache at once and no longer stale")
   func resent() async throws {
-    let bench = try OutboxTests.Bench([Note(1, "theirs")])
-    bench.remote.script(.failure(PersistenceError(.uniqueViolation, "taken")), for: .apply)
-    try await bench.store.save(Note(1, "mine"))
-    try await bench.outbox.send()
-    #expect(try await bench.store.find(1)?.text == "theirs")
-    #expect(try await bench.cache.find(1)?.text == "theirs")
-    bench.remote.answerOtherwise(.failure(LayerBench.gone))
-    let entry = try #require(try await bench.outbox.setAside().first)
-    try await bench.outbox.resend(entry, as: [.save(Note(1, "again"))])
-    #expect(try await bench.store.answer(for: 1, strategy: .fastestAvailable).value?.text == "again")
-    #expect(try await bench.store.answer(for: 1).value?.text == "again")
+    let bed = try OutboxTests.TestBed([Note(1, "theirs")])
+    bed.remote.script(.failure(PersistenceError(.uniqueViolation, "taken")), for: .apply)
+    try await bed.source.save(Note(1, "mine"))
+    try await bed.outbox.send()
+    #expect(try await bed.source.find(1)?.text == "theirs")
+    #expect(try await bed.cache.find(1)?.text == "theirs")
+    bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+    let entry = try #require(try await bed.outbox.setAside().first)
+    try await bed.outbox.resend(entry, as: [.save(Note(1, "again"))])
+    #expect(try await bed.source.answer(for: 1, strategy: .fastestAvailable).value?.text == "again")
+    #expect(try await bed.source.answer(for: 1).value?.text == "again")
   }
 
-  @Test("an older answer does not undo what is resent while it is under way")
+  @Test("an older answer does not overwrite a resent entry in flight")
   func resentDuringRead() async throws {
-    let bench = try OutboxTests.Bench()
-    bench.remote.script(.failure(PersistenceError(.uniqueViolation, "taken")), for: .apply)
-    try await bench.store.save(Note(1, "mine"))
-    try await bench.outbox.send()
-    let entry = try #require(try await bench.outbox.setAside().first)
-    bench.remote.script(.genuine.after(.seconds(1)), for: .find)
-    let read = Task { try await bench.store.find(1) }
-    await bench.clock.sleepers(1)
-    bench.remote.script(.failure(LayerBench.gone), for: .apply)
-    try await bench.outbox.resend(entry)
-    bench.clock.advance(by: .seconds(1))
+    let bed = try OutboxTests.TestBed()
+    bed.remote.script(.failure(PersistenceError(.uniqueViolation, "taken")), for: .apply)
+    try await bed.source.save(Note(1, "mine"))
+    try await bed.outbox.send()
+    let entry = try #require(try await bed.outbox.setAside().first)
+    bed.remote.script(.genuine.after(.seconds(1)), for: .find)
+    let read = Task { try await bed.source.find(1) }
+    await bed.clock.sleepers(1)
+    bed.remote.script(.failure(LayerTestBed.gone), for: .apply)
+    try await bed.outbox.resend(entry)
+    bed.clock.advance(by: .seconds(1))
     _ = try await read.value
-    #expect(try bench.repository.find(Note.self, id: 1)?.text == "mine")
-    #expect(try await bench.cache.find(1)?.text == "mine")
+    #expect(try bed.repository.find(Note.self, id: 1)?.text == "mine")
+    #expect(try await bed.cache.find(1)?.text == "mine")
   }
 
-  @Test("who asks for sending is not answered with what an attempt met that had begun before")
+  @Test("an explicit send ignores the outcome of an attempt that started before it")
   func askedDuringAttempt() async throws {
-    let bench = try OutboxTests.Bench()
-    bench.remote.script(.failure(LayerBench.gone).after(.seconds(1)), for: .apply)
-    try await bench.store.save(Note(1))
-    await bench.clock.sleepers(1)
-    let sent = Task { try await bench.outbox.send() }
+    let bed = try OutboxTests.TestBed()
+    bed.remote.script(.failure(LayerTestBed.gone).after(.seconds(1)), for: .apply)
+    try await bed.source.save(Note(1))
+    await bed.clock.sleepers(1)
+    let sent = Task { try await bed.outbox.send() }
     for _ in 0..<1000 { await Task.yield() }
-    bench.clock.advance(by: .seconds(1))
+    bed.clock.advance(by: .seconds(1))
     try await sent.value
-    #expect(try await bench.outbox.count() == 0)
-    #expect(try await bench.remote.execute(everyNote) == [Note(1)])
+    #expect(try await bed.outbox.count() == 0)
+    #expect(try await bed.remote.execute(everyNote) == [Note(1)])
   }
 
-  @Test("a sender that was stopped does not begin again")
+  @Test("a stopped sender does not start again")
   func stopped() async throws {
-    let bench = try OutboxTests.Bench()
-    bench.remote.answerOtherwise(.failure(LayerBench.gone))
-    await bench.outbox.sender.stop()
-    try await bench.store.save(Note(1))
-    for _ in 0..<100 { #expect(try await bench.outbox.count() == 1) }
-    #expect(bench.remote.calls.isEmpty)
+    let bed = try OutboxTests.TestBed()
+    bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+    await bed.outbox.sender.stop()
+    try await bed.source.save(Note(1))
+    for _ in 0..<100 { #expect(try await bed.outbox.count() == 1) }
+    #expect(bed.remote.calls.isEmpty)
   }
 
-  @Test("keys that were written are forgotten, however readings overlap")
+  @Test("the write log forgets keys, even with overlapping reads")
   func writeLog() {
     let log = WriteLog()
     var reading = log.beginReading(isOfTop: true)

@@ -3,16 +3,13 @@ import DataAccessTesting
 import Foundation
 import Observation
 import PersistenceCore
-import Synchronization
-import Testing
 import PersistenceDriverSupport
+import Synchronization
+import TestSupport
+import Testing
 
 @Suite("Loading states", .timeLimit(.minutes(1)))
 struct LoadingTests {
-  private func until(_ isReached: () -> Bool) async {
-    while !isReached(), !Task.isCancelled { await Task.yield() }
-  }
-
   @Test("a state keeps the last value while loading and after a failure")
   func kept() {
     let failure = PersistenceError(.unreachable, "no")
@@ -31,24 +28,24 @@ struct LoadingTests {
     #expect(state.begun.error == nil)
   }
 
-  @Test("a query's states are that it is loading, and then its objects or why not")
+  @Test("the states of a query are loading, and then its objects or its error")
   func query() async throws {
     let repository = Repository(MemoryContext())
-    let store = repository.dataSource(of: Note.self)
-    try await store.insert(Note(1))
+    let source = repository.dataSource(of: Note.self)
+    try await source.insert(Note(1))
     var states: [LoadingState<[Note]>] = []
-    for await state in store.filter().states { states.append(state) }
+    for await state in source.filter().states { states.append(state) }
     #expect(states.count == 2)
     #expect(states.first?.isLoading == true)
     #expect(states.last?.value == [Note(1)])
     try repository.close()
     states = []
-    for await state in store.filter().states { states.append(state) }
+    for await state in source.filter().states { states.append(state) }
     #expect(states.last?.error?.code == .closed)
     #expect(states.count == 2)
   }
 
-  @Test("updates have states too, and a failure keeps the last value and ends them")
+  @Test("updates have states, and a failure keeps the last value and ends them")
   func updates() async throws {
     let repository = Repository(MemoryContext())
     var states = repository.dataSource(of: Note.self).updates().states.makeAsyncIterator()
@@ -63,7 +60,7 @@ struct LoadingTests {
     #expect(await states.next() == nil)
   }
 
-  @Test("what is loaded once is loaded for each walk, and not before")
+  @Test("a single value loads once for each iteration, and not before")
   func lazily() async throws {
     let loads = Counter()
     let states = LoadingStates { () async throws(PersistenceError) in loads.next() }
@@ -76,7 +73,7 @@ struct LoadingTests {
     #expect(loads.count == 3)
   }
 
-  @Test("a model follows what is stored, and tells who tracks its state")
+  @Test("a model follows the store, and notifies observers of its state")
   @MainActor
   func model() async throws {
     let context = MemoryContext()
@@ -91,22 +88,22 @@ struct LoadingTests {
     }
     model?.start()
     #expect(changes.count == 1)
-    await until { model?.value != nil }
+    try await until { model?.value != nil }
     for id in 1...3 { try repository.save(Note(id)) }
-    await until { model?.value?.results.count == 3 }
+    try await until { model?.value?.results.count == 3 }
     #expect(context.observers.isObserved)
     model?.stop()
-    await until { !context.observers.isObserved }
+    try await until { !context.observers.isObserved }
     #expect(model?.value?.results.count == 3)
     try repository.save(Note(4))
     model?.reload()
     #expect(model?.state.isLoading == true && model?.value?.results.count == 3)
-    await until { model?.value?.results.count == 4 }
+    try await until { model?.value?.results.count == 4 }
     model = nil
-    await until { !context.observers.isObserved }
+    try await until { !context.observers.isObserved }
   }
 
-  @Test("a model that fails keeps its value, and can be loaded anew")
+  @Test("a model that fails keeps its value, and can load again")
   @MainActor
   func retry() async throws {
     let loads = Counter()
@@ -128,7 +125,7 @@ struct LoadingTests {
     #expect(model.value == 3)
   }
 
-  @Test("whoever waits for the end of loading waits for what was begun anew meanwhile")
+  @Test("waiting for the end of loading includes a reload in between")
   @MainActor
   func waiting() async throws {
     let (loads, ended) = (Counter(), Counter())
@@ -141,16 +138,16 @@ struct LoadingTests {
         return number
       })
     model.start()
-    await until { loads.count == 1 }
+    try await until { loads.count == 1 }
     let waits = Counter()
     let waiter = Task { @MainActor in
       _ = waits.next()
       await model.finished()
       return model.state
     }
-    await until { waits.count == 1 }
+    try await until { waits.count == 1 }
     model.reload()
-    await until { ended.count == 1 && loads.count == 2 }
+    try await until { ended.count == 1 && loads.count == 2 }
     for _ in 0..<100 { await Task.yield() }
     opening.finish()
     let state = await waiter.value
@@ -158,7 +155,7 @@ struct LoadingTests {
   }
 }
 
-/// Counts.
+/// A counter.
 final class Counter: Sendable {
   private let value = Mutex(0)
   var count: Int { value.withLock(\.self) }

@@ -10,7 +10,7 @@ import PersistenceDriverSupport
 
 @Suite("Data access objects and their manager", .timeLimit(.minutes(2)))
 struct DataAccessObjectTests {
-  @Test("values of the domain are written, found and observed", arguments: ContextUnderTest.ours)
+  @Test("domain values are written, found and observed", arguments: ContextUnderTest.ours)
   func everyday(context: ContextUnderTest) async throws {
     let repository = try context.makeStore().open()
     defer { try? repository.close() }
@@ -44,7 +44,7 @@ struct DataAccessObjectTests {
     #expect(try await films.count() == 2)
   }
 
-  @Test("what a rule throws is told as an error of this package, and nothing is written")
+  @Test("the error of a rule becomes a PersistenceError, and nothing is written")
   func refusal() async throws {
     struct Refusal: Error {}
     let rules: [MappingRule<Film, StoredFilm>] = [
@@ -56,9 +56,9 @@ struct DataAccessObjectTests {
         }, toDomain: { FilmLength(minutes: $0) }),
       .fill(\.searchText, from: \.title), .leaveOut(\.isSelected),
     ]
-    let store = try RepositoryDataSource<StoredFilm>.inMemory()
+    let source = try RepositoryDataSource<StoredFilm>.inMemory()
     let films = DataAccessObject(
-      store as any DataSource<StoredFilm>, try Mapper(blank: Film(), fields: Film.fields, rules: rules))
+      source as any DataSource<StoredFilm>, try Mapper(blank: Film(), fields: Film.fields, rules: rules))
     let error = await #expect(throws: PersistenceError.self) {
       try await films.save(contentsOf: [Film(), Film(length: FilmLength(minutes: -1))])
     }
@@ -70,7 +70,7 @@ struct DataAccessObjectTests {
     #expect(unobserved?.code == .unsupported)
   }
 
-  @Test("an exchange is seen by every call after it, and calls under way finish on the old stores")
+  @Test("every call after an exchange uses the new data sources, and calls in flight finish on the old ones")
   func exchange() async throws {
     let first = HeldContext(MemoryContext())
     let manager = DataAccessManager(Repository(first))
@@ -79,7 +79,7 @@ struct DataAccessObjectTests {
     try await films.insert(film)
 
     first.hold()
-    let underWay = Task { try await films.save(Film(title: "under way")) }
+    let inFlight = Task { try await films.save(Film(title: "under way")) }
     while first.waiting == 0 { await Task.yield() }
     let second = Repository(MemoryContext())
     let old = manager.exchange(for: second)
@@ -94,14 +94,14 @@ struct DataAccessObjectTests {
     for _ in 0..<1000 { await Task.yield() }
     #expect(isClosed.count == 0)
     first.letGo()
-    #expect(try await underWay.value.title == "under way")
+    #expect(try await inFlight.value.title == "under way")
     try await closing.value
     #expect(throws: PersistenceError.self) { try Repository(first).count(StoredFilm.self) }
     #expect(try second.count(StoredFilm.self) == 1)
     #expect(try await films.fetch().map(\.title) == ["second"])
   }
 
-  @Test("updates go on with the new stores after an exchange, and keep nobody from closing the old")
+  @Test("updates continue with the new data sources, and do not prevent closing the old ones")
   func updatesAfterExchange() async throws {
     let manager = DataAccessManager(Repository(MemoryContext()))
     let films = manager.dataAccess(try Film.mapper())
@@ -123,7 +123,8 @@ struct DataAccessObjectTests {
     #expect(try await updates.next()?.values().map(\.title) == ["new"])
   }
 
-  @Test("many exchanges beside many calls: each call is whole on one side, and every old store can be closed")
+  @Test(
+    "with many exchanges beside many calls, each call uses one side, and all old data sources can be closed")
   func storm() async throws {
     let manager = DataAccessManager(Repository(MemoryContext()))
     let films = manager.dataAccess(try Film.mapper())
@@ -139,7 +140,7 @@ struct DataAccessObjectTests {
         for _ in 0..<50 {
           let old = manager.exchange(for: Repository(MemoryContext()))
           try await old.finished()
-          let repository = try #require(old.source as? RepositoryDataSourceProvider).repository
+          let repository = try #require(old.provider as? RepositoryDataSourceProvider).repository
           kept += try repository.count(StoredFilm.self)
           try await old.close()
         }
@@ -160,7 +161,7 @@ extension Film {
   }
 }
 
-/// A context whose writers wait until they are let go.
+/// A context whose writers wait for a signal.
 private final class HeldContext: StorageContextWrapper {
   let wrapped: any StorageContext
   private let state = Mutex((isHeld: false, waiting: 0))

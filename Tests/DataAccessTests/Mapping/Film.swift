@@ -2,7 +2,7 @@ import DataAccess
 import Foundation
 import PersistenceCore
 
-/// A value of an app that knows nothing of persistence.
+/// A domain value without persistence.
 struct Film: Sendable, Equatable {
   var id = UUID()
   var title = ""
@@ -17,7 +17,7 @@ struct FilmLength: Sendable, Equatable {
   var minutes: Int
 }
 
-/// What is stored of it.
+/// The entity of a film.
 struct StoredFilm: PersistentRecord, Equatable {
   let id: UUID
   let title: String

@@ -3,9 +3,9 @@ import Foundation
 import PersistenceCore
 import Testing
 
-@Suite("Mapping the domain to entities")
+@Suite("Mapping of domain values to entities")
 struct MapperTests {
-  private func mistakes(
+  private func problems(
     _ fields: [DomainField<Film>], _ rules: [MappingRule<Film, StoredFilm>]
   ) throws -> String {
     let error = #expect(throws: PersistenceError.self) {
@@ -15,7 +15,7 @@ struct MapperTests {
     return error?.message ?? ""
   }
 
-  @Test("fields of one name and type are copied, rules do the rest, in both directions")
+  @Test("fields of the same name and type are copied, and rules map the others, in both directions")
   func roundTrip() throws {
     let mapper = try Film.mapper()
     var film = Film(title: "Ein Film", length: FilmLength(minutes: 99), tags: ["a", "b"], year: nil)
@@ -29,43 +29,45 @@ struct MapperTests {
     #expect(try mapper.domain(of: mapper.entity(of: film)) == film)
   }
 
-  @Test("everything that is left over is listed at once, on both sides")
+  @Test("one error lists all unmapped fields of both sides")
   func leftOver() throws {
-    let message = try mistakes([.field("id", \.id), .field("year", \.year), .value("length", \.length)], [])
+    let message = try problems([.field("id", \.id), .field("year", \.year), .value("length", \.length)], [])
     for text in [
-      "“length” of Film has no field", "“title” of Film is not listed", "“isSelected” of Film is not listed",
-      "“tags” of Film is not listed", "“title” of StoredFilm has no property",
-      "“minutes” of StoredFilm has no property", "“searchText” of StoredFilm has no property",
+      "“length” of Film has no unmapped field", "“title” of Film is not listed",
+      "“isSelected” of Film is not listed",
+      "“tags” of Film is not listed", "“title” of StoredFilm has no unmapped property",
+      "“minutes” of StoredFilm has no unmapped property",
+      "“searchText” of StoredFilm has no unmapped property",
     ] {
       #expect(message.contains(text), "\(text) in \(message)")
     }
     #expect(!message.contains("“id”") && !message.contains("“year”"))
   }
 
-  @Test("fields of one name and two types are no match, and both types are named")
+  @Test("fields of the same name and different types do not match, and the error names both types")
   func types() throws {
     var fields = Film.fields.filter { $0.name != "title" }
     fields.append(.field("title", \.year))
-    let message = try mistakes(fields, Film.rules)
+    let message = try problems(fields, Film.rules)
     #expect(
       message.contains("“title” of Film is Optional<Int> in Film and String in StoredFilm"), "\(message)")
   }
 
-  @Test("a rule about what is not there, or about what another is, is a mistake")
+  @Test("a rule for an unknown field, or a second rule for a field, is an error")
   func rules() throws {
-    let twice = try mistakes(
+    let twice = try problems(
       Film.fields, Film.rules + [.leaveOut(\.isSelected), .fill(\.searchText, from: \.title)])
-    #expect(twice.contains("two rules are about “isSelected”"))
-    #expect(twice.contains("two rules are about “searchText”"))
-    let unlisted = try mistakes(Film.fields.filter { $0.name != "isSelected" }, Film.rules)
+    #expect(twice.contains("two rules map “isSelected”"))
+    #expect(twice.contains("two rules map “searchText”"))
+    let unlisted = try problems(Film.fields.filter { $0.name != "isSelected" }, Film.rules)
     #expect(unlisted.contains("not listed among the fields of Film"))
-    let computed = try mistakes(Film.fields, Film.rules + [.fill(\.primaryKey, from: \.id)])
-    #expect(computed.contains("which is no stored field"))
-    let listed = try mistakes(Film.fields + [.field("id", \.id)], Film.rules)
+    let computed = try problems(Film.fields, Film.rules + [.fill(\.primaryKey, from: \.id)])
+    #expect(computed.contains("which is not a stored field"))
+    let listed = try problems(Film.fields + [.field("id", \.id)], Film.rules)
     #expect(listed.contains("“id” of Film is listed twice"))
   }
 
-  @Test("a property under another name is renamed, one that is only here is derived")
+  @Test("a rule can rename a property, or derive one that only the domain has")
   func renaming() throws {
     let rules: [MappingRule<Film, StoredFilm>] = [
       .rename(\.title, \.searchText), .fill(\.title, from: { $0.title.uppercased() }),

@@ -3,21 +3,22 @@ import DataAccessTesting
 import PersistenceCore
 import Synchronization
 
-/// A store whose answers are of the moment in which it was asked, and arrive later; it may store inserted notes under
-/// keys of its own.
+/// A data source whose answers are computed at once and arrive late.
+///
+/// It can assign keys to inserted notes.
 final class LateAnswers: DataSource {
   private let base: any DataSource<Note>
   private let clock: TestClock
   private let delays: Mutex<[Duration]>
   private let assign: @Sendable (Note) -> Note
 
-  /// Makes one.
+  /// Creates a data source.
   ///
   /// - Parameters:
-  ///   - base: What answers.
-  ///   - clock: What the delays are measured on.
-  ///   - delays: One for each of the next readings; those after them are not late.
-  ///   - assign: Gives an inserted note its key.
+  ///   - base: The data source that answers.
+  ///   - clock: The clock for delays.
+  ///   - delays: The delays of the next reads, one each.
+  ///   - assign: Assigns the key of an inserted note.
   init(
     _ base: any DataSource<Note>, _ clock: TestClock, _ delays: Duration...,
     assign: @escaping @Sendable (Note) -> Note = { $0 }
@@ -26,7 +27,7 @@ final class LateAnswers: DataSource {
     self.delays = Mutex(delays)
   }
 
-  /// Lets the next readings be late.
+  /// Delays the next reads.
   func delay(_ delays: Duration...) { self.delays.withLock { $0 += delays } }
 
   private func late<Value>(_ body: () async throws -> Value) async throws -> Value {

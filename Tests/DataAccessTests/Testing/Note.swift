@@ -1,6 +1,6 @@
 import PersistenceCore
 
-/// A small record for tests of stores.
+/// A small record for tests.
 struct Note: PersistentRecord, Equatable {
   var id: Int
   var text: String

@@ -2,9 +2,9 @@ import DataAccessTesting
 import Foundation
 import Testing
 
-@Suite("A clock that a test advances")
+@Suite("Test clock")
 struct TestClockTests {
-  @Test("sleepers wake in the order of their moments, when the clock has come past them")
+  @Test("sleepers wake in order, when the clock passes their deadlines")
   func order() async throws {
     let clock = TestClock()
     let (woken, woke) = AsyncStream.makeStream(of: Int.self)
@@ -27,7 +27,7 @@ struct TestClockTests {
     #expect(clock.date == Date(timeIntervalSinceReferenceDate: 30))
   }
 
-  @Test("a cancelled sleeper wakes at once, also one that was cancelled before it slept")
+  @Test("a cancelled sleeper wakes at once, even if it was cancelled before it slept")
   func cancellation() async throws {
     let clock = TestClock()
     let task = Task { try await clock.sleep(for: .seconds(1)) }

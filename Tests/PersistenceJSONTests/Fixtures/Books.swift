@@ -1,9 +1,8 @@
 import Foundation
 import PersistenceDriver
+import PersistenceJSON
 
-@testable import PersistenceJSON
-
-/// A model with indexes: books by genre and year, with a unique number and a text that no index knows.
+/// A model with indexes: books by genre and year, with a unique number and an unindexed title.
 enum Books {
   static let folder = "Book"
   static let index = ".persistence/index/Book"
@@ -22,7 +21,7 @@ enum Books {
           IndexSchema(["genre", "year"]), IndexSchema(["price"]), IndexSchema(["number"], isUnique: true),
         ])
     } catch {
-      // A schema that is refused fails every test that uses it.
+      // An invalid schema fails every test that uses it.
       preconditionFailure("\(error)")
     }
   }()
@@ -52,12 +51,12 @@ enum Books {
     settle()
   }
 
-  /// Waits until the index may believe what was written.
+  /// Waits until the index may cache the files just written.
   static func settle() { usleep(80_000) }
 }
 
 extension JSONDirectoryContext {
-  /// How many files a closure's work opens.
+  /// The number of files that a closure opens.
   func openings(_ body: () throws -> Void) throws -> Int {
     let before = try openedFiles
     try body()

@@ -14,7 +14,7 @@ enum Films {
           FieldSchema("code", .string, isOptional: true),
         ], key: ["id"], indexes: [IndexSchema(["code"], isUnique: true)])
     } catch {
-      // A schema that is refused fails every test that uses it.
+      // An invalid schema fails every test that uses it.
       preconditionFailure("\(error)")
     }
   }

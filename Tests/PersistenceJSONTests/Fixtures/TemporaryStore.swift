@@ -1,9 +1,8 @@
 import Foundation
 import PersistenceDriver
+import PersistenceJSON
 
-@testable import PersistenceJSON
-
-/// A place for one store, removed when the test is done with it.
+/// A temporary folder for one store, removed after the test.
 final class TemporaryStore: Sendable {
   let path: String
   private let parent: String
@@ -16,7 +15,7 @@ final class TemporaryStore: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: parent) }
 
-  /// Opens the store; durability against the loss of power is off where a test does not need it.
+  /// Opens the store, by default without durability against power failures.
   func open(
     _ synchronization: JSONDirectoryConfiguration.Synchronization = .off, busy: Duration = .seconds(20),
     step: @escaping @Sendable (String) throws -> Void = { _ in }
@@ -35,7 +34,7 @@ final class TemporaryStore: Sendable {
     try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
   }
 
-  /// Changes a file as an editor would: its place in the folder gets a new file, or the old one new content.
+  /// Changes a file as an editor would: by replacing it, or in place.
   func write(_ text: String, to name: String, inPlace: Bool = false) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"), options: inPlace ? [] : .atomic)
   }

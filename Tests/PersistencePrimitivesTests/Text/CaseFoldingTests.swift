@@ -32,7 +32,7 @@ struct CaseFoldingTests {
     #expect(beyondPairs.isEmpty, "planes that `pairs` passes over")
   }
 
-  @Test("V7 long texts fold like short ones, whatever the place of a chunk's end")
+  @Test("V7 long texts fold like short ones, wherever a chunk ends")
   func chunks() {
     let piece = "Aé\u{130}Ⱥ中\u{10400}z"
     for lead in 0..<13 {
@@ -69,7 +69,7 @@ struct CaseFoldingTests {
     }
   }
 
-  @Test("V7 bytes that are no UTF-8 are not read beyond their end")
+  @Test("V7 invalid UTF-8 causes no read beyond its end")
   func malformed() {
     for lead: UInt8 in [0x80, 0xC3, 0xE4, 0xF0, 0xFF] {
       let bytes: [UInt8] = [0x41, lead]

@@ -1,3 +1,4 @@
+import PersistenceConformance
 import Testing
 
 @testable import PersistencePrimitives
@@ -5,7 +6,7 @@ import Testing
 @Suite("Regular expressions: errors and limits")
 struct RegularExpressionLimitTests {
   @Test(
-    "V7 a bad pattern is an error that names the construct and its place",
+    "V7 an invalid pattern is an error that names the construct and its position",
     arguments: [
       (#"(a)\1"#, #"back-reference '\1'"#, 3), (#"\k<n>"#, "back-reference", 0),
       ("(?P=n)", "back-reference", 0),
@@ -55,7 +56,7 @@ struct RegularExpressionLimitTests {
     #expect(try isFound("^(((((a{0}){1000}){1000}){1000}){1000}){1000}$", in: ""))
   }
 
-  @Test("V7 deep nesting is refused, never a stack overflow", .timeLimit(.minutes(1)))
+  @Test("V7 deep nesting is rejected, and never overflows the stack", .timeLimit(.minutes(1)))
   func nesting() throws {
     for opening in ["(", "(?:", "((?i)", "(a|", "(?<n>"] {
       let error = try #require(throws: TextPatternError.self) {
@@ -84,7 +85,7 @@ struct RegularExpressionLimitTests {
 
   /// A text of `a` and `b` on which ``exponential(_:)`` hardly ever comes back to a state.
   private func noise(_ count: Int) -> String {
-    var random = SeededText(seed: 5)
+    var random = SeededGenerator(seed: 5)
     return String(
       decoding: (0..<count).map { _ in UInt8.random(in: 0x61...0x62, using: &random) }, as: UTF8.self)
   }
@@ -93,7 +94,7 @@ struct RegularExpressionLimitTests {
     try RegularExpressionPattern("a[ab]{25}" + tail)
   }
 
-  @Test("V7 an automaton that outgrows its memory goes on without it", arguments: ["", #"\b"#, "(?m:$)"])
+  @Test("V7 an automaton that outgrows its memory continues without it", arguments: ["", #"\b"#, "(?m:$)"])
   func thrashing(condition: String) throws {
     let text = noise(60_000)
     let missing = try exponential("c" + condition)
@@ -105,7 +106,7 @@ struct RegularExpressionLimitTests {
     #expect(try "".lendUnaligned(missing.matches) == false)
   }
 
-  @Test("V7 a pattern that runs too long is stopped, at the same place whatever it has learnt before")
+  @Test("V7 a pattern that runs too long stops at the same position, whatever states it has cached")
   func stepLimit() throws {
     let text = noise(50_000)
     let pattern = try RegularExpressionPattern("a[ab]{25}c", stepLimit: 100_000)
@@ -127,7 +128,7 @@ struct RegularExpressionLimitTests {
   @Test("C1 one pattern serves many threads at once")
   func threads() async throws {
     let pattern = try RegularExpressionPattern(#"\b(a|é)[ab]{3,9}\b.*ж$"#, caseInsensitive: true)
-    var random = SeededText(seed: 9)
+    var random = SeededGenerator(seed: 9)
     let texts = (0..<300).map { _ in random.text(of: ["a", "B", "É", "b", " ", "Ж", "ж"], longest: 14) }
     let expected = try texts.map { try $0.lendUnaligned(pattern.matches) }
     #expect(expected.contains(true) && expected.contains(false))
@@ -139,7 +140,7 @@ struct RegularExpressionLimitTests {
     }
   }
 
-  @Test("V7 bytes that are no UTF-8 are not read beyond their end")
+  @Test("V7 invalid UTF-8 causes no read beyond its end")
   func malformed() throws {
     let pattern = try RegularExpressionPattern("a.$")
     for bytes: [UInt8] in [

@@ -1,4 +1,6 @@
-/// A regular expression whose meaning is worked out naively, by the sets of places that each part can end at.
+import PersistenceConformance
+
+/// A naive matcher: it computes the set of positions at which each part can end.
 indirect enum RegularExpressionOracle {
   case scalar(Unicode.Scalar)
   case dot
@@ -90,7 +92,7 @@ extension RegularExpressionOracle {
   static let alphabet: [Unicode.Scalar] = ["a", "b", "_", "-", "\n", "\0", "é", "\u{301}", "中", "😀"]
 
   /// A random expression of at most `depth` levels.
-  static func random(depth: Int, using random: inout SeededText) -> RegularExpressionOracle {
+  static func random(depth: Int, using random: inout SeededGenerator) -> RegularExpressionOracle {
     func scalar() -> Unicode.Scalar { alphabet[Int.random(in: alphabet.indices, using: &random)] }
     switch Int.random(in: 0..<(depth == 0 ? 10 : 18), using: &random) {
     case 0..<5: return .scalar(scalar())
@@ -113,7 +115,7 @@ extension RegularExpressionOracle {
     }
   }
 
-  private static func parts(_ depth: Int, using random: inout SeededText) -> [RegularExpressionOracle] {
+  private static func parts(_ depth: Int, using random: inout SeededGenerator) -> [RegularExpressionOracle] {
     (0..<Int.random(in: 0...4, using: &random)).map { _ in .random(depth: depth - 1, using: &random) }
   }
 }

@@ -1,6 +1,6 @@
+import PersistenceConformance
+import PersistencePrimitives
 import Testing
-
-@testable import PersistencePrimitives
 
 @Suite("Text needles")
 struct TextNeedleTests {
@@ -29,7 +29,7 @@ struct TextNeedleTests {
   }
 
   @Test(
-    "V7 without case both sides are lower-cased scalar by scalar",
+    "V7 case-insensitive search lower-cases both sides scalar by scalar",
     arguments: [
       ("STRASSE", "straße", [false, false, false]), ("STRAẞE", "Straße", [true, true, true]),
       ("i", "I", [true, true, true]), ("ı", "I", [false, false, false]),
@@ -49,7 +49,7 @@ struct TextNeedleTests {
 
   @Test("V7 random needles agree with a search done by hand", arguments: [false, true])
   func oracle(caseInsensitive: Bool) {
-    var random = SeededText(seed: 7)
+    var random = SeededGenerator(seed: 7)
     let alphabet: [Unicode.Scalar] = ["a", "A", "b", "é", "É", "İ", "i", "\u{307}", "\0", "😀"]
     for _ in 0..<6000 {
       let text = random.text(of: alphabet, longest: 40)
@@ -66,7 +66,7 @@ struct TextNeedleTests {
     }
   }
 
-  @Test("V7 a needle is found at every place of a text, also across the pieces of a long one")
+  @Test("V7 a needle is found at every position, also across the pieces of a long text")
   func everyPlace() {
     let needle = TextNeedle("NeedleÉ", caseInsensitive: true)
     let exact = TextNeedle("nEEDLEé")

@@ -2,16 +2,16 @@ import PersistenceConformance
 import PersistenceCore
 
 extension PlantedDefect {
-  /// E4, E6: stores of another schema, names that collide.
+  /// E4, E6: mismatched schemas and colliding names.
   static let schemas: [PlantedDefect] = [
-    PlantedDefect("another schema of a model is taken for the stored one", .e4) { flaw in
+    PlantedDefect("another schema is accepted as the stored one", .e4) { flaw in
       flaw.schema = { schema, reader in
         let stored = try reader.catalog().first { StoredName($0.name) == StoredName(schema.name) }
         guard let stored, stored.fields.count == schema.fields.count else { return schema }
         return stored
       }
     },
-    PlantedDefect("a model under another schema begins anew", .e4) { flaw in
+    PlantedDefect("another schema starts an empty model", .e4) { flaw in
       let generations = Remembered<[StoredName: [ModelSchema]]>([:])
       flaw.schema = { schema, _ in
         let number = generations.change { generations in
@@ -23,15 +23,15 @@ extension PlantedDefect {
         return try schema.renamed(number == 0 ? schema.name : "\(schema.name)#\(number)")
       }
     },
-    PlantedDefect("model names that differ by case are one model", .e6, isSemantic: false) { flaw in
+    PlantedDefect("model names that differ by case collide", .e6, isSemantic: false) { flaw in
       flaw.schema = { schema, _ in try schema.renamed(schema.name.lowercased()) }
     },
-    PlantedDefect("model names lose what is not a letter or a digit", .e6, isSemantic: false) { flaw in
+    PlantedDefect("model names lose symbols", .e6, isSemantic: false) { flaw in
       flaw.schema = { schema, _ in
         try schema.renamed(String(schema.name.map { $0.isLetter || $0.isNumber ? $0 : "_" }))
       }
     },
-    PlantedDefect("a model that was never saved is an error", .w1) { flaw in
+    PlantedDefect("a model that was never saved throws an error", .w1) { flaw in
       flaw.fetch = { request, reader in
         guard try reader.catalog().contains(where: { $0.name == request.schema.name }) else {
           throw PersistenceError(.engineFailure, "no such table: \(request.schema.name)")
@@ -43,15 +43,15 @@ extension PlantedDefect {
 
   /// E2, W1: wrong errors.
   static let errors: [PlantedDefect] = [
-    failing("a taken key is notFound", .w1) { error, _ in
+    failing("a duplicate key throws notFound", .w1) { error, _ in
       guard error.code == .duplicateKey else { return error }
       return PersistenceError(.notFound, error.message, model: error.model, key: error.key)
     },
-    failing("a missing record is duplicateKey", .w1) { error, _ in
+    failing("a missing record throws duplicateKey", .w1) { error, _ in
       guard error.code == .notFound else { return error }
       return PersistenceError(.duplicateKey, error.message, model: error.model, key: error.key)
     },
-    failing("a taken unique value is duplicateKey", .w4) { error, _ in
+    failing("a duplicate unique value throws duplicateKey", .w4) { error, _ in
       guard error.code == .uniqueViolation else { return error }
       return PersistenceError(.duplicateKey, error.message, model: error.model, key: error.key)
     },
@@ -63,7 +63,7 @@ extension PlantedDefect {
     failing("the engine's own error leaks", .e2, .w1, isSemantic: false) { error, schema in
       EngineFailure(code: 2067, table: schema.name)
     },
-    PlantedDefect("what the closure throws is replaced", .w3, .e2, isSemantic: false) { flaw in
+    PlantedDefect("the closure's error is replaced", .w3, .e2, isSemantic: false) { flaw in
       flaw.transaction = { context, body in
         do {
           try context.transaction(body)
@@ -98,7 +98,7 @@ extension PlantedDefect {
 }
 
 extension ModelSchema {
-  /// The same under another name.
+  /// Returns the same schema with another name.
   func renamed(_ name: String) throws -> ModelSchema {
     StoredName(name) == StoredName(self.name)
       ? self : try ModelSchema(name: name, fields: fields, key: key, indexes: indexes)

@@ -2,9 +2,9 @@ import PersistenceConformance
 import PersistenceCore
 
 extension PlantedDefect {
-  /// W3, W4: indexes that do not follow their records.
+  /// W3, W4: indexes that disagree with their records.
   static let indexes: [PlantedDefect] = [
-    PlantedDefect("an index still finds a record by its old value", .w1, .w3) { flaw in
+    PlantedDefect("an index finds a record by its old value", .w1, .w3) { flaw in
       let entries = StaleEntries()
       flaw.write = { verb, row, schema, transaction in
         let key = RecordKey(schema.keyPositions.map { row[$0] })
@@ -33,9 +33,9 @@ extension PlantedDefect {
       }
       entries.plant(in: &flaw)
     },
-    checkingUnique("unique indexes refuse nothing", .w4) { _ in false },
-    checkingUnique("nil collides in a unique index", .w4) { _ in true },
-    checkingUnique("NaN does not collide in a unique index", .w4, .v4) { values in
+    checkingUnique("unique indexes reject nothing", .w4) { _ in false },
+    checkingUnique("nil conflicts in a unique index", .w4) { _ in true },
+    checkingUnique("NaN does not conflict in a unique index", .w4, .v4) { values in
       !values.contains { value in
         if case .double(let number) = value { return number.isNaN }
         return value.isNull
@@ -44,7 +44,7 @@ extension PlantedDefect {
     checkingUnique("only the first field of a compound unique index counts", .w4, fields: 1) { values in
       !values.contains(.null)
     },
-    PlantedDefect("an update that is refused has deleted the old record", .w4) { flaw in
+    PlantedDefect("a rejected update deletes the old record", .w4) { flaw in
       flaw.write = { verb, row, schema, transaction in
         do {
           try transaction.wrapped.write(verb, row, in: schema)
@@ -55,7 +55,7 @@ extension PlantedDefect {
         }
       }
     },
-    PlantedDefect("a record's own unique value collides with itself", .w4) { flaw in
+    PlantedDefect("a record conflicts with its own unique value", .w4) { flaw in
       flaw.write = { verb, row, schema, transaction in
         let key = RecordKey(schema.keyPositions.map { row[$0] })
         if verb != .insert, let before = try transaction.wrapped.values(of: key, in: schema),
@@ -72,7 +72,7 @@ extension PlantedDefect {
     },
   ]
 
-  /// A context whose unique indexes are checked by another rule than the contract's.
+  /// A context whose unique indexes follow another rule than the contract's.
   private static func checkingUnique(
     _ name: String, _ rules: ContractRule..., fields: Int = .max,
     collides: @escaping @Sendable ([PersistentValue]) -> Bool
@@ -86,7 +86,7 @@ extension PlantedDefect {
           indexes: schema.indexes.map { IndexSchema($0.fields) })
       }
       flaw.catalog = { stored in
-        // A model that was only asked for may be declared otherwise than it is stored.
+        // A model that was only read may be declared with another schema than stored.
         guard let schema = declared.value[StoredName(stored.name)], schema.fields == stored.fields
         else { return stored }
         return schema
@@ -112,13 +112,13 @@ extension PlantedDefect {
 }
 
 extension IndexSchema {
-  /// The values of a row that the index is over.
+  /// Returns the indexed values of a row.
   func values(of row: [PersistentValue], in schema: ModelSchema) -> [PersistentValue] {
     fields.compactMap { schema.position(of: $0).map { row[$0] } }
   }
 }
 
-/// Entries of indexes that should be gone: equality finds records by them.
+/// Stale index entries, through which equality finds records.
 private final class StaleEntries: Sendable {
   private struct Entry: Hashable {
     let model: String

@@ -8,7 +8,7 @@ extension PlantedDefect {
   /// W5, R4, E5, C2: stores on a medium.
   static let media: [PlantedDefect] = [
     PlantedDefect(
-      "a transaction reaches the medium record by record", .w5,
+      "a transaction is written to disk record by record", .w5,
       opening: { path, options, monitoring in
         try MirroredContext(sqlite(path, options, monitoring), before: memory(options, monitoring)) {
           back, _, commits in
@@ -16,7 +16,7 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "the last commit waits for the next to reach the medium", .w5,
+      "a commit is written to disk only with the next one", .w5,
       opening: { path, options, monitoring in
         try MirroredContext(sqlite(path, options, monitoring), before: memory(options, monitoring)) {
           back, isClosing, commits in
@@ -24,7 +24,7 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "closing forgets the last commit", .w5, .r3,
+      "closing loses the last commit", .w5, .r3,
       opening: { path, options, monitoring in
         try MirroredContext(sqlite(path, options, monitoring), before: memory(options, monitoring)) {
           back, isClosing, commits in
@@ -32,7 +32,7 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "several processes are declared, but each keeps what it has read", .c2,
+      "a context declares several processes, but caches its reads", .c2,
       opening: { path, options, monitoring in
         try MirroredContext(
           sqlite(path, options, monitoring), before: memory(options, monitoring), isMultiProcess: true
@@ -51,7 +51,7 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "what cannot be read is left out", .r4, .e5,
+      "unreadable records are skipped", .r4, .e5,
       opening: { path, options, monitoring in
         var flaw = Flaw()
         flaw.fetch = { request, reader in
@@ -80,21 +80,21 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "a store for reading only is written to", .e5,
+      "a read-only store is written to", .e5,
       opening: { path, options, monitoring in
         var options = options
         options.isReadOnly = false
         return try sqlite(path, options, monitoring)
       }),
     PlantedDefect(
-      "a missing store is made, wanted or not", .e5,
+      "a missing store is always created", .e5,
       opening: { path, options, monitoring in
         var options = options
         options.creates = true
         return try sqlite(path, options, monitoring)
       }),
     PlantedDefect(
-      "a missing folder is made", .e5,
+      "a missing folder is created", .e5,
       opening: { path, options, monitoring in
         try FileManager.default.createDirectory(
           at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -109,7 +109,7 @@ extension PlantedDefect {
   }
 }
 
-/// An SQLite store, opened as a check wants it.
+/// An SQLite store, opened with a check's options.
 func sqlite(_ path: String, _ options: OpeningOptions, _ monitoring: Monitoring) throws -> any StorageContext
 {
   var parts = ["synchronous=off", "create=\(options.creates)", "readonly=\(options.isReadOnly)"]

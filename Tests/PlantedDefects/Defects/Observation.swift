@@ -4,10 +4,10 @@ import PersistenceCore
 import PersistenceDriverSupport
 
 extension PlantedDefect {
-  /// U1: what observers are told.
+  /// U1: the updates of observers.
   static let observation: [PlantedDefect] = [
     PlantedDefect(
-      "one commit in three is not told", .u1,
+      "one commit in three is not reported", .u1,
       telling: { telling in
         let count = Remembered(0)
         telling.commit = { observers, transaction, commit in
@@ -19,7 +19,7 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "a commit is told twice", .u1,
+      "a commit is reported twice", .u1,
       telling: { telling in
         telling.commit = { observers, transaction, commit in
           try observers.commit(transaction, commit)
@@ -28,7 +28,7 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "a commit is told before it is made", .u1,
+      "a commit is reported before it happens", .u1,
       telling: { telling in
         telling.commit = { observers, transaction, commit in
           try observers.commit(transaction) {}
@@ -37,7 +37,7 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "a commit can be seen before it is told", .u1,
+      "a commit is visible before it is reported", .u1,
       telling: { telling in
         telling.commit = { observers, transaction, commit in
           try commit()
@@ -46,12 +46,12 @@ extension PlantedDefect {
         }
       }),
     PlantedDefect(
-      "what a nested transaction undid is told", .u1,
+      "rolled-back nested changes are reported", .u1,
       telling: { telling in
         telling.wrap = { UnnestedTransaction($0, engine: $1) }
       }),
     PlantedDefect(
-      "what a transaction undid is told", .u1,
+      "rolled-back changes are reported", .u1,
       telling: { telling in
         telling.undone = { observers, transaction in try observers.commit(transaction) {} }
       }),
@@ -62,7 +62,7 @@ extension PlantedDefect {
       }),
   ]
 
-  /// A defect in telling, which no result of a request shows.
+  /// A defect of reporting, which no result of a request shows.
   private init(
     _ name: String, _ rules: ContractRule...,
     telling: @escaping @Sendable (inout TellingContext.Telling) -> Void
@@ -75,10 +75,10 @@ extension PlantedDefect {
   }
 }
 
-/// So long that who observes looks meanwhile.
+/// Waits long enough for an observer to read in between.
 private func hesitate() { usleep(3000) }
 
-/// A transaction whose nested ones are run past what notes its changes.
+/// A transaction whose nested transactions bypass the recording of changes.
 private final class UnnestedTransaction: StorageTransactionWrapper {
   let wrapped: any StorageTransaction
   private let engine: any StorageTransaction

@@ -4,7 +4,7 @@ import PersistenceCore
 import PersistenceDriverSupport
 
 extension PlantedDefect {
-  /// V3, V4, V6: conditions that are decided wrongly.
+  /// V3, V4, V6: wrong comparisons.
   static let comparisons: [PlantedDefect] = [
     deciding("NaN is not equal to itself", .v4) { node, value in
       guard case .comparison(let field, let comparison, .double(let operand)) = node,
@@ -15,7 +15,7 @@ extension PlantedDefect {
     deciding("text is compared by canonical equivalence", .v3) { node, value in
       collated(node, value) { left, right in left == right ? 0 : (left < right ? -1 : 1) }
     },
-    deciding("text is compared without regard to case", .v3) { node, value in
+    deciding("text is compared case-insensitively", .v3) { node, value in
       collated(node, value) { PersistentValue.compare(.text($0.lowercased()), .text($1.lowercased())) }
     },
     deciding("a comparison with nil is UNKNOWN", .v6) { node, value in
@@ -35,7 +35,7 @@ extension PlantedDefect {
       else { return .right }
       return .truth(false)
     },
-    deciding("between leaves its upper bound out", .v6) { node, value in
+    deciding("between excludes its upper bound", .v6) { node, value in
       guard case .isBetween(let field, _, let upper) = node, value(field) == upper else { return .right }
       return .truth(false)
     },
@@ -49,7 +49,7 @@ extension PlantedDefect {
     },
   ]
 
-  /// V7: text that is found wrongly.
+  /// V7: wrong text searches.
   static let searches: [PlantedDefect] = [
     rewriting("contains takes % as a wildcard", .v7) { node in
       guard case .text(let field, .contains, let needle, let isCaseInsensitive) = node,
@@ -71,19 +71,19 @@ extension PlantedDefect {
       return .text(
         field: field, .like, pattern.replacing("\\", with: "\\\\"), isCaseInsensitive: isCaseInsensitive)
     },
-    rewriting("like never minds case", .v7) { node in
+    rewriting("like is always case-insensitive", .v7) { node in
       guard case .text(let field, .like, let pattern, _) = node else { return node }
       return .text(field: field, .like, pattern, isCaseInsensitive: true)
     },
-    rewriting("contains begins at the beginning", .v7) { node in
+    rewriting("contains matches only at the start", .v7) { node in
       guard case .text(let field, .contains, let needle, let isCaseInsensitive) = node else { return node }
       return .text(field: field, .hasPrefix, needle, isCaseInsensitive: isCaseInsensitive)
     },
-    rewriting("matches has to match the whole text", .v7) { node in
+    rewriting("matches must match the whole text", .v7) { node in
       guard case .text(let field, .matches, let pattern, let isCaseInsensitive) = node else { return node }
       return .text(field: field, .matches, "^(?:\(pattern))$", isCaseInsensitive: isCaseInsensitive)
     },
-    rewriting("a search minds case, whatever was asked", .v7) { node in
+    rewriting("every search is case-sensitive", .v7) { node in
       guard case .text(let field, let search, let needle, _) = node else { return node }
       return .text(field: field, search, needle, isCaseInsensitive: false)
     },
@@ -110,140 +110,7 @@ extension PlantedDefect {
     },
   ]
 
-  /// O2, O3: rows in a wrong order.
-  static let orders: [PlantedDefect] = [
-    comparing("nil comes last", .o3) { left, right, criterion in
-      guard left.isNull != right.isNull else { return nil }
-      return left.isNull == criterion.isDescending ? -1 : 1
-    },
-    comparing("nil comes first, also in descending order", .o3) { left, right, _ in
-      guard left.isNull != right.isNull else { return nil }
-      return left.isNull ? -1 : 1
-    },
-    comparing("text is ordered by UTF-16", .v3, .o2) { left, right, criterion in
-      guard case .text(let first) = left, case .text(let second) = right else { return nil }
-      let isLess = first.utf16.lexicographicallyPrecedes(second.utf16)
-      let isEqual = first.utf16.elementsEqual(second.utf16)
-      return isEqual ? 0 : (isLess != criterion.isDescending ? -1 : 1)
-    },
-    comparing("text is ordered without regard to case", .v3, .o2) { left, right, criterion in
-      guard case .text(let first) = left, case .text(let second) = right else { return nil }
-      return RowByRow.compare(.text(first.lowercased()), .text(second.lowercased()), criterion)
-    },
-    comparing("UUIDs are ordered by signed bytes", .v4a) { left, right, criterion in
-      guard case .uuid(let first) = left, case .uuid(let second) = right else { return nil }
-      func signed(_ id: UUID) -> PersistentValue {
-        .bytes(withUnsafeBytes(of: id.uuid) { $0.map { $0 ^ 0x80 } })
-      }
-      return RowByRow.compare(signed(first), signed(second), criterion)
-    },
-    comparing("decimals are ordered as text", .v4a) { left, right, criterion in
-      guard case .decimal(let first) = left, case .decimal(let second) = right, first != second
-      else { return nil }
-      return RowByRow.compare(.text("\(first)"), .text("\(second)"), criterion)
-    },
-    comparing("data is ordered by length first", .v4a) { left, right, criterion in
-      guard case .bytes(let first) = left, case .bytes(let second) = right, first.count != second.count
-      else { return nil }
-      return RowByRow.compare(.integer(Int64(first.count)), .integer(Int64(second.count)), criterion)
-    },
-    comparing("integers are ordered as text", .o2) { left, right, criterion in
-      guard case .integer(let first) = left, case .integer(let second) = right else { return nil }
-      return RowByRow.compare(.text("\(first)"), .text("\(second)"), criterion)
-    },
-    ordering("the ties of a descending order ascend", .o2) { request in
-      let extra = request.totalOrder.dropFirst(request.order.count)
-      return request.order + extra.map { FieldOrder($0.field) }
-    },
-    ordering("the second criterion is ignored", .o2) { request in
-      guard request.order.count > 1 else { return request.totalOrder }
-      return [request.totalOrder[0]] + request.totalOrder.dropFirst(request.order.count)
-    },
-    PlantedDefect("ties come in any order", .o2) { flaw in
-      flaw.results = { results, request in
-        guard !request.order.isEmpty else { return results }
-        let positions = request.order.compactMap { request.schema.position(of: $0.field) }
-        var rows = try results.rows()
-        for index in rows.indices.dropFirst()
-        where positions.allSatisfy({ rows[index][$0] == rows[index - 1][$0] }) && Bool.random() {
-          rows.swapAt(index, index - 1)
-        }
-        return RowList(rows)
-      }
-    },
-  ]
-
-  /// O4: pages that are cut wrongly.
-  static let pages: [PlantedDefect] = [
-    PlantedDefect("offset is ignored", .o4) { flaw in
-      flaw.request = { try $0.with { $0.offset = 0 } }
-    },
-    PlantedDefect("limit 0 means all", .o4) { flaw in
-      flaw.request = { request in
-        try request.with { if $0.limit == 0 { $0.limit = nil } }
-      }
-    },
-    PlantedDefect("count ignores limit", .o4) { flaw in
-      flaw.count = { request, reader in try reader.count(request.with { $0.limit = nil }) }
-    },
-    PlantedDefect("count ignores offset", .o4) { flaw in
-      flaw.count = { request, reader in try reader.count(request.with { $0.offset = 0 }) }
-    },
-    PlantedDefect("limit is applied before the filter", .o4) { flaw in
-      flaw.fetch = { request, reader in
-        guard let limit = request.limit, let predicate = request.predicate else {
-          return try reader.fetch(request)
-        }
-        let test = try CompiledPredicate(predicate, in: request.schema)
-        let rows = try reader.rows(request.with { $0.predicate = nil })
-        return RowList(try rows.prefix(limit).filter { try $0.withRow { try test.matches($0) } })
-      }
-    },
-    PlantedDefect("limit is applied before the sort", .o4) { flaw in
-      flaw.fetch = { request, reader in
-        guard !request.order.isEmpty, request.limit != nil, request.after == nil else {
-          return try reader.fetch(request)
-        }
-        let order = try RowOrder(request.totalOrder, in: request.schema)
-        let rows = try reader.rows(request.with { $0.order = [] })
-        return RowList(
-          try rows.map { ($0, try $0.withRow { try order.key(of: $0) }) }
-            .sorted { order.compare($0.1, $1.1) < 0 }.map(\.0))
-      }
-    },
-    PlantedDefect("the row of the anchor is on the next page too", .o4) { flaw in
-      flaw.fetch = { request, reader in
-        guard let after = request.after else { return try reader.fetch(request) }
-        let order = try RowOrder(request.totalOrder, in: request.schema)
-        let rows = try reader.rows(
-          request.with {
-            $0.after = nil
-            $0.limit = nil
-            $0.offset = 0
-          })
-        let following = try rows.filter { row in
-          order.compare(try row.withRow { try order.key(of: $0) }, after.values) >= 0
-        }
-        return RowList(following.dropFirst(request.offset).prefix(request.limit ?? .max))
-      }
-    },
-    PlantedDefect("the anchor passes over ties", .o4) { flaw in
-      flaw.fetch = { request, reader in
-        guard let after = request.after, !request.order.isEmpty else { return try reader.fetch(request) }
-        let position = request.schema.position(of: request.totalOrder[0].field) ?? 0
-        let rows = try reader.rows(request).filter { $0[position] != after.values[0] }
-        return RowList(rows)
-      }
-    },
-    PlantedDefect("a page loses its last row", .o4, .r3) { flaw in
-      flaw.results = { results, request in
-        guard let limit = request.limit, limit > 1 else { return results }
-        return RowList(try results.rows().prefix(limit - 1))
-      }
-    },
-  ]
-
-  /// Decides comparisons of text by another order than that of its bytes.
+  /// Compares text by another order than that of its bytes.
   private static func collated(
     _ node: PredicateNode, _ value: (String) -> PersistentValue, by compare: (String, String) -> Int
   ) -> RowByRow.Decision {
@@ -282,24 +149,5 @@ extension PlantedDefect {
     _ name: String, _ rules: ContractRule..., leaf: @escaping @Sendable (PredicateNode) -> PredicateNode
   ) -> PlantedDefect {
     PlantedDefect(name, rules: rules) { flaw in flaw.request = { try $0.mappingLeaves(leaf) } }
-  }
-
-  private static func comparing(
-    _ name: String, _ rules: ContractRule...,
-    values compare: @escaping @Sendable (PersistentValue, PersistentValue, FieldOrder) -> Int?
-  ) -> PlantedDefect {
-    PlantedDefect(name, rules: rules) { flaw in
-      let answering = RowByRow(compare: { compare($0, $1, $2) ?? RowByRow.compare($0, $1, $2) })
-      flaw.fetch = { try answering.answer($0, $1) }
-    }
-  }
-
-  private static func ordering(
-    _ name: String, _ rules: ContractRule..., criteria: @escaping @Sendable (FetchRequest) -> [FieldOrder]
-  ) -> PlantedDefect {
-    PlantedDefect(name, rules: rules) { flaw in
-      let answering = RowByRow(order: criteria)
-      flaw.fetch = { try answering.answer($0, $1) }
-    }
   }
 }

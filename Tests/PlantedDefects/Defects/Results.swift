@@ -3,19 +3,19 @@ import PersistenceCore
 import PersistenceDriverSupport
 
 extension PlantedDefect {
-  /// R2, R3: results that do not stand still, or do not add up.
+  /// R2, R3: results that change or are inconsistent.
   static let results: [PlantedDefect] = [
     PlantedDefect(
-      "a result sees what is written later", .r2, isSemantic: false,
+      "a result shows later writes", .r2, isSemantic: false,
       opening: { _, options, monitoring in
         LiveContext(memory(options, monitoring))
       }),
     PlantedDefect(
-      "a snapshot sees what is written later", .r2, isSemantic: false,
+      "a snapshot shows later writes", .r2, isSemantic: false,
       opening: { _, options, monitoring in
         MovingContext(memory(options, monitoring))
       }),
-    PlantedDefect("a result can be walked only once", .r3, .r2, isSemantic: false) { flaw in
+    PlantedDefect("a result can be read only once", .r3, .r2, isSemantic: false) { flaw in
       flaw.results = { results, _ in
         let furthest = Remembered(0)
         return FlawedResults(
@@ -28,18 +28,18 @@ extension PlantedDefect {
           })
       }
     },
-    PlantedDefect("the row at the border of two pages comes twice", .r3, isSemantic: false) { flaw in
+    PlantedDefect("a row at a page boundary is repeated", .r3, isSemantic: false) { flaw in
       flaw.results = { results, _ in
         FlawedResults(
           results, read: { try $0.read(from: $1 == 0 ? 0 : $1 - 1, limit: $2, $3) })
       }
     },
-    PlantedDefect("the row at the border of two pages is left out", .r3, isSemantic: false) { flaw in
+    PlantedDefect("a row at a page boundary is skipped", .r3, isSemantic: false) { flaw in
       flaw.results = { results, _ in
         FlawedResults(results, read: { try $0.read(from: $1 == 0 ? 0 : $1 + 1, limit: $2, $3) })
       }
     },
-    PlantedDefect("a jump lands one row too far", .r3, isSemantic: false) { flaw in
+    PlantedDefect("a jump is off by one row", .r3, isSemantic: false) { flaw in
       flaw.results = { results, _ in
         let next = Remembered(0)
         return FlawedResults(
@@ -51,7 +51,7 @@ extension PlantedDefect {
           })
       }
     },
-    PlantedDefect("a full last page is not known to be the last", .r3, isSemantic: false) { flaw in
+    PlantedDefect("a full last page is not the end", .r3, isSemantic: false) { flaw in
       flaw.results = { results, _ in
         FlawedResults(results, count: { try ($0.count() + 127) / 128 * 128 })
       }
@@ -62,7 +62,7 @@ extension PlantedDefect {
         return FlawedResults(try reader.fetch(request), count: { _ in count })
       }
     },
-    PlantedDefect("closing pulls the ground away from results", .r3, isSemantic: false) { flaw in
+    PlantedDefect("closing invalidates open results", .r3, isSemantic: false) { flaw in
       let isClosed = Remembered(false)
       flaw.results = { results, _ in
         FlawedResults(
@@ -90,7 +90,7 @@ extension PlantedDefect {
   ]
 }
 
-/// A context whose results ask anew for every page.
+/// A context whose results fetch again for every page.
 private final class LiveContext: StorageContextWrapper {
   let wrapped: any StorageContext
 

@@ -3,7 +3,7 @@ import PersistenceConformance
 import PersistenceCore
 
 extension PlantedDefect {
-  /// V1 to V5: what is stored is not what was saved.
+  /// V1 to V5: values that are stored wrongly.
   static let values: [PlantedDefect] = [
     PlantedDefect("NaN is stored as nil", .v4, .v2) { flaw in
       flaw.store = { value, _ in
@@ -21,7 +21,7 @@ extension PlantedDefect {
         return .text(String(decoding: text.utf8.prefix { $0 != 0 }, as: UTF8.self))
       }
     },
-    PlantedDefect("text is composed when it is written", .v2, .v3) { flaw in
+    PlantedDefect("text is normalized to composed form", .v2, .v3) { flaw in
       flaw.store = { value, _ in
         if case .text(let text) = value { .text(text.precomposedStringWithCanonicalMapping) } else { value }
       }
@@ -52,7 +52,7 @@ extension PlantedDefect {
         if case .date(let seconds) = value { .date((seconds * 1000).rounded() / 1000) } else { value }
       }
     },
-    PlantedDefect("dates are kept since 1970", .v2) { flaw in
+    PlantedDefect("dates lose bits through the 1970 epoch", .v2) { flaw in
       flaw.store = { value, _ in
         guard case .date(let seconds) = value else { return value }
         let epoch = Date.timeIntervalBetween1970AndReferenceDate
@@ -96,7 +96,7 @@ extension PlantedDefect {
         return .document(rounded)
       }
     },
-    PlantedDefect("URLs are normalised", .v2) { flaw in
+    PlantedDefect("URLs are normalized", .v2) { flaw in
       flaw.store = { value, field in
         guard case .text(let text) = value, field.kind == .url else { return value }
         return .text(URL(string: text)?.standardized.absoluteString.lowercased() ?? text)
@@ -107,7 +107,7 @@ extension PlantedDefect {
         RecordKey(key.values.map { if case .text(let text) = $0 { .text(text.lowercased()) } else { $0 } })
       }
     },
-    PlantedDefect("keys are cut after 511 bytes", .e6, .o1, isSemantic: false) { flaw in
+    PlantedDefect("keys are truncated after 511 bytes", .e6, .o1, isSemantic: false) { flaw in
       flaw.key = { key in
         RecordKey(
           key.values.map { value in

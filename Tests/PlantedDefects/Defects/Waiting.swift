@@ -4,10 +4,10 @@ import PersistenceCore
 import PersistenceDriverSupport
 
 extension PlantedDefect {
-  /// W6: writers and readers that wait wrongly.
+  /// W6: wrong waits of writers and readers.
   static let waiting: [PlantedDefect] = [
     PlantedDefect(
-      "a second writer waits as long as ever, whatever was asked", .w6,
+      "a second writer ignores the configured time", .w6,
       opening: { _, _, monitoring in MemoryContext(monitoring: monitoring) }),
     PlantedDefect(
       "a second writer does not wait", .w6,
@@ -15,7 +15,7 @@ extension PlantedDefect {
         MemoryContext(busyTimeout: .zero, monitoring: monitoring)
       }),
     PlantedDefect(
-      "waiting writers have their turns at random", .w6,
+      "waiting writers proceed in random order", .w6,
       opening: { _, options, monitoring in
         var flaw = Flaw()
         flaw.transaction = { context, body in

@@ -15,14 +15,14 @@ extension PlantedDefect {
         try transaction.wrapped.write(verb == .insert ? .save : verb, row, in: schema)
       }
     },
-    PlantedDefect("save keeps the record that is there", .w1) { flaw in
+    PlantedDefect("save keeps an existing record", .w1) { flaw in
       flaw.write = { verb, row, schema, transaction in
         let key = RecordKey(schema.keyPositions.map { row[$0] })
         if verb == .save, try transaction.wrapped.values(of: key, in: schema) != nil { return }
         try transaction.wrapped.write(verb, row, in: schema)
       }
     },
-    PlantedDefect("update leaves out fields that became nil", .w1) { flaw in
+    PlantedDefect("update ignores fields that became nil", .w1) { flaw in
       flaw.write = { verb, row, schema, transaction in
         let key = RecordKey(schema.keyPositions.map { row[$0] })
         let before = try transaction.wrapped.values(of: key, in: schema)
@@ -30,7 +30,7 @@ extension PlantedDefect {
         try transaction.wrapped.write(verb, merged ?? row, in: schema)
       }
     },
-    PlantedDefect("delete always says true", .w1) { flaw in
+    PlantedDefect("delete always returns true", .w1) { flaw in
       flaw.delete = { key, schema, transaction in
         _ = try transaction.wrapped.delete(key, in: schema)
         return true
@@ -41,12 +41,12 @@ extension PlantedDefect {
         try transaction.wrapped.delete(request.with { $0.limit = nil })
       }
     },
-    PlantedDefect("deleteAll forgets what lies beyond a page", .w1, isSemantic: false) { flaw in
+    PlantedDefect("deleteAll deletes only one page", .w1, isSemantic: false) { flaw in
       flaw.deleteAll = { schema, transaction in
         try transaction.wrapped.delete(FetchRequest(schema, limit: 128))
       }
     },
-    PlantedDefect("deleteAll deletes the models that follow, too", .w1) { flaw in
+    PlantedDefect("deleteAll deletes the following models too", .w1) { flaw in
       flaw.deleteAll = { schema, transaction in
         let following = try transaction.wrapped.catalog().filter { $0.name > schema.name }
         for other in following { _ = try transaction.wrapped.deleteAll(in: other) }
@@ -57,7 +57,7 @@ extension PlantedDefect {
 
   /// W2, W3: transactions.
   static let transactions: [PlantedDefect] = [
-    PlantedDefect("a rollback keeps what was deleted deleted", .w3) { flaw in
+    PlantedDefect("a rollback does not restore deleted records", .w3) { flaw in
       let deleted = Remembered<[(RecordKey, ModelSchema)]>([])
       flaw.delete = { key, schema, transaction in
         deleted.change { $0.append((key, schema)) }
@@ -83,7 +83,7 @@ extension PlantedDefect {
         if let failure { throw failure }
       }
     },
-    PlantedDefect("a nested rollback undoes the outer transaction's work", .w3) { flaw in
+    PlantedDefect("a nested rollback rolls back the outer transaction", .w3) { flaw in
       flaw.nested = { transaction, body in
         do {
           try body()
@@ -93,7 +93,7 @@ extension PlantedDefect {
         }
       }
     },
-    PlantedDefect("a nested rollback undoes nothing", .w3) { flaw in
+    PlantedDefect("a nested rollback does nothing", .w3) { flaw in
       flaw.nested = { _, body in try body() }
     },
     PlantedDefect("a nested transaction swallows its error", .w3) { flaw in
@@ -102,7 +102,7 @@ extension PlantedDefect {
     PlantedDefect("reads in a transaction do not see its writes", .w3) { flaw in
       flaw.insideReader = { $0.context }
     },
-    PlantedDefect("a write that is refused undoes the whole transaction", .w4, .w3) { flaw in
+    PlantedDefect("a rejected write rolls back the whole transaction", .w4, .w3) { flaw in
       flaw.write = { verb, row, schema, transaction in
         do {
           try transaction.wrapped.write(verb, row, in: schema)
@@ -113,17 +113,17 @@ extension PlantedDefect {
       }
     },
     PlantedDefect(
-      "a transaction reads what was committed before it had its turn", .w2, .w3, isSemantic: false
+      "a transaction reads a snapshot from before its lock", .w2, .w3, isSemantic: false
     ) { flaw in
       flaw.transaction = { context, body in
         let before = try context.snapshot()
         try context.transaction { try body(StaleTransaction($0, before)) }
       }
     },
-    PlantedDefect("every write is a transaction of its own", .w3, isSemantic: false) { flaw in
+    PlantedDefect("every write commits separately", .w3, isSemantic: false) { flaw in
       flaw.transaction = { context, body in
         let writes = WriteRecorder()
-        // The body runs once to find out what it writes; then that is done write by write.
+        // The body runs once to record its writes, which then run one by one.
         do {
           try context.transaction { transaction in
             try body(RecordedTransaction(transaction, writes))
@@ -139,7 +139,7 @@ extension PlantedDefect {
 
 private struct Undone: Error {}
 
-/// A transaction that looks records up in an older state, but for those that it has written itself.
+/// A transaction that finds records in an older state, except those that it has written.
 private final class StaleTransaction: StorageTransactionWrapper {
   let wrapped: any StorageTransaction
   private let before: any StorageSnapshot

@@ -1,7 +1,7 @@
 import PersistenceCore
 
 extension FetchRequest {
-  /// What a request is made of, to be changed.
+  /// The parts of a request, as variables.
   struct Parts {
     var schema: ModelSchema
     var predicate: PredicateNode?
@@ -11,7 +11,7 @@ extension FetchRequest {
     var after: PageAnchor?
   }
 
-  /// The request with some of its parts changed.
+  /// Returns the request with some of its parts changed.
   func with(_ change: (inout Parts) -> Void) throws -> FetchRequest {
     var parts = Parts(
       schema: schema, predicate: predicate, order: order, limit: limit, offset: offset, after: after)
@@ -21,7 +21,7 @@ extension FetchRequest {
       after: parts.after)
   }
 
-  /// The request with every leaf of its predicate changed.
+  /// Returns the request with every leaf of its predicate changed.
   func mappingLeaves(_ change: (PredicateNode) -> PredicateNode) throws -> FetchRequest {
     guard predicate != nil else { return self }
     return try with { $0.predicate = $0.predicate?.mapped(change) }
@@ -29,7 +29,7 @@ extension FetchRequest {
 }
 
 extension PredicateNode {
-  /// The predicate with every leaf changed.
+  /// Returns the predicate with every leaf changed.
   func mapped(_ change: (PredicateNode) -> PredicateNode) -> PredicateNode {
     switch self {
     case .all(let nodes): .all(nodes.map { $0.mapped(change) })

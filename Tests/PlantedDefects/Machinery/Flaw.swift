@@ -1,27 +1,28 @@
 import PersistenceCore
 
-/// What a broken context does otherwise than the contract says: each part that is set replaces the right behaviour,
-/// in the context, its snapshots and its transactions alike.
+/// The deviations of a broken context from the contract.
+///
+/// Each part that is set replaces the correct behavior, in the context, its snapshots and its transactions.
 struct Flaw: Sendable {
-  /// Changes a value on its way into the engine: in rows, keys and operands of predicates.
+  /// Changes a value before it reaches the engine: in rows, keys and operands of predicates.
   var bind: (@Sendable (PersistentValue, FieldSchema) -> PersistentValue)?
 
-  /// Changes a value of a row that is written, and nothing else.
+  /// Changes a value of a written row only.
   var store: (@Sendable (PersistentValue, FieldSchema) -> PersistentValue)?
 
-  /// Changes keys: of rows that are written, and those that are looked up.
+  /// Changes keys of written rows and of lookups.
   var key: (@Sendable (RecordKey) -> RecordKey)?
 
-  /// Changes the schema that the engine is given instead of the declared one, whose positions stay.
+  /// Changes the schema that the engine receives; positions of fields stay the same.
   var schema: (@Sendable (ModelSchema, any StorageReader) throws -> ModelSchema)?
 
-  /// Changes what the catalog says of a model.
+  /// Changes the catalog's schema of a model.
   var catalog: (@Sendable (ModelSchema) -> ModelSchema)?
 
-  /// Changes a request before it is answered, also for counting and deleting.
+  /// Changes a request before it is answered, also for count and delete.
   var request: (@Sendable (FetchRequest) throws -> FetchRequest)?
 
-  /// Answers a request, also for counting and deleting.
+  /// Answers a request, also for count and delete.
   var fetch: (@Sendable (FetchRequest, any StorageReader) throws -> any StorageResults)?
 
   /// Counts a request.
@@ -30,7 +31,7 @@ struct Flaw: Sendable {
   /// Changes the results of a request.
   var results: (@Sendable (any StorageResults, FetchRequest) throws -> any StorageResults)?
 
-  /// Looks a record up.
+  /// Finds a record.
   var find: (@Sendable (RecordKey, ModelSchema, any StorageReader) throws -> [PersistentValue]?)?
 
   /// Writes a row.
@@ -48,23 +49,23 @@ struct Flaw: Sendable {
   /// Runs a nested transaction.
   var nested: (@Sendable (FlawedTransaction, () throws -> Void) throws -> Void)?
 
-  /// What is read inside a transaction: the transaction, as it should be, or something else.
+  /// Chooses the reader inside a transaction: correctly, the transaction itself.
   var insideReader: (@Sendable (FlawedTransaction) -> any StorageReader)?
 
-  /// Runs a transaction on the engine below.
+  /// Runs a transaction on the wrapped engine.
   var transaction: (@Sendable (any StorageContext, (any StorageTransaction) throws -> Void) throws -> Void)?
 
-  /// Does something around every read of the context.
+  /// Wraps every read of the context.
   var reading: (@Sendable (() throws -> Void) throws -> Void)?
 
-  /// Closes the engine below.
+  /// Closes the wrapped engine.
   var close: (@Sendable (any StorageContext) throws -> Void)?
 
-  /// Changes what the context says that it can do.
+  /// Changes the declared capabilities.
   var capabilities: (@Sendable (inout Capabilities) -> Void)?
 }
 
-/// A way to write one row.
+/// A kind of write of one row.
 enum WriteVerb: Sendable {
   case insert, update, save
 }
@@ -99,16 +100,16 @@ extension Flaw {
     return true
   }
 
-  /// The key as the engine is given it.
+  /// Returns the key that the engine receives.
   func bound(_ key: RecordKey, in schema: ModelSchema) -> RecordKey {
     guard bind != nil || self.key != nil, key.values.count == schema.keyPositions.count else { return key }
     let values = zip(key.values, schema.keyPositions).map { bind?($0, schema.fields[$1]) ?? $0 }
     return self.key?(RecordKey(values)) ?? RecordKey(values)
   }
 
-  /// The values of a row as the engine is given them.
+  /// Returns the values of a row that the engine receives.
   func bound(_ row: [PersistentValue], in schema: ModelSchema) -> [PersistentValue] {
-    // A row of another length is the engine's to refuse.
+    // The engine rejects a row of another length.
     guard row.count == schema.fields.count else { return row }
     var values = zip(row, schema.fields).map { value, field in
       let value = bind?(value, field) ?? value

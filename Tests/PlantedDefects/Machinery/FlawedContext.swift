@@ -1,7 +1,7 @@
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// A context that is right but for its flaw.
+/// A context that is correct except for its flaw.
 final class FlawedContext: StorageContextWrapper, RowChangingWrapper {
   let wrapped: any StorageContext
   let flaw: Flaw
@@ -72,7 +72,7 @@ final class FlawedTransaction: StorageTransactionWrapper, RowChangingWrapper {
   /// The engine's context, which shows the state before the transaction.
   let context: any StorageContext
   private let flaw: Flaw
-  /// The records that were written so far.
+  /// The records written so far.
   private(set) var touched: [(key: RecordKey, schema: ModelSchema)] = []
 
   init(_ wrapped: any StorageTransaction, _ flaw: Flaw, of context: any StorageContext) {
@@ -135,7 +135,7 @@ final class FlawedTransaction: StorageTransactionWrapper, RowChangingWrapper {
     if let nested = flaw.nested { try nested(self, body) } else { try wrapped.nested(body) }
   }
 
-  /// Puts every record that was written back to what it was before the transaction.
+  /// Restores every written record to its state before the transaction.
   func restoreTouched() throws {
     for (key, schema) in touched {
       if let before = try context.values(of: key, in: schema) {
@@ -153,7 +153,7 @@ final class FlawedTransaction: StorageTransactionWrapper, RowChangingWrapper {
   private func write(_ verb: WriteVerb, _ row: borrowing Row, _ schema: ModelSchema) throws {
     let values = flaw.bound(try row.values(), in: schema)
     let schema = try engineSchema(schema)
-    // A row of another length is the engine's to refuse.
+    // The engine rejects a row of another length.
     if let write = flaw.write, values.count == schema.fields.count {
       try write(verb, values, schema, self)
     } else {

@@ -1,7 +1,7 @@
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// A context in memory that was filled from a store when it was opened, and hands its commits on to it.
+/// An in-memory context that is filled from a store when it opens, and forwards its commits to it.
 final class MirroredContext: StorageContextWrapper {
   typealias Commits = [[WriteRecorder.Write]]
 
@@ -15,10 +15,10 @@ final class MirroredContext: StorageContextWrapper {
   ///
   /// - Parameters:
   ///   - back: The store.
-  ///   - front: An empty context, which is filled.
-  ///   - isMultiProcess: What the context says of itself.
-  ///   - flush: Called after each commit, and when the context is closed, with the last two commits.
-  /// - Throws: What reading the store throws.
+  ///   - front: An empty context to fill.
+  ///   - isMultiProcess: The declared capability.
+  ///   - flush: Called after each commit and at the close, with the last two commits.
+  /// - Throws: An error of reading the store.
   init(
     _ back: any StorageContext, before front: MemoryContext, isMultiProcess: Bool = false,
     flush: @escaping @Sendable (any StorageContext, _ isClosing: Bool, Commits) throws -> Void

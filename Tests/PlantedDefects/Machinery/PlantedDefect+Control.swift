@@ -2,11 +2,11 @@ package import PersistenceConformance
 import PersistenceCore
 
 extension PlantedDefect {
-  /// What defects are made of, without any: the suite must find nothing here.
+  /// The machinery of the defects without any defect, in which the suite must find nothing.
   package struct Control: Sendable, CustomStringConvertible {
-    /// The rules that defects made of this are about.
+    /// The rules of the defects with this machinery.
     package let rules: Set<ContractRule>
-    /// The context, which is right.
+    /// The correct context.
     package let context: ContextUnderTest
 
     /// The context's name.
@@ -16,12 +16,12 @@ extension PlantedDefect {
     package static let all: [Control] = [
       Control(
         rules: Set(ContractRule.allCases),
-        context: ContextUnderTest("wrapped, but right") { _, options, monitoring in
+        context: ContextUnderTest("wrapped without a defect") { _, options, monitoring in
           FlawedContext(memory(options, monitoring), Flaw())
         }),
       Control(
         rules: [.v3, .v4, .v4a, .v6, .v7, .o2, .o3, .o4],
-        context: ContextUnderTest("row by row, but right") { _, options, monitoring in
+        context: ContextUnderTest("row by row without a defect") { _, options, monitoring in
           var flaw = Flaw()
           flaw.fetch = { try RowByRow().answer($0, $1) }
           return FlawedContext(memory(options, monitoring), flaw)
@@ -39,11 +39,11 @@ extension PlantedDefect {
         }),
       Control(
         rules: [.u1, .w1, .w3],
-        context: ContextUnderTest("telling, and right") { _, options, monitoring in
+        context: ContextUnderTest("reporting without a defect") { _, options, monitoring in
           TellingContext(memory(options, monitoring), monitoring)
         }),
     ]
 
-    private static let mirror = "mirrored, but right"
+    private static let mirror = "mirrored without a defect"
   }
 }

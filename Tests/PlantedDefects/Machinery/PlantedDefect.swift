@@ -2,21 +2,21 @@ package import PersistenceConformance
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// A context with one defect that an engine could have, to see that the suite and the fuzzer can fail.
+/// A context with one realistic defect, to show that the suite and the fuzzer can fail.
 package struct PlantedDefect: Sendable {
-  /// What the context does wrongly, in a few words.
+  /// The defect, in a few words.
   package let name: String
 
-  /// The rules that it breaks, the one that it is about first.
+  /// The rules that it breaks, the main one first.
   package let rules: [ContractRule]
 
-  /// Whether it is a matter of meaning, which random work in one process shows: then the fuzzer must find it too.
+  /// Whether random programs in one process reveal it, so that the fuzzer must find it too.
   package let isSemantic: Bool
 
   /// The broken context.
   package let context: ContextUnderTest
 
-  /// A defect in whatever opens a store.
+  /// Creates a defect in the opening of a store.
   init(
     _ name: String, _ rules: ContractRule..., isSemantic: Bool = false,
     opening: @escaping ContextUnderTest.Opening
@@ -24,7 +24,7 @@ package struct PlantedDefect: Sendable {
     self.init(name, rules: rules, isSemantic: isSemantic, opening: opening)
   }
 
-  /// A defect in whatever opens a store.
+  /// Creates a defect in the opening of a store.
   init(
     _ name: String, rules: [ContractRule], isSemantic: Bool = false,
     opening: @escaping ContextUnderTest.Opening
@@ -36,13 +36,13 @@ package struct PlantedDefect: Sendable {
       name, worker: .besideThisProgram("DefectWorker", arguments: [name]), opening: opening)
   }
 
-  /// A defect in a context in memory.
+  /// Creates a defect in an in-memory context.
   ///
   /// - Parameters:
-  ///   - name: What it does wrongly.
+  ///   - name: The defect, in a few words.
   ///   - rules: The rules that it breaks.
   ///   - isSemantic: Whether the fuzzer must find it.
-  ///   - plant: Plants the flaw; called for every store that is opened.
+  ///   - plant: Sets the flaw; called for every opened store.
   init(
     _ name: String, _ rules: ContractRule..., isSemantic: Bool = true,
     _ plant: @escaping @Sendable (inout Flaw) -> Void
@@ -50,7 +50,7 @@ package struct PlantedDefect: Sendable {
     self.init(name, rules: rules, isSemantic: isSemantic, plant)
   }
 
-  /// A defect in a context in memory.
+  /// Creates a defect in an in-memory context.
   init(
     _ name: String, rules: [ContractRule], isSemantic: Bool = true,
     _ plant: @escaping @Sendable (inout Flaw) -> Void
@@ -79,7 +79,7 @@ extension PlantedDefect {
   ].flatMap { $0 }
 }
 
-/// A context in memory, opened as a check wants it.
+/// An in-memory context with a check's options.
 func memory(_ options: OpeningOptions, _ monitoring: Monitoring) -> MemoryContext {
   MemoryContext(
     busyTimeout: .milliseconds(options.busyMilliseconds ?? 5000), monitoring: monitoring)

@@ -1,7 +1,7 @@
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// The writes of a transaction, to be done again elsewhere.
+/// The recorded writes of a transaction, for replay.
 final class WriteRecorder {
   /// One write.
   enum Write: Sendable {
@@ -25,7 +25,7 @@ final class WriteRecorder {
   var all: [Write] = []
 }
 
-/// A transaction whose writes are remembered.
+/// A transaction that records its writes.
 final class RecordedTransaction: StorageTransactionWrapper {
   let wrapped: any StorageTransaction
   private let writes: WriteRecorder

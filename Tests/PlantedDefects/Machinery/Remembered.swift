@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a broken context remembers between its calls.
+/// The memory of a broken context between its calls.
 final class Remembered<Value: Sendable>: Sendable {
   private let state: Mutex<Value>
 

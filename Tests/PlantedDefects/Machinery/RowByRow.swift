@@ -1,28 +1,28 @@
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// Answers requests row by row in plain sight, so that one step of it can be done wrongly.
+/// Answers requests row by row, so that a defect can replace a single step.
 struct RowByRow: Sendable {
-  /// How a leaf of a predicate is decided.
+  /// The result of a leaf of a predicate.
   enum Decision {
-    /// As it should be.
+    /// The correct result.
     case right
-    /// So.
+    /// A fixed result.
     case truth(Bool)
-    /// As SQL's UNKNOWN, whose negation is UNKNOWN.
+    /// SQL's UNKNOWN, whose negation is UNKNOWN.
     case unknown
   }
 
-  /// Decides a leaf, given the values of the row by field.
+  /// Evaluates a leaf for the values of a row by field.
   var leaf: (@Sendable (PredicateNode, (String) -> PersistentValue) throws -> Decision)?
 
   /// Compares two values by a criterion; the sign is that of the row order.
   var compare: (@Sendable (PersistentValue, PersistentValue, FieldOrder) -> Int)?
 
-  /// The criteria that are used.
+  /// The criteria of the sort.
   var order: (@Sendable (FetchRequest) -> [FieldOrder])?
 
-  /// Cuts the page out of the sorted rows.
+  /// Returns the page of the sorted rows.
   var page: (@Sendable ([[PersistentValue]], FetchRequest) throws -> [[PersistentValue]])?
 
   func answer(_ request: FetchRequest, _ reader: any StorageReader) throws -> any StorageResults {
@@ -56,7 +56,7 @@ struct RowByRow: Sendable {
         ?? Array(rows.dropFirst(request.offset).prefix(request.limit ?? .max)))
   }
 
-  /// As contract O3 says.
+  /// Follows contract O3.
   static func compare(_ left: PersistentValue, _ right: PersistentValue, _ criterion: FieldOrder) -> Int {
     let order = PersistentValue.compare(left, right)
     return criterion.isDescending ? -order : order

@@ -2,7 +2,7 @@ import PersistenceCore
 import PersistenceDriverSupport
 
 extension [PersistentValue] {
-  /// Lends the values as a row.
+  /// Passes the values to a closure, as a row.
   func withRow<Result>(_ body: (borrowing Row) throws -> Result) throws -> Result {
     let buffer = RowBuffer(count: count)
     buffer.set(self)
@@ -24,21 +24,21 @@ extension StorageTransaction {
 }
 
 extension StorageReader {
-  /// The values of a record; nil where there is none.
+  /// Returns the values of a record; nil if there is none.
   func values(of key: RecordKey, in schema: ModelSchema) throws -> [PersistentValue]? {
     var values: [PersistentValue]?
     _ = try find(key, in: schema) { values = try $0.values() }
     return values
   }
 
-  /// The values of all rows of a request.
+  /// Returns the values of all rows of a request.
   func rows(_ request: FetchRequest) throws -> [[PersistentValue]] {
     try fetch(request).rows()
   }
 }
 
 extension StorageResults {
-  /// The values of all rows.
+  /// Returns the values of all rows.
   func rows() throws -> [[PersistentValue]] {
     var rows: [[PersistentValue]] = []
     _ = try read(from: 0, limit: .max) { rows.append(try $0.values()) }
@@ -46,7 +46,7 @@ extension StorageResults {
   }
 }
 
-/// Rows that have been read already.
+/// Rows in memory.
 final class RowList: StorageResults {
   let usesRandomAccess = false
   private let rows: [[PersistentValue]]
@@ -62,7 +62,7 @@ final class RowList: StorageResults {
   }
 }
 
-/// Results whose ways of reading and counting are replaced.
+/// Results with a replaced read and count.
 final class FlawedResults: StorageResultsWrapper {
   typealias Reading =
     @Sendable (any StorageResults, Int, Int, (borrowing Row) throws -> Void) throws -> Int

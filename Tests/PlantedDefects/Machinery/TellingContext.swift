@@ -1,22 +1,23 @@
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// A context in memory that tells its observers itself, as the author of an engine writes it: each transaction is tried
-/// first, undone, and done again inside of the commit.
+/// An in-memory context that reports to its observers itself, as an engine's author writes it.
+///
+/// It runs each transaction once and rolls it back, then runs it again inside the commit.
 final class TellingContext: ObservableContext, StorageReaderWrapper {
-  /// What it does otherwise than it should.
+  /// The deviations from correct reporting.
   struct Telling: Sendable {
-    /// Commits and tells.
+    /// Commits and reports.
     var commit: @Sendable (CommitObservers, ObservedTransaction, () throws -> Void) throws -> Void = {
       try $0.commit($1, $2)
     }
-    /// What the closure of a transaction is given, of what is to be given to it and the engine's own.
+    /// Chooses the transaction for the closure, from the correct one and the engine's own.
     var wrap: @Sendable (any StorageTransaction, any StorageTransaction) -> any StorageTransaction = {
       observed, _ in observed
     }
-    /// Called where the closure of a transaction has thrown.
+    /// Called when the closure of a transaction has thrown.
     var undone: @Sendable (CommitObservers, ObservedTransaction) throws -> Void = { _, _ in }
-    /// Whether closing ends who observes.
+    /// Whether closing ends the observers.
     var endsWithTheContext = true
   }
 

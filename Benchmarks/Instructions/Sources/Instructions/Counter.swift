@@ -1,15 +1,15 @@
 import Foundation
 
-/// Has this program counted by Callgrind, a process for each engine.
+/// Runs this program under Callgrind, one process for each engine.
 struct Counter {
-  /// A way through the library, and how many instructions one of its units takes.
+  /// An operation of the library, and its instructions for one unit.
   struct Count {
     let name: String
     let unit: String
     let instructions: Int
-    /// How many units were counted.
+    /// The number of counted units.
     let units: Int
-    /// The file that Callgrind wrote.
+    /// The output file of Callgrind.
     let dump: String
   }
 
@@ -31,7 +31,7 @@ struct Counter {
       "--toggle-collect=\(symbol)", "--dump-after=\(symbol)",
       CommandLine.arguments[0], "work", engine.rawValue, place,
     ]
-    // Hash tables are laid out alike in every run.
+    // Gives hash tables the same layout in every run.
     process.environment = ProcessInfo.processInfo.environment
       .merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
     let pipe = Pipe()
@@ -43,7 +43,9 @@ struct Counter {
     let lines = String(decoding: output, as: UTF8.self).split(separator: "\n")
     return try lines.enumerated().map { number, line in
       let parts = line.split(separator: "\t").map(String.init)
-      guard parts.count == 3, let units = Int(parts[2]) else { throw Failure("“\(line)” is no work") }
+      guard parts.count == 3, let units = Int(parts[2]) else {
+        throw Failure("“\(line)” is not an operation")
+      }
       let dump = "\(place)/counts.\(number + 1)"
       return Count(
         name: "\(engine): \(parts[0])", unit: parts[1], instructions: try total(dump) / units, units: units,
@@ -51,12 +53,12 @@ struct Counter {
     }
   }
 
-  /// What Callgrind counted until a dump.
+  /// Returns Callgrind's count up to a dump.
   private func total(_ path: String) throws -> Int {
     let text = try String(contentsOfFile: path, encoding: .utf8)
     let line = text.split(separator: "\n").last { $0.hasPrefix("totals: ") || $0.hasPrefix("summary: ") }
     guard let total = line?.split(separator: " ").last.flatMap({ Int($0) }), total > 0 else {
-      throw Failure("Callgrind counted nothing in \(path)")
+      throw Failure("\(path) has no counts by Callgrind")
     }
     return total
   }

@@ -3,29 +3,29 @@ import PersistenceJSON
 import PersistenceLMDB
 import PersistenceSQLite
 
-/// The work that is counted, by the library's public API, in the order in which it is done.
+/// The counted operations on the library's public API, in the order of their run.
 struct CountedWork {
   let name: String
-  /// What one run does so many of.
+  /// The unit of the operation.
   let unit: String
   let units: Int
-  /// Does the work; a run that is not counted comes before the one that is, and finds or makes the same.
+  /// Runs the operation; an uncounted run comes first, and has the same results.
   let run: () throws -> Int
-  /// What a run says, by which one is known that did nothing.
+  /// The result of a run, which shows that it worked.
   let answer: Int
-  /// Puts the store back between the runs.
+  /// Restores the store between runs.
   var restore: () throws -> Void = {}
 }
 
-/// The counted work on one engine's store.
+/// The counted operations on one engine's store.
 struct KeyPaths {
   private let store: Repository
-  /// One of its own for the movies by other keys, so that they do not lie behind those that are inserted.
+  /// A separate store for the movies by other keys, so that it does not affect the inserts.
   private let storeByOtherKeys: Repository
   private let engine: Engine
   private let url: String
   private let movies: [Movie]
-  /// Votes that one movie of ten has.
+  /// A number of votes that one movie in ten has.
   private static let manyVotes = 900_000
 
   init(_ engine: Engine, in folder: String) throws {
@@ -70,7 +70,7 @@ struct KeyPaths {
     ]
   }
 
-  /// Opens the store anew, as a process that has just begun does: nobody has it open meanwhile.
+  /// Reopens the store as a new process does, while no other context has it open.
   private func opening() -> [CountedWork] {
     let url = url
     return [

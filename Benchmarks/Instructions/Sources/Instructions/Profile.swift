@@ -1,14 +1,14 @@
 import Foundation
 
-/// In which functions the instructions of a way through the library are, those that each calls not counted.
+/// The functions that use the instructions of an operation, without their callees.
 struct Profile {
   private static let length = 20
 
-  /// The functions with the most instructions, and how many each has for a unit.
+  /// Returns the functions with the most instructions, and their number for one unit.
   let table: String
 
   init(of count: Counter.Count) throws {
-    // Once more through a shell, for the pipe between the two programs.
+    // Uses a shell for the pipe between the two programs.
     let text = try Self.output(
       "callgrind_annotate --inclusive=no --threshold=100 '\(count.dump)' | swift demangle --simplified --compact"
     )
@@ -28,9 +28,9 @@ struct Profile {
       instructions[name, default: 0] += found
     }
     let all = max(1, count.instructions * count.units)
-    // What called the counted work has all of it by Callgrind's account, since counting began within its call.
+    // Skips callers of the operation, to which Callgrind attributes all instructions.
     instructions = instructions.filter { Double($0.value) < 0.99 * Double(all) }
-    var lines = ["", "\(count.name): \(count.instructions) instructions a \(count.unit)"]
+    var lines = ["", "\(count.name): \(count.instructions) instructions per \(count.unit)"]
     for (name, found) in instructions.sorted(by: { $0.value > $1.value }).prefix(Self.length) {
       let share = 100 * Double(found) / Double(all)
       guard share >= 1 else { break }

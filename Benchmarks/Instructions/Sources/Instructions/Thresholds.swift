@@ -1,10 +1,10 @@
 import Foundation
 
-/// The counts that are committed, and how far a count may be above its own.
+/// The recorded counts, and their tolerance.
 struct Thresholds: Codable {
-  /// How much above what is recorded a count may be, as a part of it.
+  /// The allowed excess over a recorded count, as a fraction.
   var tolerance: Double
-  /// Instructions a unit, by the name of the work.
+  /// Instructions per unit, by the name of the operation.
   var counts: [String: Int]
 
   init(recording counts: [Counter.Count]) {
@@ -22,12 +22,12 @@ struct Thresholds: Codable {
     try (encoder.encode(self) + Data("\n".utf8)).write(to: URL(fileURLWithPath: path))
   }
 
-  /// Compares counts with what is recorded, as a table.
+  /// Compares counts with the recorded ones, as a table.
   ///
-  /// - Parameter found: What was counted.
+  /// - Parameter found: The counts.
   /// - Returns: The table, and whether all counts are known and within the tolerance.
   func check(_ found: [Counter.Count]) -> (table: String, isGood: Bool) {
-    var lines = [Self.line("instructions a unit", "unit", "counted", "recorded", "")]
+    var lines = [Self.line("instructions per unit", "unit", "counted", "recorded", "")]
     var isGood = true
     for count in found {
       guard let recorded = counts[count.name] else {

@@ -1,12 +1,13 @@
-// How many instructions the library takes for a row, a get or an insert, counted by Callgrind, which does not depend
-// on the machine's speed; compared with what is recorded.
+// Counts the library's instructions for a row, a get or an insert with Callgrind, independent of the
+// machine's speed, and compares them with recorded counts.
 //
 //   Instructions check|record FILE
-//   Instructions profile [ENGINE …]     in which functions they are
+//   Instructions profile [ENGINE …]     the functions that use them
 
 import Foundation
+import PersistenceSQLite
 
-/// Does an engine's work, each part once for the caches and once to be counted, and says what was counted.
+/// Runs an engine's operations, each once to warm the caches and once for the count, and prints the results.
 func work(_ engine: Engine, _ folder: String) throws {
   for part in try KeyPaths(engine, in: folder).all() {
     let first = try part.run()
@@ -31,7 +32,7 @@ func run(_ arguments: [String]) throws -> Bool {
   let counter = try Counter(folder: folder)
   if arguments.first == "profile" {
     let engines = try arguments.dropFirst().map { name in
-      guard let engine = Engine(rawValue: name) else { throw Failure("there is no engine “\(name)”") }
+      guard let engine = Engine(rawValue: name) else { throw Failure("unknown engine “\(name)”") }
       return engine
     }
     for engine in engines.isEmpty ? Engine.allCases : engines {
@@ -40,7 +41,7 @@ func run(_ arguments: [String]) throws -> Bool {
     return true
   }
   guard arguments.count == 2, ["check", "record"].contains(arguments[0]) else {
-    throw Failure("use: Instructions check|record FILE, or profile [ENGINE …]")
+    throw Failure("usage: Instructions check|record FILE, or profile [ENGINE …]")
   }
   let counts = try Engine.allCases.flatMap { try counter.counts(of: $0) }
   if arguments[0] == "record" { try Thresholds(recording: counts).write(arguments[1]) }
@@ -49,6 +50,7 @@ func run(_ arguments: [String]) throws -> Bool {
   return isGood
 }
 
+SQLiteLibrary.tuneForParallelReads()
 do { exit(try run(Array(CommandLine.arguments.dropFirst())) ? 0 : 1) } catch {
   FileHandle.standardError.write(Data("Instructions: \(error)\n".utf8))
   exit(1)

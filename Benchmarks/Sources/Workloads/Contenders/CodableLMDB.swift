@@ -1,7 +1,7 @@
 import CRawLMDB
 import Foundation
 
-/// The naive way: each value in LMDB is what JSONEncoder makes of it, and a query decodes everything.
+/// The simple approach: LMDB stores JSONEncoder's output, and a query decodes everything.
 final class CodableLMDB {
   private let file: LMDBFile
   private let folder: Folder

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// GRDB with a pool, by one of its kinds of records.
+/// GRDB with a pool, for one of its kinds of records.
 final class GRDBContender<Record: FetchableRecord & PersistableRecord & MovieRecord> {
   private let pool: DatabasePool
   private let folder: Folder
@@ -28,10 +28,10 @@ final class GRDBContender<Record: FetchableRecord & PersistableRecord & MovieRec
     try opened.close()
   }
 
-  /// The settings of the others: every commit is durable, and deleted rows are overwritten where that is cheap.
+  /// The same settings as the others: durable commits, and fast secure deletion.
   private static func open(_ path: String) throws -> DatabasePool {
     let pool = try DatabasePool(path: path)
-    // Said to the writer, and only now: a pool sets `synchronous` itself when it is made.
+    // Set on the writer at this point, because a pool sets `synchronous` itself.
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST")
     }

@@ -3,7 +3,7 @@ import GRDB
 
 extension Rating: DatabaseValueConvertible {}
 
-/// Reads and writes columns by hand, as GRDB's guide to performance advises: by position, dates as numbers.
+/// Reads and writes columns by hand, as GRDB's performance guide recommends: by position, dates as numbers.
 extension Movie: FetchableRecord, PersistableRecord {
   static let databaseTableName = "movie"
 
@@ -27,7 +27,7 @@ extension Movie: FetchableRecord, PersistableRecord {
   }
 }
 
-/// The same movie, read and written by Codable, which GRDB offers to those who write nothing by hand.
+/// The same movie with GRDB's Codable records.
 struct CodableMovie: Codable, FetchableRecord, PersistableRecord, MovieRecord {
   static let databaseTableName = "movie"
 
@@ -70,7 +70,7 @@ struct CodableMovie: Codable, FetchableRecord, PersistableRecord, MovieRecord {
   }
 }
 
-/// A record type of GRDB that stands for movies.
+/// A GRDB record type for movies.
 protocol MovieRecord {
   init(_ movie: Movie)
   var movie: Movie { get }

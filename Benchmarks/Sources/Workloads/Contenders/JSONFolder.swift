@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of movies, one JSON file each, as Foundation writes and reads them.
+/// A folder of movies as JSON files, written and read by Foundation.
 final class JSONFolder {
   private let folder: Folder
   private let input: Input
@@ -14,27 +14,27 @@ final class JSONFolder {
     for movie in input.movies { try encoder.encode(movie).write(to: url(movie.id, in: folder.path)) }
   }
 
-  /// Where the files are.
+  /// The folder of the files.
   var path: String { folder.path }
 
   private func url(_ id: Int64, in path: String) -> URL {
     URL(fileURLWithPath: "\(path)/\(JSONFolder.name(of: id))", isDirectory: false)
   }
 
-  /// The name of a movie's file.
+  /// Returns the name of a movie's file.
   static func name(of id: Int64) -> String { "\(id).json" }
 
   private func movie(_ name: String, in path: String) throws -> Movie {
     try decoder.decode(Movie.self, from: try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")))
   }
 
-  /// The movies in a folder, in the order of their keys.
+  /// Returns the movies in a folder, in key order.
   func all(in path: String) throws -> [Movie] {
     try FileManager.default.contentsOfDirectory(atPath: path).map { try movie($0, in: path) }
       .sorted { $0.id < $1.id }
   }
 
-  /// The bytes of a movie's file.
+  /// Returns the bytes of a movie's file.
   func bytes(of movie: Movie) throws -> Data { try encoder.encode(movie) }
 
   func fetchAll(_ watch: inout Stopwatch) throws -> Answer {

@@ -1,19 +1,19 @@
 import CRawLMDB
 import Foundation
 
-/// An LMDB environment with one database of movies by number, one of their numbers by votes, and one by other keys.
+/// An LMDB environment with databases of movies by number, of numbers by votes, and by other keys.
 final class LMDBFile {
   let environment: OpaquePointer
   private var reader: OpaquePointer?
   private(set) var movies: MDB_dbi = 0
   private(set) var votes: MDB_dbi = 0
-  /// Movies by keys that are no numbers.
+  /// Movies by keys that are not numbers.
   private(set) var others: MDB_dbi = 0
 
   init(_ path: String) throws {
     var made: OpaquePointer?
     try Self.check(mdb_env_create(&made))
-    guard let made else { throw Failure("LMDB made no environment") }
+    guard let made else { throw Failure("LMDB created no environment") }
     environment = made
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     try Self.check(mdb_env_set_maxdbs(environment, 4))
@@ -21,7 +21,7 @@ final class LMDBFile {
     try Self.check(mdb_env_open(environment, path, UInt32(MDB_NOTLS), 0o600))
     var status = MDB_stat()
     try Self.check(mdb_env_stat(environment, &status))
-    // Handles that a transaction opens are there for others once it has committed.
+    // Other transactions can use the handles after this commit.
     let isMade = status.ms_entries > 0
     try commit(isReading: isMade) { try open($0, creating: isMade ? 0 : MDB_CREATE) }
   }
@@ -41,7 +41,7 @@ final class LMDBFile {
     guard code == MDB_SUCCESS else { throw Failure("LMDB: " + String(cString: mdb_strerror(code))) }
   }
 
-  /// Reads in a transaction that is kept for the next time.
+  /// Reads in a transaction that is reused.
   @inline(__always)
   func read<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
     if let reader {
@@ -49,7 +49,7 @@ final class LMDBFile {
     } else {
       try Self.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &reader))
     }
-    guard let reader else { throw Failure("LMDB began no transaction") }
+    guard let reader else { throw Failure("LMDB started no transaction") }
     let result = try body(reader)
     mdb_txn_reset(reader)
     return result
@@ -60,7 +60,7 @@ final class LMDBFile {
   private func commit(isReading: Bool, _ body: (OpaquePointer) throws -> Void) throws {
     var transaction: OpaquePointer?
     try Self.check(mdb_txn_begin(environment, nil, isReading ? UInt32(MDB_RDONLY) : 0, &transaction))
-    guard let transaction else { throw Failure("LMDB began no transaction") }
+    guard let transaction else { throw Failure("LMDB started no transaction") }
     do { try body(transaction) } catch {
       mdb_txn_abort(transaction)
       throw error
@@ -68,7 +68,7 @@ final class LMDBFile {
     try Self.check(mdb_txn_commit(transaction))
   }
 
-  /// Reads the values of a database, from a key on where one is given, in the order of their keys.
+  /// Reads the values of a database in key order, optionally from a key on.
   @inline(__always)
   func scan(
     _ database: MDB_dbi, from first: UnsafeRawBufferPointer? = nil, in transaction: OpaquePointer,
@@ -91,7 +91,7 @@ final class LMDBFile {
     guard code == MDB_NOTFOUND else { return try Self.check(code) }
   }
 
-  /// The value of a movie's key.
+  /// Returns the key's value for a movie.
   @inline(__always)
   func value(of id: Int64, in transaction: OpaquePointer) throws -> MDB_val? {
     try withUnsafeBytes(of: id) { bytes in
@@ -104,19 +104,19 @@ final class LMDBFile {
     }
   }
 
-  /// Adds a movie after all others, and gives the place for its bytes.
+  /// Appends a movie, and passes the buffer for its bytes.
   @inline(__always)
   func append(_ id: Int64, count: Int, in transaction: OpaquePointer) throws -> UnsafeMutableRawPointer {
     try withUnsafeBytes(of: id) { bytes in
       var key = MDB_val(mv_size: 8, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
       var value = MDB_val(mv_size: count, mv_data: nil)
       try Self.check(mdb_put(transaction, movies, &key, &value, UInt32(MDB_RESERVE | MDB_APPEND)))
-      guard let place = value.mv_data else { throw Failure("LMDB gave no place") }
+      guard let place = value.mv_data else { throw Failure("LMDB reserved no space") }
       return place
     }
   }
 
-  /// Notes the votes of a movie in the index.
+  /// Adds the votes of a movie to the index.
   @inline(__always)
   func index(_ number: Int, _ id: Int64, in transaction: OpaquePointer) throws {
     try withUnsafeBytes(of: (UInt64(number).bigEndian, UInt64(id).bigEndian)) { bytes in

@@ -4,15 +4,15 @@ import PersistenceJSON
 import PersistenceLMDB
 import PersistenceSQLite
 
-/// This library, by its public API: an app's repository, whose engine a URL names, and its lazy results.
+/// This library's public API: an app's repository, with an engine named by a URL, and lazy results.
 final class Library {
   private let store: Repository
-  /// The repository as an app holds it.
+  /// The repository, as in an app.
   let repository: any PersistentRepository
   private let location: Location
   let input: Input
 
-  /// Where a store of an engine lies.
+  /// The location of an engine's store.
   struct Location {
     let engine: Engine
     let folder: Folder
@@ -30,7 +30,7 @@ final class Library {
     guard filled else { return }
     try repository.insert(contentsOf: input.movies)
     if location.engine != .json { try repository.insert(contentsOf: input.movies.map(IndexedMovie.init)) }
-    // What is opened, over and over, is a store that nobody else has open.
+    // The store for repeated opening is not open elsewhere.
     let other = try Self.open(location.url("opened"))
     try other.insert(contentsOf: input.singles)
     try other.close()
@@ -40,7 +40,7 @@ final class Library {
     try Repository(opening: url, engines: [.sqlite, .lmdb, .json], monitoring: quiet)
   }
 
-  /// A new store whose tables are made, with nothing in them.
+  /// Creates a store with empty tables.
   private func withNewStore<Model: PersistentRecord>(
     of model: Model.Type, _ first: Model, _ body: (any PersistentRepository) throws -> Answer
   ) throws -> Answer {
@@ -120,7 +120,7 @@ extension Library {
     return answer
   }
 
-  /// How often a store is opened in one run.
+  /// The number of openings in one run.
   static let openings = 20
 }
 

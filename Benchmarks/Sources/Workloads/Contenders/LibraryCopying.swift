@@ -3,8 +3,8 @@ import PersistenceLMDB
 import PersistenceMigration
 import PersistenceSQLite
 
-/// This library's migration from store to store, as apps and the tool start it, but that nothing is verified
-/// beside the others, which do not verify either.
+/// This library's migration, as apps and the tool start it, without verification, because the other
+/// contenders do not verify.
 struct LibraryCopying {
   private let folder: Folder
 

@@ -2,7 +2,7 @@ import Foundation
 import PersistenceCore
 
 extension Library {
-  /// Stores the movies by their other keys, too.
+  /// Stores the movies by their other keys too.
   func fillByOtherKeys() throws {
     try repository.insert(contentsOf: input.byTitle.map(TitledMovie.init))
     try repository.insert(contentsOf: input.byUUID.map(UniqueMovie.init))

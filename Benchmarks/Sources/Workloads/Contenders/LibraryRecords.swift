@@ -1,7 +1,7 @@
 import Foundation
 import PersistenceCore
 
-// What @Persistent writes for these types, written by hand, so that this package builds without swift-syntax.
+// The expansion of @Persistent for these types, by hand, so that this package builds without swift-syntax.
 
 extension Rating: PersistentValueConvertible {}
 
@@ -53,7 +53,7 @@ extension Movie: PersistentRecord {
   }
 }
 
-/// The movie in a model of its own, which has an index.
+/// The movie as a model with an index.
 struct IndexedMovie: PersistentRecord {
   let movie: Movie
 
@@ -75,7 +75,7 @@ struct IndexedMovie: PersistentRecord {
   func encode(into row: RowBuffer) throws { try movie.encode(into: row) }
 }
 
-/// The movie in a model whose key is its title.
+/// The movie as a model with its title as the key.
 struct TitledMovie: PersistentRecord {
   let movie: Movie
 
@@ -97,7 +97,7 @@ struct TitledMovie: PersistentRecord {
   func encode(into row: RowBuffer) throws { try movie.encode(into: row) }
 }
 
-/// The movie in a model whose key is its UUID.
+/// The movie as a model with its UUID as the key.
 struct UniqueMovie: PersistentRecord {
   let movie: Movie
 

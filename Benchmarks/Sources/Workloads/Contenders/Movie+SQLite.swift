@@ -2,7 +2,7 @@ import CRawSQLite
 import Foundation
 
 extension Movie {
-  /// The movie that a statement stands on.
+  /// The movie in a statement's current row.
   @inline(__always)
   init(row: OpaquePointer) throws {
     @inline(__always)
@@ -22,7 +22,7 @@ extension Movie {
       votes: Int(sqlite3_column_int64(row, 8)), overview: text(9))
   }
 
-  /// Binds all fields to a statement for as long as a closure runs.
+  /// Binds all fields to a statement for the duration of a closure.
   @inline(__always)
   func withBound(to statement: OpaquePointer, _ body: () -> Int32) -> Int32 {
     @inline(__always)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A movie's bytes, packed as tightly as is sensible, and read in place: what the raw LMDB contender stores.
+/// A compact encoding of a movie, read in place: the values of the raw LMDB contender.
 ///
 /// ```
 /// 0 id · 8 uuid · 24 budget · 32 gross · 40 releasedAt · 48 votes
@@ -17,12 +17,12 @@ struct PackedMovie {
 
   @inline(__always) var votes: Int { load(48, as: Int.self) }
 
-  /// The bytes of the title, by which movies are sorted.
+  /// The bytes of the title, which is the sort key.
   @inline(__always) var title: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: base + 64, count: Int(load(58, as: UInt16.self)))
   }
 
-  /// The movie, copied out.
+  /// Returns a copy as a movie.
   @inline(__always)
   func movie() -> Movie {
     let (title, genre) = (title, UnsafeRawBufferPointer(start: base + 64 + title.count, count: length(60)))
@@ -38,7 +38,7 @@ struct PackedMovie {
       overview: String(decoding: overview, as: UTF8.self))
   }
 
-  /// Packs a movie into as many bytes as ``length(of:)`` says.
+  /// Packs a movie into ``length(of:)`` bytes.
   @inline(__always)
   static func pack(_ movie: borrowing Movie, into base: UnsafeMutableRawPointer) {
     base.storeBytes(of: movie.id, as: Int64.self)

@@ -2,7 +2,7 @@ import CRawLMDB
 import CRawSQLite
 import Foundation
 
-/// Copies by the C interfaces: one transaction, one thread, columns passed through without a movie between.
+/// Copies with the C interfaces: one transaction, one thread, and columns passed through directly.
 final class RawCopying {
   private let sqlite: RawSQLite
   private let lmdb: LMDBFile
@@ -79,7 +79,7 @@ final class RawCopying {
     }
   }
 
-  /// Binds a column of a row, whose bytes stay where they are until the next row.
+  /// Binds a column of a row, whose bytes stay valid until the next row.
   @inline(__always)
   private static func pass(_ column: Int32, of row: OpaquePointer, to statement: OpaquePointer) {
     let parameter = column + 1
@@ -98,7 +98,7 @@ final class RawCopying {
 }
 
 extension RawSQLite {
-  /// Runs a statement whose parameters are bound.
+  /// Runs a statement with bound parameters.
   @inline(__always)
   fileprivate func step(_ statement: OpaquePointer) throws {
     let code = sqlite3_step(statement)
@@ -108,7 +108,7 @@ extension RawSQLite {
 }
 
 extension PackedMovie {
-  /// Packs the row that a statement stands on.
+  /// Packs a statement's current row.
   @inline(__always)
   fileprivate static func pack(row: OpaquePointer, into base: UnsafeMutableRawPointer) throws {
     guard let uuid = sqlite3_column_blob(row, 1), let rating = sqlite3_column_text(row, 6) else {
@@ -138,7 +138,7 @@ extension PackedMovie {
 
   private static let ratingTexts = ratings.map { Array($0.rawValue.utf8) }
 
-  /// Binds all fields where they lie.
+  /// Binds all fields in place.
   @inline(__always)
   fileprivate func bind(to statement: OpaquePointer) {
     sqlite3_bind_int64(statement, 1, load(0, as: Int64.self))
@@ -150,7 +150,7 @@ extension PackedMovie {
       sqlite3_bind_double(statement, 6, load(32, as: Double.self))
     }
     Self.ratingTexts[Int(load(57, as: UInt8.self))].withUnsafeBufferPointer { text in
-      // The array is a constant, and stays where it is.
+      // The array is a constant and does not move.
       text.withMemoryRebound(to: CChar.self) { text in
         _ = sqlite3_bind_text(statement, 7, text.baseAddress, Int32(text.count), nil)
       }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The system's calls on the same files: what reading and writing them costs without looking into them.
+/// System calls on the same files: the cost of reading and writing without parsing.
 final class RawFiles {
   private let source: JSONFolder
   private let folder: Folder
@@ -24,7 +24,7 @@ final class RawFiles {
     return try body(descriptor)
   }
 
-  /// Reads a file to its end, and counts its bytes.
+  /// Reads a file, and counts its bytes.
   private func read(_ name: UnsafePointer<CChar>, in folder: Int32) throws -> Int {
     let file = try Self.check(openat(folder, name, O_RDONLY))
     defer { close(file) }
@@ -53,7 +53,7 @@ final class RawFiles {
         return count
       }
     }
-    // It looks into no file, so what is in them is checked outside of the watch.
+    // The content is checked outside the measured time, because this contender does not parse.
     let found = try source.all(in: source.path)
     guard found.count == count else { throw Failure("\(count) files were read of \(found.count)") }
     return Answer(found)
@@ -72,7 +72,8 @@ final class RawFiles {
     return answer
   }
 
-  /// Each file written beside its place, synchronised and renamed, and the folder synchronised at the end.
+  /// Writes and synchronizes each file under a temporary name, renames it, and synchronizes the folder at the
+  /// end.
   func insertSinglesTogether(_ watch: inout Stopwatch) throws -> Answer {
     let new = try folder.new("new-by-hand")
     let contents = try input.singles.map { (JSONFolder.name(of: $0.id), try source.bytes(of: $0)) }

@@ -1,7 +1,7 @@
 import CRawLMDB
 import Foundation
 
-/// The same movies by keys that are no numbers, in files of their own.
+/// The same movies by keys that are not numbers, in separate files.
 final class RawLMDBByOtherKeys {
   private let byTitle: LMDBFile
   private let byUUID: LMDBFile
@@ -65,18 +65,18 @@ final class RawLMDBByOtherKeys {
 }
 
 extension LMDBFile {
-  /// Adds a movie after all others, by a key of any bytes.
+  /// Appends a movie with a key of any bytes.
   fileprivate func append(
     _ movie: Movie, _ bytes: UnsafeRawBufferPointer, in transaction: OpaquePointer
   ) throws {
     var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     var value = MDB_val(mv_size: PackedMovie.length(of: movie), mv_data: nil)
     try Self.check(mdb_put(transaction, others, &key, &value, UInt32(MDB_RESERVE | MDB_APPEND)))
-    guard let place = value.mv_data else { throw Failure("LMDB gave no place") }
+    guard let place = value.mv_data else { throw Failure("LMDB reserved no space") }
     PackedMovie.pack(movie, into: place)
   }
 
-  /// The movie of a key of any bytes.
+  /// Returns the movie of a key of any bytes.
   @inline(__always)
   fileprivate func movie(of bytes: UnsafeRawBufferPointer) throws -> Movie? {
     try read { transaction in

@@ -1,7 +1,7 @@
 import CRawLMDB
 import Foundation
 
-/// LMDB's C API, called in the tightest sensible way: packed rows, read in place, appended into reserved places.
+/// LMDB's C API, used efficiently: packed rows, read in place, appended into reserved buffers.
 final class RawLMDB {
   let file: LMDBFile
   private let folder: Folder
@@ -31,7 +31,7 @@ final class RawLMDB {
     return PackedMovie(data)
   }
 
-  /// Sorts where the rows lie, and copies out what is wanted.
+  /// Sorts references to the rows, and copies the requested ones.
   private func sorted(_ found: [PackedMovie]) -> [Movie] {
     let order = found.sorted { left, right in
       let (first, second) = (left.title, right.title)

@@ -1,9 +1,9 @@
 import CRawSQLite
 import Foundation
 
-/// The same movies by keys that are no numbers: trees of their own, without a number beneath.
+/// The same movies by keys that are not numbers, in tables without row ids.
 extension RawSQLite {
-  /// Makes the tables and fills them.
+  /// Creates and fills the tables.
   func fillByOtherKeys() throws {
     func columns(_ key: String) -> String {
       let columns = """

@@ -1,5 +1,5 @@
 extension RawSQLite {
-  /// What is prepared once.
+  /// The prepared statements.
   enum Statement: Int, CaseIterable {
     case all, one, selected, selectedIndexed, count, insert, insertIndexed, update, deleteAll, begin, commit
     case allByTitle, oneByTitle, insertByTitle, allByUUID, oneByUUID, insertByUUID

@@ -1,8 +1,8 @@
 import CRawSQLite
 import Foundation
 
-/// SQLite's C API, called in the tightest sensible way: statements prepared once, columns read by position, text
-/// bound without copying.
+/// SQLite's C API, used efficiently: statements prepared once, columns read by position, text bound without
+/// copying.
 final class RawSQLite {
   let handle: OpaquePointer
   private var statements: [OpaquePointer?] = Array(repeating: nil, count: Statement.allCases.count)
@@ -77,7 +77,7 @@ extension RawSQLite {
     guard code == SQLITE_DONE else { throw Self.failure(of: handle) }
   }
 
-  /// Steps through the rows of a statement, whose parameters are bound.
+  /// Steps through the rows of a statement with bound parameters.
   @inline(__always)
   func read(_ statement: OpaquePointer, _ body: (OpaquePointer) throws -> Void) throws {
     var code = sqlite3_step(statement)
@@ -145,7 +145,7 @@ extension RawSQLite {
     return answer
   }
 
-  /// The array again, with the lighter check of those that keep nothing.
+  /// The array again, with the lighter check of the contenders that keep nothing.
   func fetchAllLightly(_ watch: inout Stopwatch) throws -> Answer {
     let movies = try watch.measure { try all() }
     var answer = Answer()
@@ -215,7 +215,7 @@ extension RawSQLite {
   func insertSingles(_ watch: inout Stopwatch) throws -> Answer {
     try withNewStore { store in
       let statement = try store.prepared(.insert)
-      // Without BEGIN, a statement is its own transaction.
+      // Without BEGIN, each statement is its own transaction.
       try watch.measure { for movie in input.singles { try store.write(movie, statement) } }
       return try store.content()
     }

@@ -1,28 +1,28 @@
 import Foundation
 import PersistenceCore
 
-/// What a unit of work costs at several sizes of a store.
+/// The cost of a unit of work at several sizes of a store.
 enum Growth {
-  /// How a cost may grow.
+  /// The allowed growth of a cost.
   enum Law: String, Codable {
-    /// With the logarithm of the rows.
+    /// With the logarithm of the number of rows.
     case logarithmic
-    /// With the rows: what one row costs stays the same.
+    /// With the number of rows: a constant cost for each row.
     case linear
   }
 
-  /// What one unit of one work took at one size.
+  /// The cost of one unit of one operation at one size.
   struct Point: Codable {
     let engine: Engine
     let work: String
     let law: Law
     let unit: String
     let rows: Int
-    /// Seconds a unit, by the contender's name.
+    /// Seconds per unit, by the contender's name.
     let seconds: [String: Double]
   }
 
-  /// The sizes at which an engine is measured: a file for each movie is only so many.
+  /// The sizes at which an engine is measured; fewer for one file per movie.
   static func sizes(of engine: Engine, upTo largest: Int) -> [Int] {
     [1_000, 10_000, 100_000, 1_000_000].filter { $0 <= largest && (engine != .json || $0 <= 10_000) }
   }
@@ -90,12 +90,12 @@ enum Growth {
 }
 
 extension Input {
-  /// From how many votes on the queries ask that take ten.
+  /// The minimum votes of the queries for ten movies.
   static let starts = (0..<200).map { $0 * 4_999 % 980_000 }
 }
 
 extension Library {
-  /// Ten movies by their votes, from many places of the index.
+  /// Returns ten movies by their votes, at many positions of the index.
   fileprivate func tenByIndex(_ watch: inout Stopwatch) throws -> Answer {
     var answer = Answer()
     try watch.measure {

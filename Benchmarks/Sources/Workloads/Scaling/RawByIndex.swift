@@ -2,7 +2,7 @@ import CRawLMDB
 import CRawSQLite
 
 extension RawSQLite {
-  /// Ten movies by their votes, from many places of the index.
+  /// Returns ten movies by their votes, at many positions of the index.
   func tenByIndex(_ watch: inout Stopwatch) throws -> Answer {
     var answer = Answer()
     try watch.measure {
@@ -17,7 +17,7 @@ extension RawSQLite {
 }
 
 extension RawLMDB {
-  /// Ten movies by their votes, from many places of the index.
+  /// Returns ten movies by their votes, at many positions of the index.
   func tenByIndex(_ watch: inout Stopwatch) throws -> Answer {
     var answer = Answer()
     try watch.measure {

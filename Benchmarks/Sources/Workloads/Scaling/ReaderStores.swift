@@ -1,14 +1,14 @@
 import CRawLMDB
 import PersistenceCore
 
-/// A store that several threads read while one writes.
+/// A store that several threads read while another one writes.
 protocol BenchmarkReader: Sendable {
   var name: String { get }
 
-  /// Makes what one thread reads with: the keys that it is given, each in a transaction of its own.
+  /// Creates the reader of one thread, which reads each key in its own transaction.
   func makeReader() throws -> (Int64) throws -> Bool
 
-  /// Changes a movie in a transaction, in the thread that writes, and runs a closure before it is committed.
+  /// Changes a movie in a transaction on the writing thread, and runs a closure before the commit.
   func commit(_ movie: Movie, _ beforeCommit: () throws -> Void) throws
 }
 
@@ -35,7 +35,7 @@ final class RawSQLiteBenchmarkReader: BenchmarkReader {
   let name = Names.raw
   private let folder: Folder
   private let input: Input
-  // Only the thread that writes uses it.
+  // Used by the writing thread only.
   nonisolated(unsafe) private let writer: RawSQLite
 
   init(_ folder: Folder, _ input: Input) throws {
@@ -60,7 +60,7 @@ final class RawSQLiteBenchmarkReader: BenchmarkReader {
 /// LMDB's C API: a read transaction for each thread, renewed for each key.
 final class RawLMDBBenchmarkReader: BenchmarkReader {
   let name = Names.raw
-  // LMDB's environments may be used by several threads; what is the object's own is used by the one that writes.
+  // Threads can share LMDB's environment; the writing thread uses the other properties.
   nonisolated(unsafe) private let file: LMDBFile
 
   init(_ folder: Folder, _ input: Input) throws { file = try RawLMDB(folder, input).file }
@@ -82,7 +82,7 @@ final class RawLMDBBenchmarkReader: BenchmarkReader {
         var key = MDB_val(mv_size: 8, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         var value = MDB_val(mv_size: PackedMovie.length(of: movie), mv_data: nil)
         try LMDBFile.check(mdb_put(transaction, file.movies, &key, &value, UInt32(MDB_RESERVE)))
-        guard let place = value.mv_data else { throw Failure("LMDB gave no place") }
+        guard let place = value.mv_data else { throw Failure("LMDB reserved no space") }
         PackedMovie.pack(movie, into: place)
       }
       try beforeCommit()
@@ -96,7 +96,7 @@ final class RawLMDBBenchmarkReader: BenchmarkReader {
     init(_ environment: OpaquePointer) throws {
       var made: OpaquePointer?
       try LMDBFile.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &made))
-      guard let made else { throw Failure("LMDB began no transaction") }
+      guard let made else { throw Failure("LMDB started no transaction") }
       transaction = made
       mdb_txn_reset(made)
     }

@@ -3,20 +3,20 @@ import PersistenceCore
 import SeededRandom
 import Synchronization
 
-/// How many reads by key threads do side by side, while one commits.
+/// Parallel reads by key on several threads, while one thread commits.
 enum Readers {
-  /// What so many threads did.
+  /// The results for one number of threads.
   struct Result: Codable {
     let engine: Engine
     let name: String
     let threads: Int
     let readsPerSecond: Double
-    /// The reads in times of what one thread did in the same round.
+    /// The reads as a multiple of one thread's in the same round.
     let speedup: Double
-    /// What one read of a thousand took at least, in microseconds.
+    /// The 99.9th percentile of a read, in microseconds.
     let slowest: Double
     let commitsPerSecond: Double
-    /// What a read took that began while a transaction had written and not committed, in microseconds.
+    /// The time of a read during an uncommitted transaction, in microseconds.
     let besideOpenTransaction: Double
   }
 
@@ -24,7 +24,7 @@ enum Readers {
   private static let rounds = 9
   private static let seconds = 0.4
 
-  /// Measures one engine, in this process.
+  /// Measures one engine in this process.
   static func measure(_ engine: Engine, _ options: Options) throws -> [Result] {
     keepMemory()
     let folder = try Folder(options.folder).new("readers-\(engine)")
@@ -40,7 +40,7 @@ enum Readers {
       LibraryBenchmarkReader(repository: library),
     ]
     let waits = try stores.map { try readBesideOpenTransaction($0, input.movies[0]) }
-    // A round has all numbers of threads, since the machine does not do the same in all seconds.
+    // Each round covers all numbers of threads, because the machine's speed varies.
     var rounds: [[[Run]]] = []
     for round in 1...Self.rounds {
       say("\(engine.title): readers, round \(round) of \(Self.rounds)")
@@ -73,7 +73,7 @@ extension Readers {
     let commits: Double
   }
 
-  /// What threads leave for the one that waits for them.
+  /// The results of the threads.
   private struct Gathered {
     var times: [UInt64] = []
     var commits = 0
@@ -82,11 +82,11 @@ extension Readers {
 
   private static func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-  /// Has threads read, and one write, for a while.
+  /// Runs reading threads and a writing one for a while.
   private static func run(_ store: some BenchmarkReader, threads: Int, _ movies: [Movie]) throws -> Run {
     let gathered = Mutex(Gathered())
     let isOver = Atomic(false)
-    // All threads are there before the first read counts.
+    // Waits for all threads before the first measured read.
     let start = now() + 50_000_000
     let end = start + UInt64(seconds * 1e9)
     try withThreads(threads + 1) { number in
@@ -98,7 +98,7 @@ extension Readers {
             movie.votes += 1
             try store.commit(movie) {}
             commits += 1
-            // A writer that never rests would be one more thread beside two cores' readers.
+            // The writer pauses, because a busy one would take a core from the readers.
             usleep(2_000)
           }
           gathered.withLock { $0.commits += commits }
@@ -116,14 +116,14 @@ extension Readers {
     if let failure = all.failure { throw failure }
     let times = all.times.sorted()
     guard let slowest = times.dropFirst(times.count * 999 / 1_000).first else {
-      throw Failure("nothing was read")
+      throw Failure("the readers read nothing")
     }
     return Run(
       reads: Double(times.count) / seconds, slowest: Double(slowest) / 1e3,
       commits: Double(all.commits) / seconds)
   }
 
-  /// Reads by chance until it is late, and says what each read took.
+  /// Reads random keys until the deadline, and records the time of each read.
   private static func read(
     _ store: some BenchmarkReader, seed: UInt64, count: Int, from start: UInt64, to end: UInt64
   ) throws -> [UInt64] {
@@ -141,7 +141,7 @@ extension Readers {
     return times
   }
 
-  /// Runs threads to their ends.
+  /// Runs threads until they end.
   private static func withThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws {
     let group = DispatchGroup()
     for number in 0..<count {
@@ -154,7 +154,7 @@ extension Readers {
     group.wait()
   }
 
-  /// What a read takes, in microseconds, that begins while another thread's transaction is open and has written.
+  /// Returns the time of a read during another thread's uncommitted transaction, in microseconds.
   private static func readBesideOpenTransaction(_ store: some BenchmarkReader, _ movie: Movie) throws
     -> Double
   {
@@ -169,7 +169,7 @@ extension Readers {
         }
         group.leave()
       }
-      // The transaction stays open until the read is done, or for so long that it must have waited.
+      // The transaction stays open until the read ends, or long enough to show that it waits.
       _ = group.wait(timeout: .now() + 2)
     }
     guard let nanoseconds = time.withLock({ $0 }) else {

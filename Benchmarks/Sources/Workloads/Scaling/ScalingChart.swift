@@ -1,6 +1,6 @@
 import Foundation
 
-/// A report on scaling as a picture: a plot for each work and engine, and one for the readers of each engine.
+/// A chart of a scaling report: a plot for each operation and engine, and one for the readers of each engine.
 struct ScalingChart {
   let report: ScalingReport
 
@@ -8,7 +8,7 @@ struct ScalingChart {
   private static let plot = (width: 280.0, height: 170.0, left: 46.0, top: 26.0, right: 12.0, bottom: 30.0)
   private static let colours = [Names.library: "#e2582a", Names.raw: "#8a8f98"]
 
-  /// The picture in SVG.
+  /// The chart as SVG.
   var svg: String {
     var plots = report.curves.map(plot)
     let engines = [Engine.sqlite, .lmdb].filter { engine in report.readers.contains { $0.engine == engine } }
@@ -30,7 +30,7 @@ struct ScalingChart {
       """
   }
 
-  /// A curve on two logarithmic scales.
+  /// Draws a curve on two logarithmic scales.
   private func plot(_ curve: ScalingReport.Curve) -> String {
     let costs = curve.points.flatMap { $0.seconds.values.map { $0 * 1e6 } }
     let low = pow(10, (log10(costs.min() ?? 1)).rounded(.down))
@@ -53,7 +53,7 @@ struct ScalingChart {
     return text
   }
 
-  /// The readers of an engine, in times of one.
+  /// Draws the readers of an engine, relative to one reader.
   private func plot(_ engine: Engine) -> String {
     let scale = Scale(x: 1...8, y: 0.5...8)
     var text = frame("\(engine.title): reads by 1 to 8 threads, in times of one's")

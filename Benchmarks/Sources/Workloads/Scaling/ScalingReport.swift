@@ -1,6 +1,6 @@
 import Foundation
 
-/// How costs grow with the rows, and throughput with the readers.
+/// The growth of costs with the rows, and of throughput with the readers.
 struct ScalingReport: Codable {
   var cores: Int
   /// The machine's load over the last minute, before and after.
@@ -8,24 +8,24 @@ struct ScalingReport: Codable {
   var points: [Growth.Point]
   var readers: [Readers.Result]
 
-  /// How much more than its law a cost may grow, and readers' throughput with two cores, at least.
+  /// The tolerance of a cost's growth, and the minimum throughput of readers with two cores.
   static let tolerance = 1.5
   static let leastSpeedup = 1.7
 
-  /// One work of one engine, at all sizes.
+  /// One operation of one engine, at all sizes.
   struct Curve {
     let points: [Growth.Point]
 
     private var first: Growth.Point { points[0] }
     private var last: Growth.Point { points[points.count - 1] }
 
-    /// What a contender's unit costs at the largest size, in times of the smallest.
+    /// Returns a contender's cost at the largest size, as a multiple of that at the smallest.
     func growth(of name: String) -> Double? {
       guard let start = first.seconds[name], let end = last.seconds[name], start > 0 else { return nil }
       return end / start
     }
 
-    /// How much a unit may grow by its law.
+    /// The expected growth of a unit's cost.
     var lawful: Double {
       switch first.law {
       case .logarithmic: log(Double(last.rows)) / log(Double(first.rows))
@@ -33,8 +33,7 @@ struct ScalingReport: Codable {
       }
     }
 
-    /// Whether the library's cost grows as it should: as the law says, or as the engine's own does, where caches
-    /// that are too small make that more.
+    /// Whether the library's cost grows as expected, or as the engine's own cost if small caches increase it.
     var isGood: Bool {
       let allowed = max(lawful, growth(of: Names.raw) ?? 0) * ScalingReport.tolerance
       return (growth(of: Names.library) ?? .infinity) <= allowed

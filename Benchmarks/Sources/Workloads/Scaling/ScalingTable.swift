@@ -1,6 +1,6 @@
 import Foundation
 
-/// A report on scaling as text.
+/// A scaling report as text.
 struct ScalingTable: CustomStringConvertible {
   let report: ScalingReport
 
@@ -26,7 +26,7 @@ struct ScalingTable: CustomStringConvertible {
       lines.append(
         Self.line(
           ["\(first.engine.title): \(first.work)", first.unit] + costs + growths
-            + [String(format: "%.1f", curve.lawful), curve.isGood ? "as it should" : "TOO MUCH"]))
+            + [String(format: "%.1f", curve.lawful), curve.isGood ? "as expected" : "TOO MUCH"]))
     }
     return lines
   }

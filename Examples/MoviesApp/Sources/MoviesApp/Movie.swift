@@ -1,7 +1,7 @@
 import Foundation
 import Persistence
 
-/// A movie, as every engine keeps it.
+/// A movie, for any engine.
 @Persistent
 struct Movie: Hashable {
   var id: String
@@ -15,7 +15,7 @@ struct Movie: Hashable {
   var genre: String
 }
 
-/// Who may see a movie, as the Motion Picture Association says.
+/// The rating of the Motion Picture Association.
 enum Rating: String, PersistentValueConvertible {
   case everybody = "G"
   case parentalGuidance = "PG"

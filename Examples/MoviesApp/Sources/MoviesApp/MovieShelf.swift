@@ -1,13 +1,13 @@
 import Foundation
 import Persistence
 
-/// What the app does with movies, whichever engine keeps them: nothing here knows.
+/// Queries over movies, independent of the engine.
 struct MovieShelf {
   private let repository: any PersistentRepository
 
   init(_ repository: any PersistentRepository) { self.repository = repository }
 
-  /// Prints what two queries find.
+  /// Prints the results of two queries.
   func show() throws {
     let expensive = try repository.filter(Movie.self, where: \.rating == .thirteen && \.budget >= 150_000_000)
       .sorted(by: \.title)
@@ -20,7 +20,7 @@ struct MovieShelf {
       options: FetchOptions(
         predicate: \.minutes > 180 && !.hasPrefix(\.title, "The "),
         sorting: [SortCriterion(\.minutes, order: .descending), SortCriterion(\.title)], limit: 5))
-    print("The longest that are not called The …:")
+    print("The longest movies whose titles do not start with The:")
     for movie in long { print("  \(line(movie)), \(movie.minutes) minutes") }
     print("\(try repository.count(Movie.self)) movies in all")
   }

@@ -4,14 +4,15 @@ import PersistenceJSON
 import PersistenceLMDB
 import PersistenceSQLite
 
-// The one line that decides which engine is used: an argument, or the environment's MOVIES_URL.
+// The URL selects the engine: an argument, or the environment variable MOVIES_URL.
 let url = CommandLine.arguments.dropFirst().first ?? ProcessInfo.processInfo.environment["MOVIES_URL"]
 
 do {
   guard let url else {
     throw PersistenceError(
       .invalidURL,
-      "name a store: MoviesApp sqlite:movies.sqlite, or set MOVIES_URL; json:, lmdb: and memory: do too")
+      "name a store, as in MoviesApp sqlite:movies.sqlite, or set MOVIES_URL; json:, lmdb: and memory: work too"
+    )
   }
   let repository: any PersistentRepository = try Repository(opening: url, engines: [.sqlite, .lmdb, .json])
   try MovieShelf(repository).show()

@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// Reads numbers and runs of bytes one after another, and never beyond the end: a damaged length is an error.
+/// Reads numbers and byte runs in sequence; a read past the end throws, so a damaged length is an error.
 struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset = 0
@@ -17,7 +17,7 @@ struct ByteReader {
 
   mutating func run(_ count: UInt64) throws -> UnsafeRawBufferPointer {
     guard count <= UInt64(bytes.count - offset) else {
-      throw PersistenceError.damaged("a length in the file goes beyond its end")
+      throw PersistenceError.damaged("a length in the file exceeds its size")
     }
     defer { offset += Int(count) }
     return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + Int(count)])
@@ -25,7 +25,7 @@ struct ByteReader {
 }
 
 extension [UInt8] {
-  /// Appends a number in the byte order of the file.
+  /// Appends a number in the file's byte order.
   mutating func append(word: UInt64) {
     Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
   }

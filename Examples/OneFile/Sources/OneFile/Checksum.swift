@@ -1,15 +1,15 @@
-/// A checksum that notices damage: any change of a single word changes it.
+/// A checksum that detects damage: a change to any single word changes the checksum.
 struct Checksum {
   private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-  /// Takes in a number.
+  /// Adds a number.
   mutating func add(_ word: UInt64) {
-    // Every step can be undone, so two states that differ stay different.
+    // Each step is a bijection, so two different values stay different.
     value = (value ^ word) &* 0xD6E8_FEB8_6659_FD93
     value ^= value >> 32
   }
 
-  /// Takes in bytes, eight at a time.
+  /// Adds bytes, eight at a time.
   mutating func add(_ bytes: UnsafeRawBufferPointer) {
     var offset = 0
     while offset + 8 <= bytes.count {

@@ -1,14 +1,14 @@
-/// How a store in one file is opened.
+/// The settings of a ``OneFileContext``.
 public struct OneFileConfiguration: Sendable, Hashable {
-  /// How long a writer waits for another one before it throws `busy` (contract W6).
+  /// How long a writer waits for another writer before it throws `busy` (contract W6).
   public var busyTimeout: Duration = .seconds(5)
 
-  /// Whether the store is only read.
+  /// Whether the store opens read-only.
   public var isReadOnly = false
 
-  /// Whether a store is made where there is none.
+  /// Whether a missing store is created.
   public var creates = true
 
-  /// The defaults: for reading and writing, made where there is none.
+  /// Creates the default settings: read-write, and a missing store is created.
   public init() {}
 }

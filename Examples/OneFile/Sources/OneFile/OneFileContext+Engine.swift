@@ -1,17 +1,18 @@
 public import PersistenceDriver
 
 extension StorageEngine {
-  /// Stores in one file, by the scheme `onefile:` and the file's path, as `onefile:movies.store`.
+  /// The engine with the scheme `onefile:`, as in `onefile:movies.store`.
   public static let oneFile = StorageEngine(
     scheme: "onefile",
     options: [
-      StoreOption("busy", .duration, "how long a writer waits for another"),
-      StoreOption("readonly", .flag, "whether the store is only read"),
-      StoreOption("create", .flag, "whether a store is made where there is none"),
+      StoreOption("busy", .duration, "how long a writer waits for another writer"),
+      StoreOption("readonly", .flag, "whether the store opens read-only"),
+      StoreOption("create", .flag, "whether a missing store is created"),
     ]
   ) { url, options, monitoring in
     guard !url.path.isEmpty else {
-      throw PersistenceError(.invalidURL, "a store in one file needs a path", location: "\(url)")
+      throw PersistenceError(
+        .invalidURL, "a onefile: URL needs a path, as in onefile:movies.store", location: "\(url)")
     }
     var configuration = OneFileConfiguration()
     configuration.busyTimeout = options.duration("busy") ?? configuration.busyTimeout

@@ -1,6 +1,7 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
-/// A transaction: a copy of the state, which becomes the store's when it is committed, and is dropped when it is not.
+/// A transaction: a copy of the state, which the commit publishes and a rollback discards.
 final class OneFileTransaction: StorageTransaction, StateReader {
   let location: String
   private(set) var copy: StoreState
@@ -12,7 +13,7 @@ final class OneFileTransaction: StorageTransaction, StateReader {
     self.location = location
   }
 
-  /// Ends the transaction: whoever kept it gets an error.
+  /// Ends the transaction; later calls throw.
   func end() { isOpen = false }
 
   func state() throws -> StoreState {
@@ -25,6 +26,12 @@ final class OneFileTransaction: StorageTransaction, StateReader {
     copy.tables[StoredName(schema.name)] = Table(schema)
     isChanged = true
   }
+
+  func defineDeferringIndexes(_ schema: ModelSchema) throws { try define(schema) }
+
+  func buildIndexes(of schema: ModelSchema) throws -> Bool { true }
+
+  func drop(_ schema: ModelSchema) throws { try refuseDrop(of: schema) }
 
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema) { key, exists in
@@ -48,7 +55,7 @@ final class OneFileTransaction: StorageTransaction, StateReader {
   }
 
   func delete(_ request: FetchRequest) throws -> Int {
-    // First all keys, then the deletions: rows are found in a state that stands still.
+    // Collect all keys before the first deletion, because a deletion changes the rows of the request.
     var keys: [RecordKey] = []
     _ = try fetch(request).read(from: 0, limit: Int.max) { row in
       keys.append(try RecordKey(of: row, in: request.schema))
@@ -56,6 +63,8 @@ final class OneFileTransaction: StorageTransaction, StateReader {
     _ = try change(request.schema) { table in for key in keys { _ = try table.delete(key) } }
     return keys.count
   }
+
+  func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
 
   func deleteAll(in schema: ModelSchema) throws -> Int {
     try change(schema) { table in
@@ -82,7 +91,8 @@ final class OneFileTransaction: StorageTransaction, StateReader {
     try schema.validate(row)
     guard let stored = try state().table(schema, location: location)?.schema else {
       throw PersistenceError(
-        .invalidRequest, "\(schema.name) was written to before it was defined", model: schema.name)
+        .invalidRequest, "\(schema.name) is not defined; define the model before writing its records",
+        model: schema.name)
     }
     let record = try Record(row, of: schema, in: stored)
     _ = try change(schema) { table in
@@ -91,7 +101,7 @@ final class OneFileTransaction: StorageTransaction, StateReader {
     }
   }
 
-  /// Changes a model's table in place; nil where the store does not hold the model.
+  /// Changes a model's table in place; returns nil if the store has no such model.
   private func change<Result>(_ schema: ModelSchema, _ body: (inout Table) throws -> Result) throws -> Result?
   {
     guard let stored = try state().table(schema, location: location)?.schema else { return nil }

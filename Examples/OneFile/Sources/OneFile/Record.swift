@@ -1,14 +1,14 @@
 import PersistenceDriver
 
-/// One record: its key, and its row as the bytes that stand in the file.
+/// One record: its key, and its row as the bytes in the file.
 ///
-/// Committing therefore copies bytes and encodes nothing anew, and reading points into them.
+/// A commit copies these bytes without encoding again, and a read points into them.
 struct Record: Sendable {
   let key: RecordKey
   let bytes: [UInt8]
   let checksum: UInt64
 
-  /// Takes over a row of a declared schema, whose fields may stand in another order than the stored ones.
+  /// Encodes a row of a declared schema, whose fields may have another order than the stored ones.
   init(_ row: borrowing Row, of declared: ModelSchema, in stored: ModelSchema) throws {
     key = try RecordKey(of: row, in: declared)
     var bytes: [UInt8] = []
@@ -22,7 +22,7 @@ struct Record: Sendable {
     checksum = Self.checksum(of: bytes)
   }
 
-  /// Takes a record from the file.
+  /// Decodes a record from the file.
   init(_ bytes: UnsafeRawBufferPointer, checksum: UInt64, in stored: ModelSchema) throws {
     self.bytes = [UInt8](bytes)
     self.checksum = checksum
@@ -31,19 +31,19 @@ struct Record: Sendable {
     for (position, field) in stored.fields.enumerated() {
       let cell = try RowCoding.cell(&reader)
       guard cell.tag == field.kind.tag || (cell.isNull && field.isOptional) else {
-        throw PersistenceError.damaged("a record of \(stored.name) has another value than a \(field)")
+        throw PersistenceError.damaged("a record of \(stored.name) has a value that does not match \(field)")
       }
       row.setCell(cell, at: position)
     }
     guard reader.isAtEnd else {
-      throw PersistenceError.damaged("a record of \(stored.name) is too long")
+      throw PersistenceError.damaged("a record of \(stored.name) has bytes after its last field")
     }
     key = try row.withRow { try RecordKey(of: $0, in: stored) }
   }
 
-  /// Lends the record as a row of a declared schema, while its bytes stand still.
+  /// Passes the record to a closure, as a row of a declared schema that points into the bytes.
   ///
-  /// The targets are, for each stored field, its position in the declared schema: ``Table/targets(for:)``.
+  /// The targets map each stored field to its position in the declared schema: ``Table/targets(for:)``.
   func withRow<Result>(
     _ row: RowBuffer, _ targets: [Int], _ body: (borrowing Row) throws -> Result
   ) throws -> Result {

@@ -1,9 +1,9 @@
 import Foundation
 import PersistenceDriver
 
-/// How the cells of a row become bytes: the cell's tag, then eight bytes, sixteen, or a length and so many.
+/// Encodes the cells of a row: each cell's tag, then eight bytes, sixteen bytes, or a length and that many bytes.
 ///
-/// Numbers are kept bit for bit and text byte for byte, so every value comes back as it was (contract V2).
+/// Numbers are stored bit for bit and text byte for byte, so every value is read back unchanged (contract V2).
 enum RowCoding {
   /// Appends one cell.
   static func append(_ cell: RowCell, to bytes: inout [UInt8]) {
@@ -20,10 +20,10 @@ enum RowCoding {
     }
   }
 
-  /// Reads one cell, which points into the reader's bytes.
+  /// Decodes one cell, which points into the reader's bytes.
   static func cell(_ reader: inout ByteReader) throws -> RowCell {
     guard let tag = RowCell.Tag(rawValue: try reader.byte()) else {
-      throw PersistenceError.damaged("a value in the file is of no known kind")
+      throw PersistenceError.damaged("a value in the file has an unknown kind")
     }
     switch tag {
     case .null: return .null

@@ -1,20 +1,28 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
-/// The reading half, written once for the context, its snapshots and its transactions: they differ in which state
-/// they read.
+/// The reading half, shared by the context, its snapshots and its transactions.
+///
+/// They differ only in the state that they read.
 protocol StateReader: StorageReader {
-  /// The store, for messages.
+  /// The store's path, for messages.
   var location: String { get }
 
-  /// The state that is read.
+  /// The state to read.
   func state() throws -> StoreState
 }
 
 extension StateReader {
-  /// The schemas of all models, in the order of their names' bytes.
+  /// Returns the schemas of all models, in the order of their names' bytes.
   public func catalog() throws -> [ModelSchema] { try state().sortedTables.map(\.schema) }
 
-  /// Looks a record up by its key: a binary search.
+  /// Returns the schema of one model.
+  public func schema(named name: String) throws -> ModelSchema? { try schemaFromCatalog(named: name) }
+
+  /// Returns nothing: only this context writes the file, so it contains nothing but models.
+  public func unmappedObjects() throws -> [UnmappedObject] { [] }
+
+  /// Finds a record by its key, with a binary search.
   public func find(
     _ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void
   ) throws -> Bool {
@@ -27,13 +35,23 @@ extension StateReader {
     return true
   }
 
-  /// How many rows a request has.
+  /// Counts the rows of a request.
   public func count(_ request: FetchRequest) throws -> Int { try results(request).count() }
 
-  /// The rows of a request over a copy of the state, which costs nothing to make.
+  /// Fetches the rows of a request from a copy of the state, which costs nothing.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults { try results(request) }
 
-  /// Every record is looked at; any order but the key's is sorted in memory.
+  /// Fetches selected fields of the rows of a request.
+  public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try fetchWholeRows(request, selecting: positions)
+  }
+
+  /// Computes aggregates over the rows of a request.
+  public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try aggregateByScanning(request)
+  }
+
+  /// Plans a request: a scan of all records, sorted in memory unless the request is in key order.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
     _ = try state().table(request.schema, location: location)
     return QueryPlan(
@@ -41,12 +59,17 @@ extension StateReader {
       ordering: request.isInKeyOrder ? .byAccess : .sorted)
   }
 
+  /// Plans a request for selected fields.
+  public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
+    try planForWholeRows(request, selecting: positions)
+  }
+
   private func results(_ request: FetchRequest) throws -> StateResults {
     try StateResults(request, in: try state().table(request.schema, location: location))
   }
 }
 
-/// A store as it was at one moment: a copy of its state.
+/// The store at one moment: a copy of its state.
 final class OneFileSnapshot: StorageSnapshot, StateReader {
   let location: String
   private let pinned: StoreState

@@ -1,11 +1,11 @@
 import PersistenceDriver
-import Synchronization
 import PersistenceDriverSupport
+import Synchronization
 
 /// The rows of a request over one copy of a table.
 ///
-/// In the order of the key, records are looked at only as far as somebody asks (contract R1); in another order, the
-/// sort keys of those that fit are sorted at once.
+/// In key order, the search goes only as far as the caller reads (contract R1). In any other order, the initializer
+/// sorts the keys of all matches.
 final class StateResults: StorageResults {
   private let request: FetchRequest
   private let records: [Record]
@@ -13,12 +13,15 @@ final class StateResults: StorageResults {
   private let predicate: CompiledPredicate
   private let progress: Mutex<Progress>
 
-  /// The places in the table of the rows found so far, and where the search goes on.
+  /// The matches found so far, as positions in the table, and the position where the search continues.
   private struct Progress {
     var found: [Int] = []
     var next = 0
     var skipped = 0
   }
+
+  /// Rows come from memory, so reading many costs no more than reading them one by one.
+  let usesRandomAccess = false
 
   init(_ request: FetchRequest, in table: Table?) throws {
     self.request = request
@@ -38,23 +41,23 @@ final class StateResults: StorageResults {
 
   func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
-    let places = try progress.withLock { progress in
+    let positions = try progress.withLock { progress in
       try advance(&progress, to: isBeyond ? Int.max : end)
       return progress.found.dropFirst(offset).prefix(limit)
     }
-    // Not under the lock: what is done with a row may take long, or read this result again.
+    // Outside the lock, because the closure may be slow or read this result again.
     let row = RowBuffer(count: request.schema.fields.count)
-    for place in places { try records[place].withRow(row, targets, body) }
-    return places.count
+    for position in positions { try records[position].withRow(row, targets, body) }
+    return positions.count
   }
 
-  /// Looks on until so many rows are found, or there are no more.
+  /// Continues the search until it has found the wanted number of rows, or the table ends.
   private func advance(_ progress: inout Progress, to wanted: Int) throws {
     let wanted = min(wanted, request.limit ?? Int.max)
     let row = RowBuffer(count: request.schema.fields.count)
     while progress.found.count < wanted, progress.next < records.count {
-      let place = progress.next
-      guard try records[place].withRow(row, targets, { try predicate.matches($0) }) else {
+      let position = progress.next
+      guard try records[position].withRow(row, targets, { try predicate.matches($0) }) else {
         progress.next += 1
         continue
       }
@@ -62,7 +65,7 @@ final class StateResults: StorageResults {
       if progress.skipped < request.offset {
         progress.skipped += 1
       } else {
-        progress.found.append(place)
+        progress.found.append(position)
       }
     }
   }
@@ -70,14 +73,14 @@ final class StateResults: StorageResults {
   private func sort() throws {
     let order = try RowOrder(request.totalOrder, in: request.schema)
     let row = RowBuffer(count: request.schema.fields.count)
-    var entries: [(key: [PersistentValue], place: Int)] = []
-    for (place, record) in records.enumerated() {
+    var entries: [(key: [PersistentValue], position: Int)] = []
+    for (position, record) in records.enumerated() {
       try record.withRow(row, targets) { row in
-        if try predicate.matches(row) { entries.append((try order.key(of: row), place)) }
+        if try predicate.matches(row) { entries.append((try order.key(of: row), position)) }
       }
     }
     entries.sort { order.compare($0.key, $1.key) < 0 }
-    let page = entries.dropFirst(request.offset).prefix(request.limit ?? Int.max).map(\.place)
+    let page = entries.dropFirst(request.offset).prefix(request.limit ?? Int.max).map(\.position)
     progress.withLock { $0 = Progress(found: page, next: records.count) }
   }
 }

@@ -1,12 +1,12 @@
 import Foundation
 import PersistenceDriver
 
-/// A state as the bytes of a file, and back.
+/// Encodes a state as the bytes of a file, and decodes it.
 ///
-/// After the header comes for each model its schema, how many records it has, and these. Schemas and records stand in
-/// frames: a length, a checksum, and the bytes.
+/// After the header, the file has for each model its schema, the number of its records, and the records. Each schema
+/// and each record is a frame: a length, a checksum, and the bytes.
 enum StoreCoding {
-  /// The whole file.
+  /// Encodes the whole file.
   static func encode(_ state: StoreState, commit: UInt64) throws -> (header: StoreHeader, bytes: [UInt8]) {
     var content: [UInt8] = []
     var digest = Checksum()
@@ -33,13 +33,13 @@ enum StoreCoding {
     return (header, bytes)
   }
 
-  /// Reads a whole file; whatever is not what was written is noticed (contract E5).
+  /// Decodes a whole file, and detects any damage (contract E5).
   static func decode(_ bytes: UnsafeRawBufferPointer) throws -> (header: StoreHeader, state: StoreState) {
     let header = try StoreHeader(bytes)
     let content = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(StoreHeader.size))
     guard header.length == content.count else {
       throw PersistenceError.damaged(
-        "the store has \(content.count) bytes after its header where \(header.length) were written")
+        "the store has \(content.count) bytes after its header; its header states \(header.length)")
     }
     var reader = ByteReader(content)
     var digest = Checksum()
@@ -56,15 +56,15 @@ enum StoreCoding {
       state.tables[StoredName(schema.name)] = table
     }
     guard digest.value == header.content else {
-      throw PersistenceError.damaged("the records of the store are not those that were written")
+      throw PersistenceError.damaged("the checksum of the store does not match its records")
     }
     return (header, state)
   }
 
-  /// A number of records that there can be: each takes at least a frame.
+  /// Checks a number of records against the size of the content: each record takes at least a frame.
   private static func checked(_ count: UInt64, in content: UnsafeRawBufferPointer) throws -> UInt64 {
     guard count <= UInt64(content.count / 16) else {
-      throw PersistenceError.damaged("a number of records in the file cannot be")
+      throw PersistenceError.damaged("a number of records in the file exceeds its size")
     }
     return count
   }
@@ -77,7 +77,7 @@ enum StoreCoding {
     var checksum = Checksum()
     checksum.add(bytes)
     guard checksum.value == written else {
-      throw PersistenceError.damaged("a part of the store is not what was written")
+      throw PersistenceError.damaged("a checksum in the store does not match its frame")
     }
     digest.add(written)
     return (bytes, written)

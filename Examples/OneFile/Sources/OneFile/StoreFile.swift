@@ -1,22 +1,22 @@
 import Foundation
 import PersistenceDriver
 
-/// The store's file: read whole, and replaced whole, so that whoever has it open sees one content for ever.
+/// The store's file, which commits replace as a whole, so an open descriptor always reads one state.
 struct StoreFile: Sendable {
   let path: String
 
-  /// What a commit writes before it takes the place of the store; a killed process may leave one behind.
+  /// The file that a commit writes before it replaces the store; a killed process may leave one behind.
   private var draftPath: String { path + ".new" }
 
   /// Whether there is anything at the path.
   func exists() throws -> Bool {
     var status = stat()
     if stat(path, &status) == 0 { return true }
-    guard errno == ENOENT else { throw PersistenceError.system(errno, while: "look at", at: path) }
+    guard errno == ENOENT else { throw PersistenceError.system(errno, while: "inspect", at: path) }
     return false
   }
 
-  /// The header, to see whether what is known of the store is still so.
+  /// Reads the header, which shows whether the cached state is stale.
   func header() throws -> StoreHeader {
     try withFile(O_RDONLY) { descriptor, _ in
       let bytes = try read(descriptor, StoreHeader.size)
@@ -24,7 +24,7 @@ struct StoreFile: Sendable {
     }
   }
 
-  /// The whole content.
+  /// Reads the whole file.
   func read() throws -> (header: StoreHeader, state: StoreState) {
     try withFile(O_RDONLY) { descriptor, status in
       let bytes = try read(descriptor, Int(status.st_size))
@@ -32,18 +32,20 @@ struct StoreFile: Sendable {
     }
   }
 
-  /// Puts a new content into the place of the old one, at once and for good: after a kill or the loss of power at
-  /// any instant there is the one or the other (contract W5).
+  /// Replaces the content atomically and durably: after a kill or a power failure, the file has the old content or
+  /// the new one (contract W5).
   ///
-  /// Only who holds the lock may call this.
+  /// The caller holds the lock.
   ///
-  /// - Returns: Whether a draft of a killed process was found, and removed.
+  /// - Returns: Whether a killed process had left a draft, which is removed.
   func replace(with bytes: [UInt8]) throws -> Bool {
-    // Renaming would replace a file that this process may not write; so it is asked first.
+    // A rename would also replace a file that this process may not write, so check first.
     let mode = try exists() ? withFile(O_RDWR) { _, status in status.st_mode & 0o777 } : 0o644
     let hadDraft = unlink(draftPath) == 0
     let descriptor = open(draftPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw PersistenceError.system(errno, while: "make the file", at: draftPath) }
+    guard descriptor >= 0 else {
+      throw PersistenceError.system(errno, while: "create the file", at: draftPath)
+    }
     do {
       defer { close(descriptor) }
       try write(bytes, to: descriptor)
@@ -61,8 +63,8 @@ struct StoreFile: Sendable {
 
   /// Runs a closure while no other process, and no other context of this process, may write.
   ///
-  /// The lock is on a file beside the store, since the store itself is replaced; the kernel drops it when its holder
-  /// dies.
+  /// The lock is on a separate file, because commits replace the store itself. The kernel releases the lock if its
+  /// holder dies.
   func withLock<Result>(
     until deadline: ContinuousClock.Instant, timeout: Duration, _ body: () throws -> Result
   ) throws -> Result {
@@ -83,16 +85,16 @@ struct StoreFile: Sendable {
 
 extension StoreFile {
   private func withFile<Result>(_ flags: Int32, _ body: (Int32, stat) throws -> Result) throws -> Result {
-    // Without waiting: a pipe at the path would keep this thread until somebody writes into it.
+    // Non-blocking, because opening a pipe would block until another process writes to it.
     let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw PersistenceError.system(errno, while: "open", at: path) }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
-      throw PersistenceError.system(errno, while: "look at", at: path)
+      throw PersistenceError.system(errno, while: "inspect", at: path)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw PersistenceError(.notAStore, "\(path) is no ordinary file; check the path", location: path)
+      throw PersistenceError(.notAStore, "\(path) is not a regular file; check the path", location: path)
     }
     do {
       return try body(descriptor, status)
@@ -101,7 +103,7 @@ extension StoreFile {
     }
   }
 
-  /// The first bytes of a file, fewer where it is shorter.
+  /// Reads the first bytes of a file; fewer if the file is shorter.
   private func read(_ descriptor: Int32, _ size: Int) throws -> [UInt8] {
     try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       while count < size {
@@ -130,22 +132,22 @@ extension StoreFile {
 
   private func synchronize(_ descriptor: Int32) throws {
     #if canImport(Darwin)
-      // There, fsync does not reach the medium.
+      // On Darwin, fsync does not flush the drive's cache.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
     guard fsync(descriptor) == 0 else {
-      throw PersistenceError.system(errno, while: "synchronise the file", at: draftPath)
+      throw PersistenceError.system(errno, while: "synchronize the file", at: draftPath)
     }
   }
 
-  /// Makes the new name as durable as the content.
+  /// Makes the rename durable.
   private func synchronizeFolder() throws {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw PersistenceError.system(errno, while: "open the folder", at: folder) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else {
-      throw PersistenceError.system(errno, while: "synchronise the folder", at: folder)
+      throw PersistenceError.system(errno, while: "synchronize the folder", at: folder)
     }
   }
 }

@@ -1,35 +1,35 @@
 import PersistenceDriver
 
-/// The first bytes of a store: what kind of file it is, and which of its contents this is.
+/// The first bytes of a store: the file format and the version of the content.
 ///
-/// The header is all that has to be read to know whether another process has committed.
+/// A reader needs only the header to see whether another process has committed.
 struct StoreHeader: Sendable, Equatable {
-  /// How many bytes it takes.
+  /// The size of the header, in bytes.
   static let size = 40
-  /// The first eight bytes of every store, with the version of the format.
+  /// The first eight bytes of every store, which include the format's version.
   private static let mark: UInt64 = 0x3130_656C_6946_314F  // "O1File01"
 
-  /// How many transactions have been committed.
+  /// The number of committed transactions.
   var commit: UInt64
-  /// How many bytes follow.
+  /// The number of bytes after the header.
   var length: UInt64
-  /// A checksum over the checksums of all that follows.
+  /// A checksum over the checksums of all frames.
   var content: UInt64
 
-  /// Appends the header, with a checksum of its own.
+  /// Appends the header and its checksum.
   func append(to bytes: inout [UInt8]) {
     for word in [Self.mark, commit, length, content, checksum] { bytes.append(word: word) }
   }
 
-  /// Reads the header of a file.
+  /// Decodes the header of a file.
   init(_ bytes: UnsafeRawBufferPointer) throws {
     var reader = ByteReader(bytes)
     guard bytes.count >= 8, try reader.word() == Self.mark else {
-      throw PersistenceError(.notAStore, "the file is none that this context has written; check the path")
+      throw PersistenceError(.notAStore, "the file is not a store of this context; check the path")
     }
     (commit, length, content) = (try reader.word(), try reader.word(), try reader.word())
     guard try reader.word() == checksum else {
-      throw PersistenceError.damaged("the header of the store is not what was written")
+      throw PersistenceError.damaged("the checksum of the store's header does not match")
     }
   }
 

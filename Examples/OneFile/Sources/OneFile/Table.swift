@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// The records of one model in the order of their keys, as a value: a copy is a snapshot.
+/// The records of one model in key order, as a value: a copy is a snapshot.
 struct Table: Sendable {
   let schema: ModelSchema
   private(set) var records: [Record] = []
@@ -11,48 +11,48 @@ struct Table: Sendable {
     unique = schema.indexes.filter(\.isUnique).map { UniqueIndex($0, of: schema) }
   }
 
-  /// For each stored field its position in a declared schema: stores know fields by name (contract E4).
+  /// Returns each stored field's position in a declared schema; stores identify fields by name (contract E4).
   func targets(for declared: ModelSchema) -> [Int] {
     schema.fields.compactMap { declared.position(of: $0.name) }
   }
 
   func record(for key: RecordKey) -> Record? {
-    let (place, isFound) = place(of: key)
-    return isFound ? records[place] : nil
+    let (position, isFound) = position(of: key)
+    return isFound ? records[position] : nil
   }
 
-  /// Adds a record, or replaces the one of its key; where a unique value is taken, nothing is changed.
+  /// Adds a record or replaces the one with its key; throws, and changes nothing, if a unique value is taken.
   mutating func save(_ record: Record) throws {
     let values = try uniqueValues(of: record)
     for (index, values) in zip(unique, values) {
       guard let values, let holder = index.holder(of: values), holder != record.key else { continue }
       throw PersistenceError.uniqueViolation(values, of: index.index, in: schema, key: record.key)
     }
-    let (place, isFound) = place(of: record.key)
+    let (position, isFound) = position(of: record.key)
     if isFound {
-      setHolder(nil, of: try uniqueValues(of: records[place]))
-      records[place] = record
+      setHolder(nil, of: try uniqueValues(of: records[position]))
+      records[position] = record
     } else {
-      records.insert(record, at: place)
+      records.insert(record, at: position)
     }
     setHolder(record.key, of: values)
   }
 
-  /// Adds a record that comes after all others, as those in a file do.
+  /// Appends a record from a file, where records are in key order.
   mutating func append(_ record: Record) throws {
     if let last = records.last, last.key >= record.key {
-      throw PersistenceError.damaged("the records of \(schema.name) are not in the order of their keys")
+      throw PersistenceError.damaged("the records of \(schema.name) are not in key order")
     }
     setHolder(record.key, of: try uniqueValues(of: record))
     records.append(record)
   }
 
-  /// Deletes the record of a key; says whether there was one.
+  /// Deletes the record with a key, and returns whether there was one.
   mutating func delete(_ key: RecordKey) throws -> Bool {
-    let (place, isFound) = place(of: key)
+    let (position, isFound) = position(of: key)
     guard isFound else { return false }
-    setHolder(nil, of: try uniqueValues(of: records[place]))
-    records.remove(at: place)
+    setHolder(nil, of: try uniqueValues(of: records[position]))
+    records.remove(at: position)
     return true
   }
 
@@ -61,8 +61,8 @@ struct Table: Sendable {
     for number in unique.indices { unique[number].removeAll() }
   }
 
-  /// Where the key is, or would be inserted.
-  private func place(of key: RecordKey) -> (place: Int, isFound: Bool) {
+  /// Returns the position of a key, or the position where it would be inserted.
+  private func position(of key: RecordKey) -> (position: Int, isFound: Bool) {
     var (low, high) = (0, records.count)
     while low < high {
       let middle = (low + high) / 2
@@ -71,7 +71,7 @@ struct Table: Sendable {
     return (low, low < records.count && records[low].key == key)
   }
 
-  /// The values of a record in each unique index.
+  /// Returns a record's values in each unique index.
   private func uniqueValues(of record: Record) throws -> [[PersistentValue]?] {
     guard !unique.isEmpty else { return [] }
     let row = RowBuffer(count: schema.fields.count)

@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// Who holds which values of a unique index, as a value: a copy is a snapshot (contract W4).
+/// Maps the values of a unique index to the record that has them; a copy is a snapshot (contract W4).
 struct UniqueIndex: Sendable {
   let index: IndexSchema
   private let positions: [Int]
@@ -11,7 +11,7 @@ struct UniqueIndex: Sendable {
     positions = index.fields.compactMap { schema.position(of: $0) }
   }
 
-  /// The indexed values of a stored row; nil where one of them is nil, which never collides.
+  /// Returns the indexed values of a stored row; nil if one of them is nil, because nil never conflicts.
   func values(of row: borrowing Row) throws -> [PersistentValue]? {
     var values: [PersistentValue] = []
     for position in positions {

@@ -4,7 +4,7 @@ import PersistenceConformance
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 
-// The suite starts this program again, to open stores from a second process and to kill it.
+// The suite starts this program again as a second process, and kills it.
 if arguments.first == "worker" {
   exit(ConformanceWorker.run(Array(arguments.dropFirst()), on: .oneFile))
 }

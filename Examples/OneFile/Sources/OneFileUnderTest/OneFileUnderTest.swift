@@ -2,7 +2,7 @@ import OneFile
 public import PersistenceConformance
 
 extension ContextUnderTest {
-  /// How the suite opens stores of ours, here and in its second process.
+  /// How the suite opens OneFile stores, in this process and in its worker.
   public static let oneFile = ContextUnderTest(
     "onefile", worker: .besideThisProgram("OneFileConform", arguments: ["worker"])
   ) { path, options, monitoring in

@@ -2,9 +2,9 @@ import OneFileUnderTest
 import PersistenceConformance
 import Testing
 
-@Suite("The contract, on a store in one file")
+@Suite("OneFile: storage contract")
 struct ContractTests {
-  @Test("every rule holds, or is excused by a declared capability", arguments: ConformanceCheck.all)
+  @Test("each check passes, or a declared capability excuses it", arguments: ConformanceCheck.all)
   func contract(check: ConformanceCheck) async throws {
     if let excuse = try check.excuse(for: .oneFile) {
       print("excused: \(check), by \(excuse.capability)")

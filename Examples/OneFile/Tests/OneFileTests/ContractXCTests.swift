@@ -2,7 +2,7 @@ import OneFileUnderTest
 import PersistenceConformance
 import XCTest
 
-/// The same from XCTest: all checks in one test.
+/// Runs all checks as one XCTest test.
 final class ContractXCTests: XCTestCase {
   func testContract() async {
     let suite = ConformanceSuite()

@@ -2,9 +2,9 @@ import OneFileUnderTest
 import PersistenceConformance
 import Testing
 
-@Suite("Programs of chance, on a store in one file")
+@Suite("OneFile: fuzzing")
 struct FuzzTests {
-  @Test("a store in one file shows what the reference shows", arguments: [1, 2, 3] as [UInt64])
+  @Test("random programs give the same results as the reference model", arguments: [1, 2, 3] as [UInt64])
   func fuzz(seed: UInt64) throws {
     let report = try Fuzzer(seed: seed, operations: 1_000).run(on: [.oneFile])
     for difference in report.differences {

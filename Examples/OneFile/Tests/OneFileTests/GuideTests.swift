@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@Suite("The guide “Write your own context”")
+@Suite("Guide: Write your own context")
 struct GuideTests {
   /// The folder of this package.
   private let package = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The pieces of code in the guide that name a file in their first line.
+  /// Returns the guide's listings whose first line names a file.
   private func snippets() throws -> [(file: String, code: String)] {
     let guide = package.appendingPathComponent(
       "../../Sources/PersistenceConformance/Documentation.docc/WriteYourOwnContext.md")
@@ -20,14 +20,14 @@ struct GuideTests {
     }
   }
 
-  @Test("every piece of code in it stands in the file that it names")
+  @Test("each listing is part of the file that it names")
   func snippetsAreTrue() throws {
     let snippets = try snippets()
     #expect(snippets.count > 10)
     for (file, code) in snippets {
       let source = try String(contentsOf: package.appendingPathComponent(file), encoding: .utf8)
       for part in code.components(separatedBy: "// …\n") {
-        #expect(source.contains(part), "not in \(file):\n\(part)")
+        #expect(source.contains(part), "\(file) does not contain this listing:\n\(part)")
       }
     }
   }

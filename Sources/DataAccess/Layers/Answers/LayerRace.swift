@@ -1,7 +1,7 @@
 import PersistenceCore
 import PersistenceDriver
 
-/// All layers, asked side by side; their answers in the order in which they come.
+/// Queries all layers concurrently and returns their answers in order of arrival.
 final class LayerRace<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time asks
   typealias Outcome = Result<LayeredAnswer<[Object]>?, PersistenceError>
 
@@ -9,17 +9,18 @@ final class LayerRace<Object: PersistentRecord>: @unchecked Sendable {  // one t
   private var iterator: AsyncStream<(DataSourceLayer, Outcome)>.AsyncIterator
   private var left: Int
 
-  init(_ core: LayerCore<Object>, _ question: LayerQuery<Object>) {
+  init(_ core: LayerCore<Object>, _ layerQuery: LayerQuery<Object>) {
     let (stream, continuation) = AsyncStream.makeStream(of: (DataSourceLayer, Outcome).self)
     iterator = stream.makeAsyncIterator()
-    // The nearest first: where layers answer at once, that is the order in which they do.
-    let layers = core.below.map(\.layer).reversed() + [core.top]
+    // The nearest layer first: layers that answer at once then answer in this order.
+    let layers = core.replicas.map(\.layer).reversed() + [core.top]
     left = layers.count
     tasks = layers.map { layer in
       Task {
         do throws(PersistenceError) {
           let answer =
-            layer == core.top ? try await core.askTop(question) : try await core.ask(layer, question)
+            layer == core.top
+            ? try await core.answerFromTop(layerQuery) : try await core.ask(layer, layerQuery)
           continuation.yield((layer, .success(answer)))
         } catch {
           continuation.yield((layer, .failure(error)))
@@ -28,14 +29,14 @@ final class LayerRace<Object: PersistentRecord>: @unchecked Sendable {  // one t
     }
   }
 
-  /// The next answer; nil where all have answered, or the task that asks is cancelled.
+  /// The next answer; nil if all layers have answered or the task is cancelled.
   func next() async -> (DataSourceLayer, Outcome)? {
     guard left > 0, let next = await iterator.next() else { return nil }
     left -= 1
     return next
   }
 
-  /// Cancels those that have not answered.
+  /// Cancels the layers that have not answered.
   func stop() { for task in tasks { task.cancel() } }
 
   deinit { stop() }

@@ -1,26 +1,28 @@
 public import PersistenceCore
 
-/// What layers answered: a value, where it came from and how old it is.
+/// An answer with its layer and its age.
 public struct LayeredAnswer<Value: Sendable>: Sendable {
-  /// What was asked for.
+  /// The value.
   public var value: Value
 
   /// The layer that answered.
   public var source: DataSourceLayer
 
-  /// How long ago the store that all of it comes from was last known to hold this; zero where that store itself
-  /// answered, nil where it is not known.
+  /// The time since the source of the whole value was last known to hold it.
+  ///
+  /// Zero for an answer of that source itself; nil if unknown.
   public var age: Duration?
 
-  /// Whether the value is all that was asked for; false where the layer holds some of it and does not know the rest,
-  /// or cannot be sure of it.
+  /// Whether the value is complete.
+  ///
+  /// False if the layer may hold only a part of it.
   public var isComplete: Bool
 
-  /// What went wrong on the way: layers that did not answer, or could not be refreshed with this answer.
+  /// The layers that did not answer, or that could not be refreshed with this answer.
   public var failures: [LayerFailure]
 
-  /// Makes an answer.
-  public init(
+  /// Creates an answer.
+  package init(
     _ value: Value, from source: DataSourceLayer, age: Duration?, isComplete: Bool = true,
     failures: [LayerFailure] = []
   ) {
@@ -31,23 +33,33 @@ public struct LayeredAnswer<Value: Sendable>: Sendable {
     self.failures = failures
   }
 
-  /// The answer with another value.
+  /// The answer with a converted value.
   func map<Other: Sendable>(_ transform: (Value) -> Other) -> LayeredAnswer<Other> {
     LayeredAnswer<Other>(
       transform(value), from: source, age: age, isComplete: isComplete, failures: failures)
   }
 }
 
-/// What kept one layer from doing its part.
+/// The failure of one layer.
 public struct LayerFailure: Sendable {
   /// The layer.
   public var layer: DataSourceLayer
-  /// What it met.
+  /// The error.
   public var error: PersistenceError
 
-  /// Names a layer and what it met.
-  public init(_ layer: DataSourceLayer, _ error: PersistenceError) {
+  /// Creates a failure.
+  package init(_ layer: DataSourceLayer, _ error: PersistenceError) {
     self.layer = layer
     self.error = error
   }
+}
+
+/// A layer of a ``LayeredDataSource``.
+public enum DataSourceLayer: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The nearest layer: volatile, in memory.
+  case cache
+  /// The layer on this device. It answers offline and after a restart.
+  case local
+  /// The authoritative layer, which all devices share.
+  case remote
 }

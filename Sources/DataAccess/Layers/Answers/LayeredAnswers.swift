@@ -1,16 +1,20 @@
 public import PersistenceCore
 import PersistenceDriver
 
-/// Answers that come one after another, each better than the one before; what is asked is asked when the first is.
+/// A sequence of answers, each better than the one before.
+///
+/// Iteration starts the query.
 public struct LayeredAnswers<Value: Sendable>: AsyncSequence, Sendable {
-  /// Gives the next answer; nil at the end.
+  /// Returns the next answer; nil at the end.
   typealias Next = @Sendable () async throws(PersistenceError) -> LayeredAnswer<Value>?
 
   private let begin: @Sendable () -> Next
 
   init(_ begin: @escaping @Sendable () -> Next) { self.begin = begin }
 
-  /// Walks the answers; the layers that have not answered are cancelled when it is released.
+  /// Iterates over the answers.
+  ///
+  /// Releasing it cancels the layers that have not answered.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let answer: Next
 
@@ -18,10 +22,10 @@ public struct LayeredAnswers<Value: Sendable>: AsyncSequence, Sendable {
 
     /// The next answer; nil at the end.
     ///
-    /// - Throws: ``PersistenceError`` after the last answer, where the store that decides did not give it.
+    /// - Throws: ``PersistenceError`` after the last answer if the authoritative layer failed.
     public mutating func next() async throws(PersistenceError) -> LayeredAnswer<Value>? { try await answer() }
 
-    /// The next answer, on behalf of an actor.
+    /// The next answer, in the isolation of an actor.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(PersistenceError)
       -> LayeredAnswer<Value>?
     {
@@ -29,33 +33,33 @@ public struct LayeredAnswers<Value: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Asks the layers, once the first answer is asked for.
+  /// Queries the layers when the iterator asks for the first answer.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(begin()) }
 }
 
-/// A walk through the better and better answers of layers.
-final class AnswerWalk<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time asks
+/// Iterates over the answers of a race, and keeps those that improve on the last one.
+final class AnswerIterator<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time asks
   private let core: LayerCore<Object>
-  private let question: LayerQuery<Object>
+  private let layerQuery: LayerQuery<Object>
   private var race: LayerRace<Object>?
   private var last: LayeredAnswer<[Object]>?
   private var failures: [LayerFailure] = []
-  private var lacking: [DataSourceLayer] = []
+  private var incompleteLayers: [DataSourceLayer] = []
   private var isOver = false
 
-  init(_ core: LayerCore<Object>, _ question: LayerQuery<Object>) {
-    (self.core, self.question) = (core, question)
+  init(_ core: LayerCore<Object>, _ layerQuery: LayerQuery<Object>) {
+    (self.core, self.layerQuery) = (core, layerQuery)
   }
 
   func next() async throws(PersistenceError) -> LayeredAnswer<[Object]>? {
     if isOver { return nil }
-    let race = race ?? LayerRace(core, question)
+    let race = race ?? LayerRace(core, layerQuery)
     self.race = race
     while let (layer, outcome) = await race.next() {
       switch outcome {
       case .success(let answer?):
-        if let answer = try caught({ try better(answer) }) { return answer }
-      case .success(nil): lacking.append(layer)
+        if let answer = try mappingErrors({ try better(answer) }) { return answer }
+      case .success(nil): incompleteLayers.append(layer)
       case .failure(let error): failures.append(LayerFailure(layer, error))
       }
     }
@@ -64,15 +68,15 @@ final class AnswerWalk<Object: PersistentRecord>: @unchecked Sendable {  // one 
     if Task.isCancelled { throw .cancelled() }
     guard let failure = failures.first(where: { $0.layer == core.top }) else { return nil }
     guard last == nil, failure.error.allowsFallback else { throw failure.error }
-    // Nothing was whole: what there is comes last, and the next call says what kept the rest away.
-    let answer = try await core.incomplete(question, failures, lacking)
+    // No layer is complete: return a partial answer last, and throw the error at the next call.
+    let answer = try await core.incomplete(layerQuery, failures, incompleteLayers)
     isOver = false
     last = answer
     self.race = race
     return answer
   }
 
-  /// The answer, if it is of a better layer than the last one, and another one.
+  /// The answer, if its layer is better than that of the last answer and its value differs.
   private func better(_ answer: LayeredAnswer<[Object]>) throws -> LayeredAnswer<[Object]>? {
     var answer = answer
     guard let last else {

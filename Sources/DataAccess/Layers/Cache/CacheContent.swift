@@ -3,16 +3,16 @@ import PersistenceCore
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// What a cache holds: objects by key, in the order of their last use, and what is known of their completeness.
-struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded by the cache's mutex
-  /// One object, between the one that was used before it and the one after.
+/// The content of a cache: objects by key, in order of last use, and the known coverage.
+struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cache's mutex guards it
+  /// An object in the list of last use.
   final class Node {
     let key: RecordKey
     var object: Object
     let row: RowBuffer
     var cost: Int
     var date: Date
-    // The dictionary owns the nodes: a chain of owners would be released by a recursion as deep as it is long.
+    // The dictionary owns the nodes. Strong links would make the release of a long list recurse once per node.
     unowned(unsafe) var newer: Node?
     unowned(unsafe) var older: Node?
 
@@ -27,10 +27,10 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
   private var newest: Node?
   private var oldest: Node?
   private var applied: [UUID] = []
-  /// No object is older than this.
+  /// The earliest date of any object.
   private var earliest = Date.distantFuture
   private(set) var totalCost = 0
-  var book = CoverageBook()
+  var coverageIndex = CoverageIndex()
 
   init(limits: CacheDataSource<Object>.Limits, cost: @escaping @Sendable (Object) -> Int) {
     self.limits = limits
@@ -41,12 +41,12 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
 
   mutating func removeAll() {
     (nodes, newest, oldest, totalCost) = ([:], nil, nil, 0)
-    book.removeAll()
+    coverageIndex.removeAll()
   }
 
   // MARK: Objects
 
-  /// The object of a key, which has now been used.
+  /// The object of a key, which becomes the most recently used.
   mutating func find(_ key: RecordKey) -> Object? {
     guard let node = nodes[key] else { return nil }
     if node !== newest {
@@ -56,7 +56,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     return node.object
   }
 
-  /// Puts an object in the place of the one of the same key, as the one that was used last; room is made afterwards.
+  /// Inserts or replaces an object as the most recently used, without evicting others.
   mutating func put(_ object: Object, asOf date: Date) throws {
     let key = object.recordKey
     _ = remove(key)
@@ -70,7 +70,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     link(node)
   }
 
-  /// Takes an object out: there is none of that key.
+  /// Removes an object that no longer exists.
   mutating func remove(_ key: RecordKey) -> Object? {
     guard let node = nodes.removeValue(forKey: key) else { return nil }
     unlink(node)
@@ -78,23 +78,23 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     return node.object
   }
 
-  /// Forgets what was not used for longest until the rest is within the limits.
+  /// Evicts the least recently used objects until the content is within the limits.
   mutating func makeRoom() {
     while let node = oldest, count > limits.count ?? .max || totalCost > limits.cost ?? .max { evict(node) }
   }
 
-  /// Forgets what is too old to be given out.
+  /// Removes expired objects.
   mutating func removeOlder(than date: Date) {
-    book.forgetOlder(than: date)
+    coverageIndex.forgetOlder(than: date)
     guard earliest < date else { return }
     for node in Array(nodes.values) where node.date < date { evict(node) }
     earliest = nodes.values.lazy.map(\.date).min() ?? .distantFuture
   }
 
-  /// Forgets an object that may well exist: whatever part it is of is not held whole any more.
+  /// Evicts an object that may still exist, so no region that contains it stays complete.
   private mutating func evict(_ node: Node) {
     _ = remove(node.key)
-    book.forget(node.key) { coverage in
+    coverageIndex.forget(node.key) { coverage in
       guard let region = coverage.region, let schema = try? Object.schema.model,
         let predicate = try? CompiledPredicate(region, in: schema)
       else { return true }
@@ -102,7 +102,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     }
   }
 
-  // MARK: The order of use
+  // MARK: List of last use
 
   private mutating func link(_ node: Node) {
     (node.older, node.newer) = (newest, nil)
@@ -121,7 +121,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
 
   // MARK: Queries
 
-  /// What is held of a request, in its order.
+  /// The cached objects that match a request, in its order.
   mutating func objects(of request: FetchRequest) throws -> [Object] {
     let predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)
     let order = try RowOrder(request.totalOrder, in: request.schema)
@@ -135,53 +135,53 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     return page.map(\.object)
   }
 
-  /// What is held of a question, where that is known to be all of it.
-  mutating func answer(_ question: LayerQuery<Object>) throws -> HeldAnswer<Object>? {
-    switch question.kind {
+  /// The answer to a query; nil unless the cache is known to hold all of it.
+  mutating func answer(_ layerQuery: LayerQuery<Object>) throws -> ReplicaAnswer<Object>? {
+    switch layerQuery.kind {
     case .key(_, let key):
-      guard !book.doubts.contains(key) else { return nil }
+      guard !coverageIndex.staleKeys.contains(key) else { return nil }
       if let object = find(key) {
-        return HeldAnswer(objects: [object], asOf: book.keys[key] ?? nodes[key]?.date)
+        return ReplicaAnswer(objects: [object], asOf: coverageIndex.keys[key] ?? nodes[key]?.date)
       }
-      return try book.knowledge(of: key, isHeld: false, request: question.request)
-        .map { HeldAnswer(objects: [], asOf: $0) }
+      return try coverageIndex.knowledge(of: key, isHeld: false, request: layerQuery.request)
+        .map { ReplicaAnswer(objects: [], asOf: $0) }
     case .query:
-      let parts = try book.parts(for: question.request)
+      let parts = try coverageIndex.parts(for: layerQuery.request)
       guard !parts.isEmpty else { return nil }
-      let objects = try objects(of: question.request)
-      return try parts.first { try $0.reach.isWhole(objects, for: question.request) }
-        .map { HeldAnswer(objects: objects, asOf: $0.asOf) }
+      let objects = try objects(of: layerQuery.request)
+      return try parts.first { try $0.reach.isWhole(objects, for: layerQuery.request) }
+        .map { ReplicaAnswer(objects: objects, asOf: $0.asOf) }
     }
   }
 
-  /// Takes over a better layer's answer; what does not fit into the cache at all is not begun with.
+  /// Applies the answer of a better layer, and then evicts what exceeds the limits.
   mutating func refresh(_ refresh: Refresh<Object>) throws {
     if refresh.isOutdated { return }
-    let coverage = try refresh.question.coverage(of: refresh.objects, asOf: refresh.asOf)
-    // What is absent from the answer is gone, whatever there is room for.
+    let coverage = try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
+    // Objects that are absent from the answer no longer exist.
     if let coverage {
       let here = Set(refresh.objects.map(\.recordKey))
-      let region = try CompiledPredicate(coverage.region, in: refresh.question.request.schema)
-      var gone: [Object] = []
+      let region = try CompiledPredicate(coverage.region, in: refresh.layerQuery.request.schema)
+      var removed: [Object] = []
       for node in Array(nodes.values)
       where try !here.contains(node.key) && !refresh.newer(node.key)
         && node.row.withRow({ try region.matches($0) })
       {
-        gone.append(node.object)
+        removed.append(node.object)
         _ = remove(node.key)
       }
-      if case .query = refresh.question.kind { try book.forget(gone, missingFrom: coverage) }
+      if case .query = refresh.layerQuery.kind { try coverageIndex.forget(removed, missingFrom: coverage) }
     }
-    let isTrusted = book.doubtCount == refresh.mark.doubtCount
+    let isTrusted = coverageIndex.invalidationCount == refresh.version.invalidationCount
     for object in refresh.objects.reversed() where !refresh.newer(object.recordKey) {
       try put(object, asOf: refresh.asOf)
-      if isTrusted { book.record(object.recordKey, asOf: refresh.asOf) }
+      if isTrusted { coverageIndex.record(object.recordKey, asOf: refresh.asOf) }
     }
     if isTrusted {
-      if case .key(_, let key) = refresh.question.kind {
-        if !refresh.newer(key) { book.record(key, asOf: refresh.asOf) }
+      if case .key(_, let key) = refresh.layerQuery.kind {
+        if !refresh.newer(key) { coverageIndex.record(key, asOf: refresh.asOf) }
       } else if let coverage {
-        book.record(coverage)
+        coverageIndex.record(coverage)
       }
     }
     makeRoom()
@@ -189,7 +189,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
 
   // MARK: Changes
 
-  /// Makes changes as a store does, all of them or none.
+  /// Applies all changes or none.
   mutating func apply(_ changes: [ObjectChange<Object>], asOf date: Date) throws {
     var before: [RecordKey: Object?] = [:]
     for change in changes {
@@ -208,9 +208,9 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     makeRoom()
   }
 
-  /// Runs a closure once for an id among those that were used lately.
+  /// Runs a closure unless a recent call had the same id.
   ///
-  /// - Returns: Whether it ran.
+  /// - Returns: Whether the closure ran.
   mutating func applyOnce(_ id: UUID, _ body: (inout CacheContent) throws -> Void) throws -> Bool {
     guard !applied.contains(id) else { return false }
     try body(&self)
@@ -238,7 +238,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
     try put(object, asOf: date)
   }
 
-  /// Makes sure that no other object has a unique value of this one.
+  /// Checks the unique indexes against all other objects.
   private func requireUnique(_ object: Object, in schema: ModelSchema) throws {
     for index in schema.indexes where index.isUnique {
       let row = RowBuffer(count: schema.fields.count)
@@ -258,7 +258,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // guarded
 }
 
 extension RowBuffer {
-  /// Whether a number may have been folded into another one when it was encoded: -0.0, or a NaN of other bits.
+  /// Whether encoding may have normalized a number: -0.0, or a NaN with other bits.
   fileprivate var isFolded: Bool {
     withRow { row in
       (0..<count).contains { position in

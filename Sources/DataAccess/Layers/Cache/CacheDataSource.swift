@@ -3,21 +3,21 @@ public import PersistenceCore
 import PersistenceDriver
 import Synchronization
 
-/// A store in memory that holds no more than it may, and forgets what was not used for longest.
+/// A cache in memory that evicts the least recently used objects.
 ///
-/// As the cache of a ``LayeredDataSource`` it knows which questions it can answer whole, and leaves the others to the layers
-/// below. Asked by itself it is a store like any other, which holds what it has not yet forgotten.
+/// As the cache of a ``LayeredDataSource``, it answers the queries that it holds completely and leaves the
+/// others to the other layers. On its own, it is a data source that may lose objects.
 public final class CacheDataSource<Object: PersistentRecord>: DataSource {
-  /// How much a cache may hold.
+  /// The limits of a cache.
   public struct Limits: Sendable, Hashable {
-    /// How many objects; nil for any number.
+    /// The maximum number of objects; nil for no limit.
     public var count: Int?
-    /// How much they may cost in all; nil for any amount.
+    /// The maximum total cost; nil for no limit.
     public var cost: Int?
-    /// How old an object may be before it is not given out any more; nil for any age.
+    /// The age after which an object expires; nil for no limit.
     public var age: Duration?
 
-    /// States limits.
+    /// Creates limits.
     public init(count: Int? = 10_000, cost: Int? = nil, age: Duration? = nil) {
       self.count = count
       self.cost = cost
@@ -29,12 +29,12 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
   private let now: @Sendable () -> Date
   private let content: Mutex<CacheContent<Object>>
 
-  /// Makes an empty cache.
+  /// Creates an empty cache.
   ///
   /// - Parameters:
-  ///   - limits: How much it may hold.
-  ///   - cost: What an object costs, at least zero; one each by default. It might be a number of bytes.
-  ///   - now: Tells the time, for ages.
+  ///   - limits: The limits of the cache.
+  ///   - cost: The cost of an object, at least zero, such as its size in bytes. The default is 1.
+  ///   - now: Returns the current date.
   public init(
     _ limits: Limits = Limits(), cost: @escaping @Sendable (Object) -> Int = { _ in 1 },
     now: @escaping @Sendable () -> Date = { Date() }
@@ -44,20 +44,20 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
     content = Mutex(CacheContent(limits: limits, cost: cost))
   }
 
-  /// How many objects it holds.
+  /// The number of cached objects.
   public var objectCount: Int { content.withLock(\.count) }
 
-  /// What they cost.
+  /// The total cost of the cached objects.
   public var totalCost: Int { content.withLock(\.totalCost) }
 
-  /// Forgets everything.
+  /// Removes all objects.
   public func removeAll() { content.withLock { $0.removeAll() } }
 
-  /// Uses what is held, as one step for all threads.
+  /// Uses the content under the mutex, after removing expired objects.
   func use<Result: Sendable>(_ body: (inout CacheContent<Object>) throws -> Result) throws(PersistenceError)
     -> Result
   {
-    try caught {
+    try mappingErrors {
       try content.withLock { content in
         if let age = limits.age { content.removeOlder(than: now().addingTimeInterval(-(age / .seconds(1)))) }
         return try body(&content)
@@ -65,9 +65,9 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
     }
   }
 
-  // MARK: As a store of its own
+  // MARK: Data source
 
-  /// Adds an object.
+  /// Inserts an object.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {
     try write([.insert(object)])
@@ -81,28 +81,28 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
     return object
   }
 
-  /// Replaces the object of the same key, if what is held is still what was expected.
+  /// Replaces the object of the same key if the cached object equals the expected one.
   @discardableResult
   public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
     try write([.update(object, replacing: expected)])
     return object
   }
 
-  /// Adds an object, or replaces the one of the same key.
+  /// Inserts an object, or replaces the one of the same key.
   @discardableResult
   public func save(_ object: Object) async throws(PersistenceError) -> Object {
     try write([.save(object)])
     return object
   }
 
-  /// Forgets the object of the same key.
+  /// Removes the object of the same key.
   @discardableResult
   public func delete(_ object: Object) async throws(PersistenceError) -> Object? {
     try beginWriting()
     return try use { $0.remove(object.recordKey) }
   }
 
-  /// Makes several changes, all of them or none, once for each of the last batches.
+  /// Applies all changes of a batch or none, and ignores recent batches that are sent again.
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     try beginWriting()
@@ -116,14 +116,14 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
     return try use { $0.find(RecordKey(key.keyValues)) }
   }
 
-  /// The objects of a query that are held.
+  /// The cached objects that match a query.
   public func execute(_ query: FetchOptions<Object>) async throws(PersistenceError) -> [Object] {
     if Task.isCancelled { throw .cancelled() }
-    let question = try caught { try LayerQuery(query) }
-    return try use { try $0.objects(of: question.request) }
+    let layerQuery = try mappingErrors { try LayerQuery(query) }
+    return try use { try $0.objects(of: layerQuery.request) }
   }
 
-  /// How many objects of a query are held.
+  /// The number of cached objects that match a query.
   public func count(_ query: FetchOptions<Object>) async throws(PersistenceError) -> Int {
     try await execute(query).count
   }
@@ -136,36 +136,36 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
 
   private func beginWriting() throws(PersistenceError) {
     if Task.isCancelled { throw .cancelled() }
-    // A model that no store could keep is refused here too.
-    _ = try caught { try Object.schema.model }
+    // Reject the invalid schemas that stores reject.
+    _ = try mappingErrors { try Object.schema.model }
   }
 }
 
 extension CacheDataSource: ReplicaLayer {
-  /// The cache's answer at once, without waiting for anything.
-  func answerNow(_ question: LayerQuery<Object>) throws(PersistenceError) -> HeldAnswer<Object>? {
-    try use { try $0.answer(question) }
+  /// The answer of the cache, without suspending.
+  func answerNow(_ layerQuery: LayerQuery<Object>) throws(PersistenceError) -> ReplicaAnswer<Object>? {
+    try use { try $0.answer(layerQuery) }
   }
 
-  func answer(_ question: LayerQuery<Object>) async throws(PersistenceError) -> HeldAnswer<Object>? {
-    try answerNow(question)
+  func answer(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> ReplicaAnswer<Object>? {
+    try answerNow(layerQuery)
   }
 
-  func held(_ question: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
-    try use { try $0.objects(of: question.request) }
+  func partialObjects(for layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
+    try use { try $0.objects(of: layerQuery.request) }
   }
 
-  func mark() async throws(PersistenceError) -> LayerMark {
-    LayerMark(doubtCount: content.withLock(\.book.doubtCount))
+  func version() async throws(PersistenceError) -> ReplicaVersion {
+    ReplicaVersion(invalidationCount: content.withLock(\.coverageIndex.invalidationCount))
   }
 
   func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
     try use { try $0.refresh(refresh) }
   }
 
-  func intend(_ keys: [RecordKey]) async throws(PersistenceError) {}
+  func prepare(_ keys: [RecordKey]) async throws(PersistenceError) {}
 
-  func settle(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
+  func commit(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
     try use { content in
       for change in changes {
         if case .delete(let object) = change {
@@ -173,17 +173,17 @@ extension CacheDataSource: ReplicaLayer {
         } else {
           try content.put(change.object, asOf: date)
         }
-        content.book.record(change.object.recordKey, asOf: date)
+        content.coverageIndex.record(change.object.recordKey, asOf: date)
       }
       content.makeRoom()
     }
   }
 
-  func withdraw(_ keys: [RecordKey]) async {}
+  func abort(_ keys: [RecordKey]) async {}
 
-  func doubt(_ keys: [RecordKey]) async {
+  func markStale(_ keys: [RecordKey]) async {
     content.withLock { content in
-      content.book.doubt(keys)
+      content.coverageIndex.markStale(keys)
       for key in keys { _ = content.remove(key) }
     }
   }

@@ -3,27 +3,27 @@ import PersistenceCore
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// A part of all objects that a layer held whole at a moment: those of a condition, perhaps only between two places of
-/// an order.
+/// A region of objects that a layer held completely at some moment: those of a predicate, optionally between
+/// two positions of an order.
 ///
-/// It is what keeps three of ten movies from being taken for all of them.
+/// It prevents a layer that holds three of ten movies from returning them as a complete answer.
 struct Coverage: Codable, Sendable, Hashable {
-  /// The condition; nil for every object.
+  /// The predicate; nil for all objects.
   var predicate: PredicateNode?
-  /// The total order that the places are of; empty where there are none.
+  /// The total order of the bounds; empty if there are none.
   var order: [FieldOrder] = []
-  /// Only objects strictly after this place.
+  /// The exclusive lower bound.
   var lower: PageAnchor?
-  /// Only objects up to this place, its own included.
+  /// The inclusive upper bound.
   var upper: PageAnchor?
-  /// When the store that decides held exactly these.
+  /// The date at which the authoritative layer held exactly these objects.
   var asOf: Date
 
-  /// How far a coverage reaches for one question.
+  /// The part of a query that a region covers.
   enum Reach {
-    /// Every object of the question is held.
+    /// All objects.
     case whole
-    /// Those up to a place of the question's order are.
+    /// The objects up to a position in the query's order.
     case upTo(PageAnchor)
   }
 
@@ -32,9 +32,9 @@ struct Coverage: Codable, Sendable, Hashable {
     self.asOf = asOf
   }
 
-  /// What is known once a request has been answered whole.
+  /// The region that a complete answer covers.
   ///
-  /// - Returns: Nil where that says nothing about absent objects: of a request with an offset, or for nothing.
+  /// - Returns: Nil if the answer implies nothing about absent objects, as with an offset or a limit of zero.
   init?<Object: PersistentRecord>(of request: FetchRequest, answeredBy objects: [Object], asOf: Date) throws {
     guard request.offset == 0, request.limit != 0 else { return nil }
     predicate = request.predicate
@@ -46,7 +46,7 @@ struct Coverage: Codable, Sendable, Hashable {
     if isBounded { order = request.totalOrder }
   }
 
-  /// The condition that an object is of this part.
+  /// The predicate of all objects in the region, bounds included.
   var region: PredicateNode? {
     var conditions: [PredicateNode] = []
     if let predicate { conditions.append(predicate) }
@@ -55,35 +55,36 @@ struct Coverage: Codable, Sendable, Hashable {
     return conditions.isEmpty ? nil : conditions.count == 1 ? conditions[0] : .all(conditions)
   }
 
-  /// Whether it reaches only from or up to a place of its order.
+  /// Whether the region has bounds.
   var isBounded: Bool { lower != nil || upper != nil }
 
-  /// Whether every object is of this part.
+  /// Whether the region contains all objects.
   var isEverything: Bool { predicate.isAlwaysTrue && !isBounded }
 
-  /// Whether it may lack objects that were of it, once they were missing from the answer of another part: they may have
-  /// been changed so that they are still of this one.
-  func mayLack<Object: PersistentRecord>(_ gone: [Object], missingFrom other: Coverage) throws -> Bool {
-    if gone.isEmpty || (other.lower == nil && other.upper == nil && predicate.implies(other.predicate)) {
+  /// Whether the region may lack objects that were absent from the answer for another region.
+  ///
+  /// A change may have moved them.
+  func mayLack<Object: PersistentRecord>(_ removed: [Object], missingFrom other: Coverage) throws -> Bool {
+    if removed.isEmpty || (other.lower == nil && other.upper == nil && predicate.implies(other.predicate)) {
       return false
     }
     guard let region else { return true }
     let schema = try Object.schema.model
     let predicate = try CompiledPredicate(region, in: schema)
     let row = RowBuffer(count: schema.fields.count)
-    return try gone.contains { object in
+    return try removed.contains { object in
       try object.encode(into: row)
       return try row.withRow { try predicate.matches($0) }
     }
   }
 
-  /// Whether another coverage, where it is younger, makes this one needless.
+  /// Whether a newer region makes this one redundant.
   func isReplaced(by other: Coverage) -> Bool {
     predicate == other.predicate && order == other.order && lower == other.lower
       && (other.upper == nil || upper == other.upper)
   }
 
-  /// How far it reaches for a request; nil where it says nothing about it.
+  /// The part of a request that the region covers; nil if none.
   func reach(for request: FetchRequest) throws -> Reach? {
     if !isBounded { return request.predicate.implies(predicate) ? .whole : nil }
     guard request.predicate == predicate, request.totalOrder == order else { return nil }
@@ -97,10 +98,10 @@ struct Coverage: Codable, Sendable, Hashable {
 }
 
 extension Optional where Wrapped == PredicateNode {
-  /// Whether it is true of every row, as far as its form shows.
+  /// Whether the predicate is trivially true.
   var isAlwaysTrue: Bool { self == nil || self == .constant(true) }
 
-  /// Whether whatever it is true of, another condition is true of too, as far as their forms show.
+  /// Whether the predicate implies another one, judged by their conjuncts.
   func implies(_ other: PredicateNode?) -> Bool {
     if other.isAlwaysTrue || self == .constant(false) { return true }
     guard let node = self, let other else { return false }
@@ -110,19 +111,15 @@ extension Optional where Wrapped == PredicateNode {
 }
 
 extension PredicateNode {
-  fileprivate var conjuncts: [PredicateNode] {
-    if case .all(let nodes) = self { nodes.flatMap(\.conjuncts) } else { [self] }
-  }
-
-  /// The condition that a record has a key.
+  /// The predicate for one key.
   static func key(_ key: RecordKey, in schema: ModelSchema) -> PredicateNode {
     let conditions = zip(schema.key, key.values).map { PredicateNode.comparison(field: $0, .equal, $1) }
-    return conditions.count == 1 ? conditions[0] : .all(conditions)
+    return .conjunction(of: conditions) ?? .all([])
   }
 }
 
 extension PersistentRecord {
-  /// The place of an object in a request's order.
+  /// The position of an object in a request's order.
   func anchor(in request: FetchRequest) throws -> PageAnchor {
     let row = RowBuffer(count: request.schema.fields.count)
     try encode(into: row)

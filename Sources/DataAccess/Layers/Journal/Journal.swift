@@ -2,7 +2,7 @@ import Foundation
 import PersistenceCore
 import PersistenceDriver
 
-/// The records of layers in a repository, as part of one of its transactions or readings.
+/// The layers' records in a repository, within a transaction or a read.
 struct Journal<Object: PersistentRecord> {
   let repository: any PersistentRepository
   let model: String
@@ -14,12 +14,12 @@ struct Journal<Object: PersistentRecord> {
 
   // MARK: State
 
-  /// Who has written the model how often; nil where no layered store has.
+  /// The number of writes of the model and its last writer; nil if no layered data source has written it.
   var state: LayerState? {
     get throws { try repository.find(LayerState.self, id: model) }
   }
 
-  /// Counts a write.
+  /// Increments the number of writes.
   func advance(by writer: UUID) throws -> Int {
     var state = try state ?? LayerState(model: model, writer: writer)
     if state.writer != writer { (state.writer, state.turn) = (writer, state.generation) }
@@ -33,12 +33,12 @@ struct Journal<Object: PersistentRecord> {
   private static var limit: Int { 256 }
   private static var keyLimit: Int { 4096 }
 
-  /// The parts that are held whole, of which one may answer a request.
-  func coverages(for question: LayerQuery<Object>) throws -> [Coverage] {
+  /// The complete regions that may answer a query.
+  func coverages(for layerQuery: LayerQuery<Object>) throws -> [Coverage] {
     var found: [CoverageRecord] = []
-    if case .key(_, let key) = question.kind,
+    if case .key(_, let key) = layerQuery.kind,
       let record = try repository.find(
-        CoverageRecord.self, id: CoverageRecord.Key(model: model, part: "k" + PartName.of(key)))
+        CoverageRecord.self, id: CoverageRecord.Key(model: model, part: "k" + HashedName.of(key)))
     {
       found.append(record)
     }
@@ -47,25 +47,25 @@ struct Journal<Object: PersistentRecord> {
     return try found.map { try LayerCoding.value(Coverage.self, $0.content) }
   }
 
-  /// Notes that a part is held whole.
+  /// Records a region that is complete.
   func record(_ coverage: Coverage, key: RecordKey?) throws {
     let number = try state?.generation ?? 0
     var identity = coverage
     identity.asOf = .distantPast
     let part =
-      try key.map { try "k" + PartName.of($0) } ?? ("r" + PartName.of(try LayerCoding.data(identity)))
+      try key.map { try "k" + HashedName.of($0) } ?? ("r" + HashedName.of(try LayerCoding.data(identity)))
     if key == nil {
       for record in try repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == false)
         .result()
       where try LayerCoding.value(Coverage.self, record.content).isReplaced(by: coverage) {
         try repository.delete(CoverageRecord.self, id: record.primaryKey)
       }
-      if coverage.isEverything { try clearDoubts() }
+      if coverage.isEverything { try clearSettledStaleKeys() }
     }
     try repository.save(
       CoverageRecord(
         model: model, part: part, isKey: key != nil, number: number, content: try LayerCoding.data(coverage)))
-    // To count them each time would cost more than to write them.
+    // Counting at each write would cost more than the write.
     guard Int.random(in: 0..<32) == 0 else { return }
     let isKey = key != nil
     let records = repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == isKey)
@@ -73,86 +73,93 @@ struct Journal<Object: PersistentRecord> {
     if excess > 0 { _ = try records.sorted(by: \.number).limit(excess).delete() }
   }
 
-  /// Notes that an object is known to be absent, where a change deleted it; one that is there needs no note.
+  /// Records that a deleted object is absent.
+  ///
+  /// An existing object needs no record.
   func recordAbsence(after change: ObjectChange<Object>, asOf date: Date) throws {
     guard case .delete(let object) = change else { return }
     let key = object.recordKey
     try record(Coverage(predicate: .key(key, in: try Object.schema.model), asOf: date), key: key)
   }
 
-  /// Forgets the parts that may lack objects that were missing from the answer of another one, and these themselves.
-  func forget(_ gone: [Object], missingFrom part: Coverage) throws {
-    if gone.isEmpty { return }
-    for object in gone {
+  /// Removes objects that were absent from an answer, and the regions that may lack them.
+  func forget(_ removed: [Object], missingFrom part: Coverage) throws {
+    if removed.isEmpty { return }
+    for object in removed {
       try repository.delete(
-        CoverageRecord.self, id: CoverageRecord.Key(model: model, part: "k" + PartName.of(object.recordKey)))
+        CoverageRecord.self, id: CoverageRecord.Key(model: model, part: "k" + HashedName.of(object.recordKey))
+      )
     }
     for record in try repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == false)
       .result()
-    where try LayerCoding.value(Coverage.self, record.content).mayLack(gone, missingFrom: part) {
+    where try LayerCoding.value(Coverage.self, record.content).mayLack(removed, missingFrom: part) {
       try repository.delete(CoverageRecord.self, id: record.primaryKey)
     }
   }
 
-  /// Forgets all parts that were held whole.
+  /// Removes all regions.
   func forgetCoverage() throws {
     _ = try repository.filter(CoverageRecord.self, where: \.model == model).delete()
   }
 
-  // MARK: Doubts
+  // MARK: Stale keys and pending writes
 
-  /// Whether a key is in doubt, or is being written above by whomever.
-  func isDoubted(_ key: RecordKey) throws -> Bool {
-    let (first, end) = (try PartName.of(key), try PartName.of(key) + String(DoubtRecord.end))
+  /// Whether a key is stale, or has a pending write of any writer.
+  func isStale(_ key: RecordKey) throws -> Bool {
+    let (first, end) = (
+      try HashedName.of(key), try HashedName.of(key) + String(StaleKeyRecord.separatorSuccessor)
+    )
     let records = repository.filter(
-      DoubtRecord.self, where: \.model == model && \.part >= first && \.part < end)
+      StaleKeyRecord.self, where: \.model == model && \.part >= first && \.part < end)
     return try records.limit(1).count() > 0
   }
 
-  /// Brings keys into doubt, and with them whatever was held whole.
-  func doubt(_ keys: some Sequence<RecordKey>, by writer: UUID) throws {
+  /// Marks keys as stale and removes all regions.
+  func markStale(_ keys: some Sequence<RecordKey>, by writer: UUID) throws {
     try forgetCoverage()
     for key in keys {
-      try repository.save(DoubtRecord(model: model, part: try PartName.of(key), isSettled: true))
+      try repository.save(StaleKeyRecord(model: model, part: try HashedName.of(key), isSettled: true))
     }
-    // An answer that another process asked for before this does not end the doubt.
+    // A new generation keeps an answer that another process requested earlier from clearing the keys.
     _ = try advance(by: writer)
   }
 
-  /// Ends the doubt about a key; what is being written stays announced.
-  func clearDoubt(_ key: RecordKey) throws { try delete(part: try PartName.of(key)) }
+  /// Removes a stale key, but not its pending writes.
+  func clearStale(_ key: RecordKey) throws { try delete(part: try HashedName.of(key)) }
 
-  /// Writes down that a key is about to be written above.
-  func announce(_ key: RecordKey, by writer: UUID) throws {
+  /// Records a write that the upper layer is about to make.
+  func recordPendingWrite(_ key: RecordKey, by writer: UUID) throws {
     try repository.save(
-      DoubtRecord(
-        model: model, part: try DoubtRecord.announcement(of: key, by: writer), isSettled: false))
+      StaleKeyRecord(
+        model: model, part: try StaleKeyRecord.pendingWriteName(of: key, by: writer), isSettled: false))
   }
 
-  /// Takes an announcement back; what was in doubt before it still is.
-  func withdraw(_ key: RecordKey, by writer: UUID) throws {
-    try delete(part: try DoubtRecord.announcement(of: key, by: writer))
+  /// Removes a pending write.
+  ///
+  /// A stale key stays stale.
+  func removePendingWrite(_ key: RecordKey, by writer: UUID) throws {
+    try delete(part: try StaleKeyRecord.pendingWriteName(of: key, by: writer))
   }
 
   private func delete(part: String) throws {
-    try repository.delete(DoubtRecord.self, id: CoverageRecord.Key(model: model, part: part))
+    try repository.delete(StaleKeyRecord.self, id: CoverageRecord.Key(model: model, part: part))
   }
 
-  /// Clears what was in doubt before; what is being written stays.
-  private func clearDoubts() throws {
-    _ = try repository.filter(DoubtRecord.self, where: \.model == model && \.isSettled == true).delete()
+  /// Removes the stale keys, but not the pending writes.
+  private func clearSettledStaleKeys() throws {
+    _ = try repository.filter(StaleKeyRecord.self, where: \.model == model && \.isSettled == true).delete()
   }
 
-  /// Forgets what is held whole if a process was killed between a write above and the one here.
+  /// Marks the keys of pending writes as stale, if a process was killed during a write.
   func recover(by writer: UUID) throws {
-    let open = repository.filter(DoubtRecord.self, where: \.model == model && \.isSettled == false)
+    let open = repository.filter(StaleKeyRecord.self, where: \.model == model && \.isSettled == false)
     let records = Array(try open.result())
     guard !records.isEmpty else { return }
     try forgetCoverage()
     for record in records {
       try delete(part: record.part)
-      let name = String(record.part.prefix { $0 != DoubtRecord.mark })
-      try repository.save(DoubtRecord(model: model, part: name, isSettled: true))
+      let name = String(record.part.prefix { $0 != StaleKeyRecord.separator })
+      try repository.save(StaleKeyRecord(model: model, part: name, isSettled: true))
     }
     _ = try advance(by: writer)
   }
@@ -160,12 +167,12 @@ struct Journal<Object: PersistentRecord> {
   // MARK: Outbox
 
   func enqueue(_ changes: [ObjectChange<Object>], id: UUID, by writer: UUID, at date: Date) throws {
-    let data = try LayerCoding.data(changes.map(StoredChange.init))
+    let data = try LayerCoding.data(changes.map(OutboxChange.init))
     try repository.insert(
       OutboxRecord(model: model, number: try advance(by: writer), batch: id, changes: data, created: date))
   }
 
-  /// The entries that wait, or were set aside, in their order.
+  /// The waiting or the rejected entries, in order.
   func entries(isSetAside: Bool, limit: Int? = nil) throws -> [OutboxRecord] {
     var query = repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == isSetAside)
       .sorted(by: \.number)
@@ -177,7 +184,7 @@ struct Journal<Object: PersistentRecord> {
     try repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == isSetAside).count()
   }
 
-  /// The entry as it is now; nil where it is gone, or another one.
+  /// The current state of an entry; nil if it is gone or replaced.
   func current(_ entry: OutboxRecord) throws -> OutboxRecord? {
     guard let stored = try repository.find(OutboxRecord.self, id: entry.primaryKey),
       stored.batch == entry.batch
@@ -185,21 +192,21 @@ struct Journal<Object: PersistentRecord> {
     return stored
   }
 
-  /// Takes out an entry that was set aside.
+  /// Removes an entry that was set aside.
   ///
-  /// - Throws: `notFound` where it is not set aside any more.
+  /// - Throws: `notFound` if it is no longer set aside.
   func remove(_ entry: OutboxEntry<Object>) throws {
     let key = OutboxRecord.Key(model: model, number: entry.number)
     guard let record = try repository.find(OutboxRecord.self, id: key), record.isSetAside,
       record.batch == entry.id
     else {
       throw PersistenceError(
-        .notFound, "the outbox holds no entry \(entry.id) that was set aside", model: model)
+        .notFound, "the outbox has no entry \(entry.id) that was set aside", model: model)
     }
     try repository.delete(OutboxRecord.self, id: key)
   }
 
-  /// The keys that waiting entries are about.
+  /// The keys of the waiting entries.
   func waitingKeys(after number: Int = .min) throws -> Set<RecordKey> {
     var keys: Set<RecordKey> = []
     for entry in try entries(isSetAside: false) where entry.number > number {

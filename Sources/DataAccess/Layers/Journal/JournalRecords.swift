@@ -2,13 +2,14 @@ import Foundation
 import PersistenceCore
 import PersistenceDriver
 
-/// How often layered stores have written a model here, which numbers the entries of its outbox, and who did.
+/// The number of writes of a model by layered data sources, which numbers the outbox entries, and the last
+/// writer.
 struct LayerState: PersistentRecord {
   var model: String
   var generation = 0
-  /// The layer, of one process, that wrote last.
+  /// The layer that wrote last, in any process.
   var writer: UUID
-  /// The generation in which it came to write after another one.
+  /// The generation in which the last writer took over from another one.
   var turn = 0
 
   static let schema = RecordSchema<LayerState>(
@@ -36,13 +37,15 @@ struct LayerState: PersistentRecord {
     row.encode(turn, at: 3)
   }
 
-  /// Whether all writes since a moment were made by one writer.
-  func isWritten(onlyBy writer: UUID, since mark: LayerMark) -> Bool {
-    generation == mark.generation || (self.writer == writer && mark.generation >= turn)
+  /// Whether one writer made all writes since a version.
+  func isWritten(onlyBy writer: UUID, since version: ReplicaVersion) -> Bool {
+    generation == version.generation || (self.writer == writer && version.generation >= turn)
   }
 }
 
-/// A part of a model that was held whole at a moment; parts of one key are told from the others, and found by it.
+/// A complete region of a model.
+///
+/// The name of a region with one key contains that key.
 struct CoverageRecord: PersistentRecord {
   struct Key: PersistentKey {
     var model: String
@@ -86,27 +89,29 @@ struct CoverageRecord: PersistentRecord {
   }
 }
 
-/// A key of which it is not known here what the store above holds; or that is being written there by someone, which a
-/// record of its own announces for each writer, so that one does not take back what another announced.
-struct DoubtRecord: PersistentRecord {
+/// A key that may be stale, or a pending write.
+///
+/// Each writer has a pending-write record of its own, which others do not remove.
+struct StaleKeyRecord: PersistentRecord {
   var model: String
-  /// The key's name, followed in an announcement by ``mark`` and the writer's id.
+  /// The name of the key; for a pending write, followed by ``separator`` and the writer's id.
   var part: String
-  /// The parts that were held whole have been forgotten on account of it; false for an announcement, which stays behind
-  /// where the process was killed.
+  /// True for a stale key, whose regions have been removed.
+  ///
+  /// False for a pending write, which remains after a kill.
   var isSettled: Bool
 
-  /// Sorts before what names are made of.
-  static let mark: Character = "!"
-  /// The character after the mark.
-  static let end: Character = "\""
+  /// Sorts before all characters of a name.
+  static let separator: Character = "!"
+  /// The character after the separator.
+  static let separatorSuccessor: Character = "\""
 
-  static func announcement(of key: RecordKey, by writer: UUID) throws -> String {
-    try PartName.of(key) + "\(mark)\(writer.uuidString)"
+  static func pendingWriteName(of key: RecordKey, by writer: UUID) throws -> String {
+    try HashedName.of(key) + "\(separator)\(writer.uuidString)"
   }
 
-  static let schema = RecordSchema<DoubtRecord>(
-    reserved: ReservedModel.doubts,
+  static let schema = RecordSchema<StaleKeyRecord>(
+    reserved: ReservedModel.staleKeys,
     fields: [.field("model", \.model), .field("part", \.part), .field("isSettled", \.isSettled)],
     key: [\.model, \.part])
 
@@ -129,10 +134,10 @@ struct DoubtRecord: PersistentRecord {
   }
 }
 
-/// Short names for long things, as keys of records: two 64-bit FNV-1a numbers (Fowler, Noll, Vo).
+/// Short names for record keys: two 64-bit FNV-1a hashes (Fowler, Noll, Vo).
 ///
-/// Two things of one name would be told apart by their content, or be in doubt together.
-enum PartName {
+/// A collision is harmless: the contents differ, or both keys become stale.
+enum HashedName {
   static func of(_ bytes: some Sequence<UInt8>) -> String {
     var (first, second): (UInt64, UInt64) = (0xCBF2_9CE4_8422_2325, 0x6C62_272E_07BB_0142)
     for byte in bytes {
@@ -145,7 +150,7 @@ enum PartName {
   static func of(_ key: RecordKey) throws -> String { of(try LayerCoding.data(key)) }
 }
 
-/// JSON as records of layers hold it, the same for equal things.
+/// Canonical JSON for the layers' records: equal values have equal bytes.
 enum LayerCoding {
   static func data(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
@@ -153,7 +158,7 @@ enum LayerCoding {
     do {
       return try encoder.encode(value)
     } catch {
-      throw PersistenceError(.encodingFailed, "a layer's record could not be written: \(error)")
+      throw PersistenceError(.encodingFailed, "cannot encode a record of the layers: \(error)")
     }
   }
 
@@ -161,7 +166,18 @@ enum LayerCoding {
     do {
       return try JSONDecoder().decode(type, from: data)
     } catch {
-      throw PersistenceError.damaged("a layer's record cannot be read: \(error)")
+      throw PersistenceError.damaged("cannot decode a record of the layers: \(error)")
     }
   }
+}
+
+extension ReservedModel {
+  /// The writes that wait for the remote data source.
+  static let outbox = "persistence.outbox"
+  /// The parts of each model that a local data source holds completely.
+  static let coverage = "persistence.layers.coverage"
+  /// The keys of records that may be stale.
+  static let staleKeys = "persistence.layers.doubts"
+  /// The number of writes of each model by layered data sources.
+  static let layers = "persistence.layers"
 }

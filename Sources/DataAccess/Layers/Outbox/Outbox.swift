@@ -1,66 +1,111 @@
-import Foundation
+public import Foundation
 public import PersistenceCore
 import PersistenceDriver
 
-/// The writes of a ``LayeredDataSource`` that the remote store does not have yet, or refused.
+/// The writes of a ``LayeredDataSource`` that the remote layer has not received yet, or has rejected.
 ///
-/// They are kept in the local store, are written in the transactions of the objects that they are about, and go with it
-/// through restarts.
+/// The local store keeps them. It writes each entry in the transaction of its objects, so entries survive a
+/// restart.
 public struct Outbox<Object: PersistentRecord>: Sendable {
-  let writes: LocalWrites<Object>
+  let writes: LocalFirstWriter<Object>
 
   private var layer: JournaledLayer<Object> { writes.layer }
   var sender: OutboxSender<Object> { writes.sender }
 
-  /// How many entries wait to be sent.
+  /// The number of waiting entries.
   public func count() async throws(PersistenceError) -> Int {
     try await layer.use(writes: false) { try $0.countEntries(isSetAside: false) }
   }
 
-  /// The entries that wait, in the order in which they are sent.
+  /// The waiting entries, in the order of sending.
   public func waiting() async throws(PersistenceError) -> [OutboxEntry<Object>] {
     try await layer.use(writes: false) { try $0.entries(isSetAside: false).map(OutboxEntry.init) }
   }
 
-  /// The entries that the remote store refused for good, with its errors; they stay until they are resent or discarded.
+  /// The entries that the remote layer rejected, with its errors.
+  ///
+  /// They stay until you resend or discard them.
   public func setAside() async throws(PersistenceError) -> [OutboxEntry<Object>] {
     try await layer.use(writes: false) { try $0.entries(isSetAside: true).map(OutboxEntry.init) }
   }
 
-  /// Sends what waits, now rather than at the next attempt.
+  /// Sends the waiting entries now.
   ///
-  /// An attempt that is under way is waited for; where it fails, another is made, since what it met may be over.
+  /// The call waits for an attempt in flight. If that fails, it makes another one.
   ///
-  /// - Throws: ``PersistenceError``: what the first entry met that could not be sent. It and those after it go on waiting.
-  public func send() async throws(PersistenceError) { try await sender.sendAll(on: .call) }
+  /// - Throws: ``PersistenceError`` of the first entry that could not be sent. This entry and those after it
+  ///   keep waiting.
+  public func send() async throws(PersistenceError) { try await sender.sendAll(for: .explicit) }
 
-  /// Puts an entry that was set aside at the end of the queue, perhaps with other changes, and makes these here too.
+  /// Appends an entry that was set aside to the queue again, optionally with other changes, and applies these
+  /// locally.
   ///
-  /// It is sent at once where the store that the outbox is of still exists, and otherwise by the next one.
+  /// The layered data source sends it at once if it still exists; otherwise the next one does.
   ///
   /// - Parameters:
   ///   - entry: The entry.
-  ///   - changes: What is to be written instead; nil for what it holds.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where it is not set aside any more, and
-  ///   ``PersistenceError/Code/schemaMismatch`` where it cannot be read and there are no other changes; an error
-  ///   of the local store, or ``PersistenceError/Code/incompleteWrite`` where the cache failed.
+  ///   - changes: The new changes; nil to keep those of the entry.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if the entry is no longer set
+  ///   aside, ``PersistenceError/Code/schemaMismatch`` if it cannot be read and `changes` is nil, or
+  ///   ``PersistenceError/Code/incompleteWrite`` if the cache failed; and errors of the local store.
   public func resend(_ entry: OutboxEntry<Object>, as changes: [ObjectChange<Object>]? = nil)
     async throws(PersistenceError)
   {
     guard let changes = changes ?? entry.changes else {
       throw PersistenceError(
         .schemaMismatch,
-        "the entry \(entry.id) is of another declaration of its model; resend it as other changes",
-        model: try caught { try Object.schema.model.name })
+        "the entry \(entry.id) was written with another schema of its model; resend it with new changes",
+        model: try mappingErrors { try Object.schema.model.name })
     }
     _ = try await writes.write(changes, replacing: entry)
   }
 
-  /// Gives up an entry that was set aside: its objects stay in doubt here until they are refreshed.
+  /// Discards an entry that was set aside.
+  ///
+  /// Its local objects stay stale until they are refreshed.
   ///
   /// - Parameter entry: The entry.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` where it is not set aside any more.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if the entry is no longer set
+  ///   aside.
   public func discard(_ entry: OutboxEntry<Object>) async throws(PersistenceError) {
     try await layer.use { try $0.remove(entry) }
+  }
+}
+
+/// A local write that the remote layer has not received yet, or has rejected.
+public struct OutboxEntry<Object: PersistentRecord>: Sendable, Identifiable {
+  /// The idempotency key of the batch: the remote layer applies it once.
+  public let id: UUID
+
+  /// The position in the queue: entries are sent in the order of their numbers.
+  public let number: Int
+
+  /// The changes; nil if the schema of the model has changed and the entry can no longer be read.
+  public let changes: [ObjectChange<Object>]?
+
+  /// The date of the write.
+  public let created: Date
+
+  /// The number of failures with an error that is not retryable.
+  public let attempts: Int
+
+  /// The reason for setting the entry aside; nil if it waits.
+  public let error: PersistenceError?
+
+  init(_ record: OutboxRecord) {
+    id = record.batch
+    number = record.number
+    changes = try? Self.changes(of: record)
+    created = record.created
+    attempts = record.attempts
+    error =
+      record.isSetAside
+      ? PersistenceError(
+        PersistenceError.Code(rawValue: record.errorCode ?? PersistenceError.Code.engineFailure.rawValue),
+        record.errorMessage ?? "refused", model: record.model) : nil
+  }
+
+  static func changes(of record: OutboxRecord) throws -> [ObjectChange<Object>] {
+    try LayerCoding.value([OutboxChange].self, record.changes).map { try $0.change(of: Object.self) }
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import PersistenceCore
 import PersistenceDriver
 
-/// A write that waits for the remote store, or was refused by it.
+/// A write that waits for the remote layer, or that it has rejected.
 struct OutboxRecord: PersistentRecord {
   struct Key: PersistentKey {
     var model: String
@@ -58,5 +58,87 @@ struct OutboxRecord: PersistentRecord {
     row.encode(isSetAside, at: 6)
     row.encode(errorCode, at: 7)
     row.encode(errorMessage, at: 8)
+  }
+}
+
+/// A change in the outbox.
+///
+/// It stores fields by name, so it survives new fields and another field order.
+struct OutboxChange: Codable {
+  enum Kind: String, Codable { case insert, update, save, delete }
+
+  /// A field and its value.
+  ///
+  /// A list keeps names apart that differ only in Unicode normalization; a dictionary would not.
+  struct Field: Codable {
+    var name: String
+    var value: PersistentValue
+  }
+
+  var kind: Kind
+  var object: [Field]
+  var expected: [Field]?
+
+  init<Object: PersistentRecord>(_ change: ObjectChange<Object>) throws {
+    switch change {
+    case .insert: kind = .insert
+    case .update(_, let old):
+      kind = .update
+      expected = try old.map(Self.fields)
+    case .save: kind = .save
+    case .delete: kind = .delete
+    }
+    object = try Self.fields(of: change.object)
+  }
+
+  /// The change with objects of the model.
+  ///
+  /// - Throws: `schemaMismatch` if the model lacks a field of the change, or has a new field that must not be
+  ///   nil.
+  func change<Object: PersistentRecord>(of type: Object.Type) throws -> ObjectChange<Object> {
+    let object = try Self.object(object, of: type)
+    switch kind {
+    case .insert: return .insert(object)
+    case .update: return .update(object, replacing: try expected.map { try Self.object($0, of: type) })
+    case .save: return .save(object)
+    case .delete: return .delete(object)
+    }
+  }
+
+  private static func fields<Object: PersistentRecord>(of object: Object) throws -> [Field] {
+    let schema = try Object.schema.model
+    let row = RowBuffer(count: schema.fields.count)
+    try object.encode(into: row)
+    let values = try row.withRow { try $0.values() }
+    return zip(schema.fields, values).map { Field(name: $0.name, value: $1) }
+  }
+
+  private static func object<Object: PersistentRecord>(
+    _ fields: [Field], of type: Object.Type
+  ) throws -> Object {
+    let schema = try type.schema.model
+    let row = RowBuffer(count: schema.fields.count)
+    var missing = Set(schema.fields.indices)
+    for field in fields {
+      guard let position = schema.position(of: field.name) else {
+        throw mismatch("the field “\(field.name)” was removed", schema)
+      }
+      row.set(field.value, at: position)
+      missing.remove(position)
+    }
+    if let position = missing.sorted().first(where: { !schema.fields[$0].isOptional }) {
+      throw mismatch("the field “\(schema.fields[position].name)” is new and must not be nil", schema)
+    }
+    return try row.withRow { row in
+      try schema.validate(row)
+      return try type.init(from: row)
+    }
+  }
+
+  private static func mismatch(_ reason: String, _ schema: ModelSchema) -> PersistenceError {
+    PersistenceError(
+      .schemaMismatch,
+      "the outbox entry of a \(schema.name) was written with another schema: \(reason); resend it with new "
+        + "changes, or discard it", model: schema.name)
   }
 }

@@ -3,41 +3,41 @@ import PersistenceCore
 import PersistenceDriver
 
 extension OutboxSender {
-  /// What became of a conflict.
+  /// The outcome of a conflict.
   enum Resolution {
-    /// The entry is done with, or is now another one.
-    case done
-    /// It is to be set aside.
-    case refused
-    /// There is nothing that it could be in conflict with: who said so may not be the store.
+    /// The entry was sent, removed or replaced.
+    case resolved
+    /// The entry must be set aside.
+    case rejected
+    /// The entry contains nothing that could conflict; a proxy may have sent the error.
     case unexplained
   }
 
-  /// Settles a conflict as the policy says.
+  /// Resolves a conflict by the policy.
   func resolve(
     _ error: PersistenceError, of entry: OutboxRecord, _ changes: [ObjectChange<Object>]
   ) async throws(PersistenceError) -> Resolution {
     guard changes.contains(where: \.isConditional) else { return .unexplained }
     switch options.conflicts {
     case .setAside:
-      return .refused
+      return .rejected
     case .localWins:
-      try await rewrite(entry, as: changes.map(\.settled), here: [])
-      return .done
+      try await rewrite(entry, as: changes.map(\.unconditional), here: [])
+      return .resolved
     case .remoteWins:
-      let theirs = try await remoteObjects(of: changes)
+      let remoteObjects = try await remoteObjects(of: changes)
       try await setAside(entry, changes, error)
-      try await writeHere(theirs, after: entry)
-      return .done
+      try await writeHere(remoteObjects, after: entry)
+      return .resolved
     case .merge(let merge):
-      let theirs = try await remoteObjects(of: changes)
+      let remoteObjects = try await remoteObjects(of: changes)
       var merged: [ObjectChange<Object>] = []
       var here: [ObjectChange<Object>] = []
       var conflicts = 0
       for change in changes {
         let key = change.object.recordKey
-        let remote = theirs[key]?.object
-        guard try caught({ try change.conflicts(with: remote) }) else {
+        let remote = remoteObjects[key]?.object
+        guard try mappingErrors({ try change.conflicts(with: remote) }) else {
           merged.append(change)
           continue
         }
@@ -53,35 +53,35 @@ extension OutboxSender {
           here.append(remote.map { .save($0) } ?? .delete(change.object))
         }
       }
-      // Perhaps it has passed meanwhile: it is sent again, but not for ever.
+      // The conflict may be over: send the entry again, up to the attempt limit.
       if conflicts == 0 { return .unexplained }
       try await rewrite(entry, as: merged, here: here)
-      return .done
+      return .resolved
     }
   }
 
-  struct Theirs: Sendable {
-    var mine: Object
+  struct RemoteObject: Sendable {
+    var local: Object
     var object: Object?
   }
 
   private func remoteObjects(of changes: [ObjectChange<Object>]) async throws(PersistenceError)
-    -> [RecordKey: Theirs]
+    -> [RecordKey: RemoteObject]
   {
     let remote = remote
     let attempts = Attempts(layer: .remote, limits: options.remote, clock: options.clock)
-    var objects: [RecordKey: Theirs] = [:]
+    var objects: [RecordKey: RemoteObject] = [:]
     for change in changes {
-      let mine = change.object
+      let local = change.object
       let found = try await attempts.once { () async throws(PersistenceError) in
-        try await remote.find(mine.primaryKey)
+        try await remote.find(local.primaryKey)
       }
-      objects[mine.recordKey] = Theirs(mine: mine, object: found)
+      objects[local.recordKey] = RemoteObject(local: local, object: found)
     }
     return objects
   }
 
-  /// Puts other changes in an entry's place, under a new id, and writes what came of them here.
+  /// Replaces the changes of an entry under a new id, and applies the outcome locally.
   private func rewrite(
     _ entry: OutboxRecord, as changes: [ObjectChange<Object>], here: [ObjectChange<Object>]
   ) async throws(PersistenceError) {
@@ -91,33 +91,33 @@ extension OutboxSender {
         try journal.repository.delete(OutboxRecord.self, id: entry.primaryKey)
       } else {
         current.batch = UUID()
-        current.changes = try LayerCoding.data(changes.map(StoredChange.init))
+        current.changes = try LayerCoding.data(changes.map(OutboxChange.init))
         try journal.repository.save(current)
       }
-      // What was written here since then is newer, and is sent in its turn.
+      // A later local write is newer and has an entry of its own.
       let later = try journal.waitingKeys(after: entry.number)
       for change in here where !later.contains(change.object.recordKey) {
         try journal.repository.apply(change)
       }
     }
-    await doubt(here.map(\.object.recordKey))
+    await markStale(here.map(\.object.recordKey))
   }
 
-  private func writeHere(_ theirs: [RecordKey: Theirs], after entry: OutboxRecord)
+  private func writeHere(_ remoteObjects: [RecordKey: RemoteObject], after entry: OutboxRecord)
     async throws(PersistenceError)
   {
     try await layer.use { journal in
       let later = try journal.waitingKeys(after: entry.number)
-      for (key, their) in theirs where !later.contains(key) {
-        try journal.repository.apply(their.object.map { .save($0) } ?? .delete(their.mine))
-        try journal.clearDoubt(key)
+      for (key, remote) in remoteObjects where !later.contains(key) {
+        try journal.repository.apply(remote.object.map { .save($0) } ?? .delete(remote.local))
+        try journal.clearStale(key)
       }
     }
   }
 }
 
 extension ObjectChange {
-  /// Whether the change says what has to be stored for it to be made.
+  /// Whether the change depends on the stored object.
   var isConditional: Bool {
     switch self {
     case .insert, .update: true
@@ -125,7 +125,7 @@ extension ObjectChange {
     }
   }
 
-  /// Whether the change cannot be made where something is stored, or nothing.
+  /// Whether the change conflicts with the stored object or its absence.
   func conflicts(with stored: Object?) throws -> Bool {
     switch self {
     case .insert: stored != nil

@@ -2,67 +2,69 @@ import Foundation
 import PersistenceCore
 import PersistenceDriver
 
-/// Sends what waits in an outbox, one entry after another in their order, until nothing waits.
+/// Sends the entries of an outbox in order, until none waits.
 ///
-/// There is one sender for a store in a process. Where several processes have one store, their senders may send an entry
-/// at the same time: the remote store makes it once, by its id.
+/// A process has one sender for each layered data source. Senders of several processes may send the same entry
+/// at once; the remote layer applies it once, by its id.
 actor OutboxSender<Object: PersistentRecord> {
   let layer: JournaledLayer<Object>
   let remote: AnyDataSource<Object>
   let options: LayerOptions<Object>
-  /// Is told of keys whose objects are not what they seem, for the layers beside the local one.
-  let doubt: @Sendable ([RecordKey]) async -> Void
+  /// Marks keys as stale in the layers beside the local one.
+  let markStale: @Sendable ([RecordKey]) async -> Void
 
-  /// Why entries are sent.
-  enum Occasion {
-    /// Somebody asks for it, and for what is met from now on.
-    case call
-    /// Something waits, and it is time to try.
+  /// The reason for sending.
+  enum Reason {
+    /// A caller asks for it, and for the outcome of an attempt from now on.
+    case explicit
+    /// The delay is over.
     case retry
-    /// A read needs what waits to have arrived; there may be many in a moment.
+    /// A read needs the outbox to be empty; such reads can be frequent.
     case read
   }
 
   private var pass: Task<Result<Void, PersistenceError>, Never>?
-  /// How many passes have begun.
+  /// The number of passes that have started.
   private var passes = 0
   private var loop: Task<Void, Never>?
-  private var isKicked = false
+  private var isWoken = false
   private var isStopped = false
-  /// Whether what the pass that is under way meets counts as an attempt.
+  /// Whether failures of the pass in flight count as attempts.
   private var isAttempt = false
 
   init(
     layer: JournaledLayer<Object>, remote: AnyDataSource<Object>, options: LayerOptions<Object>,
-    doubt: @escaping @Sendable ([RecordKey]) async -> Void
+    markStale: @escaping @Sendable ([RecordKey]) async -> Void
   ) {
-    (self.layer, self.remote, self.options, self.doubt) = (layer, remote, options, doubt)
+    (self.layer, self.remote, self.options, self.markStale) = (layer, remote, options, markStale)
   }
 
-  /// Ends sending in the background; what waits goes on waiting in the store.
+  /// Stops sending in the background.
+  ///
+  /// The entries keep waiting.
   func stop() {
     isStopped = true
     loop?.cancel()
     pass?.cancel()
   }
 
-  /// Something waits: it is sent in the background, again and again until it has arrived.
-  func kick() {
-    isKicked = true
+  /// Starts sending in the background, with retries until the outbox is empty.
+  func wake() {
+    isWoken = true
     guard loop == nil, !isStopped else { return }
     loop = Task { await self.run() }
   }
 
   private func run() async {
     var failures = 0
-    while isKicked, !Task.isCancelled {
-      isKicked = false
+    while isWoken, !Task.isCancelled {
+      isWoken = false
       do throws(PersistenceError) {
-        try await sendAll(on: .retry)
+        try await sendAll(for: .retry)
         failures = 0
       } catch {
         if Task.isCancelled { break }
-        isKicked = true
+        isWoken = true
         failures += 1
         do { try await options.clock.sleep(for: options.outbox.delay(after: failures)) } catch { break }
       }
@@ -70,25 +72,25 @@ actor OutboxSender<Object: PersistentRecord> {
     loop = nil
   }
 
-  /// Sends what waits, now.
+  /// Sends the waiting entries now.
   ///
-  /// - Parameter occasion: Why. Where it is a read, an error that is not known to pass does not count against its entry;
-  ///   where it is a call, it is not answered with what an attempt met that had begun before.
-  /// - Throws: What the first entry met that could not be sent, and still waits.
-  func sendAll(on occasion: Occasion) async throws(PersistenceError) {
+  /// - Parameter reason: The reason. For a read, an error that is not retryable does not count as an attempt.
+  ///   An explicit call ignores the outcome of a pass that started before it.
+  /// - Throws: The error of the first entry that could not be sent and still waits.
+  func sendAll(for reason: Reason) async throws(PersistenceError) {
     let older = passes
-    // Those who ask while entries are being sent wait for that, and see to what was added meanwhile.
+    // Wait for the pass in flight, and then send what was added meanwhile.
     while let pass {
       let number = passes
-      // A pass on account of a read counts from now on.
-      if occasion != .read { isAttempt = true }
+      // From now on, the pass that a read started counts as an attempt.
+      if reason != .read { isAttempt = true }
       let outcome = await pass.value
       if self.pass == nil || self.pass == pass { self.pass = nil }
-      if occasion != .call || number > older || isStopped { try outcome.get() }
+      if reason != .explicit || number > older || isStopped { try outcome.get() }
       if try await layer.use(writes: false, { try $0.countEntries(isSetAside: false) }) == 0 { return }
     }
     passes += 1
-    isAttempt = occasion != .read
+    isAttempt = reason != .read
     let pass = Task { () async -> Result<Void, PersistenceError> in
       do throws(PersistenceError) {
         while let entry = try await self.first() { try await self.send(entry) }
@@ -125,7 +127,7 @@ actor OutboxSender<Object: PersistentRecord> {
       try await handle(error, of: entry, changes)
       return
     }
-    // Killed before this, it is sent once more, and the remote store knows it by its id.
+    // After a kill before this line, the entry is sent again, and the remote layer ignores it by its id.
     try await layer.use { journal in
       guard try journal.current(entry) != nil else { return }
       try journal.repository.delete(OutboxRecord.self, id: entry.primaryKey)
@@ -136,10 +138,10 @@ actor OutboxSender<Object: PersistentRecord> {
     _ error: PersistenceError, of entry: OutboxRecord, _ changes: [ObjectChange<Object>]
   ) async throws(PersistenceError) {
     if error.isRetryable || error.code == .unauthorized || error.code == .cancelled { throw error }
-    if error.refusesChange {
-      switch error.isConflict ? try await resolve(error, of: entry, changes) : .refused {
-      case .done: return
-      case .refused: return try await setAside(entry, changes, error)
+    if error.rejectsChange {
+      switch error.isConflict ? try await resolve(error, of: entry, changes) : .rejected {
+      case .resolved: return
+      case .rejected: return try await setAside(entry, changes, error)
       case .unexplained: break
       }
     }
@@ -155,7 +157,7 @@ actor OutboxSender<Object: PersistentRecord> {
     try await setAside(entry, changes, error)
   }
 
-  /// Takes an entry out of the queue, with the error that it met; the objects here are not relied upon any more.
+  /// Sets an entry aside with its error, and marks its local objects as stale.
   func setAside(
     _ entry: OutboxRecord, _ changes: [ObjectChange<Object>], _ error: PersistenceError
   ) async throws(PersistenceError) {
@@ -167,8 +169,8 @@ actor OutboxSender<Object: PersistentRecord> {
       current.errorCode = error.code.rawValue
       current.errorMessage = error.message
       try journal.repository.save(current)
-      try layer.doubt(keys, in: journal)
+      try layer.markStale(keys, in: journal)
     }
-    await doubt(keys)
+    await markStale(keys)
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import PersistenceCore
 import PersistenceDriver
 
-/// What layers are asked: for the object of a key, or for the objects of a query.
+/// A look-up by key or a query, as the layers receive it.
 struct LayerQuery<Object: PersistentRecord>: Sendable {
   enum Kind: Sendable {
     case key(Object.PrimaryKey, RecordKey)
@@ -11,8 +11,8 @@ struct LayerQuery<Object: PersistentRecord>: Sendable {
 
   let kind: Kind
   let request: FetchRequest
-  /// Whether the store that answers is known to have the contract's order, so that a limited answer tells which objects
-  /// are absent before its end.
+  /// Whether the answering layer guarantees contract order, so that a limited answer shows which objects are
+  /// absent.
   private(set) var isAnsweredInOrder = true
 
   init(_ key: Object.PrimaryKey) throws {
@@ -25,31 +25,32 @@ struct LayerQuery<Object: PersistentRecord>: Sendable {
   init(_ query: FetchOptions<Object>) throws {
     guard query.token == nil else {
       throw PersistenceError.unsupported(
-        "go on from a page token, which belongs to one store; use `after`", by: "a layered store")
+        "continue from a page token, which belongs to one data source; use `after`",
+        by: "a layered data source")
     }
     kind = .query(query)
     request = try query.fetchRequest()
   }
 
-  /// The key that it asks for; nil for a query.
+  /// The key of a look-up; nil for a query.
   var key: RecordKey? { if case .key(_, let key) = kind { key } else { nil } }
 
-  /// The question as a store answers it.
-  func answered(by store: AnyDataSource<Object>) -> LayerQuery {
-    var question = self
-    question.isAnsweredInOrder = store.hasContractOrder
-    return question
+  /// The query, for a given data source.
+  func answered(by source: AnyDataSource<Object>) -> LayerQuery {
+    var layerQuery = self
+    layerQuery.isAnsweredInOrder = source.hasContractOrder
+    return layerQuery
   }
 
-  /// Asks a store.
-  func ask(_ store: AnyDataSource<Object>) async throws(PersistenceError) -> [Object] {
+  /// Queries a data source.
+  func ask(_ source: AnyDataSource<Object>) async throws(PersistenceError) -> [Object] {
     switch kind {
-    case .key(let key, _): try await store.find(key).map { [$0] } ?? []
-    case .query(let query): try await store.execute(query)
+    case .key(let key, _): try await source.find(key).map { [$0] } ?? []
+    case .query(let query): try await source.execute(query)
     }
   }
 
-  /// Asks a repository.
+  /// Queries a repository.
   func ask(_ repository: any PersistentRepository) throws -> [Object] {
     switch kind {
     case .key(let key, _): try repository.find(Object.self, id: key).map { [$0] } ?? []
@@ -57,65 +58,66 @@ struct LayerQuery<Object: PersistentRecord>: Sendable {
     }
   }
 
-  /// What an answer says about absent objects.
+  /// The region that an answer covers.
   func coverage(of objects: [Object], asOf: Date) throws -> Coverage? {
     switch kind {
     case .key: Coverage(predicate: request.predicate, asOf: asOf)
     case .query:
-      // Between two places of an order there may be others in the order of another store.
+      // Another order may have other objects between the same two positions.
       try Coverage(of: request, answeredBy: objects, asOf: asOf)
         .flatMap { isAnsweredInOrder || !$0.isBounded ? $0 : nil }
     }
   }
 }
 
-/// What a layer holds of a question, and knows to be all of it.
-struct HeldAnswer<Object: PersistentRecord>: Sendable {
+/// The complete answer of a replica.
+struct ReplicaAnswer<Object: PersistentRecord>: Sendable {
   var objects: [Object]
-  /// When the store that decides was known to hold this; nil where that is not known.
+  /// The date at which the authoritative layer was known to hold these objects; nil if unknown.
   var asOf: Date?
 }
 
-/// An answer of a better layer, with which one below is refreshed.
+/// The answer of a better layer, for refreshing a replica.
 struct Refresh<Object: PersistentRecord>: Sendable {
-  var question: LayerQuery<Object>
+  var layerQuery: LayerQuery<Object>
   var objects: [Object]
   var asOf: Date
-  /// What the layer gave before the better one was asked.
-  var mark: LayerMark
+  /// The replica's version before the better layer was queried.
+  var version: ReplicaVersion
   private let writes: WriteLog
   private let reading: WriteLog.Reading
 
   init(
-    _ question: LayerQuery<Object>, _ objects: [Object], asOf: Date, mark: LayerMark,
+    _ layerQuery: LayerQuery<Object>, _ objects: [Object], asOf: Date, version: ReplicaVersion,
     _ reading: WriteLog.Reading,
     in writes: WriteLog
   ) {
-    (self.question, self.objects, self.asOf, self.mark) = (question, objects, asOf, mark)
+    (self.layerQuery, self.objects, self.asOf, self.version) = (layerQuery, objects, asOf, version)
     (self.reading, self.writes) = (reading, writes)
   }
 
-  /// Whether a key is known as it was later: what is held of it stays.
+  /// Whether a newer state of a key is known, which must stay.
   func newer(_ key: RecordKey) -> Bool { writes.isNewer(key, than: reading) }
 
-  /// Whether all of it is known as it was later, so that nothing of it is taken over; asked where no other refresh of
-  /// the layer comes in between.
+  /// Whether a newer answer makes this one obsolete.
+  ///
+  /// Check it where no other refresh of the layer can interleave.
   var isOutdated: Bool { writes.isOutdated(reading) }
 
-  /// What is held of the part that it tells about is found with these.
+  /// The query for the local objects of a region.
   func part(_ coverage: Coverage?) -> FetchOptions<Object>? {
     coverage.map { FetchOptions(predicate: PersistentPredicate(node: $0.region ?? .constant(true))) }
   }
 
-  /// Those of its objects that are not among some that are held.
+  /// The objects that are not in a given list.
   func objects(besides held: [Object]) -> [Object] {
     let known = Set(held.map(\.recordKey))
     return objects.filter { !known.contains($0.recordKey) }
   }
 }
 
-/// The state of a layer before a better one was asked.
-struct LayerMark: Sendable, Hashable {
-  var doubtCount = 0
+/// The version of a replica before a better layer is queried.
+struct ReplicaVersion: Sendable, Hashable {
+  var invalidationCount = 0
   var generation = 0
 }

@@ -2,42 +2,43 @@ import Foundation
 import PersistenceCore
 import PersistenceDriver
 
-/// A layer below the store that decides: it holds a part of that, and knows which.
+/// A layer below the authoritative one.
 ///
-/// A write from above comes in two steps: the layer is told of it before it is made above (`intend`), and what came of it
-/// afterwards (`settle`, `withdraw` or `doubt`), so that a process that is killed between the two does not leave a layer
-/// that believes in what it holds.
+/// It holds a part of the objects and knows which.
+///
+/// A write from above has two phases: `prepare` before the upper layer writes, then `commit`, `abort` or
+/// `markStale`. A kill between the phases leaves the keys stale.
 protocol ReplicaLayer<Object>: Sendable {
   associatedtype Object: PersistentRecord
 
-  /// What is held of a question, where that is known to be all of it; nil where it is not.
-  func answer(_ question: LayerQuery<Object>) async throws(PersistenceError) -> HeldAnswer<Object>?
+  /// The answer to a query; nil unless it is complete and current.
+  func answer(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> ReplicaAnswer<Object>?
 
-  /// What is held of a question, whether that is all or not.
-  func held(_ question: LayerQuery<Object>) async throws(PersistenceError) -> [Object]
+  /// The local objects that match a query, complete or not.
+  func partialObjects(for layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> [Object]
 
-  /// The state before a better layer is asked, to be handed back with its answer.
-  func mark() async throws(PersistenceError) -> LayerMark
+  /// The version before a better layer is queried, which comes back with its answer.
+  func version() async throws(PersistenceError) -> ReplicaVersion
 
-  /// Takes over a better layer's answer, absences included.
+  /// Applies the answer of a better layer, including absences.
   func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError)
 
-  /// A write of these keys is about to be made above.
-  func intend(_ keys: [RecordKey]) async throws(PersistenceError)
+  /// Announces a write of these keys by the upper layer.
+  func prepare(_ keys: [RecordKey]) async throws(PersistenceError)
 
-  /// The write was made above: it is made here too.
-  func settle(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError)
+  /// Applies a write that the upper layer made.
+  func commit(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError)
 
-  /// The write was not made above.
-  func withdraw(_ keys: [RecordKey]) async
+  /// Ends a write that the upper layer did not make.
+  func abort(_ keys: [RecordKey]) async
 
-  /// What these keys hold above is not known here.
-  func doubt(_ keys: [RecordKey]) async
+  /// Marks keys as stale: their state in the upper layer is unknown.
+  func markStale(_ keys: [RecordKey]) async
 }
 
 extension ObjectChange {
-  /// The change as one that fits whatever is held.
-  var settled: ObjectChange {
+  /// The change without its condition.
+  var unconditional: ObjectChange {
     switch self {
     case .insert(let object), .update(let object, _), .save(let object): .save(object)
     case .delete: self
@@ -45,20 +46,20 @@ extension ObjectChange {
   }
 }
 
-/// What has to be done here so that a layer holds what a better one answered.
+/// The changes that bring a replica to the state of a better layer's answer.
 struct RefreshPlan<Object: PersistentRecord> {
   private(set) var changes: [ObjectChange<Object>] = []
-  /// The keys that were found as they are, whether or not they have to be written.
-  private(set) var seen: [RecordKey] = []
-  /// What is held and is missing from the answer: it was deleted, or is of another part now.
-  private(set) var gone: [Object] = []
+  /// The keys that the answer confirmed, written or not.
+  private(set) var confirmed: [RecordKey] = []
+  /// Local objects that are absent from the answer: deleted, or moved to another region.
+  private(set) var removed: [Object] = []
 
-  /// Compares.
+  /// Compares an answer with the local objects.
   ///
   /// - Parameters:
-  ///   - refresh: What the better layer holds.
-  ///   - held: What is held here of the same part.
-  ///   - isKept: Whether what is held of a key stays as it is.
+  ///   - refresh: The answer of the better layer.
+  ///   - held: The local objects of the same region.
+  ///   - isKept: Whether the local state of a key must stay.
   /// - Throws: ``PersistenceError``.
   init(
     _ refresh: Refresh<Object>, held: [Object], isKept: (RecordKey) throws -> Bool
@@ -71,13 +72,13 @@ struct RefreshPlan<Object: PersistentRecord> {
       let key = object.recordKey
       let mine = known.removeValue(forKey: key)
       if try isKept(key) { continue }
-      seen.append(key)
+      confirmed.append(key)
       if let mine, try mine.hasSameFields(as: object) { continue }
-      // What differs is taken away first, since unique values may have changed hands among the objects.
+      // Delete changed objects first, since unique values may have moved between objects.
       if let mine, hasUniqueValues { changes.append(.delete(mine)) }
       saves.append(.save(object))
     }
-    for (key, object) in known where try !isKept(key) { gone.append(object) }
-    changes += gone.map { .delete($0) } + saves
+    for (key, object) in known where try !isKept(key) { removed.append(object) }
+    changes += removed.map { .delete($0) } + saves
   }
 }

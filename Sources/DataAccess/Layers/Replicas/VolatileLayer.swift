@@ -3,96 +3,103 @@ import PersistenceCore
 import PersistenceDriver
 import Synchronization
 
-/// Any store as a layer: what it holds whole is known in memory only, and unknown again after a restart.
+/// Any data source as a layer.
+///
+/// Its coverage is in memory and lost at a restart.
 final class VolatileLayer<Object: PersistentRecord>: ReplicaLayer {
-  private let store: AnyDataSource<Object>
-  private let book = Mutex(CoverageBook())
-  /// Reading what is held, comparing and writing is one step for others that write.
-  private let gate = AsyncGate()
+  private let source: AnyDataSource<Object>
+  private let coverageIndex = Mutex(CoverageIndex())
+  /// Makes a read, comparison and write atomic among writers.
+  private let mutex = AsyncMutex()
 
-  init(_ store: AnyDataSource<Object>) { self.store = store }
+  init(_ source: AnyDataSource<Object>) { self.source = source }
 
-  func answer(_ question: LayerQuery<Object>) async throws(PersistenceError) -> HeldAnswer<Object>? {
-    // Looked up before reading: whatever happens in between makes what is read younger, not older.
-    let before = book.withLock { $0 }
-    switch question.kind {
+  func answer(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> ReplicaAnswer<Object>? {
+    // Read before the objects: a concurrent change can only make the objects newer than their coverage.
+    let before = coverageIndex.withLock { $0 }
+    switch layerQuery.kind {
     case .key(_, let key):
-      if before.doubts.contains(key) { return nil }
-      let objects = try await question.ask(store)
-      return try caught {
-        try before.knowledge(of: key, isHeld: !objects.isEmpty, request: question.request)
-      }.map { HeldAnswer(objects: objects, asOf: $0) }
+      if before.staleKeys.contains(key) { return nil }
+      let objects = try await layerQuery.ask(source)
+      return try mappingErrors {
+        try before.knowledge(of: key, isHeld: !objects.isEmpty, request: layerQuery.request)
+      }.map { ReplicaAnswer(objects: objects, asOf: $0) }
     case .query:
-      let parts = try caught { try before.parts(for: question.request) }
+      let parts = try mappingErrors { try before.parts(for: layerQuery.request) }
       if parts.isEmpty { return nil }
-      let objects = try await question.ask(store)
-      return try caught { try parts.first { try $0.reach.isWhole(objects, for: question.request) } }
-        .map { HeldAnswer(objects: objects, asOf: $0.asOf) }
+      let objects = try await layerQuery.ask(source)
+      return try mappingErrors { try parts.first { try $0.reach.isWhole(objects, for: layerQuery.request) } }
+        .map { ReplicaAnswer(objects: objects, asOf: $0.asOf) }
     }
   }
 
-  func held(_ question: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
-    try await question.ask(store)
+  func partialObjects(for layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
+    try await layerQuery.ask(source)
   }
 
-  func mark() async throws(PersistenceError) -> LayerMark {
-    LayerMark(doubtCount: book.withLock(\.doubtCount))
+  func version() async throws(PersistenceError) -> ReplicaVersion {
+    ReplicaVersion(invalidationCount: coverageIndex.withLock(\.invalidationCount))
   }
 
   func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
-    try await gate.enter { () async throws(PersistenceError) in
+    try await mutex.withLock { () async throws(PersistenceError) in
       if refresh.isOutdated { return }
-      let coverage = try caught { try refresh.question.coverage(of: refresh.objects, asOf: refresh.asOf) }
-      let held = try await heldBeside(refresh, coverage)
-      let plan = try caught { try RefreshPlan(refresh, held: held) { refresh.newer($0) } }
-      if !plan.changes.isEmpty { try await store.apply(ChangeBatch(plan.changes)) }
-      try caught {
-        try book.withLock { book in
-          if case .query = refresh.question.kind, let coverage {
-            try book.forget(plan.gone, missingFrom: coverage)
+      let coverage = try mappingErrors {
+        try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
+      }
+      let held = try await localObjects(matching: refresh, coverage)
+      let plan = try mappingErrors { try RefreshPlan(refresh, held: held) { refresh.newer($0) } }
+      if !plan.changes.isEmpty { try await source.apply(ChangeBatch(plan.changes)) }
+      try mappingErrors {
+        try coverageIndex.withLock { coverageIndex in
+          if case .query = refresh.layerQuery.kind, let coverage {
+            try coverageIndex.forget(plan.removed, missingFrom: coverage)
           }
-          guard book.doubtCount == refresh.mark.doubtCount else { return }
-          for key in plan.seen { book.record(key, asOf: refresh.asOf) }
-          if case .key(_, let key) = refresh.question.kind {
-            if !refresh.newer(key) { book.record(key, asOf: refresh.asOf) }
+          guard coverageIndex.invalidationCount == refresh.version.invalidationCount else { return }
+          for key in plan.confirmed { coverageIndex.record(key, asOf: refresh.asOf) }
+          if case .key(_, let key) = refresh.layerQuery.kind {
+            if !refresh.newer(key) { coverageIndex.record(key, asOf: refresh.asOf) }
           } else if let coverage {
-            book.record(coverage)
+            coverageIndex.record(coverage)
           }
         }
       }
     }
   }
 
-  /// What is held of the part that an answer tells about and, besides, of the objects in the answer.
-  private func heldBeside(_ refresh: Refresh<Object>, _ coverage: Coverage?) async throws(PersistenceError)
+  /// The local objects of the answered region, and those of the answer.
+  private func localObjects(matching refresh: Refresh<Object>, _ coverage: Coverage?)
+    async throws(PersistenceError)
     -> [Object]
   {
-    if case .key = refresh.question.kind { return try await refresh.question.ask(store) }
+    if case .key = refresh.layerQuery.kind { return try await refresh.layerQuery.ask(source) }
     var held: [Object] = []
-    if let part = refresh.part(coverage) { held = try await store.execute(part) }
+    if let part = refresh.part(coverage) { held = try await source.execute(part) }
     for object in refresh.objects(besides: held) {
-      if let other = try await store.find(object.primaryKey) { held.append(other) }
+      if let other = try await source.find(object.primaryKey) { held.append(other) }
     }
     return held
   }
 
-  func intend(_ keys: [RecordKey]) async throws(PersistenceError) {}
+  func prepare(_ keys: [RecordKey]) async throws(PersistenceError) {}
 
-  func settle(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
-    try await gate.enter { () async throws(PersistenceError) in
+  func commit(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
+    try await mutex.withLock { () async throws(PersistenceError) in
       if changes.count == 1 {
-        switch changes[0].settled {
-        case .delete(let object): _ = try await store.delete(object)
-        case .insert(let object), .save(let object), .update(let object, _): _ = try await store.save(object)
+        switch changes[0].unconditional {
+        case .delete(let object): _ = try await source.delete(object)
+        case .insert(let object), .save(let object), .update(let object, _): _ = try await source.save(object)
         }
       } else {
-        try await store.apply(ChangeBatch(changes.map(\.settled)))
+        try await source.apply(ChangeBatch(changes.map(\.unconditional)))
       }
-      book.withLock { book in for change in changes { book.record(change.object.recordKey, asOf: date) } }
+      coverageIndex.withLock { coverageIndex in
+        for change in changes { coverageIndex.record(change.object.recordKey, asOf: date) }
+      }
     }
   }
 
-  func withdraw(_ keys: [RecordKey]) async {}
+  func abort(_ keys: [RecordKey]) async {}
 
-  func doubt(_ keys: [RecordKey]) async { book.withLock { $0.doubt(keys) } }
+  func markStale(_ keys: [RecordKey]) async { coverageIndex.withLock { $0.markStale(keys) } }
 }

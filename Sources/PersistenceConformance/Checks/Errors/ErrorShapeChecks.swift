@@ -1,15 +1,15 @@
 import Foundation
 import PersistenceCore
 
-/// E2: every error says what happened, to what, and where.
+/// E2: every error has a code, a message, and the subject it concerns.
 enum ErrorShapeChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "every error that a store throws has its code, a message, and the model, field and key that it is about",
+      "every error has a code and a message, and names its model, field and key",
       [.e2],
       everySituation),
     ConformanceCheck(
-      "errors about a whole store name the store: closed to writers, of another schema, inside its own transaction",
+      "errors about a whole store name the store: busy, schema mismatch, use inside its own transaction",
       [.e2], located),
   ]
 

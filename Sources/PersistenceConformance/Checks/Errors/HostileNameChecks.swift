@@ -4,24 +4,25 @@ import PersistenceCore
 /// E6: hostile names and keys are data.
 enum HostileNameChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("model names neither escape the store nor collide", [.e6], models),
-    ConformanceCheck("field names are data: stored, found, sorted and indexed by", [.e6], fields),
-    ConformanceCheck("a model may be called like another's index or table", [.e6], indexNames),
+    ConformanceCheck("model names cannot escape the store and do not collide", [.e6], models),
+    ConformanceCheck("hostile field names can be stored, queried, sorted and indexed", [.e6], fields),
+    ConformanceCheck("a model can have the name of another model's index or table", [.e6], indexNames),
     ConformanceCheck(
-      "text keys are data: every hostile name, and every length around an engine's limits", [.e6], keys),
+      "hostile text keys, and keys of every length around an engine's limits, are stored as data", [.e6], keys
+    ),
     ConformanceCheck(
-      "long keys, and long indexed values that begin alike, keep their order and uniqueness", [.e6],
+      "long keys and long indexed values with a common prefix keep their order and uniqueness", [.e6],
       longValues),
   ]
 
-  /// Names that an engine, a file system or a query language may take for something else.
+  /// Names with a special meaning for an engine, a file system or a query language.
   private static let names: [String] = [
     "../../x", "a/b", "/", ".", "..", "CON", "con", "NUL.txt", "", " ", "sqlite_x", "sqlite_master", "SELECT",
     "a\"b", "a'b", "a;b--", "a`b", "[a]", "a\\b", "a\0b", "\0", "index", "rowid", "_rowid_", "oid", "name",
     "Name",
     "NAME", "\u{E9}", "e\u{301}", "E\u{301}", "%", "a%2Fb", "%2E%2E", "a*?<>|:", "\n", "~", "-", "data.mdb",
     "lock.mdb",
-    // Marks that a combining scalar follows are the same marks to whoever reads bytes.
+    // For byte readers, a character stays the same before a combining scalar.
     "a\"\u{301}b", "a'\u{301}b", "/\u{301}", "a/\u{301}b", ".\u{301}", "%\u{301}2F", "+\u{301}",
     "sqlite_\u{301}x",
     "persistence_\u{301}x", ".json\u{301}",
@@ -62,7 +63,7 @@ enum HostileNameChecks {
     try repository.storage.transaction { _ = try $0.deleteAll(in: Self.schema("name")) }
     try expect(RowStore(repository.storage, Self.schema("name")).rows().isEmpty)
     try expect(RowStore(repository.storage, Self.schema("Name")).rows().count, equals: 1)
-    // Nothing but the store stands in its folder.
+    // The folder contains only the store.
     let beside = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
     try expect(beside.allSatisfy { $0.hasPrefix("store") })
   }
@@ -110,7 +111,7 @@ enum HostileNameChecks {
         RowStore(repository.storage, Self.schema(name, fields: ["a"])).rows(), equals: [[.text(name), .null]])
     }
     try expect(repository.storage.catalog().count, equals: others.count + 1)
-    // Two indexes whose names would run together.
+    // Two indexes whose concatenated names are equal.
     let clash = try ModelSchema(
       name: "Clash",
       fields: [

@@ -1,9 +1,9 @@
 import Foundation
 import PersistenceCore
 
-/// Names that an engine, a file system or a query language may take for something else.
+/// Names with a special meaning for an engine, a file system or a query language.
 enum HostileNames {
-  /// One of every kind of trap.
+  /// One name for each kind of difficulty.
   static let all: [String] = [
     "../../x", "a/b", "..", "CON", "", "sqlite_x", "sqlite_sequence", "rowid", "ROWID", "_rowid_", "oid",
     "id ", "key",
@@ -17,21 +17,21 @@ enum HostileNames {
   ]
 }
 
-/// E6: hostile names in every part of a schema, whatever the shape of its key.
+/// E6: hostile names in every part of a schema, with every shape of key.
 enum HostileShapeChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a hostile name is a model, a field, a key field and an index's field alike, under a key of any kind",
+      "a hostile name works as a model, field, key field and index field, with a key of any kind",
       [.e6, .o1],
       everyPart),
     ConformanceCheck(
-      "hostile text is a value of keys of several parts, of unique indexes and of predicates, and nothing else",
+      "hostile text works as a value in compound keys, unique indexes and predicates",
       [.e6],
       values),
     ConformanceCheck(
-      "errors about hostile names name them as they are", [.e6, .e2, .w4], namedInErrors),
+      "errors state hostile names unchanged", [.e6, .e2, .w4], namedInErrors),
     ConformanceCheck(
-      "a model with many fields and indexes keeps each apart", [.e6], manyFields),
+      "a model with many fields and indexes keeps each one separate", [.e6], manyFields),
   ]
 
   @Sendable private static func everyPart(_ context: ContextUnderTest) throws {
@@ -62,7 +62,7 @@ enum HostileShapeChecks {
       let (kind, keys) = kinds[number % 3]
       let ordered = keys.sorted()
       cases.append((try schema(name, kind, isComposite: number.isMultiple(of: 2)), rows(ordered)))
-      // An integer key is where engines have names of their own for it.
+      // With an integer key, engines have names of their own.
       if kind != .int64 { cases.append((try schema(name, .int64, isComposite: false), rows(kinds[0].1))) }
     }
     for (schema, rows) in cases { try RowStore(repository.storage, schema).save(rows) }

@@ -1,13 +1,13 @@
 import PersistenceCore
 
-/// E2 E3: requests that make no sense, and fields that are not stored.
+/// E2 E3: invalid requests, and fields that are not stored.
 enum InvalidRequestChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "every request that makes no sense is refused by every call that takes it, and no record is touched",
+      "every call rejects an invalid request before it touches a record",
       [.e2, .e3, .o4], senseless),
     ConformanceCheck(
-      "a key path that is no stored field is named wherever it stands in a predicate or an order", [.e3],
+      "an unknown key path is named, wherever it occurs in a predicate or an order", [.e3],
       unknownAnywhere),
   ]
 

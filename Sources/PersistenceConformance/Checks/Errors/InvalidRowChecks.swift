@@ -1,15 +1,16 @@
 import Foundation
 import PersistenceCore
 
-/// E2 V1: rows that do not fit their schema.
+/// E2 V1: rows that are invalid for their schema.
 enum InvalidRowChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a row with nil, another kind or an integer out of range where it does not fit is refused, leaving no trace",
-      [.e2, .v1], refusals)
+      "a row with an invalid nil, another kind or an integer out of range is rejected, and"
+        + " leaves no trace",
+      [.e2, .v1], rejections)
   ]
 
-  @Sendable private static func refusals(_ context: ContextUnderTest) throws {
+  @Sendable private static func rejections(_ context: ContextUnderTest) throws {
     let storage = try context.makeStore().open().storage
     for kind in FieldKind.allCases {
       for isOptional in [false, true] {
@@ -37,7 +38,7 @@ enum InvalidRowChecks {
     }
   }
 
-  /// Has a row refused within a transaction that goes on and commits.
+  /// Writes an invalid row in a transaction that then continues and commits.
   private static func refuses(
     _ storage: any StorageContext, _ schema: ModelSchema, _ row: [PersistentValue], _ what: String,
     _ write: (any StorageTransaction, borrowing Row) throws -> Void
@@ -52,7 +53,7 @@ enum InvalidRowChecks {
     }
   }
 
-  /// One value of each kind of cell, which every field of its kind can hold.
+  /// One value of each kind of cell, valid for every field of its kind.
   private static let values: [PersistentValue] = [
     .bool(true), .integer(1), .double(1), .text("a:b"), .bytes([1]), .date(1), .uuid(UUID()), .decimal(1),
     .document("1"),

@@ -1,19 +1,21 @@
 import Foundation
 import PersistenceCore
 
-/// E4: stores of another schema, for every kind and for several differences at once.
+/// E4: stores with another schema, for every kind and for several differences at once.
 enum KindMismatchChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a field stored as any kind and declared as any other throws schemaMismatch, naming field and both kinds",
+      "a field declared with another kind than stored throws schemaMismatch, naming the field"
+        + " and both kinds",
       [.e4],
       everyKind),
     ConformanceCheck(
-      "the error names every field, key and index that differs, and the store is as it was, byte for byte",
+      "schemaMismatch names every different field, key and index, and the store is unchanged,"
+        + " byte for byte",
       [.e4, .e2],
       allDifferences),
     ConformanceCheck(
-      "fields and models that differ by case or normal form only are different: a mismatch, or another model",
+      "names that differ only by case or normal form are different fields and models",
       [.e4, .e6, .v3], lookalikes),
   ]
 
@@ -109,14 +111,14 @@ enum KindMismatchChecks {
       ] {
         try expect(error.message.contains(word), "“\(word)” in “\(error)”")
       }
-      try expect(!error.message.contains("kept"), "a field that is the same, in “\(error)”")
+      try expect(!error.message.contains("kept"), "an unchanged field in “\(error)”")
       try expect(error.model == "Thing" && error.location == storage.location, "\(error)")
     }
     try expect(RowStore(storage, stored).rows(), equals: [row])
     try expect(storage.catalog(), equals: [stored])
     guard isDurable else { return }
     try repository.close()
-    // What engines keep beside a store for readers comes and goes; nothing may be lost or differ.
+    // Engines add and remove files for readers; all other files must be unchanged.
     let after = try store.contents()
     for (name, bytes) in before where !name.hasSuffix("-shm") && !name.contains("lock") {
       try expect(after[name] == bytes, "the file \(name)")
@@ -142,7 +144,7 @@ enum KindMismatchChecks {
         try expectError(.schemaMismatch, "the model \(name.exactText) with a field \(other.exactText)") {
           try storage.fetch(FetchRequest(schema(name, other)))
         }
-        // Names that differ so may stand side by side.
+        // Such names may exist side by side.
         let both = try ModelSchema(
           name: "both \(name) \(other)",
           fields: [FieldSchema("id", .int64), FieldSchema(name, .string), FieldSchema(other, .string)],

@@ -1,17 +1,18 @@
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// E1: models and contexts that do not belong together.
+/// E1: models and contexts that do not match.
 enum MismatchChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a model restricted to some contexts is refused by others, inside a transaction too", [.e1], restricted),
+      "other contexts reject a model that is restricted to certain contexts, also inside a transaction",
+      [.e1], restricted),
     ConformanceCheck(
-      "a model of an object-graph framework is refused, inside a transaction too", [.e1], foreignModel),
-    ConformanceCheck("a transaction of one store is not one of another", [.e1], transactionOfAnother),
+      "a model of an object-graph framework is rejected, also inside a transaction", [.e1], foreignModel),
+    ConformanceCheck("a store rejects another store's transaction", [.e1], transactionOfAnother),
   ]
 
-  /// Every way to use a model, each of which must say that the context does not hold it.
+  /// Every use of a model, each of which must throw incompatibleContext.
   private static func expectRefusals<Model: PersistentModel>(
     of model: Model, in repository: any PersistentRepository, naming names: [String],
     file: StaticString = #fileID, line: UInt = #line

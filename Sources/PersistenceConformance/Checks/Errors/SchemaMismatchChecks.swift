@@ -1,16 +1,18 @@
 import PersistenceCore
 
-/// E4: stores of another schema.
+/// E4: stores with another schema.
 enum SchemaMismatchChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "every kind of change throws schemaMismatch with the difference, for every call, and reads nothing wrongly",
+      "every incompatible schema change makes every call throw schemaMismatch with the difference",
       [.e4], changes),
-    ConformanceCheck("the order of fields does not matter: stores know them by name", [.e4], fieldOrder),
     ConformanceCheck(
-      "one model's mismatch leaves the other models alone, also in one transaction", [.e4], otherModels),
+      "the declared order of fields does not matter, because stores identify fields by name", [.e4],
+      fieldOrder),
     ConformanceCheck(
-      "a model that is looked up by its name is that of the catalog, also within a transaction", [.e4, .e6],
+      "a mismatch of one model does not affect other models, also in one transaction", [.e4], otherModels),
+    ConformanceCheck(
+      "schema(named:) returns the model of the catalog, also within a transaction", [.e4, .e6],
       needs: [.writable], byName),
   ]
 
@@ -22,7 +24,7 @@ enum SchemaMismatchChecks {
     try ModelSchema(name: "Thing", fields: fields, key: ["id"], indexes: [IndexSchema(["name"])])
   }
 
-  /// One kind of change, the schema after it, and what the error must say.
+  /// One kind of change, the changed schema, and the required text of the error.
   private static func changes() throws -> [(schema: ModelSchema, says: String)] {
     func schema(
       _ fields: [FieldSchema], key: [String] = ["id"], indexes: [IndexSchema] = [IndexSchema(["name"])]
@@ -47,7 +49,7 @@ enum SchemaMismatchChecks {
   @Sendable private static func byName(_ context: ContextUnderTest) throws {
     struct Undone: Error {}
     let storage = try context.makeStore().open().storage
-    // Names that a store which folds letters or composes characters takes for one.
+    // Names that are equal to a store that folds case or composes characters.
     let names = ["Thing", "thing", "\u{E9}", "e\u{301}", "", "a\0b", "a"]
     func check(_ reader: any StorageReader, _ held: [String], _ place: String) throws {
       try expect(reader.catalog().count == held.count, "the catalog, \(place)")
@@ -81,11 +83,11 @@ enum SchemaMismatchChecks {
           throw Undone()
         }
       } catch is Undone {}
-      try check(storage, names, "after that was undone")
+      try check(storage, names, "after the rollback")
       try storage.transaction { try $0.drop(schema(names[0])) }
       try check(storage, Array(names[1...]), "after dropping")
     }
-    try check(snapshot, names, "in a snapshot of before")
+    try check(snapshot, names, "in an earlier snapshot")
   }
 
   private static let rows: [[PersistentValue]] = [

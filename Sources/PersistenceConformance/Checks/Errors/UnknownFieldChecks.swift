@@ -5,15 +5,15 @@ extension Account {
   var double: Int { balance * 2 }
 }
 
-/// E2 E3: requests that make no sense.
+/// E2 E3: invalid requests.
 enum UnknownFieldChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a key path that is no stored field throws unknownField at fetch, naming it", [.e3], keyPaths),
+      "fetch throws unknownField for an unknown key path, naming it", [.e3], keyPaths),
     ConformanceCheck(
-      "a context that is given requests by hand refuses what no field can be", [.e2, .e3], byHand),
+      "a context rejects handmade requests that no field can satisfy", [.e2, .e3], byHand),
     ConformanceCheck(
-      "a deep predicate is refused, or answered, but does not overflow the stack", [.e2], deepPredicate),
+      "a deep predicate is answered or rejected, and does not overflow the stack", [.e2], deepPredicate),
   ]
 
   @Sendable private static func keyPaths(_ context: ContextUnderTest) throws {

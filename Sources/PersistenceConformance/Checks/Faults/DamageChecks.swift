@@ -6,11 +6,12 @@ import PersistenceDriverSupport
 enum DamageChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a damaged file never ends the process, is never written over, and gives an error that says so", [.e5],
+      "a damaged file throws an error that describes the damage; it is not overwritten and does not crash",
+      [.e5],
       needs: [.writable, .files], damages)
   ]
 
-  /// What is done to one file of a store.
+  /// A kind of damage to one file of a store.
   private static let damages: [(name: String, apply: @Sendable (Data) -> Data)] = [
     ("cut to half", { $0.prefix($0.count / 2) }),
     ("emptied", { _ in Data() }),
@@ -29,7 +30,7 @@ enum DamageChecks {
     ),
   ]
 
-  /// Codes that say what has happened.
+  /// Error codes that describe damage.
   private static let codes: [PersistenceError.Code] = [.damaged, .notAStore, .schemaMismatch, .missingStore]
 
   @Sendable private static func damages(_ context: ContextUnderTest) throws {
@@ -56,12 +57,12 @@ enum DamageChecks {
         let ending = worker.waitUntilOver()
         try expect(!ending.isSignal, "\(what): ended by signal \(ending.status)")
         let line = worker.lines.last ?? "nothing"
-        // Either it is noticed, or it does not matter: what is read is what was written.
+        // Either the damage is detected, or all data reads unchanged.
         let isNoticed = Self.codes.contains { line.hasPrefix("error \($0.rawValue)") }
-        // A file without any byte may be a store that was never written to.
+        // An empty file may be a store without any write.
         let isNew = damaged.isEmpty && line == "digest \(nothing)"
         try expect(isNoticed || isNew || line == "digest \(digest)", "\(what): \(line)")
-        if isNoticed { try expect(Data(contentsOf: target), equals: damaged, "\(what) was written over") }
+        if isNoticed { try expect(Data(contentsOf: target), equals: damaged, "\(what) was overwritten") }
         try? FileManager.default.removeItem(at: store.folder)
       }
     }

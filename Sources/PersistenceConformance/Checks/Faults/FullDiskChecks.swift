@@ -5,30 +5,31 @@ import PersistenceCore
 enum FullDiskChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a full disk is storeFull; what was committed is there, and with space again writing goes on", [.e5],
+      "a full disk throws storeFull, keeps committed records, and accepts writes when space is free again",
+      [.e5],
       needs: [.writable, .files], fullDisk),
     ConformanceCheck(
-      "a file that may not grow is an error, not the end of the process; what was committed is there", [.e5],
+      "a file size limit throws an error, does not end the process, and keeps committed records", [.e5],
       needs: [.writable, .files], fileSizeLimit),
     ConformanceCheck(
-      "a store that has reached its declared size throws storeFull naming the option; nothing is lost", [.e7],
+      "a store at its declared size throws storeFull, names the option, and loses nothing", [.e7],
       needs: [.writable, .boundedStore], declaredSize),
   ]
 
-  /// Looks at a store that was filled until the medium refused: what was acknowledged is there, whole.
+  /// Checks a store that was filled until the medium failed: all acknowledged records are complete.
   private static func expectWhole(
     _ worker: WorkerProcess, _ store: StoreUnderTest, file: StaticString = #fileID, line: UInt = #line
   ) throws {
     try expect(worker.waitUntilOver() == .success, "\(worker.lines.suffix(4))")
     let acknowledged = worker.acknowledged
     try expect(acknowledged > 0, "\(worker.lines)")
-    // The process that met the refusal could still read.
+    // The process could still read after the failure.
     try expect(worker.lines.contains("count \(acknowledged)"), "\(worker.lines.suffix(4))")
     let repository = try store.open()
     let blobs = try repository.fetch(Blob.self)
     try expect(blobs.map(\.id), equals: Array(0..<acknowledged))
     try expect(blobs.allSatisfy { $0.bytes == ConformanceWorker.bytes($0.id) })
-    // With space again, writing goes on.
+    // With free space, writing continues.
     try repository.save(
       contentsOf: (0..<4).map { Blob(acknowledged + $0, ConformanceWorker.bytes(acknowledged + $0)) })
     try expect(repository.count(Blob.self), equals: acknowledged + 4)
@@ -36,7 +37,7 @@ enum FullDiskChecks {
   }
 
   @Sendable private static func fullDisk(_ context: ContextUnderTest) throws {
-    // Without the right to mount a small disk, files that may not grow stand for it.
+    // Without permission to mount a disk, a file size limit replaces it.
     guard let disk = try SmallDisk(megabytes: 4, in: context.requireScratch()) else {
       return try fileSizeLimit(context)
     }
@@ -60,7 +61,7 @@ enum FullDiskChecks {
       let codes = [PersistenceError.Code.storeFull, .inputOutput].map { "refused \($0.rawValue)" }
       try expect(codes.contains { refusal.hasPrefix($0) }, "\(refusal)")
     } else {
-      // Where each record has a file of its own, none grows.
+      // If each record has its own file, none reaches the limit.
       try expect(worker.acknowledged, equals: 400)
     }
     try expectWhole(worker, store)
@@ -82,14 +83,14 @@ enum FullDiskChecks {
         error = failure
       }
     }
-    let full = try require(error, "\(number) records, and still room in the least store")
+    let full = try require(error, "\(number) records fit into the smallest store")
     try expect(full.code == .storeFull && number > 0, "\(number) records, \(full)")
-    // The message names the option: what a person would change.
+    // The message names the option to change.
     try expect(full.message.lowercased().contains("size"), "\(full)")
     try expect(held?.map(\.balance), equals: Array(repeating: 7, count: 400))
     try expect(repository.count(Blob.self), equals: number)
     try expect(repository.fetch(Blob.self).allSatisfy { $0.bytes == ConformanceWorker.bytes($0.id) })
-    // Deleting makes room, once no result keeps the old state.
+    // Deleting frees space once no result pins the old state.
     held = nil
     for id in stride(from: 0, to: number, by: 2) { try repository.delete(Blob.self, id: id) }
     try repository.save(contentsOf: (0..<4).map { Blob($0 * 2, ConformanceWorker.bytes($0 * 2)) })

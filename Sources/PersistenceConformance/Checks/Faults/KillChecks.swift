@@ -5,17 +5,17 @@ import PersistenceCore
 enum KillChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "killed at a random instant, a store opens by itself and holds exactly the committed transactions, whole",
+      "after a kill at a random moment, the store opens and has exactly the committed transactions",
       [.w5], needs: [.writable, .durable], kills),
     ConformanceCheck(
-      "a process that is killed inside its transaction leaves nothing of it, and does not block the others",
+      "a process killed inside a transaction leaves no trace of it, and does not block other processes",
       [.w5, .c2], needs: [.writable, .multiProcess], killedWriter),
     ConformanceCheck(
-      "of two writers in processes of their own that are killed while both write, nothing half-done stays",
+      "when two writer processes are killed while both write, no partial transaction remains",
       [.w5, .c2, .w3], needs: [.writable, .durable, .multiProcess], killedCrowd),
   ]
 
-  /// How many kills a durable context must survive.
+  /// The number of kills that a durable context must survive.
   private static func rounds(for context: ContextUnderTest) -> Int { context.effort.times(20, thorough: 200) }
 
   @Sendable private static func kills(_ context: ContextUnderTest) throws {
@@ -27,7 +27,7 @@ enum KillChecks {
       let script = CommitScript(seed: seed)
       let store = try context.makeStore(on: .disk)
       var committed = 0
-      // One store is killed several times; the first time perhaps before it exists.
+      // Several kills hit one store, the first perhaps before the store exists.
       for life in 0..<5 where round < rounds {
         round += 1
         let worker = try store.worker("commit", "\(seed)", "\(committed)")

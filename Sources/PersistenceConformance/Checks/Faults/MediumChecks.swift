@@ -1,26 +1,28 @@
 import Foundation
 import PersistenceCore
 
-/// E5: media that refuse.
+/// E5: failing media.
 enum MediumChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a store that is opened for reading only is read, and refuses every write with readOnly", [.e5],
+      "a store that is opened read-only can be read, and rejects every write with readOnly", [.e5],
       needs: [.writable, .files], readOnlyOption),
     ConformanceCheck(
-      "a process that may only read sees what another one has written", [.e5, .c2],
+      "a read-only process sees the writes of another process", [.e5, .c2],
       needs: [.writable, .multiProcess], readOnlyBesideWriter),
     ConformanceCheck(
-      "a missing folder, and a missing store that is not to be made, are missingStore, and nothing is made",
+      "a missing folder, or a missing store that must not be created, throws missingStore and"
+        + " creates nothing",
       [.e5], needs: [.writable, .files], missing),
     ConformanceCheck(
-      "a file of another kind is notAStore, and keeps every byte", [.e5], needs: [.writable, .files],
+      "a file of another kind throws notAStore and is unchanged, byte for byte", [.e5],
+      needs: [.writable, .files],
       anotherKind),
     ConformanceCheck(
-      "a store that somebody may not write is readOnly or accessDenied; what is there stays", [.e5],
+      "a store without write permission throws readOnly or accessDenied, and is unchanged", [.e5],
       needs: [.writable, .files], notWritable),
     ConformanceCheck(
-      "a store that somebody may not even read is accessDenied", [.e5], needs: [.writable, .files],
+      "a store without read permission throws accessDenied", [.e5], needs: [.writable, .files],
       notReadable),
   ]
 
@@ -76,7 +78,7 @@ enum MediumChecks {
     var random = SeededGenerator(seed: 91)
     let words = (0..<4096).map { _ in random.next() }
     for content in [
-      Data("hello, this is no store\n".utf8), words.withUnsafeBytes { Data($0) },
+      Data("hello, this is not a store\n".utf8), words.withUnsafeBytes { Data($0) },
       Data(repeating: 0, count: 8192),
     ] {
       let store = try context.makeStore()
@@ -94,14 +96,14 @@ enum MediumChecks {
     defer { try? permit(store, files: 0o644, folders: 0o755) }
     let writer = try store.worker("unprivileged")
     try expect(writer.waitUntilOver() == .success, "\(writer.lines)")
-    // Either opening refuses, or writing does.
+    // Either opening or writing throws.
     let refusal = writer.lines.last { $0.hasPrefix("open ") || $0.hasPrefix("save ") } ?? ""
     let code = refusal.split(separator: " ").dropFirst().first.map(String.init)
     try expect(
       [PersistenceError.Code.readOnly, .accessDenied].map(\.rawValue).contains(code ?? ""), "\(writer.lines)")
     let reader = try store.worker("unprivileged", opening: .readOnly)
     try expect(reader.waitUntilOver() == .success, "\(reader.lines)")
-    // An engine that must write beside its store to read it safely says so; it does not read it unsafely.
+    // An engine that must write files to read safely throws, and does not read unsafely.
     let isRefused =
       reader.lines.first.map { $0.hasPrefix("open readOnly") || $0.hasPrefix("open accessDenied") } ?? false
     let isRead = reader.lines.contains("count 20") && reader.lines.contains { $0.hasPrefix("save readOnly") }
@@ -125,10 +127,10 @@ enum MediumChecks {
     try expect(store.open().fetch(Account.self).map(\.balance), equals: Array(1...20))
   }
 
-  /// Sets the permissions of everything in a store, folders from the inside outwards.
+  /// Sets the permissions of all files of a store, from the inner folders outwards.
   private static func permit(_ store: StoreUnderTest, files: Int, folders: Int) throws {
     let manager = FileManager.default
-    // The way in first, where it may be closed.
+    // The outer folder comes first, because it may be closed.
     try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: store.folder.path)
     var paths = [store.path]
     if let walk = manager.enumerator(atPath: store.folder.path) {

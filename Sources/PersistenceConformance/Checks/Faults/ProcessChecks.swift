@@ -5,16 +5,17 @@ import PersistenceCore
 enum ProcessChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "processes write and read one store at once: nothing is lost, no snapshot is torn", [.c2, .w3, .r2],
+      "several processes write and read one store: no write is lost, and no snapshot is inconsistent",
+      [.c2, .w3, .r2],
       needs: [.writable, .multiProcess], bank),
     ConformanceCheck(
-      "a writer waits for another process for the stated time, then throws busy; readers do not wait",
+      "a writer waits for another process for the configured time, then throws busy; readers do not wait",
       [.c2, .w6], needs: [.writable, .multiProcess], busy),
     ConformanceCheck(
-      "a result stands still while another process writes, and the next fetch sees what it wrote",
+      "a result does not change while another process writes, and the next fetch sees those writes",
       [.c2, .r2], needs: [.writable, .multiProcess], snapshot),
     ConformanceCheck(
-      "a model that another process has defined is known at once", [.c2], needs: [.writable, .multiProcess],
+      "a model defined by another process is visible at once", [.c2], needs: [.writable, .multiProcess],
       definitions),
   ]
 

@@ -1,21 +1,24 @@
 import PersistenceCore
 
-/// U1: what observers are told.
+/// U1: the updates of observers.
 enum ObservationChecks {
   static let all: [ConformanceCheck] = [
     observing(
-      "an observer is given the present records, and then exactly what each way of writing changed", writes),
-    observing("keys are told as the observed condition sees them: what comes to fit was inserted", condition),
+      "an observer gets the current records, and then exactly the changes of each kind of write", writes),
+    observing("a record that starts to match the observed filter is reported as inserted", condition),
     observing(
-      "commits of other models, and of records that fit neither before nor after, wake nobody", unaffected),
-    observing("what was undone is not told, neither of a transaction nor of a nested one", undone),
+      "commits to other models, and to records that match neither before nor after, wake no observer",
+      unaffected),
     observing(
-      "changes that come faster than they are looked at are one change set, the last state counting", merged),
-    observing("more changed keys than an observer wants are told as unknown", beyondLimit),
-    observing("an observer that wants to be told every key is, however many there are", withoutLimit),
-    observing("a query with an order and a limit is observed as well", pages),
+      "rolled-back changes are not reported, neither of a transaction nor of a nested one", rolledBack),
     observing(
-      "a model that is removed is told to its observers",
+      "changes that arrive faster than they are consumed are coalesced into one change set with"
+        + " the latest state", merged),
+    observing("more changed keys than the observer's limit are reported as unknown", beyondLimit),
+    observing("an observer without a limit gets every changed key", withoutLimit),
+    observing("a query with an order and a limit can be observed", pages),
+    observing(
+      "dropping a model is reported to its observers",
       needs: [.writable, .reportingCommits, .droppingModels],
       dropped),
   ]
@@ -101,7 +104,7 @@ enum ObservationChecks {
     try repository.delete(Account.self, id: 2)
     try repository.delete(Account.self, id: 99)
     try repository.filter(Account.self).update(.set(\.note, to: "seen"))
-    // What came and went between two looks is nothing.
+    // A record that was inserted and deleted between two updates is not reported.
     try repository.save(Account(4, balance: 101))
     try repository.save(Account(4, balance: 99))
     try repository.save(Account(5, balance: 102))
@@ -110,14 +113,14 @@ enum ObservationChecks {
     try expect(update.changes, equals: .keys(keys(inserted: [5])))
   }
 
-  @Sendable private static func undone(_ repository: Repository) async throws {
+  @Sendable private static func rolledBack(_ repository: Repository) async throws {
     try repository.save(contentsOf: (1...3).map { Account($0, balance: 0) })
     var updates = repository.updates(of: Account.self).makeAsyncIterator()
     _ = try await updates.required()
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.transaction { store in
         try store.deleteAll(Account.self)
-        throw Refusal()
+        throw SuiteError()
       }
     }
     try expectError(.duplicateKey) {
@@ -125,12 +128,12 @@ enum ObservationChecks {
     }
     try repository.transaction { store in
       try store.save(Account(1, balance: 1))
-      try expectThrows(Refusal()) {
+      try expectThrows(SuiteError()) {
         try store.transaction { inner in
           try inner.save(Account(4, balance: 0))
           try inner.delete(Account.self, id: 1)
           _ = try inner.transaction { try $0.delete(Account.self, id: 2) }
-          throw Refusal()
+          throw SuiteError()
         }
       }
       _ = try store.transaction { try $0.delete(Account.self, id: 3) }
@@ -171,11 +174,11 @@ enum ObservationChecks {
     try repository.deleteAll(Account.self)
     let third = try await updates.required()
 
-    try expect(third.changes, equals: .unknown, "deleteAll of more than are remembered")
+    try expect(third.changes, equals: .unknown, "deleteAll of more keys than the limit")
     try repository.save(Account(1, balance: 0))
     let last = try await updates.required()
 
-    try expect(last.changes, equals: .keys(keys(inserted: [1])), "and then keys again")
+    try expect(last.changes, equals: .keys(keys(inserted: [1])), "keys after an unknown change")
   }
 
   @Sendable private static func withoutLimit(_ repository: Repository) async throws {

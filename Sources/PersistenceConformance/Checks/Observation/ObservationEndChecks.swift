@@ -1,23 +1,24 @@
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// U1: how observing ends, and what stays of it: nothing.
+/// U1: the end of observation, which leaves nothing behind.
 enum ObservationEndChecks {
   static let all: [ConformanceCheck] = [
     ObservationChecks.observing(
-      "nobody observes any more once iterators are gone, or a task was cancelled", released),
+      "observation ends when all iterators are released, or their task is cancelled", released),
     ObservationChecks.observing(
-      "a task that is cancelled while it waits ends its updates with nil", cancelled),
+      "cancelling a waiting task ends its updates with nil", cancelled),
     ObservationChecks.observing("closing a context ends its updates with the error closed", closed),
     ObservationChecks.observing(
-      "updates end with incompleteStore where a migration begins to fill the store, and with it nobody observes",
+      "updates end with incompleteStore when a migration starts to fill the store, and observation ends",
       incomplete),
     ObservationChecks.observing(
-      "tasks that begin one walk at once are one observer, which each of them is told by", together),
+      "tasks that start one iterator at the same time share one observer, and each gets its updates", together
+    ),
     ObservationChecks.observing(
-      "the inside of a transaction cannot be observed, and says so", insideTransaction),
+      "observing from inside a transaction throws an error", insideTransaction),
     ConformanceCheck(
-      asynchronous: "a context that does not tell its commits refuses to be observed", [.u1], needs: [],
+      asynchronous: "a context that does not report commits rejects observation", [.u1], needs: [],
       refused),
   ]
 
@@ -35,12 +36,12 @@ enum ObservationEndChecks {
       try expect(observers.isObserved)
     }
     try expect(!observers.isObserved, "after the iterators")
-    let task = CheckThreads.task { for try await _ in repository.updates(of: Account.self) {} }
+    let task = CheckExecutor.task { for try await _ in repository.updates(of: Account.self) {} }
     while !observers.isObserved { await Task.yield() }
     task.cancel()
     try await task.value
     try expect(!observers.isObserved, "after the task")
-    // A second walk of one sequence observes anew.
+    // A second iteration of the sequence starts a new observation.
     let updates = repository.updates(of: Account.self)
     for id in 1...3 {
       try repository.save(Account(id, balance: 0))
@@ -55,22 +56,22 @@ enum ObservationEndChecks {
 
   @Sendable private static func cancelled(_ repository: Repository) async throws {
     for round in 0..<20 {
-      let task = CheckThreads.task {
+      let task = CheckExecutor.task {
         var seen = 0
         for try await _ in repository.updates(of: Account.self) { seen += 1 }
         return seen
       }
-      // At different moments of the walk.
+      // At different moments of the iteration.
       for _ in 0..<(round * 10) { await Task.yield() }
       task.cancel()
       let seen = try await task.value
-      try expect(seen <= 1, "updates of a task that was cancelled")
+      try expect(seen <= 1, "updates of a cancelled task")
     }
   }
 
   @Sendable private static func closed(_ repository: Repository) async throws {
     let observers = try observers(of: repository.storage)
-    let task = CheckThreads.task {
+    let task = CheckExecutor.task {
       for try await _ in repository.updates(of: Account.self) {}
     }
     while !observers.isObserved { await Task.yield() }
@@ -78,7 +79,7 @@ enum ObservationEndChecks {
     do {
       try await task.value
       throw ConformanceFailure(
-        "updates", expected: "the error closed", found: "their end", file: #fileID, line: #line)
+        "updates", expected: "the error closed", found: "the end of the updates", file: #fileID, line: #line)
     } catch let error as PersistenceError {
       try expect(error.code, equals: .closed)
     }
@@ -111,7 +112,7 @@ enum ObservationEndChecks {
     for round in 1...20 {
       do {
         let updates = repository.updates(of: Account.self).makeAsyncIterator()
-        let writer = CheckThreads.task {
+        let writer = CheckExecutor.task {
           var balance = 0
           while !Task.isCancelled {
             balance += 1
@@ -128,12 +129,12 @@ enum ObservationEndChecks {
           }
           var firsts = 0
           for try await isFirst in group where isFirst { firsts += 1 }
-          try expect(firsts, equals: 1, "how many were told the first update")
+          try expect(firsts, equals: 1, "the number of first updates")
         }
         writer.cancel()
         try await writer.value
       }
-      // A task lets go of its copy shortly after it has given its result.
+      // A task releases its copy shortly after it has returned its result.
       for _ in 0..<200 where observers.isObserved { try await Task.sleep(for: .milliseconds(10)) }
       try expect(!observers.isObserved, "after the iterators")
     }
@@ -144,7 +145,7 @@ enum ObservationEndChecks {
     do {
       for try await _ in updates {}
       throw ConformanceFailure(
-        "updates", expected: "an error", found: "their end", file: #fileID, line: #line)
+        "updates", expected: "an error", found: "the end of the updates", file: #fileID, line: #line)
     } catch let error as PersistenceError {
       try expect(error.code, equals: .unsupported)
     }

@@ -1,14 +1,14 @@
 import PersistenceCore
 import Synchronization
 
-/// U1 under load: what is told adds up to what is stored, at every update.
+/// U1 under load: the reported changes agree with the stored records at every update.
 enum ObservationLoadChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      asynchronous: "while threads write, what observers are told adds up to what they see, at every update",
+      asynchronous: "while threads write, each update's changed keys match the change in its results",
       [.u1, .c1], needs: [.writable, .reportingCommits], addsUp),
     ConformanceCheck(
-      asynchronous: "two contexts of one store in one process tell each other's commits", [.u1],
+      asynchronous: "two contexts on one store in one process report each other's commits", [.u1],
       needs: [.writable, .reportingCommits, .multiProcess], siblings),
   ]
 
@@ -16,7 +16,7 @@ enum ObservationLoadChecks {
     let value = Atomic<Int>(0)
   }
 
-  /// What an observer has been told so far.
+  /// The changes reported to an observer so far.
   private struct Ledger {
     var balances: [Int: Int] = [:]
     var updates = 0
@@ -28,18 +28,18 @@ enum ObservationLoadChecks {
       balances = now
       let keys: ChangedKeys
       switch update.changes {
-      case .first: return try expect(updates, equals: 1, "the first update is the first")
+      case .first: return try expect(updates, equals: 1, "exactly one first update")
       case .unknown:
         throw ConformanceFailure("changes", expected: "keys", found: "unknown", file: #fileID, line: #line)
       case .keys(let changed): keys = changed
       }
       func ids(_ keys: Set<RecordKey>) throws -> Set<Int> { Set(try keys.map { try $0.value(as: Int.self) }) }
-      try expect(keys.count > 0, "an update tells of something")
-      try expect(ids(keys.inserted), equals: Set(now.keys).subtracting(before.keys), "what was inserted")
-      try expect(ids(keys.deleted), equals: Set(before.keys).subtracting(now.keys), "what was deleted")
+      try expect(keys.count > 0, "an update has changes")
+      try expect(ids(keys.inserted), equals: Set(now.keys).subtracting(before.keys), "the inserted keys")
+      try expect(ids(keys.deleted), equals: Set(before.keys).subtracting(now.keys), "the deleted keys")
       let changed = Set(now.filter { before[$0.key] != nil && before[$0.key] != $0.value }.keys)
-      // Each write has another balance: a record that is the same was not written since, or more than once.
-      try expect(changed.isSubset(of: ids(keys.updated)), "what was updated: \(changed) of \(keys.updated)")
+      // Each write changes the balance, so an unchanged record was not written, or more than once.
+      try expect(changed.isSubset(of: ids(keys.updated)), "the updated keys: \(changed) of \(keys.updated)")
     }
   }
 
@@ -57,7 +57,7 @@ enum ObservationLoadChecks {
             var updates = repository.updates(of: Account.self, where: predicate).makeAsyncIterator()
             try ledger.add(await updates.required())
             observing.value.add(1, ordering: .sequentiallyConsistent)
-            // A last record, which fits every condition, says that there is nothing more to come.
+            // A last record that matches every filter marks the end.
             while ledger.balances[-1] == nil { try ledger.add(await updates.required()) }
             var stored: [Int: Int] = [:]
             try repository.filter(Account.self, where: predicate).result().forEach {
@@ -67,7 +67,7 @@ enum ObservationLoadChecks {
           }
         }
         group.addTask {
-          // Who begins beside a transaction that is under way is not told its keys.
+          // An observer that starts during a transaction does not get its keys.
           while observing.value.load(ordering: .sequentiallyConsistent) < conditions.count, !Task.isCancelled
           { await Task.yield() }
           _ = try Threads.run(writers) { writer in
@@ -93,7 +93,7 @@ enum ObservationLoadChecks {
         try store.delete(Account.self, id: second)
         try? store.transaction { inner in
           try inner.save(Account(second, balance: balance))
-          if balance % 2 == 0 { throw Refusal() }
+          if balance % 2 == 0 { throw SuiteError() }
         }
       }
     default:
@@ -115,7 +115,7 @@ enum ObservationLoadChecks {
         try (id % 2 == 0 ? second : first).save(Account(id, balance: 1))
         let update = try await updates.required()
         try expect(update.results.map(\.id), equals: Array(1...id))
-        // A context that takes the other for another process cannot tell keys.
+        // A context that treats the other one as another process cannot report keys.
         let told: [ChangeSet] = [.keys(ObservationChecks.keys(inserted: [id])), .unknown]
         try expect(told.contains(update.changes), "\(update.changes)")
       }

@@ -4,16 +4,16 @@ import PersistenceCore
 enum OutsideCommitChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      asynchronous: "commits of another process wake an observer that waits, and the last of them shows",
+      asynchronous: "commits of another process wake a waiting observer, which sees the last of them",
       [.u2],
-      needs: [.writable, .reportingCommits, .multiProcess, .noticingOutsideCommits], told),
+      needs: [.writable, .reportingCommits, .multiProcess, .noticingOutsideCommits], reported),
     ConformanceCheck(
       asynchronous:
-        "beside another process that writes, own commits are told by keys or as unknown, and none is missed",
+        "while another process writes, no commit of this process is missed, reported by keys or as unknown",
       [.u2, .u1], needs: [.writable, .reportingCommits, .multiProcess, .noticingOutsideCommits], beside),
     ConformanceCheck(
       asynchronous:
-        "what a process committed that was killed before it could tell anybody is seen all the same", [.u2],
+        "the commits of a process killed before its notification are seen all the same", [.u2],
       needs: [.writable, .reportingCommits, .multiProcess, .noticingOutsideCommits], killed),
   ]
 
@@ -37,7 +37,8 @@ enum OutsideCommitChecks {
           let update = try await updates.required()
           try expect(update.changes, equals: .unknown)
           shown = balances(update.results)
-          try expect(shown.values.reduce(0, +), equals: accounts * 100, "the sum, which no transfer changes")
+          try expect(
+            shown.values.reduce(0, +), equals: accounts * 100, "the total, which transfers do not change")
         }
       }
       try repository.save(Account(-1, balance: 0))
@@ -45,7 +46,7 @@ enum OutsideCommitChecks {
     }
   }
 
-  @Sendable private static func told(_ context: ContextUnderTest) async throws {
+  @Sendable private static func reported(_ context: ContextUnderTest) async throws {
     let store = try context.makeStore()
     let repository = try store.open(.patient)
     try repository.save(contentsOf: (1...400).map { Account($0, balance: 0) })
@@ -62,10 +63,10 @@ enum OutsideCommitChecks {
         count = update.results.count
       }
       try expect(worker.waitUntilOver() == .success, "\(worker.lines.suffix(2))")
-      // Keys of this process's commits are told as before.
+      // This process's commits are still reported with keys.
       try repository.save(Account(-1000, balance: 0))
       var last = try await updates.required()
-      // What the worker did last may be told of once more.
+      // The worker's last commits may be reported once more.
       if last.changes == .unknown, last.results.count == 100 { last = try await updates.required() }
       try expect(last.results.count, equals: 101)
     }
@@ -78,31 +79,32 @@ enum OutsideCommitChecks {
     try await Watchdog.limit(seconds: context.effort.times(120, thorough: 1200)) {
       let worker = try store.worker("append", "1", "\(words)", opening: .patient)
       try worker.wait(for: "open")
-      let observer = CheckThreads.task {
-        var (seen, told, isUnknown) = (0, Set<Int>(), false)
+      let observer = CheckExecutor.task {
+        var (seen, reported, isUnknown) = (0, Set<Int>(), false)
         for try await update in repository.updates(of: Account.self, where: \.id > 0) {
           seen = update.results.count
           switch update.changes {
-          case .first: told.formUnion(update.results.map(\.id))
+          case .first: reported.formUnion(update.results.map(\.id))
           case .unknown:
             isUnknown = true
-            told.formUnion(update.results.map(\.id))
+            reported.formUnion(update.results.map(\.id))
           case .keys(let keys):
             let ids = Set(try keys.inserted.map { try $0.value(as: Int.self) })
-            try expect(ids.isDisjoint(with: told), "keys told twice: \(ids.intersection(told))")
-            told.formUnion(ids)
+            try expect(ids.isDisjoint(with: reported), "keys reported twice: \(ids.intersection(reported))")
+            reported.formUnion(ids)
           }
-          try expect(told, equals: Set(update.results.map(\.id)), "what was told, after \(update.changes)")
+          try expect(
+            reported, equals: Set(update.results.map(\.id)), "the reported changes, after \(update.changes)")
           if seen == words { break }
         }
-        return (told.count, isUnknown)
+        return (reported.count, isUnknown)
       }
       for id in 1...words {
         try repository.save(Account(id, balance: 0))
         await Task.yield()
       }
-      let (told, _) = try await observer.value
-      try expect(told, equals: words)
+      let (reported, _) = try await observer.value
+      try expect(reported, equals: words)
       try expect(worker.waitUntilOver() == .success, "\(worker.lines.suffix(2))")
     }
   }

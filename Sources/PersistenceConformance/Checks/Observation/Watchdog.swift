@@ -1,8 +1,8 @@
 import PersistenceCore
 
-/// Ends checks that wait for what never comes.
+/// Ends checks that would wait forever.
 enum Watchdog {
-  /// Runs a closure, which is cancelled when it takes too long: whatever it awaits is to end then.
+  /// Runs a closure, and cancels it if it takes too long.
   static func limit(
     seconds: Int = 120, _ body: @escaping @Sendable () async throws -> Void
   ) async throws {
@@ -11,7 +11,8 @@ enum Watchdog {
       group.addTask {
         try await Task.sleep(for: .seconds(seconds))
         throw ConformanceFailure(
-          "what is awaited", expected: "it comes", found: "nothing for \(seconds) seconds", file: #fileID,
+          "the awaited result", expected: "it comes", found: "no result for \(seconds) seconds",
+          file: #fileID,
           line: #line)
       }
       defer { group.cancelAll() }
@@ -21,7 +22,7 @@ enum Watchdog {
 }
 
 extension RecordUpdates.AsyncIterator {
-  /// The next update, which must come.
+  /// Returns the next update, which must arrive.
   mutating func required(
     _ subject: String = "an update", file: StaticString = #fileID, line: UInt = #line
   ) async throws -> RecordUpdate<Model> {

@@ -1,31 +1,33 @@
 import Foundation
 import PersistenceCore
 
-/// V4: what records come to.
+/// V4: aggregates.
 enum AggregateChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "least, greatest, sums, averages and distinct values are those of the records, whichever page they are on",
+      "minimum, maximum, sum, average and distinct values cover all records, on every page",
       [.v4, .v6, .o4], ungrouped),
     ConformanceCheck(
-      "groups hold the records of one value each, in the values' order, nil first", [.v3, .v4, .o3], grouped),
+      "groups have the records of one value each, in the order of the values, nil first", [.v3, .v4, .o3],
+      grouped),
     ConformanceCheck(
-      "groups by long values that begin alike are told apart, wherever an engine cuts its keys", [.v3, .o1],
+      "grouping separates long values with a common prefix, wherever an engine truncates its keys",
+      [.v3, .o1],
       longGroups),
     ConformanceCheck(
-      "sums are exact and rounded once, so that the order in which an engine meets its records does not show",
+      "sums are exact and rounded once, so they do not depend on the order of records",
       [.v4], exactSums),
-    ConformanceCheck("a sum or average over a NaN is NaN, and NaN is the greatest number", [.v4], notANumber),
+    ConformanceCheck("a sum or average with a NaN is NaN, and NaN is the maximum", [.v4], notANumber),
     ConformanceCheck(
-      "a sum beyond what its kind can hold is an error, not another number", [.v4, .v5], overflow),
+      "a sum out of its kind's range throws an error", [.v4, .v5], overflow),
     ConformanceCheck(
-      "inside a transaction, aggregates see its own writes", [.w3], insideTransaction),
+      "aggregates inside a transaction see its own writes", [.w3], insideTransaction),
     ConformanceCheck(
-      "what cannot be grouped, compared or added up is refused, and a model that was never saved comes to nothing",
-      [.e3, .v4a], refusals),
+      "invalid aggregates are rejected, and a model that was never saved gives empty aggregates",
+      [.e3, .v4a], rejections),
   ]
 
-  /// Asks both ways: what a store says, and what plain Swift says of the same records.
+  /// Compares the aggregates of a store with the same aggregates in plain Swift.
   @Sendable private static func ungrouped(_ context: ContextUnderTest) throws {
     let people = Person.random(300, seed: 110).sorted { String.oracle($0.id, $1.id) < 0 }
     let repository = try context.makeStore().open()
@@ -85,7 +87,7 @@ enum AggregateChecks {
     try expect(
       query.grouped(by: \.age).max(\.seat),
       equals: byAge.map { Group($0.key, $0.value.compactMap(\.seat).max()) })
-    // Both forms of é are two groups, and every NaN is one.
+    // Both forms of é are separate groups, and all NaNs are one.
     let byName = Dictionary(grouping: rest) { Data($0.name.utf8) }.sorted { Data.oracle($0.key, $1.key) < 0 }
     let names = try query.count(by: \.name)
     try expect(names.map { Data($0.key.utf8) }, equals: byName.map(\.key))
@@ -106,7 +108,7 @@ enum AggregateChecks {
     let schema = try ModelSchema(
       name: "Blob", fields: [FieldSchema("id", .int64), FieldSchema("bytes", .data)], key: ["id"],
       indexes: [IndexSchema(["bytes"])])
-    // Zeros are what engines escape in keys: of one of two beginnings, a cut falls between the halves of an escape.
+    // Engines escape zeros in keys, so a truncated key may end within an escape sequence.
     for start: [UInt8] in [[], [7]] {
       let values = (Array(180..<280) + [1_500]).map { start + [UInt8](repeating: 0, count: $0) }
       let storage = try context.makeStore().open().storage
@@ -124,9 +126,9 @@ enum AggregateChecks {
     }
   }
 
-  @Sendable private static func refusals(_ context: ContextUnderTest) throws {
+  @Sendable private static func rejections(_ context: ContextUnderTest) throws {
     let refused: [(String, [String], Aggregate)] = [
-      ("grouped by a document", ["tags"], .count), ("the least document", [], .minimum(of: "tags")),
+      ("grouped by a document", ["tags"], .count), ("the minimum of documents", [], .minimum(of: "tags")),
       ("the sum of text", [], .sum(of: "name")), ("the average of a date", [], .average(of: "joined")),
     ]
     for (what, grouping, aggregate) in refused {
@@ -134,7 +136,7 @@ enum AggregateChecks {
     }
     try expectError(.unknownField) { try aggregate(context, [.sum(of: "nothing")]) }
     try expectError(.unknownField) { try aggregate(context, grouping: ["nothing"], [.count]) }
-    // A model that was never saved comes to nothing.
+    // A model that was never saved has empty aggregates.
     try expect(
       aggregate(context, [.count, .maximum(of: "age")]).map(\.values), equals: [[.integer(0), .null]])
     try expect(aggregate(context, grouping: ["age"], [.count]), equals: [])
@@ -151,7 +153,7 @@ enum AggregateChecks {
   @Sendable private static func exactSums(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
     var random = SeededGenerator(seed: 112)
-    // The small ones are lost to rounding by whoever adds in an unlucky order; what is left of all is known.
+    // Naive addition in some orders loses the small numbers to rounding; the exact sum is known.
     var numbers = [1e300, 1, -1e300, 1e-300, 1e16, 1, -1e16, .leastNonzeroMagnitude, -1e-300, 0.5]
     for _ in 0..<200 {
       let number = Double(sign: .plus, exponent: random.int(-300...300), significand: 1.5)
@@ -168,7 +170,7 @@ enum AggregateChecks {
     let query = repository.filter(Person.self)
     try expect(query.sum(\.score).exactText, equals: 2.5.exactText)
     try expect(query.average(\.score)?.exactText, equals: (2.5 / Double(numbers.count)).exactText)
-    // The way there is beyond 64 bits, the sum is not.
+    // The intermediate sums exceed 64 bits, the final sum does not.
     try expect(query.sum(\.age), equals: numbers.count / 2 * (Int.max - 1 + (Int.min + 2)))
     for order in [SortDirection.ascending, .descending] {
       let half = query.sorted(by: \.score, inOrder: order).limit(numbers.count)
@@ -188,7 +190,7 @@ enum AggregateChecks {
     try expect(sum, equals: require(Decimal(string: "0.300000000000000000000000000001")))
     try expect(repository.filter(Priced.self).sum(\.perhaps), equals: 0)
     try expect(repository.filter(Priced.self).average(\.perhaps) == nil)
-    // Far behind the point, where Foundation's own division gives NaN.
+    // Many decimal places, for which Foundation's division returns NaN.
     let small = try require(Decimal(string: "1e-100"))
     try repository.save(Priced(id: 9, value: small, other: small, maybe: small, perhaps: small))
     try expect(repository.filter(Priced.self).sum(\.perhaps), equals: small)
@@ -234,14 +236,14 @@ enum AggregateChecks {
   @Sendable private static func insideTransaction(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
     try repository.save(contentsOf: (1...200).map { Account($0, balance: $0 % 3) })
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.transaction { store in
         try store.filter(Account.self, where: \.balance == 0).delete()
         try store.save(Account(500, balance: 9))
         let query = store.filter(Account.self)
         try expect(query.count(by: \.balance), equals: [Group(1, 67), Group(2, 67), Group(9, 1)])
         try expect(query.max(\.id), equals: 500)
-        throw Refusal()
+        throw SuiteError()
       }
     }
     let query = repository.filter(Account.self)

@@ -1,7 +1,7 @@
 import PersistenceCore
 
 extension Condition {
-  /// `between` with bounds that may be nil or the wrong way round: false with any nil, empty where reversed (V6).
+  /// Evaluates `between` with nil or reversed bounds: false for any nil, empty if reversed (V6).
   static func between<Value: OracleValue>(
     _ field: String, _ property: SendableKeyPath<Model, Value?>, _ lower: Value?, _ upper: Value?
   ) -> Condition {
@@ -13,7 +13,7 @@ extension Condition {
     }
   }
 
-  /// All comparisons of a field that cannot be nil with one that can, both ways round.
+  /// Returns all comparisons of a required field with an optional one, in both directions.
   static func mixed<Value: OracleValue>(
     _ field: String, _ property: SendableKeyPath<Model, Value>, with other: String,
     _ optional: SendableKeyPath<Model, Value?>
@@ -43,21 +43,22 @@ extension Condition {
   }
 }
 
-/// V6: bounds, lists and fields against fields, of every kind.
+/// V6: bounds, lists and comparisons of fields, for every kind.
 enum BoundChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "between × every kind × nil: a bound or field that is nil, or bounds the wrong way round, find nothing",
+      "between matches nothing if a bound or the field is nil or the bounds are reversed, for every kind",
       [.v6, .v4, .v4a]
     ) { context in for kind in SampledKind.all { try bounds(context, kind) } },
     ConformanceCheck(
-      "a field is compared with itself and with one that may be nil, for every kind", [.v6]
+      "a field can be compared with itself and with an optional field, for every kind", [.v6]
     ) { context in for kind in SampledKind.all { try fields(context, kind) } },
     ConformanceCheck(
-      "long lists, lists that repeat values, and lists of all values find what single comparisons find", [.v6]
+      "long lists, lists with repeated values and lists of all values match as single comparisons do", [.v6]
     ) { context in for kind in SampledKind.all { try lists(context, kind) } },
     ConformanceCheck(
-      "logic over nothing, and constants: all of nothing is true, any of nothing is false", [.v6], constants),
+      "an empty conjunction is true, an empty disjunction is false, and constants are evaluated", [.v6],
+      constants),
   ]
 
   private static func filled<Value: Sampled & OracleValue & ExactText>(

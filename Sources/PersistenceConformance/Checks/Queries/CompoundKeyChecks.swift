@@ -4,13 +4,13 @@ import PersistenceCore
 enum CompoundKeyChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "the parts of a compound key stay apart, whatever they hold, and sort one after the other", [.o1, .o2],
+      "the parts of a compound key are separate, whatever their values, and sort in sequence", [.o1, .o2],
       keys),
     ConformanceCheck(
-      "the parts of a compound unique value stay apart, whatever they hold", [.w4], unique),
+      "the parts of a compound unique index are separate, whatever their values", [.w4], unique),
   ]
 
-  /// Pairs that are alike once their parts are joined, with any of these between them or with nothing.
+  /// Pairs whose concatenated parts are equal, with any of these separators or none.
   private static let pairs: [[PersistentValue]] = {
     var pairs: [(String, String)] = [("", ""), ("ab", ""), ("", "ab"), ("a", "b"), ("b", "a")]
     for mark in ["|", "\0", "/", ",", ":", ";", "-", "_", ".", "\\", "\"", "'", "#", "\u{1}", "\u{1F}", "%"] {

@@ -1,7 +1,7 @@
 import Foundation
 import PersistenceCore
 
-/// Compares what a store finds with what plain closures say of the same records.
+/// Compares the matches of a store with those of plain closures.
 func expect<Model: PersistentRecord & ExactText>(
   _ conditions: [Condition<Model>], over models: [Model], in repository: any PersistentRepository,
   file: StaticString = #fileID, line: UInt = #line
@@ -32,20 +32,22 @@ func expect<Model: PersistentRecord & ExactText>(
   }
 }
 
-/// V6: comparisons, against closures that share no code with the evaluator.
+/// V6: comparisons, checked with closures that share no code with the evaluator.
 enum ConditionChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "every comparison × every kind × nil, and count(p) + count(!p) == count(all)", [.v3, .v4, .v6]
+      "every comparison, kind and nil: the results match the oracle, and count(p) + count(!p) =="
+        + " count(all)", [.v3, .v4, .v6]
     ) { context in
       for kind in SampledKind.all { try comparisons(context, kind) }
     },
     ConformanceCheck(
-      "between is false with nil, includes its bounds, and holds at the extremes", [.v6], between),
+      "between is false for nil, includes its bounds, and is correct at extreme values", [.v6], between),
     ConformanceCheck(
-      "conditions of many groups in one another, of many members each, are decided as short ones are", [.v6],
+      "wide and deeply nested filters give the same results as simple ones", [.v6],
       wideAndDeep),
-    ConformanceCheck("a raw row with nil is in the negation of every ordering", [.v6], nilInNegations),
+    ConformanceCheck(
+      "a raw row with nil matches the negation of every ordering comparison", [.v6], nilInNegations),
   ]
 
   @Sendable private static func wideAndDeep(_ context: ContextUnderTest) throws {
@@ -55,7 +57,7 @@ enum ConditionChecks {
       for isFirst in [true, false] {
         var node = PredicateNode.comparison(field: "id", .less, .integer(4))
         for level in 0..<depth {
-          // None of the others decides anything: all of one group hold, of the next none does.
+          // The other members decide nothing: all of one group are true, and none of the next.
           let isAll = level % 2 == 0
           let others = (0..<width).map { number in
             PredicateNode.comparison(

@@ -4,28 +4,29 @@ import PersistenceCore
 enum KeyLengthChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "keys of every length around an engine's limits, that differ at the far end only, are told apart and ordered",
+      "keys of every length around an engine's limits that differ only at the end are"
+        + " distinguished and sorted",
       [.o1, .o2, .v3], lengths),
     ConformanceCheck(
-      "a key longer than the context can keep throws valueTooLarge, and nothing is changed", [.o1, .e2],
+      "a key longer than the context's limit throws valueTooLarge, and nothing changes", [.o1, .e2],
       tooLong),
     ConformanceCheck(
-      "the parts of a key are never joined: keys whose parts run together alike are different records",
+      "keys whose parts have the same concatenation are different records",
       [.o1, .o2, .e6], parts),
     ConformanceCheck(
-      "keys that look alike are different records for insert, update, write and delete", [.o1, .w1, .v3],
+      "visually similar keys are different records for insert, update, write and delete", [.o1, .w1, .v3],
       lookalikes),
   ]
 
   private static let sizes = [0, 1, 2, 255, 256, 510, 511, 512, 513, 1000, 1024, 5000]
 
-  /// For each length: the key, its neighbours in the last byte, and what a prefix of it is.
+  /// For each length: the key, its neighbors in the last byte, and its prefixes.
   private static func keys(upTo largest: Int) -> [String] {
     let ascii = sizes.flatMap { size -> [String] in
       let stem = String(repeating: "k", count: size)
       return [stem, stem + "\0", stem + "A", stem + "a"]
     }
-    // A scalar that lies across the byte at which an engine cuts.
+    // A scalar that spans the byte at which an engine truncates.
     let wide = [509, 510].flatMap { size -> [String] in
       let stem = String(repeating: "k", count: size)
       return ["\u{10FFFF}", "\u{20AC}", "\u{20AC}x", "é", "e\u{301}", "\u{E000}"].map { stem + $0 }
@@ -34,7 +35,7 @@ enum KeyLengthChecks {
       .filter { $0.utf8.count <= largest }.sorted { String.oracle($0, $1) < 0 }
   }
 
-  /// What tells a long key from others.
+  /// Identifies a long key in messages.
   private static func name(_ key: String) -> String {
     "the key of \(key.utf8.count) bytes that ends in \(String(key.unicodeScalars.suffix(2)).exactText)"
   }
@@ -88,7 +89,7 @@ enum KeyLengthChecks {
     try repository.insert(longest)
     try expect(repository.find(Keyed<String>.self, id: longest.id)?.label, equals: "the longest")
     try expect(repository.fetch(Keyed<String>.self).map(\.label), equals: ["kept", "the longest"])
-    // Where only memory is the limit, or a limit beyond reason, there is nothing too long to try.
+    // With no limit except memory, or an extreme one, no key is too long to try.
     guard let largest, largest < 1 << 24 else { return }
     let tooLong = Keyed(String(repeating: "k", count: largest + 1), "too long")
     for write in [repository.insert, repository.save] as [(Keyed<String>) throws -> Void] {

@@ -4,14 +4,14 @@ import PersistenceCore
 enum KindPageChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "pages of any size, of a filtered result in any order of any kind, put together are the whole, ties and nils too",
+      "pages of any size cover a filtered result completely, in any order of any kind, with ties and nils",
       [.o2, .o3, .o4]
     ) { context in for kind in SampledKind.all { try everyKind(context, kind) } },
     ConformanceCheck(
-      "limit, offset and after are combined: after first, then offset, then limit, up to the greatest numbers",
+      "after applies first, then offset, then limit, up to the largest numbers",
       [.o4], combined),
     ConformanceCheck(
-      "an order names a field once: a second mention, or fields behind a whole key, change nothing", [.o2],
+      "a repeated field in an order, or a field after the whole key, changes nothing", [.o2],
       repeatedFields),
   ]
 

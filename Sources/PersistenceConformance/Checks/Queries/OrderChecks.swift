@@ -4,14 +4,17 @@ import PersistenceCore
 /// O1 to O4: identity, order and pages.
 enum OrderChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("keys are Int, Int64, String, UUID, or wrap one", [.o1], keys),
-    ConformanceCheck("a key of several fields orders field by field", [.o1, .o2], compositeKeys),
+    ConformanceCheck("keys can be Int, Int64, String, UUID, or wrappers of them", [.o1], keys),
+    ConformanceCheck("a compound key sorts field by field", [.o1, .o2], compositeKeys),
     ConformanceCheck(
-      "orders are total: ties by key in the last direction, nil first ascending and last descending",
+      "orders are total: the key breaks ties in the last direction, nil is first ascending and"
+        + " last descending",
       [.o2, .o3], orders),
     ConformanceCheck(
-      "a reversed query is the opposite order, with limit, offset and pages", [.o2, .o4], reversed),
-    ConformanceCheck("every kind sorts by its order, nil first, and last when descending", [.o3, .v4]) {
+      "a reversed query has the opposite order, with limit, offset and pages", [.o2, .o4], reversed),
+    ConformanceCheck(
+      "every kind sorts by its own order, nil first ascending and last descending", [.o3, .v4]
+    ) {
       context in
       for kind in SampledKind.all { try kinds(context, kind) }
     },
@@ -120,7 +123,7 @@ enum OrderChecks {
   }
 }
 
-/// All pages of a query, each begun after the last record of the one before.
+/// Returns all pages of a query, each after the last record of the previous page.
 func pages<Model: PersistentRecord>(of size: Int, _ query: Query<Model>) throws -> [Model] {
   var pages: [Model] = []
   var next = query.limit(size)

@@ -3,11 +3,12 @@ import PersistenceCore
 /// O4: limit, offset and after.
 enum PageChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("pages begun after the last record, put together, are the whole", [.o4], keysets),
-    ConformanceCheck("a page may begin after a record that is not there any more", [.o4], afterDeleted),
     ConformanceCheck(
-      "limit and offset cut after filter and sort, also counting and deleting", [.o4], limitsAndOffsets),
-    ConformanceCheck("a negative limit or offset is an error", [.o4], negative),
+      "pages that start after the last record of the previous page cover the whole result", [.o4], keysets),
+    ConformanceCheck("a page can start after a record that has been deleted", [.o4], afterDeleted),
+    ConformanceCheck(
+      "limit and offset apply after filter and sort, also for count and delete", [.o4], limitsAndOffsets),
+    ConformanceCheck("a negative limit or offset throws an error", [.o4], negative),
   ]
 
   private static func filled(_ context: ContextUnderTest) throws -> (Repository, [Person]) {

@@ -1,22 +1,22 @@
 import Foundation
 import PersistenceCore
 
-/// O4 E1: pages that are gone on with later.
+/// O4 E1: pages that continue later.
 enum PageTokenChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "pages fetched by tokens, put together, are the whole, also when records of earlier pages are gone",
+      "pages fetched by tokens cover the whole result, also when earlier records have been deleted",
       [.o4],
       pages),
     ConformanceCheck(
-      "a token is coded and decoded, and refused by another query, another store and where it is none",
+      "a token survives encoding, and is rejected by another query, by another store, or if malformed",
       [.e1, .o4],
       bindings),
     ConformanceCheck(
-      "a token over a list of values is good for the same values in any order, as a set has them", [.o4],
+      "a token for a filter with a list of values is valid for those values in any order", [.o4],
       lists),
     ConformanceCheck(
-      "a token of one opening is good in the next", [.o4], needs: [.writable, .durable], reopened),
+      "a token stays valid after the store is reopened", [.o4], needs: [.writable, .durable], reopened),
   ]
 
   @Sendable private static func pages(_ context: ContextUnderTest) throws {
@@ -39,7 +39,7 @@ enum PageTokenChecks {
         }
         try expect(found, equals: expected, "pages of \(size) by \(order.criteria)")
       }
-      // What deleting does to an index's pages is the same for every order but the first few.
+      // Deletes affect all index pages alike, so the first few orders are enough.
       guard number < 4 else { continue }
       let first = try query.limit(20).page()
       let next = try require(first.next)

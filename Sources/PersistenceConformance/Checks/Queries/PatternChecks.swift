@@ -4,14 +4,15 @@ import PersistenceCore
 enum PatternChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a malformed pattern is an error of every call at once, also where there is no record to try it on",
+      "a malformed pattern makes every call throw at once, also without records",
       [.v7, .e2], malformed),
     ConformanceCheck(
-      "a pattern that a backtracking engine never ends with is answered, or stopped with patternTooSlow",
+      "a pattern with catastrophic backtracking is answered or stopped with patternTooSlow",
       [.v7],
       catastrophic),
     ConformanceCheck(
-      "the dialect's signs mean the same everywhere: classes, anchors, line ends, counts, scalars", [.v7],
+      "classes, anchors, line ends, quantifiers and scalars of the pattern dialect mean the same"
+        + " everywhere", [.v7],
       dialect),
   ]
 

@@ -1,7 +1,7 @@
 import Foundation
 import PersistenceCore
 
-/// Random conditions on people, nested to a depth.
+/// Random filters on people, nested to a depth.
 struct ConditionGenerator {
   var random: SeededGenerator
 
@@ -47,9 +47,9 @@ struct ConditionGenerator {
 /// V6: random logic.
 enum RandomPredicateChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("random nested conditions find what the closures say, in random orders", [.v6], random),
-    ConformanceCheck("each record's own values, as a predicate, find it", [.v6], pivot),
-    ConformanceCheck("a predicate is a value: coded and decoded, it finds the same", [.v6], coding),
+    ConformanceCheck("random nested filters match as Swift closures do, in random orders", [.v6], random),
+    ConformanceCheck("a predicate over a record's own values finds that record", [.v6], pivot),
+    ConformanceCheck("an encoded and decoded predicate gives the same results", [.v6], coding),
   ]
 
   @Sendable private static func random(_ context: ContextUnderTest) throws {

@@ -1,16 +1,16 @@
 import PersistenceCore
 
-/// W3 R2 V6: the same questions to a transaction under way, to a snapshot, and to the store.
+/// W3 R2 V6: the same queries on a running transaction, a snapshot and the store.
 enum RandomReaderChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "random conditions, orders and pages find among a transaction's own writes what the closures say, after a nest was undone too",
+      "random filters, orders and pages in a transaction see its own writes, also after a nested rollback",
       [.w3, .v6, .o2], insideTransaction),
     ConformanceCheck(
-      "a snapshot answers random conditions from its own moment, whatever was written since", [.r2, .v6],
+      "a snapshot answers random filters from its own state, whatever is written later", [.r2, .v6],
       snapshot),
     ConformanceCheck(
-      "after many random changes, indexes, counts and orders say what the records say, also after reopening",
+      "after many random changes, indexes, counts and orders agree with the records, also after reopening",
       [.w1, .w4, .o2], churn),
   ]
 
@@ -24,7 +24,7 @@ enum RandomReaderChecks {
     return Dictionary(uniqueKeysWithValues: people.map { ($0.id, $0) })
   }
 
-  /// Asks a store for random conditions in random orders, and compares with closures over the people.
+  /// Runs random filters in random orders, and compares with closures over the people.
   private static func expectAnswers(
     _ repository: any PersistentRepository, _ people: [String: Person], rounds: Int, seed: UInt64,
     _ what: String
@@ -68,16 +68,16 @@ enum RandomReaderChecks {
         }
       }
       try expectAnswers(store, people, rounds: 40, seed: 92, "inside")
-      try expectThrows(Refusal()) {
+      try expectThrows(SuiteError()) {
         try store.transaction { nested in
           try nested.deleteAll(Person.self)
           let others = Self.people(200..<210, seed: 93)
           try nested.insert(contentsOf: others.values)
-          try expectAnswers(nested, others, rounds: 10, seed: 94, "in a nest")
-          throw Refusal()
+          try expectAnswers(nested, others, rounds: 10, seed: 94, "in a nested transaction")
+          throw SuiteError()
         }
       }
-      try expectAnswers(store, people, rounds: 25, seed: 95, "after a nest that was undone")
+      try expectAnswers(store, people, rounds: 25, seed: 95, "after a nested rollback")
     }
     try expectAnswers(repository, people, rounds: 25, seed: 96, "after the commit")
   }

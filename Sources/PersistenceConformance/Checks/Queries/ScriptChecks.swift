@@ -1,26 +1,28 @@
 import Foundation
 import PersistenceCore
 
-/// V7: text search in every script, and patterns of chance.
+/// V7: text search in every script, and random patterns.
 enum ScriptChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "every text search × case × nil finds in every script what the scalars' own lower-case mappings say",
+      "every text search, with and without case and with nil, follows each scalar's lower-case"
+        + " mapping in every script",
       [.v7],
       scripts),
     ConformanceCheck(
-      "every scalar that has a lower-case mapping is found by it, and finds it, in any script", [.v7],
+      "a case-insensitive search finds every scalar by its lower-case mapping, and the mapping"
+        + " by the scalar", [.v7],
       allCased),
     ConformanceCheck(
-      "random like patterns, wildcards and escapes among them, fit what the documentation says", [.v7],
+      "random like patterns with wildcards and escapes match as documented", [.v7],
       randomPatterns),
     ConformanceCheck(
-      "wildcards, quotes and escapes of any engine in a needle mean themselves", [.v7], wildcardsAsData),
+      "wildcards, quotes and escapes of any engine are literal in a search text", [.v7], wildcardsAsData),
   ]
 
   private typealias Model = Sample<String>
 
-  /// Both cases in several scripts, and words whose case mappings are traps.
+  /// Both cases in several scripts, and words with difficult case mappings.
   private static let words = [
     "Straße", "STRASSE", "straẞe", "ΟΔΟΣ", "οδος", "οδοσ", "İstanbul", "ISTANBUL", "ıstanbul", "istanbul",
     "Москва", "МОСКВА", "Երևան", "ԵՐԵՒԱՆ", "თბილისი", "ᲗᲑᲘᲚᲘᲡᲘ", "Ⴀⴀ", "𐐔𐐇𐐝", "𐐼𐐯𐑅", "ᏣᎳᎩ", "ꮳꮃꭹ", "ǅ", "ǆ",
@@ -46,7 +48,7 @@ enum ScriptChecks {
     return (repository, models)
   }
 
-  /// A search of an indexed field and of one that may be nil, with the oracle's word beside it.
+  /// Searches of an indexed and of an optional field, with the oracle's result.
   private static func searches(_ search: TextOperator, _ needle: String, _ caseInsensitive: Bool)
     -> [Condition<Model>]
   {
@@ -74,7 +76,7 @@ enum ScriptChecks {
         let inEitherCase = searches(search, needle, true)
         try expect(inEitherCase + searches(search, needle, false).suffix(1), over: models, in: repository)
       }
-      // A lone escape at the end of a pattern is an error.
+      // A trailing escape in a pattern is an error.
       guard needle != "\\" else { continue }
       try expect(
         Array(
@@ -102,11 +104,11 @@ enum ScriptChecks {
       try expect(
         repository.filter(Model.self, where: .hasPrefix(\.value, lower, caseInsensitive: true)).result().map(
           \.id),
-        equals: [id], "the capitals \(group), looked for as \(lower)")
+        equals: [id], "the capitals \(group), searched as \(lower)")
       try expect(
         repository.filter(Model.self, where: .contains(\.other, group, caseInsensitive: true)).result().map(
           \.id),
-        equals: [id], "the small letters \(lower), looked for as \(group)")
+        equals: [id], "the small letters \(lower), searched as \(group)")
     }
   }
 

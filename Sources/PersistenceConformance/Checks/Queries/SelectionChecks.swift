@@ -4,16 +4,19 @@ import PersistenceCore
 enum SelectionChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "selected properties are those of the records a fetch gives, in its order, page by page", [.r3, .v2],
+      "a selection returns the properties of the records that fetch returns, in the same order,"
+        + " page by page", [.r3, .v2],
       selections),
     ConformanceCheck(
-      "a selection is a snapshot, inside a transaction too, and knows when a property is no stored one",
+      "a selection is a snapshot, also inside a transaction, and rejects properties that are not stored",
       [.r2, .r1a, .e3], snapshots),
     ConformanceCheck(
-      "a plan is told for whole records and for some properties, shows no value, and refuses what is no stored one",
+      "a plan covers whole records and selections, shows no values, and rejects properties that"
+        + " are not stored",
       [.e3], plans),
     ConformanceCheck(
-      "a damaged value among selected ones is thrown, naming the model, and the key where all of it is selected",
+      "a damaged value in a selection throws an error that names the model, and the key if the"
+        + " key is selected",
       [.r4, .e2], damaged),
   ]
 
@@ -28,7 +31,7 @@ enum SelectionChecks {
     ]
     for (number, query) in queries.enumerated() {
       let whole = Array(try query.result())
-      // One that decides the filter, the order or the key, and some that decide nothing.
+      // A property of the filter, the order or the key, and some other properties.
       let selected = try query.select(\.height, \.name, \.age, \.email)
       try expect(selected.count, equals: whole.count, "query \(number)")
       for ((height, name, age, email), person) in zip(selected, whole) {

@@ -4,13 +4,15 @@ import PersistenceCore
 /// V7: text search.
 enum TextSearchChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("needles are literal, compared scalar by scalar, wildcards among them", [.v7], literal),
     ConformanceCheck(
-      "without case, each scalar's own lower-case mapping is compared, in every script", [.v7],
+      "search texts are literal and compared scalar by scalar, wildcards included", [.v7], literal),
+    ConformanceCheck(
+      "a case-insensitive search compares each scalar's own lower-case mapping, in every script", [.v7],
       caseInsensitive),
-    ConformanceCheck("like: %, _ and \\ as documented", [.v7], like),
-    ConformanceCheck("matches: one dialect everywhere; a bad pattern is an error at fetch", [.v7], matches),
-    ConformanceCheck("URLs are searched as their text", [.v7], urls),
+    ConformanceCheck("like patterns: %, _ and \\ work as documented", [.v7], like),
+    ConformanceCheck(
+      "matches has one dialect everywhere, and fetch throws for an invalid pattern", [.v7], matches),
+    ConformanceCheck("text searches on a URL use its text", [.v7], urls),
   ]
 
   private typealias Model = Sample<String>

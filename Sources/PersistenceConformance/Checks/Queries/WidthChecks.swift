@@ -1,19 +1,20 @@
 import Foundation
 import PersistenceCore
 
-/// V5 V6: numbers of different widths, and values beyond the width of a field.
+/// V5 V6: numbers of different widths, and values out of a field's range.
 enum WidthChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "fields of different widths are compared by their numbers, text with URLs by their text", [.v5, .v6],
+      "fields of different widths compare by number, and text compares with URLs by text", [.v5, .v6],
       acrossWidths),
     ConformanceCheck(
-      "a number beyond the width of a field is compared as the number it is", [.v5, .v6], beyondWidth),
+      "a number out of a field's range is compared by its actual value", [.v5, .v6], beyondWidth),
     ConformanceCheck(
-      "numbers around 2^53 are told apart by comparisons, lists, ranges, orders, pages and composite keys",
+      "comparisons, lists, ranges, orders, pages and compound keys distinguish numbers around 2^53",
       [.v5], neighbours),
     ConformanceCheck(
-      "decimals are equal by value whatever their digits: found, listed, grouped and unique", [.v4a, .w4],
+      "decimals are equal by value, whatever their digits: in filters, lists, groups and unique indexes",
+      [.v4a, .w4],
       decimalForms),
   ]
 

@@ -5,11 +5,12 @@ import PersistenceCore
 enum ClosingChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a closed context throws closed, for every call; closing twice does nothing", [.r3], closed),
+      "after close, every call throws closed; closing twice does nothing", [.r3], closed),
     ConformanceCheck(
-      "closing while a result lives refuses or waits, and does not pull the ground away", [.r3], withResults),
+      "closing while a result is alive waits or is refused; the result stays readable until then", [.r3],
+      withResults),
     ConformanceCheck(
-      "a context that is closed beside a transaction under way lets it finish, or refuses it whole", [.r3],
+      "closing during a transaction lets it finish or rejects it as a whole", [.r3],
       needs: [.writable, .durable], besideTransaction),
   ]
 
@@ -38,10 +39,10 @@ enum ClosingChecks {
     let group = DispatchGroup()
     let closing = WaitingThread(in: group) { try? repository.close() }
     try closing.waitUntilAsleepOrOver()
-    // By the throwing route: a plain loop over a result that has lost its ground ends the process.
-    var walked: [Int] = []
-    try held?.forEach { walked.append($0.id) }
-    try expect(walked, equals: Array(1...500))
+    // Uses the throwing route, because a plain loop over a closed result stops the process.
+    var read: [Int] = []
+    try held?.forEach { read.append($0.id) }
+    try expect(read, equals: Array(1...500))
     try expect(held?.count == 500 && held?.last?.id == 500)
     held = nil
     group.wait()

@@ -3,16 +3,17 @@ import PersistenceCore
 /// R3: collection semantics.
 enum CollectionChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("results of every size around a page behave as collections do", [.r3]) { context in
+    ConformanceCheck("results of every size around the page size behave as collections", [.r3]) { context in
       for size in sizes { try everySize(context, size) }
     },
-    ConformanceCheck("fetch's AnyCollection does the same", [.r3]) { context in
+    ConformanceCheck("the AnyCollection from fetch behaves as a collection", [.r3]) { context in
       for size in sizes { try erased(context, size) }
     },
     ConformanceCheck(
-      "indices are used again, after other pages were read, out of order and in slices", [.r3], indices),
-    ConformanceCheck("positions are reached by jumps, forwards and backwards, in any order", [.r3], jumps),
-    ConformanceCheck("several threads read one result at once, each the same", [.r3], threads),
+      "indices stay valid after reads of other pages, out of order and in slices", [.r3], indices),
+    ConformanceCheck("a jump forwards or backwards to any position gives the right row", [.r3], jumps),
+    ConformanceCheck(
+      "several threads can read one result at once, and all see the same rows", [.r3], threads),
   ]
 
   private static let sizes = [0, 1, 2, 127, 128, 129, 255, 256, 257, 385]
@@ -23,7 +24,7 @@ enum CollectionChecks {
     return repository
   }
 
-  /// Everything that the standard library documents of a bidirectional collection of these elements.
+  /// Checks everything that the standard library documents of a bidirectional collection.
   private static func check(_ result: PersistentResults<Account>, is expected: [Account]) throws {
     let count = expected.count
     try expect(result.isEmpty, equals: expected.isEmpty)
@@ -57,7 +58,7 @@ enum CollectionChecks {
       equals: expected.split { $0.balance == 3 }.map(Array.init))
   }
 
-  /// A slice is a result too, and so is a slice of it, wherever it ends.
+  /// A slice is also a result, and so is a slice of a slice.
   private static func checkSlices(_ result: PersistentResults<Account>, of expected: [Account]) throws {
     for (start, length) in [(0, 10), (0, 128), (3, 130), (127, 1), (128, 200), (300, 10), (1, Int.max)] {
       let slice = result.dropFirst(start).prefix(length)
@@ -122,7 +123,7 @@ enum CollectionChecks {
     try expect(slice.dropFirst(130).map(\.id), equals: slice.suffix(10).map(\.id))
     try expect(
       from < to && to < result.endIndex && result.startIndex < result.endIndex && !(result.endIndex < to))
-    // Indices of one result fit another that shows the same.
+    // Indices of one result are valid for another with the same rows.
     let again = try repository.filter(Account.self).sorted(by: \.id, inOrder: .descending).result()
     try expect(again[from].id, equals: 879)
   }

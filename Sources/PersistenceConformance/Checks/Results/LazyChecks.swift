@@ -4,10 +4,11 @@ import PersistenceCore
 /// R1: lazy results.
 enum LazyChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("a fetch reads one page, and the first ten of many read no more", [.r1], firstPage),
-    ConformanceCheck("count, exists and first decode and read no more than they must", [.r1], counting),
     ConformanceCheck(
-      "a result that fits into its first page pins nothing; a longer one does, until it is released", [.r1],
+      "fetch reads one page; taking the first ten of many rows reads no more", [.r1], firstPage),
+    ConformanceCheck("count, exists and first decode and read no more rows than needed", [.r1], counting),
+    ConformanceCheck(
+      "a result of one page pins no snapshot; a longer result pins one until it is released", [.r1],
       pins),
   ]
 

@@ -1,13 +1,13 @@
 import PersistenceCore
 
-/// R3: the pages under a result, as a driver gives them.
+/// R3: the pages of a driver's results.
 ///
-/// A result whose pages and count do not agree stops the standard library's own algorithms, so that the checks of
-/// collections could not report it: these come first.
+/// If pages and count disagree, the standard library's algorithms stop the process. These checks run first,
+/// because checks of collections could not report it.
 enum PageReadingChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "pages of every size, in any order and more than once, give the same rows, and count says how many",
+      "pages of every size, read in any order and repeatedly, give the same rows, and count agrees",
       [.r3, .r2], pages)
   ]
 
@@ -51,13 +51,13 @@ enum PageReadingChecks {
     let counted = try reader.fetch(request)
     try expect(counted.count(), equals: expected.count, subject)
     try expectPage(counted, from: 0, limit: .max)
-    let walked = try reader.fetch(request)
+    let read = try reader.fetch(request)
     for _ in 0..<2 {
       for offset in stride(from: 0, through: expected.count, by: 128) {
-        try expectPage(walked, from: offset, limit: 128)
+        try expectPage(read, from: offset, limit: 128)
       }
     }
-    try expect(walked.count(), equals: expected.count, "\(subject), after a walk")
+    try expect(read.count(), equals: expected.count, "\(subject), after an iteration")
     let jumped = try reader.fetch(request)
     for offset in [200, 0, 129, 127, 128, 1, 299, 300, 5, 1000, 256, 0] {
       try expectPage(jumped, from: offset, limit: 3)

@@ -1,19 +1,20 @@
 import PersistenceCore
 
-/// R1 R3: what results read and hold, as far as it shows from outside.
+/// R1 R3: the rows that results read and the snapshots that they pin.
 enum ReleaseChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "whatever the order and condition, the fetch and the first ten read one page at most", [.r1], everyOrder
+      "for every order and filter, fetch and the first ten rows read at most one page", [.r1], everyOrder
     ),
     ConformanceCheck(
-      "slices, iterators, lazy views and erased collections hold a snapshot as long as they live, and no longer",
+      "slices, iterators, lazy views and erased collections keep the snapshot pinned exactly as"
+        + " long as they live",
       [.r1, .r3], holders),
     ConformanceCheck(
-      "walking a result reads every row once, and what was read lately is not read again", [.r1, .r3],
+      "iterating a result reads each row once, and cached pages are not read again", [.r1, .r3],
       readOnce),
     ConformanceCheck(
-      "an empty result, and one beyond the end, are collections like any other and hold nothing", [.r3, .o4],
+      "an empty result, and a page beyond the end, are valid collections and pin nothing", [.r3, .o4],
       empty),
   ]
 
@@ -37,7 +38,7 @@ enum ReleaseChecks {
     for query in queries {
       let before = observed.rowsRead
       let result = try query.result()
-      let what = "\(query.options())"
+      let what = "\(query.options)"
       try expect(observed.rowsRead - before <= PersistentResults<Account>.pageSize, what)
       try expect(result.prefix(10).count == 10 && !result.isEmpty && result.first != nil, what)
       try expect(Array(result.lazy.map(\.id).prefix(5)).count, equals: 5, what)
@@ -67,9 +68,9 @@ enum ReleaseChecks {
     try expectHeld("a reversed view") { $0.reversed() as ReversedCollection<PersistentResults<Account>> }
     try expectHeld("an erased collection") { AnyCollection($0) }
     for account in try repository.filter(Account.self).result() where account.id == 300 { break }
-    try expect(monitor.liveResults, equals: 0, "a loop that was left")
-    _ = try? repository.filter(Account.self).result().forEach { if $0.id == 300 { throw Refusal() } }
-    try expect(monitor.liveResults, equals: 0, "a walk that threw")
+    try expect(monitor.liveResults, equals: 0, "an abandoned loop")
+    _ = try? repository.filter(Account.self).result().forEach { if $0.id == 300 { throw SuiteError() } }
+    try expect(monitor.liveResults, equals: 0, "an iteration that threw")
     try repository.transaction { store in
       let inside = try store.filter(Account.self).result()
       try expect(inside.count == count && monitor.liveResults == 0, "a result inside a transaction")
@@ -82,19 +83,20 @@ enum ReleaseChecks {
     for query in [repository.filter(Account.self), repository.filter(Account.self).sorted(by: \.note)] {
       let before = observed.rowsRead
       let result = try query.result()
-      var walked = 0
+      var read = 0
       for account in result {
-        try expect(account.id, equals: walked)
-        walked += 1
+        try expect(account.id, equals: read)
+        read += 1
       }
-      try expect(walked, equals: count)
+      try expect(read, equals: count)
       try expect(
-        observed.rowsRead - before <= count, "one walk reads \(observed.rowsRead - before) rows of \(count)")
+        observed.rowsRead - before <= count,
+        "one iteration reads \(observed.rowsRead - before) of \(count) rows")
       let place = result.index(result.startIndex, offsetBy: 300)
       _ = result[place]
       let settled = observed.rowsRead
       for _ in 0..<50 { try expect(result[place].id, equals: 300) }
-      try expect(observed.rowsRead, equals: settled, "the same place again")
+      try expect(observed.rowsRead, equals: settled, "the same position again")
       try expect(result.count == count && result.distance(from: place, to: result.endIndex) == count - 300)
       try expect(observed.rowsRead, equals: settled, "counting")
     }
@@ -111,7 +113,7 @@ enum ReleaseChecks {
     ]
     for query in queries {
       let result = try query.result()
-      let what = "\(query.options())"
+      let what = "\(query.options)"
       try expect(result.isEmpty && result.count == 0 && result.first == nil && result.last == nil, what)
       try expect(result.startIndex == result.endIndex && Array(result).isEmpty, what)
       try expect(result.reversed().isEmpty && result.prefix(3).isEmpty && result.suffix(3).isEmpty, what)

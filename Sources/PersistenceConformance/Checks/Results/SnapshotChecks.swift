@@ -5,19 +5,19 @@ import PersistenceCore
 enum SnapshotChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "results show the store as it was at the fetch, however much is written afterwards", [.r2], held),
-    ConformanceCheck("a snapshot shows all models at one moment", [.r2], acrossModels),
+      "a result shows the store at the time of its fetch, whatever is written later", [.r2], held),
+    ConformanceCheck("a snapshot shows all models at the same moment", [.r2], acrossModels),
     ConformanceCheck(
-      "a result stands still while another context on the same store writes", [.r2],
+      "a result does not change while another context on the same store writes", [.r2],
       needs: [.writable, .multiProcess], otherContext),
     ConformanceCheck(
-      "every step of a long history can still be read by the result that was made there", [.r2], history),
-    ConformanceCheck("a reader that walks slowly beside a writer sees one moment", [.r2], slowReader),
+      "after a long history of writes, each earlier result still shows its own state", [.r2], history),
+    ConformanceCheck("a slow reader beside a writer sees one consistent state", [.r2], slowReader),
   ]
 
   private static let count = 400
 
-  /// Replaces, deletes and inserts, so that every later page is another one.
+  /// Replaces, deletes and inserts records, so that every later page differs.
   private static func disturb(_ repository: any PersistentRepository) throws {
     try repository.save(contentsOf: (1...100).map { Account($0 * 2, balance: -1) })
     try repository.filter(Account.self, where: \.id > 250 && \.id < 300).delete()

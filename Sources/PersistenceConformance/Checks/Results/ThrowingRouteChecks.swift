@@ -2,23 +2,24 @@ import PersistenceCore
 import Synchronization
 import PersistenceDriverSupport
 
-/// R4: reading that fails.
+/// R4: failing reads.
 enum ThrowingRouteChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      asynchronous: "forEach, withCursor and stream give every model, as a plain for does", [.r4], routes),
+      asynchronous: "forEach, withCursor and stream return the same models as a plain for loop", [.r4], routes
+    ),
     ConformanceCheck(
       asynchronous:
-        "a failure on a later page is thrown by the throwing routes, naming model and store, never skipped",
+        "the throwing routes throw a failure on a later page, naming model and store, and never skip it",
       [.r4], later),
-    ConformanceCheck("a cursor tries the same page again after a failure", [.r4], retry),
-    ConformanceCheck("a failure on the first page is thrown by fetch", [.r4], first),
-    ConformanceCheck("with a handler, a plain for calls it once and ends", [.r4], handler),
+    ConformanceCheck("a cursor retries the same page after a failure", [.r4], retry),
+    ConformanceCheck("fetch throws a failure on the first page", [.r4], first),
+    ConformanceCheck("with a handler, a plain for loop calls it once and ends", [.r4], handler),
     ConformanceCheck(
-      asynchronous: "a task that is cancelled ends its stream with CancellationError", [.r4], cancellation),
+      asynchronous: "a cancelled task ends its stream with CancellationError", [.r4], cancellation),
   ]
 
-  /// A store of 400 accounts, seen through a context that fails where it is told to.
+  /// A store of 400 accounts, read through a context that fails on request.
   private static func observed(
     _ context: ContextUnderTest, handler: (@Sendable (PersistenceError) -> Void)? = nil
   ) throws -> (Repository, ObservedContext) {
@@ -36,14 +37,14 @@ enum ThrowingRouteChecks {
     var visited: [Account] = []
     try result.forEach { visited.append($0) }
     try expect(visited, equals: expected)
-    let walked = try result.withCursor { cursor in
-      var walked: [Account] = []
-      while let account = try cursor.next() { walked.append(account) }
+    let read = try result.withCursor { cursor in
+      var read: [Account] = []
+      while let account = try cursor.next() { read.append(account) }
       let isOver = try cursor.next() == nil
       try expect(isOver)
-      return walked
+      return read
     }
-    try expect(walked, equals: expected)
+    try expect(read, equals: expected)
     var streamed: [Account] = []
     for try await account in result.stream { streamed.append(account) }
     try expect(streamed, equals: expected)
@@ -69,7 +70,7 @@ enum ThrowingRouteChecks {
     } catch let error as PersistenceError {
       try expect(error.code, equals: .inputOutput)
     }
-    // The next try succeeds where the medium has recovered: nothing was lost.
+    // The retry succeeds after the medium has recovered.
     observed.fail(afterRows: nil)
     var again = 0
     try result.forEach { _ in again += 1 }
@@ -83,7 +84,7 @@ enum ThrowingRouteChecks {
       var ids: [Int] = []
       observed.fail(afterRows: 10)
       for _ in 0..<128 { if let account = try cursor.next() { ids.append(account.id) } }
-      // The cursor cannot be captured by a closure, so no `expectError` here.
+      // A closure cannot capture the cursor, so `expectError` does not apply.
       var code: PersistenceError.Code?
       do {
         _ = try cursor.next()
@@ -127,7 +128,7 @@ enum ThrowingRouteChecks {
   @Sendable private static func cancellation(_ context: ContextUnderTest) async throws {
     let (repository, _) = try observed(context)
     let result = try repository.filter(Account.self).result()
-    let task = CheckThreads.task {
+    let task = CheckExecutor.task {
       var seen = 0
       for try await _ in result.stream {
         seen += 1

@@ -1,16 +1,18 @@
 import Foundation
 import PersistenceCore
 
-/// V2: values of sizes around the pages of files and engines.
+/// V2: values with sizes around the page sizes of files and engines.
 enum BlobChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "blobs and texts of every size around a page, up to 1 MiB, keep every byte, also as they grow and shrink",
+      "blobs and texts of every size around the page size, up to 1 MiB, keep every byte as they"
+        + " grow and shrink",
       [.v2], sizes),
     ConformanceCheck(
-      "a page of results made of many large blobs gives each its own bytes", [.v2, .r3], manyLarge),
+      "each row in a page of large blobs has its own bytes", [.v2, .r3], manyLarge),
     ConformanceCheck(
-      "long bytes and texts in an index are found, ordered and told apart at their far ends", [.v2, .v4a],
+      "long blobs and texts in an index are found, sorted and distinguished by their last bytes",
+      [.v2, .v4a],
       indexed),
   ]
 

@@ -4,13 +4,14 @@ import PersistenceCore
 /// V1 V4a: documents.
 enum DocumentChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("nested values come back as they were", [.v1, .v2], roundTrip),
-    ConformanceCheck("documents are equal or not, whatever the order of their members", [.v4a], equality),
+    ConformanceCheck("nested values are read back unchanged", [.v1, .v2], roundTrip),
+    ConformanceCheck("documents are equal whatever the order of their members", [.v4a], equality),
     ConformanceCheck(
-      "sets, and dictionaries of any keys, are equal documents however a process holds them", [.v4a],
+      "sets, and dictionaries with any keys, are equal documents in whatever order a process"
+        + " iterates them", [.v4a],
       unordered),
     ConformanceCheck(
-      "a document has no order: sorting by one, or comparing it so, is refused", [.v4a], noOrder),
+      "sorting by a document, or comparing its order, is rejected", [.v4a], noOrder),
   ]
 
   private static let addresses = [
@@ -65,7 +66,7 @@ enum DocumentChecks {
   }
 
   @Sendable private static func unordered(_ context: ContextUnderTest) throws {
-    /// The same values in another order, as another process would meet them.
+    /// The same values in another order, as in another process.
     func otherwise<Element: Hashable>(_ set: Set<Element>, capacity: Int) -> Set<Element> {
       var other: Set<Element> = []
       other.reserveCapacity(capacity)
@@ -94,7 +95,7 @@ enum DocumentChecks {
       equals: 0)
     try expect(
       repository.filter(Document<Set<Int>>.self, where: \.maybe == nil as Set<Int>?).count(), equals: 4)
-    // Keys that are no texts stand in an array, each before its value.
+    // Keys that are not text are array items, each before its value.
     let pairs = words.enumerated().map { (Double($0.offset) / 4, $0.element) }
     try repository.save(Document(1, Dictionary(uniqueKeysWithValues: pairs)))
     var other: [Double: String] = [:]

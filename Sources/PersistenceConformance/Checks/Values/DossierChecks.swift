@@ -1,12 +1,12 @@
 import PersistenceCore
 
-/// V1 V2 V5: what may stand in a document.
+/// V1 V2 V5: the content of documents.
 enum DossierChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "documents keep parts of every type, and others of their kind inside", [.v1, .v2, .v5], dossiers),
+      "documents keep parts of every type, including nested documents", [.v1, .v2, .v5], dossiers),
     ConformanceCheck(
-      "lists, dictionaries, sets, enums and bare values are documents, found by their equality", [.v1, .v4a],
+      "lists, dictionaries, sets, enums and single values are documents, and match by equality", [.v1, .v4a],
       shapes),
     ConformanceCheck(
       "documents whose numbers differ in the last digit beyond 2^53 are different", [.v5, .v4a], lastDigits),
@@ -34,10 +34,10 @@ enum DossierChecks {
     try expect(found[2].value == nested && found[2].maybe == nested, "six deep")
   }
 
-  /// Part by part, so that a failure shows the part and not the whole.
+  /// Compares part by part, so that a failure shows the part only.
   private static func expectSame(_ found: Dossier, _ saved: Dossier) throws {
     func part<Value: Equatable>(_ path: KeyPath<Dossier, Value>, _ name: String) throws {
-      try expect(found[keyPath: path], equals: saved[keyPath: path], "the part \(name) of a document")
+      try expect(found[keyPath: path], equals: saved[keyPath: path], "part \(name) of a document")
     }
     try part(\.flag, "flag")
     try part(\.signed, "signed")

@@ -4,10 +4,10 @@ import PersistenceCore
 /// V4 V5: numbers.
 enum NumberChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("NaN equals NaN, so it is found and sorted, greatest of all", [.v4], notANumber),
-    ConformanceCheck("−0.0 is stored as 0.0 and equals it, as Double, Float and Date", [.v4], negativeZero),
+    ConformanceCheck("NaN equals NaN, so it can be found, and sorts after all numbers", [.v4], notANumber),
+    ConformanceCheck("−0.0 is stored as 0.0 and equals it, for Double, Float and Date", [.v4], negativeZero),
     ConformanceCheck(
-      "integers beyond 2^53 keep every digit, in fields, keys, predicates and documents", [.v5], largeIntegers
+      "integers beyond 2^53 keep every digit in fields, keys, predicates and documents", [.v5], largeIntegers
     ),
     ConformanceCheck("decimals keep 38 digits and sort by numeric value", [.v4a], decimals),
   ]

@@ -1,21 +1,21 @@
 import Foundation
 import PersistenceCore
 
-/// V2 V3: text that Unicode makes hard, wherever text may stand.
+/// V2 V3: difficult Unicode text in every position.
 enum PlaneChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "text of all 17 planes and of every normal form is kept and found as key, indexed value, unique value and document",
+      "text of all 17 planes and every normal form works as key, indexed value, unique value and document",
       [.v2, .v3], everywhere),
     ConformanceCheck(
-      "texts that are canonically equivalent, but not the same bytes, are different values in every place",
+      "canonically equivalent texts with different bytes are different values everywhere",
       [.v3, .v6], equivalents),
     ConformanceCheck(
-      "empty text, empty bytes, an empty list and nil stay four things in indexes, unique indexes and orders",
+      "empty text, empty bytes, an empty list and nil are different in indexes, unique indexes and orders",
       [.v2, .o3, .w4], fourThings),
   ]
 
-  /// What `==` takes for one text, but stores do not: each list is one text in several forms.
+  /// Texts that are equal by `==` but different in stores; each list has forms of one text.
   private static let forms: [[String]] = [
     ["\u{E9}", "e\u{301}"], ["\u{212B}", "\u{C5}", "A\u{30A}"], ["\u{AC00}", "\u{1100}\u{1161}"],
     ["q\u{307}\u{323}", "q\u{323}\u{307}"], ["\u{2126}", "\u{3A9}"], ["\u{1E69}", "s\u{323}\u{307}"],
@@ -63,7 +63,7 @@ enum PlaneChecks {
       let member = try require(documents[number].value.first, what)
       try expect(member.key.exactText, equals: text.exactText, what)
       try expect(member.value.map(\.exactText), equals: [Optional(text).exactText, "nil"], what)
-      // The unique values have shown each text as an indexed one; a plain index need not show every one again.
+      // The unique index has covered each text; a plain index needs only some.
       guard number.isMultiple(of: 4) else { continue }
       let labelled: PersistentPredicate<Keyed<String>> = \.label == "label \(text)"
       try expect(

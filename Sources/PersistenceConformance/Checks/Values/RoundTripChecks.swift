@@ -1,20 +1,20 @@
 import Foundation
 import PersistenceCore
 
-/// V1 V2: what is fetched is what was saved.
+/// V1 V2: values are read back unchanged.
 enum RoundTripChecks {
   static let all: [ConformanceCheck] = [
     // per kind: samples
     ConformanceCheck(
-      "every kind of field, optional or not, keeps its extremes and traps to the bit", [.v1, .v2]
+      "every kind of field, optional or not, keeps its extreme and special values to the bit", [.v1, .v2]
     ) { context in for kind in SampledKind.all { try samples(context, kind) } },
     ConformanceCheck(
-      "random records with every kind of field are found as they were saved, also after reopening",
+      "random records with every kind of field are read back unchanged, also after reopening",
       [.v1, .v2], allKinds),
-    ConformanceCheck("empty and nil are different things", [.v2], emptyIsNotNil),
-    ConformanceCheck("doubles of any bits come back with the same bits", [.v2], doubles),
-    ConformanceCheck("dates come back to the bit", [.v2], dates),
-    ConformanceCheck("floats of any bits come back with the same bits", [.v2], floats),
+    ConformanceCheck("empty values and nil are different", [.v2], emptyIsNotNil),
+    ConformanceCheck("doubles keep their exact bits", [.v2], doubles),
+    ConformanceCheck("dates keep their exact bits", [.v2], dates),
+    ConformanceCheck("floats keep their exact bits", [.v2], floats),
     ConformanceCheck(
       "a blob of 64 MiB keeps every byte", [.v2], needs: [.writable, .values(ofBytes: 64 << 20)], largeBlob),
   ]

@@ -3,17 +3,17 @@ import PersistenceCore
 /// V2 V3: strings.
 enum StringChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("scalars of every plane come back, scalar for scalar", [.v2], everyPlane),
+    ConformanceCheck("text of every plane keeps every scalar", [.v2], everyPlane),
     ConformanceCheck(
-      "keys are compared by bytes: both forms of é, cases and U+0000 are different keys, in byte order",
+      "keys compare by bytes: both forms of é, cases and U+0000 are different keys, in byte order",
       [.v3], keys),
-    ConformanceCheck("unique values are told apart by bytes", [.v3], uniqueValues),
+    ConformanceCheck("unique values compare by bytes", [.v3], uniqueValues),
   ]
 
   @Sendable private static func everyPlane(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
     var texts: [String] = []
-    // Every scalar below U+3000, and of each plane's rest every 97th and the last.
+    // Every scalar below U+3000, and of the rest of each plane every 97th and the last.
     let chosen =
       Array(0..<0x3000) + Array(stride(from: 0x3000, through: 0x10_FFFF, by: 97))
       + (0...16).map { $0 << 16 | 0xFFFF }

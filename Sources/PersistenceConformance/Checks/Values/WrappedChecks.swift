@@ -1,20 +1,21 @@
 import PersistenceCore
 
-/// V1: enums and structs over the kinds, and stored values that no type has.
+/// V1: enums and structs over the kinds, and stored values that are invalid for the type.
 enum WrappedChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "structs and enums over every raw kind, optional or not, are kept, compared and sorted as what they wrap",
+      "structs and enums over every raw type, optional or not, are stored, compared and sorted"
+        + " by their raw values",
       [.v1, .v2, .v4a]
     ) { context in for kind in SampledKind.wrapped { try wrapped(context, kind) } },
     ConformanceCheck(
-      "a stored raw value that no case stands for is thrown as damage, naming model and key", [.v1, .r4],
+      "a stored raw value without an enum case is reported as damage, naming model and key", [.v1, .r4],
       unknownCase),
     ConformanceCheck(
-      "a number that does not fit the width of its field is refused, or named when it is read", [.v1], tooWide
+      "a number out of a field's range is rejected on write, or named on read", [.v1], tooWide
     ),
     ConformanceCheck(
-      "a schema that no store could keep throws invalidSchema, saying which model and why", [.v1, .o1, .e2],
+      "an invalid schema throws invalidSchema, naming the model and the reason", [.v1, .o1, .e2],
       impossibleSchemas),
   ]
 
@@ -86,17 +87,17 @@ enum WrappedChecks {
     try check(UInt32.self, -1)
   }
 
-  // UInt and UInt64 are refused by the compiler where the model is declared, so no check can reach them.
+  // The compiler rejects UInt and UInt64 in models, so no check covers them.
   @Sendable private static func impossibleSchemas(_ context: ContextUnderTest) throws {
     typealias Parts = (fields: [FieldSchema], key: [String], indexes: [IndexSchema])
     let id = FieldSchema("id", .int64)
     var impossible: [(String, Parts)] = [
-      ("no key", ([id], [], [])), ("a key that is no field", ([id], ["Id"], [])),
+      ("no key", ([id], [], [])), ("a key without a field", ([id], ["Id"], [])),
       ("a key field twice", ([id], ["id", "id"], [])),
       ("a field twice", ([id, FieldSchema("id", .string)], ["id"], [])),
-      ("a key that may be nil", ([FieldSchema("id", .int64, isOptional: true)], ["id"], [])),
-      ("an index over nothing", ([id], ["id"], [IndexSchema([])])),
-      ("an index over no field", ([id], ["id"], [IndexSchema(["x"])])),
+      ("an optional key", ([FieldSchema("id", .int64, isOptional: true)], ["id"], [])),
+      ("an index without fields", ([id], ["id"], [IndexSchema([])])),
+      ("an index over an unknown field", ([id], ["id"], [IndexSchema(["x"])])),
       ("an index over a field twice", ([id], ["id"], [IndexSchema(["id", "id"])])),
       (
         "an index over a document",

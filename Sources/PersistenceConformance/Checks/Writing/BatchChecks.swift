@@ -2,18 +2,20 @@ import Foundation
 import PersistenceCore
 import PersistenceDriverSupport
 
-/// W3, W5: batches that are sent more than once.
+/// W3, W5: repeated batches.
 enum BatchChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a batch that is sent twice is applied once, also after the store was opened again", [.w3, .w5],
+      "a batch that is sent twice is applied once, also after reopening the store", [.w3, .w5],
       needs: [.writable, .durable], reopened),
     ConformanceCheck(
-      "a batch that is undone leaves no mark and can be sent again", [.w3], needs: [.writable], undone),
+      "a batch that is rolled back leaves no mark and can be sent again", [.w3], needs: [.writable],
+      rolledBack),
     ConformanceCheck(
-      "of a batch that many threads send at once, one is applied", [.w3, .w6], needs: [.writable], atOnce),
+      "when many threads send the same batch at once, it is applied once", [.w3, .w6], needs: [.writable],
+      atOnce),
     ConformanceCheck(
-      "the ids of batches are forgotten by age and by number, the oldest first", [.w3], needs: [.writable],
+      "batch ids expire by age and by number, oldest first", [.w3], needs: [.writable],
       forgotten),
   ]
 
@@ -22,7 +24,7 @@ enum BatchChecks {
       uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, UInt8(number >> 8 & 255), UInt8(number & 255)))
   }
 
-  /// Adds one to an account's balance, once for each id.
+  /// Adds one to an account's balance, once for each batch id.
   @discardableResult
   private static func add(_ id: UUID, to storage: any StorageContext, thenThrow error: (any Error)? = nil)
     throws
@@ -62,12 +64,12 @@ enum BatchChecks {
     }
   }
 
-  @Sendable private static func undone(_ context: ContextUnderTest) throws {
+  @Sendable private static func rolledBack(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
-    try expectThrows(Refusal()) { try add(id(1), to: repository.storage, thenThrow: Refusal()) }
+    try expectThrows(SuiteError()) { try add(id(1), to: repository.storage, thenThrow: SuiteError()) }
     try expect(balance(repository), equals: nil)
-    try expect(!AppliedBatches().contains(id(1), in: repository.storage), "an undone batch left its id")
-    try expect(add(id(1), to: repository.storage), "an undone batch was refused when it was sent again")
+    try expect(!AppliedBatches().contains(id(1), in: repository.storage), "a rolled-back batch left its id")
+    try expect(add(id(1), to: repository.storage), "a rolled-back batch was rejected when it was sent again")
     try expect(!add(id(1), to: repository.storage), "a batch was applied twice")
     try expect(balance(repository), equals: 1)
   }
@@ -97,7 +99,7 @@ enum BatchChecks {
     try record(20, five, at: 90)
     try record(21, five, at: 101)
     try expect(known(), equals: [20, 21])
-    // With room for all, the old ones go a few at a time, and all of them go in the end.
+    // Even below the limit, expired ids are removed, a few at a time.
     let many = AppliedBatches.Retention(age: .seconds(100), count: 1000)
     for number in 30..<70 { try record(number, many, at: 110) }
     for number in 70..<80 { try record(number, many, at: 300) }

@@ -5,16 +5,16 @@ import PersistenceCore
 enum ConcurrencyChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "of concurrent changes to one record, to the same and to different fields, none is lost", [.w2],
+      "concurrent changes to one record, in the same or different fields, lose no update", [.w2],
       lostUpdates),
     ConformanceCheck(
-      "a bank under many threads: no money is lost, and no reader ever sees a half-done transfer",
+      "bank transfers on many threads lose no money, and no reader sees half a transfer",
       [.c1, .w3, .r2], bank),
     ConformanceCheck(
       "threads that append to lists see every append exactly once, in one order", [.c1], listAppend),
-    ConformanceCheck("models are defined by several threads at once", [.c1], definitions),
+    ConformanceCheck("several threads can define models at once", [.c1], definitions),
     ConformanceCheck(
-      asynchronous: "tasks may use a repository, and a result crosses between them", [.c1], tasks),
+      asynchronous: "tasks can share a repository, and a result can cross between them", [.c1], tasks),
   ]
 
   @Sendable private static func lostUpdates(_ context: ContextUnderTest) throws {

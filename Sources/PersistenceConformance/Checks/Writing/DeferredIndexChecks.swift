@@ -1,20 +1,20 @@
 import Foundation
 import PersistenceCore
 
-/// W3, W4, O2, C2: indexes that are built when the records are there, as migrations have them built.
+/// W3, W4, O2, C2: deferred indexes, as migrations use them.
 enum DeferredIndexChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a model whose indexes are built last is read alike before, between and after", [.w3, .o2],
+      "a model with deferred indexes gives the same results before, during and after the build", [.w3, .o2],
       needs: [.writable], building),
     ConformanceCheck(
-      "what is written while indexes are being built is in them in the end", [.w3], needs: [.writable],
+      "records written during an index build are in the finished indexes", [.w3], needs: [.writable],
       writing),
     ConformanceCheck(
-      "a unique index that is built last refuses two records with one value, and then builds nothing", [.w4],
+      "building a deferred unique index rejects duplicate values and then builds nothing", [.w4],
       needs: [.writable], unique),
     ConformanceCheck(
-      "indexes that are being built by one context are built on by another, which both read rightly", [.c2],
+      "a second context can continue an index build, and both contexts read correctly", [.c2],
       needs: [.writable, .multiProcess], otherContext),
   ]
 
@@ -44,7 +44,7 @@ enum DeferredIndexChecks {
     }
   }
 
-  /// Makes sure that every order and many conditions find the rows, whatever the indexes hold.
+  /// Checks that every order and many filters return the rows, whatever the state of the indexes.
   private static func check(
     _ reader: any StorageReader, _ rows: [[PersistentValue]], _ schema: ModelSchema, _ place: String
   ) throws {
@@ -71,7 +71,7 @@ enum DeferredIndexChecks {
     }
   }
 
-  /// Does one part of building; says whether it was the last.
+  /// Builds one part, and returns whether it was the last.
   private static func step(_ storage: any StorageContext, _ schema: ModelSchema) throws -> Bool {
     var isBuilt = false
     try storage.transaction { isBuilt = try $0.buildIndexes(of: schema) }
@@ -98,22 +98,22 @@ enum DeferredIndexChecks {
       try check(storage, rows, schema, "after \(parts) parts")
     }
     try check(storage, rows, schema, "after all of \(parts) parts")
-    try check(before, rows, schema, "in a snapshot of before")
-    try expect(step(storage, schema), "they are built when they were")
+    try check(before, rows, schema, "in an earlier snapshot")
+    try expect(step(storage, schema), "already built indexes")
     if storage.capabilities.isDurable {
       try storage.close()
       storage = try store.open().storage
-      try check(storage, rows, schema, "opened anew")
+      try check(storage, rows, schema, "after reopening")
     }
-    // They are kept in step, and refuse.
+    // The indexes follow changes and reject duplicates.
     try storage.transaction { try save([row(3, "new 3")], schema, $0) }
     var changed = rows
     changed[3] = row(3, "new 3")
     try check(storage, changed, schema, "after a change")
-    _ = try expectError(.uniqueViolation, "a value that another record has") {
+    _ = try expectError(.uniqueViolation, "a duplicate value") {
       try storage.transaction { try save([row(4, "new 3")], schema, $0) }
     }
-    try check(storage, changed, schema, "after a refused change")
+    try check(storage, changed, schema, "after a rejected change")
   }
 
   @Sendable private static func writing(_ context: ContextUnderTest) throws {
@@ -146,9 +146,9 @@ enum DeferredIndexChecks {
       try check(storage, rows, schema, "after round \(round)")
     }
     while try !step(storage, schema) {}
-    try check(storage, rows, schema, "in the end")
+    try check(storage, rows, schema, "at the end")
     try storage.transaction { _ = try $0.deleteAll(in: schema) }
-    try check(storage, [], schema, "after everything was deleted")
+    try check(storage, [], schema, "after deleting all records")
   }
 
   @Sendable private static func unique(_ context: ContextUnderTest) throws {
@@ -159,18 +159,18 @@ enum DeferredIndexChecks {
       try transaction.defineDeferringIndexes(schema)
       try save(rows, schema, transaction)
     }
-    // An engine that has built them at once refuses the record itself.
-    let error = try expectError(.uniqueViolation, "two records with one value") {
+    // An engine that builds indexes at once rejects the record itself.
+    let error = try expectError(.uniqueViolation, "two records with the same value") {
       try storage.transaction { try save([row(300, "f0")], schema, $0) }
       while try !step(storage, schema) {}
     }
     try expect(error.model == "Thing", "\(error)")
     let named = [RecordKey([.integer(0)]), RecordKey([.integer(300)])]
-    try expect(error.key.map(named.contains) == true, "the record that is named: \(error)")
-    // Without it they are built.
+    try expect(error.key.map(named.contains) == true, "the record in the error: \(error)")
+    // Without the duplicate, the build succeeds.
     try storage.transaction { _ = try $0.delete(RecordKey([.integer(300)]), in: schema) }
     while try !step(storage, schema) {}
-    try check(storage, rows, schema, "in the end")
+    try check(storage, rows, schema, "at the end")
   }
 
   @Sendable private static func otherContext(_ context: ContextUnderTest) throws {
@@ -186,14 +186,14 @@ enum DeferredIndexChecks {
     var isBuilt = false
     for round in 0..<100 where !isBuilt {
       isBuilt = try step(round.isMultiple(of: 2) ? one : other, schema)
-      try check(one, rows, schema, "in one, round \(round)")
-      try check(other, rows, schema, "in the other, round \(round)")
+      try check(one, rows, schema, "in the first context, round \(round)")
+      try check(other, rows, schema, "in the second context, round \(round)")
     }
     while try !step(one, schema) {}
-    // Written through what knew the model before its indexes were built.
+    // Uses the context that opened the model before its indexes were built.
     rows[3] = row(3, "new 3")
     try other.transaction { try save([rows[3]], schema, $0) }
-    try check(one, rows, schema, "in one, in the end")
-    try check(other, rows, schema, "in the other, in the end")
+    try check(one, rows, schema, "in the first context, at the end")
+    try check(other, rows, schema, "in the second context, at the end")
   }
 }

@@ -1,26 +1,27 @@
 import Foundation
 import PersistenceCore
 
-/// W3, W5, E4: models that are removed.
+/// W3, W5, E4: dropped models.
 enum DropChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a dropped model is gone with its records when that is committed, and there where it is undone", [.w3],
+      "a committed drop removes the model and its records; a rolled-back drop keeps them", [.w3],
       needs: [.writable, .droppingModels], dropping),
     ConformanceCheck(
-      "a dropped model can be defined anew, alike or otherwise, at once or later, and holds nothing of before",
+      "a dropped model can be redefined, with the same or another schema, at once or later, and"
+        + " starts empty",
       [.w3, .e4], needs: [.writable, .droppingModels], anew),
     ConformanceCheck(
-      "a model that is dropped after transactions which changed nothing is gone, and one defined anew is kept",
+      "a drop after transactions without changes removes the model, and a redefinition keeps it",
       [.w3, .w5], needs: [.writable, .durable, .droppingModels], afterNothing),
     ConformanceCheck(
-      "a snapshot and results go on showing a model that was dropped and defined anew", [.r2],
+      "a snapshot and its results still show a model that was dropped and redefined later", [.r2],
       needs: [.writable, .droppingModels], snapshots),
     ConformanceCheck(
-      "another context on the same store sees at once that a model was dropped and defined anew", [.c2, .e4],
+      "another context on the same store sees a drop and a redefinition at once", [.c2, .e4],
       needs: [.writable, .multiProcess, .droppingModels], otherContext),
     ConformanceCheck(
-      "killed while models are replaced by others of their name, a store holds one of them, whole",
+      "after a kill while models are replaced, the store has one complete version of them",
       [.w5, .w3],
       needs: [.writable, .durable, .droppingModels], kills),
   ]
@@ -53,7 +54,7 @@ enum DropChecks {
         throw Undo()
       }
     } catch is Undo {}
-    try expect(things.rows(), equals: rows(50), "after it was undone")
+    try expect(things.rows(), equals: rows(50), "after the rollback")
     try storage.transaction { transaction in
       do {
         try transaction.nested {
@@ -61,26 +62,26 @@ enum DropChecks {
           throw Undo()
         }
       } catch is Undo {}
-      try expect(transaction.count(FetchRequest(schema)) == 50, "after the nested part was undone")
-      let error = try expectError(.uniqueViolation, "a unique value, after the nested part was undone") {
+      try expect(transaction.count(FetchRequest(schema)) == 50, "after the nested rollback")
+      let error = try expectError(.uniqueViolation, "a unique value, after the nested rollback") {
         try insert([.integer(99), .text("t1"), .date(0)], schema, transaction)
       }
       try expect(error.model == "Thing", "\(error)")
     }
-    try expect(things.rows(), equals: rows(50), "after the nested part was undone")
+    try expect(things.rows(), equals: rows(50), "after the nested rollback")
     try storage.transaction { try $0.drop(schema) }
     try storage.transaction { try $0.drop(schema) }
     for storage in try readers(store, storage) {
-      try expect(storage.catalog().map(\.name), equals: ["Other"], "after it was committed")
-      try expect(storage.count(FetchRequest(schema)) == 0, "records after it was committed")
-      try expect(RowStore(storage, schema).rows(), equals: [], "rows after it was committed")
+      try expect(storage.catalog().map(\.name), equals: ["Other"], "after the commit")
+      try expect(storage.count(FetchRequest(schema)) == 0, "records after the commit")
+      try expect(RowStore(storage, schema).rows(), equals: [], "rows after the commit")
       try expect(RowStore(storage, other).rows(order: [FieldOrder("field")]).count == 50, "the other model")
     }
     let mismatch = try Self.schema(.int64, name: "Other")
     try storage.transaction { transaction in
-      _ = try expectError(.schemaMismatch, "dropping by another schema") { try transaction.drop(mismatch) }
+      _ = try expectError(.schemaMismatch, "drop with another schema") { try transaction.drop(mismatch) }
     }
-    try expect(others.rows(), equals: rows(50), "what a drop was refused for")
+    try expect(others.rows(), equals: rows(50), "the model of a rejected drop")
   }
 
   @Sendable private static func afterNothing(_ context: ContextUnderTest) throws {
@@ -90,7 +91,7 @@ enum DropChecks {
     let things = RowStore(storage, schema)
     try things.save(rows(3))
     for round in 0..<3 {
-      // Neither of these changes anything.
+      // Neither transaction changes anything.
       try storage.transaction { _ = try $0.delete(RecordKey([.integer(99)]), in: schema) }
       try storage.transaction { _ = try $0.count(FetchRequest(schema)) }
       try expect(things.rows().count == 3, "records before round \(round)")
@@ -108,11 +109,11 @@ enum DropChecks {
     }
     try storage.close()
     let again = try store.open().storage
-    try expect(again.catalog().map(\.name), equals: ["Thing"], "the catalog, opened anew")
-    try expect(RowStore(again, schema).rows(), equals: rows(3), "records, opened anew")
+    try expect(again.catalog().map(\.name), equals: ["Thing"], "the catalog, after reopening")
+    try expect(RowStore(again, schema).rows(), equals: rows(3), "records, after reopening")
   }
 
-  /// The context itself and, where it is durable, one that is opened beside it or after it.
+  /// Returns the context and, if it is durable, a second one on the same store.
   private static func readers(_ store: StoreUnderTest, _ storage: any StorageContext) throws
     -> [any StorageContext]
   {
@@ -145,7 +146,7 @@ enum DropChecks {
             try insert([.integer(Int64(number)), value, .date(1)], old, transaction)
           }
         }
-        // Read through what will have known the model of before.
+        // Reads through the context that knew the dropped model.
         for storage in try readers(store, storage) {
           try expect(RowStore(storage, old).rows().count == 30, "\(old), before")
         }
@@ -192,7 +193,7 @@ enum DropChecks {
     var read: [[PersistentValue]] = []
     _ = try results.read(from: 0, limit: Int.max) { read.append(try $0.values()) }
     try expect(read, equals: rows(600), "the results")
-    try expect(empty.count() == 0, "results between the two")
+    try expect(empty.count() == 0, "results between drop and redefinition")
   }
 
   @Sendable private static func otherContext(_ context: ContextUnderTest) throws {
@@ -208,7 +209,7 @@ enum DropChecks {
         try transaction.define(schema)
         for row in rows(20) { try insert(row, schema, transaction) }
       }
-      // Written to and read through what knew the model of before.
+      // Writes and reads through the context that knew the dropped model.
       try RowStore(reader, schema).save([[.integer(5), .text("new \(round)"), .date(0)]])
       let expected: [PersistentValue] = [.integer(5), .text("new \(round)"), .date(0)]
       try expect(RowStore(writer, schema).find([.integer(5)]), equals: expected, "round \(round)")

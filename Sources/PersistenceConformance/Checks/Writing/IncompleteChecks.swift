@@ -1,18 +1,19 @@
 import PersistenceCore
 
-/// E4: stores that a migration has not finished filling.
+/// E4: stores with an unfinished migration.
 enum IncompleteChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a repository over a store that a migration has not finished says so, until the migration is published",
+      "a repository rejects a store with an unfinished migration until the migration is published",
       [.e4], needs: [.writable, .droppingModels], marked),
     ConformanceCheck(
-      "an emptied ledger, which is what a context that cannot drop models keeps, marks nothing", [.e4],
+      "an empty migration ledger, as left by a context that cannot drop models, does not mark a"
+        + " store incomplete", [.e4],
       emptied),
-    ConformanceCheck("an app cannot declare a model of a reserved name", [.e4], reserved),
+    ConformanceCheck("an app cannot declare a model with a reserved name", [.e4], reserved),
   ]
 
-  /// As much of it as marks a store.
+  /// The part of the ledger that marks a store.
   static func ledger() throws -> ModelSchema {
     try ModelSchema(
       name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
@@ -23,7 +24,7 @@ enum IncompleteChecks {
     let repository = try store.open()
     let storage = try repository.storage
     try RowStore(storage, ledger()).save([[.text("")]])
-    // The context does its work; it is repositories that refuse.
+    // The context works; only repositories throw.
     try storage.transaction { transaction in
       try transaction.define(Account.schema.model)
     }
@@ -60,7 +61,7 @@ enum IncompleteChecks {
   }
 }
 
-/// A model whose name is the ledger's.
+/// A model with the ledger's name.
 private struct Impostor: PersistentRecord {
   var id = 1
 

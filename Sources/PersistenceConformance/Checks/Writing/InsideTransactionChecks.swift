@@ -5,18 +5,20 @@ import PersistenceCore
 enum InsideTransactionChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a result fetched inside is complete at once, and stays valid through writes and after the end", [.r1a],
+      "a result fetched inside a transaction is complete at once, and stays valid after writes"
+        + " and after the end", [.r1a],
       materialised),
     ConformanceCheck(
-      "a result fetched inside a transaction that is rolled back keeps what it showed", [.r1a], rolledBack),
+      "a result fetched inside a transaction keeps its rows after a rollback", [.r1a], rolledBack),
     ConformanceCheck(
-      "the outer repository throws insideTransaction instead of waiting for itself", [.r1a], outer),
-    ConformanceCheck("two stores may be written in one another's transactions", [.r1a], twoStores),
+      "inside a transaction, the outer repository throws insideTransaction and does not deadlock", [.r1a],
+      outer),
+    ConformanceCheck("a transaction on one store can contain a transaction on another", [.r1a], twoStores),
     ConformanceCheck(
-      "a write whose closure throws inside a transaction undoes what the closure wrote, and nothing else",
+      "inside a transaction, a write whose closure throws rolls back only that write",
       [.w2, .w3], thrownInside),
     ConformanceCheck(
-      "a transaction belongs to its thread; another one that uses it is refused", [.r1a], otherThread),
+      "a transaction belongs to its thread; use from another thread is rejected", [.r1a], otherThread),
   ]
 
   private static func filled(_ context: ContextUnderTest) throws -> Repository {
@@ -42,11 +44,11 @@ enum InsideTransactionChecks {
   @Sendable private static func rolledBack(_ context: ContextUnderTest) throws {
     let repository = try filled(context)
     var kept: PersistentResults<Account>?
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.transaction { store in
         try store.insert(Account(401, balance: 1))
         kept = try store.filter(Account.self).result()
-        throw Refusal()
+        throw SuiteError()
       }
     }
     try expect(kept?.count, equals: 401)
@@ -97,16 +99,16 @@ enum InsideTransactionChecks {
     let repository = try filled(context)
     try repository.transaction { store in
       try store.insert(Account(500, balance: 5))
-      try expectThrows(Refusal()) {
+      try expectThrows(SuiteError()) {
         try store.write(Account.self, id: 1) { account in
           account.balance = 0
           try store.insert(Account(501, balance: 0))
           try store.delete(Account.self, id: 2)
           try store.filter(Account.self, where: \.id > 2).delete()
-          throw Refusal()
+          throw SuiteError()
         }
       }
-      // What cannot be saved undoes it too: the key was changed, or the record is gone.
+      // A write that cannot be saved rolls back too: a changed key or a deleted record.
       try expectError(.invalidRequest) {
         try store.write(Account.self, id: 1) { account in
           try store.insert(Account(502, balance: 0))
@@ -135,7 +137,7 @@ enum InsideTransactionChecks {
       }
       try expect(results, equals: [.insideTransaction])
     }
-    // Other threads read the outer repository meanwhile: readers never wait for writers.
+    // Other threads read the outer repository meanwhile, because readers never wait for writers.
     try repository.transaction { store in
       try store.deleteAll(Account.self)
       let counts = try Threads.run(2) { _ in try? repository.count(Account.self) }

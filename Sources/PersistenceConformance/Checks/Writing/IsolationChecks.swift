@@ -1,22 +1,22 @@
 import PersistenceCore
 
-/// C1 C2 W3 W6: transactions that decide by what they read.
+/// C1 C2 W3 W6: transactions that depend on their reads.
 enum IsolationChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "of transactions that each look at two records and change one, none acts on what another changed",
+      "concurrent transactions that read two records and change one show no write skew",
       [.w6, .w3], skew),
     ConformanceCheck(
-      "of transactions that count and then insert, none counts what another has not finished", [.w6, .c1],
+      "concurrent transactions that count and then insert never count uncommitted records", [.w6, .c1],
       phantoms),
     ConformanceCheck(
-      "a list that transactions of many threads append to holds every word once, in one history",
+      "a list appended to by transactions on many threads has every item once, in one history",
       [.c1, .w3, .r2], appendHistory),
     ConformanceCheck(
-      "a list that transactions of several processes append to holds every word once, in one history",
+      "a list appended to by transactions in several processes has every item once, in one history",
       [.c2, .w3], needs: [.writable, .multiProcess], appendHistoryOfProcesses),
     ConformanceCheck(
-      "what moves between two models is seen in one of them, never in both or none, however it is read",
+      "a record that moves between two models is always seen in exactly one of them",
       [.w3, .r2], movesBetweenModels),
   ]
 
@@ -43,7 +43,7 @@ enum IsolationChecks {
     let repository = try context.makeStore().open(.patient)
     let seen = try Threads.run(5) { number -> [[String]] in
       guard number < 4 else {
-        // One only reads: by key and by a result.
+        // The reader only reads, by key and by a result.
         return try (0..<20).map { _ in
           let list = try repository.find(Person.self, id: "list")
           let fetched = try repository.filter(Person.self, where: \.id == "list").result().first
@@ -77,7 +77,7 @@ enum IsolationChecks {
       require(repository.find(Person.self, id: "list")).tags, of: 3, words: words, prefixes: seen)
   }
 
-  /// Each word once, each writer's in its order, and whatever somebody saw is how the list began.
+  /// Checks that each word occurs once, in its writer's order, and that each earlier list is a prefix.
   private static func expectHistory(_ list: [String], of writers: Int, words: Int, prefixes: [[String]])
     throws
   {

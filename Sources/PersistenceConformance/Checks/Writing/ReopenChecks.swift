@@ -1,16 +1,16 @@
 import PersistenceCore
 
-/// W5: stores that are opened again.
+/// W5: reopened stores.
 enum ReopenChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "closed and opened again after each of many transactions, a store holds what they left, and its indexes too",
+      "a store reopened after each of many transactions keeps their records and index entries",
       [.w5, .w3], needs: [.writable, .durable], closed),
     ConformanceCheck(
-      "a store that nobody closed is opened again with everything that was committed", [.w5],
+      "a store that was not closed reopens with every committed record", [.w5],
       needs: [.writable, .durable], dropped),
     ConformanceCheck(
-      "what was rolled back is not there after opening again either", [.w5, .w3],
+      "records that were rolled back are still absent after reopening", [.w5, .w3],
       needs: [.writable, .durable],
       rolledBack),
   ]
@@ -45,12 +45,12 @@ enum ReopenChecks {
     let store = try context.makeStore()
     let repository = try store.open()
     for number in 1...6 { try script.apply(number, to: repository) }
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.transaction { inside in
         try inside.deleteAll(Account.self)
         try inside.save(contentsOf: (0..<300).map { Account($0, balance: -5) })
         try inside.deleteAll(Person.self)
-        throw Refusal()
+        throw SuiteError()
       }
     }
     try repository.close()

@@ -3,20 +3,21 @@ import PersistenceCore
 /// W3: transactions.
 enum TransactionChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck("a transaction is committed whole, across models", [.w3], commit),
+    ConformanceCheck("a transaction commits as a whole, across models", [.w3], commit),
     ConformanceCheck(
-      "throwing rolls everything back, records and indexes, and throws on unchanged", [.w3], rollback),
+      "an error rolls back all records and index entries, and is rethrown unchanged", [.w3], rollback),
     ConformanceCheck(
-      "reads see the transaction's own writes: find, fetch, count, indexes, orders, pages", [.w3], ownWrites),
-    ConformanceCheck("a nested transaction that throws undoes only its own part", [.w3], nested),
+      "find, fetch, count, indexes, orders and pages see the transaction's own writes", [.w3], ownWrites),
+    ConformanceCheck("a nested transaction that throws rolls back only its own writes", [.w3], nested),
     ConformanceCheck(
-      "when the outer transaction throws, nested ones that returned are undone too", [.w3],
+      "when the outer transaction throws, completed nested transactions roll back too", [.w3],
       nestedAndRolledBack),
-    ConformanceCheck("a deep nest of transactions works", [.w3], deepNest),
+    ConformanceCheck("deeply nested transactions work", [.w3], deepNest),
     ConformanceCheck(
-      "an error that the closure swallows does not roll back; what it returns comes out", [.w3], swallowed),
-    ConformanceCheck("a transaction is of no use after its end", [.w3], afterEnd),
-    ConformanceCheck("a transaction without any change is fine", [.w3], empty),
+      "an error that the closure catches does not roll back, and the closure's result is returned", [.w3],
+      swallowed),
+    ConformanceCheck("a transaction rejects use after its end", [.w3], afterEnd),
+    ConformanceCheck("a transaction without changes succeeds", [.w3], empty),
   ]
 
   private static func filled(_ context: ContextUnderTest) throws -> Repository {
@@ -26,7 +27,7 @@ enum TransactionChecks {
     return repository
   }
 
-  /// Everything that a store holds of the two models, also as its indexes say.
+  /// The content of the two models, read by key and by indexes.
   private static func state(_ repository: any PersistentRepository) throws -> [String] {
     try repository.fetch(Account.self).map { "\($0)" } + repository.fetch(Person.self).map { "\($0)" }
       + repository.filter(Account.self, where: \.balance >= 0).sorted(by: \.balance).result().map {
@@ -54,7 +55,7 @@ enum TransactionChecks {
   @Sendable private static func rollback(_ context: ContextUnderTest) throws {
     let repository = try filled(context)
     let before = try state(repository)
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.transaction { store in
         try store.save(contentsOf: (5...200).map { Account($0, balance: 1) })
         try store.write(Account.self, id: 1) { $0.balance = 7 }
@@ -64,13 +65,13 @@ enum TransactionChecks {
         person.email = "1@example.org"
         try store.insert(person)
         try store.insert(Keyed("never", "defined before"))
-        throw Refusal()
+        throw SuiteError()
       }
     }
     try expect(state(repository), equals: before)
     try expect(repository.count(Keyed<String>.self), equals: 0)
     try expect(repository.filter(Account.self, where: \.balance == 1).count(), equals: 0)
-    // What was rolled back does not stand in the way.
+    // A rolled-back record does not block its key.
     try repository.insert(Keyed("never", "now"))
     var person = Person("new")
     person.email = "new@example.org"
@@ -106,7 +107,7 @@ enum TransactionChecks {
     let repository = try filled(context)
     try repository.transaction { store in
       try store.insert(Account(20, balance: 1))
-      try expectThrows(Refusal()) {
+      try expectThrows(SuiteError()) {
         try store.transaction { inner in
           try inner.insert(Account(21, balance: 1))
           try inner.deleteAll(Person.self)
@@ -115,7 +116,7 @@ enum TransactionChecks {
             try innermost.insert(Account(22, balance: 1))
           }
           try expect(inner.fetch(Account.self).count, equals: 13)
-          throw Refusal()
+          throw SuiteError()
         }
       }
       try expect(store.find(Account.self, id: 20)?.balance, equals: 1)
@@ -123,10 +124,10 @@ enum TransactionChecks {
       try expect(store.filter(Account.self, where: \.balance <= 2).result().map(\.id), equals: [20])
       try store.transaction { inner in
         try inner.insert(Account(23, balance: 1))
-        try expectThrows(Refusal()) {
+        try expectThrows(SuiteError()) {
           try inner.transaction { innermost in
             try expect(innermost.delete(Account.self, id: 23))
-            throw Refusal()
+            throw SuiteError()
           }
         }
       }
@@ -139,11 +140,11 @@ enum TransactionChecks {
   @Sendable private static func nestedAndRolledBack(_ context: ContextUnderTest) throws {
     let repository = try filled(context)
     let before = try state(repository)
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.transaction { store in
         try store.transaction { try $0.insert(Account(20, balance: 1)) }
         try store.transaction { try $0.transaction { try $0.deleteAll(Person.self) } }
-        throw Refusal()
+        throw SuiteError()
       }
     }
     try expect(state(repository), equals: before)
@@ -153,11 +154,11 @@ enum TransactionChecks {
     let repository = try filled(context)
     func descend(_ store: any PersistentRepository, _ depth: Int) throws {
       try store.insert(Account(100 + depth, balance: depth))
-      if depth == 20 { throw Refusal() }
+      if depth == 20 { throw SuiteError() }
       do {
         try store.transaction { try descend($0, depth + 1) }
-      } catch is Refusal where depth == 15 {
-        // What the five below did is undone; the fifteen above go on.
+      } catch is SuiteError where depth == 15 {
+        // The inner five roll back; the outer fifteen continue.
       }
     }
     try repository.transaction { try descend($0, 1) }

@@ -4,16 +4,18 @@ import PersistenceCore
 enum UniqueChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a second value is refused with uniqueViolation, naming model, field and value", [.w4], refusal),
-    ConformanceCheck("a record keeps its own value, and frees it when it changes or goes", [.w4], ownValue),
-    ConformanceCheck("values may change hands within a transaction", [.w4], swap),
-    ConformanceCheck("nil never collides, in a compound index any nil", [.w4], nils),
+      "a duplicate value throws uniqueViolation, naming model, field and value", [.w4], refusal),
     ConformanceCheck(
-      "empty text, U+0000 and values that begin alike are different values", [.w4], lookalikes),
+      "a record can keep its own unique value, and frees it when it changes or is deleted", [.w4], ownValue),
+    ConformanceCheck("two records can exchange unique values within a transaction", [.w4], swap),
+    ConformanceCheck("nil never conflicts; in a compound index, any nil prevents a conflict", [.w4], nils),
     ConformanceCheck(
-      "NaN collides with NaN, 0.0 with −0.0; decimals and UUIDs as they are equal", [.w4, .v4], equalities),
+      "empty text, U+0000 and values with a common prefix are different unique values", [.w4], lookalikes),
     ConformanceCheck(
-      "in a transaction, what was refused leaves no trace, and the rest stays", [.w4], insideTransaction),
+      "unique indexes treat NaN as equal to NaN, 0.0 to −0.0, and decimals and UUIDs by equality",
+      [.w4, .v4], equalities),
+    ConformanceCheck(
+      "a rejected write leaves no trace in its transaction, and other writes stay", [.w4], insideTransaction),
   ]
 
   private static func person(_ id: String, email: String? = nil, team: String = "", seat: Int? = nil)
@@ -95,7 +97,7 @@ enum UniqueChecks {
       try expectError(.uniqueViolation) { try repository.insert(person("again", email: value)) }
       try expect(repository.filter(Person.self, where: \.email == value).count(), equals: 1)
     }
-    // In a compound index the parts do not run into each other.
+    // The parts of a compound index are separate.
     try repository.insert(person("x", team: "a\0", seat: 1))
     try repository.insert(person("y", team: "a", seat: 1))
     try expectError(.uniqueViolation) { try repository.insert(person("z", team: "a\0", seat: 1)) }
@@ -126,7 +128,7 @@ enum UniqueChecks {
       }
       try expectError(.uniqueViolation) { try store.save(person("b", email: "fresh", team: "red", seat: 1)) }
       try expect(store.fetch(Person.self).map(\.id), equals: ["a", "b"])
-      // The values of what was refused are free.
+      // The values of a rejected record stay free.
       try store.insert(contentsOf: [
         person("c", email: "new"), person("d", email: "fresh"), person("e", email: "d"),
       ])

@@ -5,19 +5,23 @@ import PersistenceCore
 enum UniqueKindChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a second value of any kind is refused, naming model, field and value; equal is what comparisons call equal",
+      "a duplicate value of any kind is rejected, by the equality of comparisons, naming model,"
+        + " field and value",
       [.w4, .v3, .v4, .v4a]
     ) { context in
       for kind in SampledKind.all + [SampledKind(type: Wrapped<Date>.self)] { try kinds(context, kind) }
     },
     ConformanceCheck(
-      "in a compound unique index NaN collides, any nil does not, and the parts do not run together", [.w4],
+      "a compound unique index rejects equal NaNs, ignores rows with nil, and keeps its parts separate",
+      [.w4],
       compound),
     ConformanceCheck(
-      "two unique values change hands in one transaction by way of a third", [.w4, .w3], throughThird),
+      "two records can exchange unique values in one transaction through a third value", [.w4, .w3],
+      throughThird),
     ConformanceCheck(
-      "a refusal undoes the whole call and no more: in nests, in batches, and for what was deleted before",
-      [.w4, .w3], refusalsInNests),
+      "a rejected call is rolled back as a whole, and nothing else is: in nested transactions,"
+        + " batches and after deletes",
+      [.w4, .w3], rejectionsInNestedTransactions),
   ]
 
   @Sendable private static func kinds(_ context: ContextUnderTest, _ kind: SampledKind) throws {
@@ -48,7 +52,7 @@ enum UniqueKindChecks {
           try repository.insert(Model(1000, group: "g", member: value))
         }
         try expect(error.field, equals: "group, member", what)
-        // Its owner may be written again with the same value, or with one that is equal.
+        // Its record can be saved again with the same value, or an equal one.
         try repository.update(Model(owner, value, group: "g", member: value))
         try expect(
           repository.filter(Model.self, where: \.value == value).result().map(\.id), equals: [owner], what)
@@ -104,7 +108,7 @@ enum UniqueKindChecks {
     }
   }
 
-  @Sendable private static func refusalsInNests(_ context: ContextUnderTest) throws {
+  @Sendable private static func rejectionsInNestedTransactions(_ context: ContextUnderTest) throws {
     typealias Model = UniqueValue<String>
     let repository = try context.makeStore().open()
     try repository.insert(contentsOf: [Model(1, "a"), Model(2, "b")])
@@ -117,22 +121,22 @@ enum UniqueKindChecks {
           try inner.update(Model(4, "b"))
         }
       }
-      try expect(store.find(Model.self, id: 4) == nil, "a nested transaction that a refusal ended")
+      try expect(store.find(Model.self, id: 4) == nil, "a nested transaction ended by a rejected write")
       try expectError(.uniqueViolation) {
         try store.save(contentsOf: [Model(5, "d"), Model(6, "e"), Model(7, "a")])
       }
-      try expect(store.count(Model.self), equals: 2, "a batch that was refused at its end")
+      try expect(store.count(Model.self), equals: 2, "a batch whose last write was rejected")
       try store.insert(contentsOf: [Model(5, "d"), Model(6, "e")])
       try expectError(.uniqueViolation) { try store.insert(Model(1, "a")) }
     }
     try expect(
       repository.fetch(Model.self).map { "\($0.id) \($0.value ?? "nil")" },
       equals: ["2 b", "3 a", "5 d", "6 e"])
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.transaction { store in
         try store.update(Model(2, "z"))
         try? store.insert(Model(9, "a"))
-        throw Refusal()
+        throw SuiteError()
       }
     }
     try repository.insert(Model(9, "z"))

@@ -1,19 +1,21 @@
 import Foundation
 import PersistenceCore
 
-/// W1 W3 W4: many records changed, or deleted, in place.
+/// W1 W3 W4: bulk updates and deletes.
 enum UpdateInPlaceChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "an update in place sets what it says, of the records that fit, and says how many; indexes follow",
+      "a bulk update sets the stated fields of matching records, returns their number and"
+        + " maintains indexes",
       [.w1, .w3],
       updates),
     ConformanceCheck(
-      "an update in place that would break uniqueness changes nothing, and what else the transaction did stays",
+      "a bulk update that would violate uniqueness changes nothing, and other writes of the"
+        + " transaction stay",
       [.w4, .w3], uniqueness),
     ConformanceCheck(
-      "an update in place of a key, of nothing, or to a value that does not fit is refused", [.e3, .o1],
-      refusals),
+      "a bulk update of a key field, of nothing, or to an invalid value is rejected", [.e3, .o1],
+      rejections),
   ]
 
   @Sendable private static func updates(_ context: ContextUnderTest) throws {
@@ -38,14 +40,14 @@ enum UpdateInPlaceChecks {
       Person.self, where: \.age == nil, set: .set(\.age, to: 9), .set(\.height, to: .nan))
     try expect(first, equals: change(where: { $0.age == nil }) { ($0.age, $0.height) = (9, .nan) })
     try compare("nil set to a value")
-    // The field that is set is the one that is asked for, and the one sorted by.
+    // The field that is set is also in the filter and the order.
     let query = repository.filter(Person.self, where: \.team == "red").sorted(by: \.team).limit(10)
     let ten = Set(try query.result().map(\.id))
     try expect(query.update(.set(\.team, to: "gold"), .set(\.joined, to: nil)), equals: ten.count)
     _ = change(where: { ten.contains($0.id) }) { ($0.team, $0.joined) = ("gold", nil) }
     try compare("the first ten of a team")
     try expect(repository.update(Person.self, where: \.id == "nobody", set: .set(\.age, to: 1)), equals: 0)
-    // Written as people write it: `.none` is the condition that nobody fits, and no missing condition.
+    // `.none` is the filter that matches nothing, not a missing filter.
     try expect(repository.update(Person.self, where: .none, set: .set(\.age, to: 1)), equals: 0)
     try expect(repository.filter(Person.self, where: .none).delete(), equals: 0)
     try expect(repository.count(Person.self, options: FetchOptions(predicate: .none)), equals: 0)
@@ -57,11 +59,11 @@ enum UpdateInPlaceChecks {
     try expect(deleted, equals: people.count { $0.team == "blue" })
     people.removeAll { $0.team == "blue" }
     try compare("deleted where")
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.transaction { store in
         try store.update(Person.self, where: .all, set: .set(\.age, to: 9), .set(\.team, to: "gold"))
         try expect(store.filter(Person.self, where: \.age == 9).count(), equals: people.count)
-        throw Refusal()
+        throw SuiteError()
       }
     }
     try compare("rolled back")
@@ -87,12 +89,12 @@ enum UpdateInPlaceChecks {
     try expect(query.result().map(\.age), equals: [50, nil, nil, nil, nil])
     try expectError(.uniqueViolation) { try query.update(.set(\.email, to: "3@example.org")) }
     try expect(query.result().map(\.email), equals: people.map(\.email))
-    // nil never collides.
+    // nil never conflicts.
     try expect(query.update(.set(\.email, to: nil)), equals: 5)
     try expect(query.filter(where: \.email == nil).count(), equals: 5)
   }
 
-  @Sendable private static func refusals(_ context: ContextUnderTest) throws {
+  @Sendable private static func rejections(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
     try repository.save(Account(1, balance: 7))
     try expectError(.invalidRequest) { try repository.filter(Account.self).update(.set(\.id, to: 2)) }

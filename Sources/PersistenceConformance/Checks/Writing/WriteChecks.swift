@@ -4,18 +4,18 @@ import PersistenceCore
 enum WriteChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "insert throws duplicateKey where the key exists, naming model and key, and changes nothing", [.w1],
+      "insert throws duplicateKey if the key exists, naming model and key, and changes nothing", [.w1],
       insert),
     ConformanceCheck(
-      "update throws notFound where the key does not exist, and does not insert", [.w1], update),
-    ConformanceCheck("save inserts or replaces, index entries included", [.w1], save),
-    ConformanceCheck("delete says whether there was anything to delete", [.w1], delete),
-    ConformanceCheck("deleteAll removes that model's records and no other model's", [.w1], deleteAll),
-    ConformanceCheck("write reads the stored record, changes it and gives it back", [.w2], write),
+      "update throws notFound if the key does not exist, and does not insert", [.w1], update),
+    ConformanceCheck("save inserts or replaces a record and its index entries", [.w1], save),
+    ConformanceCheck("delete returns whether it deleted a record", [.w1], delete),
+    ConformanceCheck("deleteAll deletes all records of its model and of no other", [.w1], deleteAll),
+    ConformanceCheck("write reads the stored record, changes it and returns it", [.w2], write),
     ConformanceCheck(
-      "a write whose closure throws changes nothing; one that changes the key, or finds none, throws", [.w2],
+      "a write whose closure throws changes nothing; a changed key or a missing record throws", [.w2],
       failingWrite),
-    ConformanceCheck("a model that was never saved is empty, not an error", [.w1], unknownModel),
+    ConformanceCheck("a model that was never saved has no records, and is not an error", [.w1], unknownModel),
   ]
 
   @Sendable private static func insert(_ context: ContextUnderTest) throws {
@@ -117,10 +117,10 @@ enum WriteChecks {
   @Sendable private static func failingWrite(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
     try repository.insert(Account(1, balance: 10))
-    try expectThrows(Refusal()) {
+    try expectThrows(SuiteError()) {
       try repository.write(Account.self, id: 1) { account in
         account.balance = 99
-        throw Refusal()
+        throw SuiteError()
       }
     }
     try expectError(.notFound) { try repository.write(Account.self, id: 2) { $0.balance = 1 } }

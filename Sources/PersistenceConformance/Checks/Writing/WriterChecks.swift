@@ -6,11 +6,11 @@ import Synchronization
 enum WriterChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "a second writer waits for the stated time, then throws busy, and nothing is changed", [.w6], busy),
+      "a second writer waits for the configured time, then throws busy and changes nothing", [.w6], busy),
     ConformanceCheck(
-      "a writer that waits gets its turn when the other is done, also when that one failed", [.w6], turn),
-    ConformanceCheck("writers of one process get their turns in order of arrival", [.w6], fairness),
-    ConformanceCheck("readers never wait for a writer, nor a writer for readers", [.w6], readers),
+      "a waiting writer proceeds when the current one ends, also if that one failed", [.w6], turn),
+    ConformanceCheck("writers in one process proceed in order of arrival", [.w6], fairness),
+    ConformanceCheck("readers never wait for a writer, and a writer never waits for readers", [.w6], readers),
   ]
 
   @Sendable private static func busy(_ context: ContextUnderTest) throws {
@@ -39,7 +39,7 @@ enum WriterChecks {
       do {
         try repository.transaction { store in
           try store.write(Account.self, id: 1) { $0.balance += 1 }
-          if number.isMultiple(of: 2) { throw Refusal() }
+          if number.isMultiple(of: 2) { throw SuiteError() }
         }
         return true
       } catch {
@@ -58,7 +58,7 @@ enum WriterChecks {
     try repository.transaction { _ in
       for number in 0..<8 {
         let writer = WaitingThread(in: group) {
-          // Who was refused is missing in the order.
+          // A writer that timed out is not in the order.
           try? repository.transaction { _ in order.withLock { $0.append(number) } }
         }
         try writer.waitUntilAsleepOrOver()

@@ -1,7 +1,7 @@
 import Foundation
 import PersistenceCore
 
-/// What the typed collection of a request shows, from both ends and in parts, and what its pages do.
+/// The checks of a request's typed collection: iteration from both ends and in parts, and pages.
 struct FuzzCollection {
   private static let labels = (
     rows: "collection", count: "count of the collection", reversed: "reversed", prefix: "prefix",
@@ -13,7 +13,7 @@ struct FuzzCollection {
   let pageSize: Int
   let part: Range<Int>
 
-  /// Looks at a store through the library's collections.
+  /// Reads a store through the library's collections.
   func look(at storage: any StorageContext, _ path: [Int], _ outcomes: inout [FuzzOutcome]) throws {
     let typed = typedQuery(Repository(storage), query.predicate)
     let bounded = query.limit.map { typed.limit($0) } ?? typed
@@ -23,7 +23,7 @@ struct FuzzCollection {
     }
     let results = try bounded.offset(query.offset).result()
     var all: [FuzzRecord] = []
-    // What throws, throws here: the collection's own ways would stop the program.
+    // Uses the throwing route, because the collection's own methods would stop the program.
     try results.forEach { all.append($0) }
     add(labels.rows, all)
     outcomes.append(FuzzOutcome(path, labels.count, .number(results.count)))
@@ -36,7 +36,7 @@ struct FuzzCollection {
     try lookAtPages(of: typed, storage, path, &outcomes)
   }
 
-  /// Walks by pages, whose tokens have been text in between, and gives one to another query.
+  /// Reads page by page with tokens that were encoded as text, and uses one with another query.
   private func lookAtPages(
     of typed: Query<FuzzRecord>, _ storage: any StorageContext, _ path: [Int], _ outcomes: inout [FuzzOutcome]
   ) throws {
@@ -67,7 +67,7 @@ struct FuzzCollection {
     return self.query.order.reduce(query) { $0.sorted(by: SortCriterion(fieldOrder: $1)) }
   }
 
-  /// What all of that must be, by the reference.
+  /// Returns the expected outcomes, by the reference model.
   func look(at reference: FuzzReference, _ path: [Int], _ outcomes: inout [FuzzOutcome]) throws {
     let schemas = [try FuzzRecord.schema.model]
     var asked = query

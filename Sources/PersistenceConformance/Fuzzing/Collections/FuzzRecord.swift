@@ -1,8 +1,7 @@
 import Foundation
 import PersistenceCore
 
-/// The one model of the fuzzer that has a type, so that programs reach what is made of types: collections, pages
-/// and tokens.
+/// The fuzzer's one typed model, so that programs reach typed code: collections, pages and tokens.
 struct FuzzRecord: PersistentRecord {
   let id: Int64
   let text: String?
@@ -39,7 +38,7 @@ struct FuzzRecord: PersistentRecord {
     row.encode(tag, at: 5)
   }
 
-  /// The record as rows are compared: its values, in the order of the fields.
+  /// The record's values in field order, for the comparison of rows.
   var values: [PersistentValue] {
     [
       .integer(id), text.map(PersistentValue.text) ?? .null, .double(number),

@@ -1,9 +1,9 @@
 import Foundation
 import PersistenceCore
 
-/// Steps that name fields: some fields alone, sums and groups, fields set in place.
+/// Steps with fields: selections, aggregates and bulk updates.
 extension FuzzGenerator {
-  /// Some fields of a request's rows: none, all, one twice, and positions of no field now and then.
+  /// A selection: no field, all fields, a repeated field, and sometimes invalid positions.
   mutating func select(_ model: Int) -> FuzzStep {
     let count = models[model].schema.fields.count
     var positions: [Int] = []
@@ -14,7 +14,7 @@ extension FuzzGenerator {
     return .select(query(model), positions: positions, snapshot: snapshot())
   }
 
-  /// What a request's rows come to, group by group.
+  /// Aggregates over a request's rows, by group.
   mutating func aggregate(_ model: Int) -> FuzzStep {
     let fields = models[model].schema.fields
     let ordered = fields.filter(\.kind.isOrdered)
@@ -47,14 +47,14 @@ extension FuzzGenerator {
     return .aggregate(query(model), by: grouping, aggregates, snapshot: snapshot())
   }
 
-  /// Fields of a request's rows set to values of their own pools.
+  /// A bulk update with values from the fields' own pools.
   mutating func updateRows(_ model: Int) -> FuzzStep {
     let schema = models[model].schema
     let query = query(model)
     let others = schema.fields.indices.filter { position in
       !schema.key.contains { FuzzValue.isSameName($0, schema.fields[position].name) }
     }
-    // A field that decides which rows are changed, and in which order, is set as often as any.
+    // Fields in the filter or the order are set as often as others.
     let named = query.order.compactMap { FuzzReference.position(of: $0.field, in: schema.fields) }
       .filter(others.contains)
     let unique = schema.indexes.filter(\.isUnique).flatMap(\.fields)
@@ -78,7 +78,7 @@ extension FuzzGenerator {
     return .updateRows(query, set: assignments)
   }
 
-  /// A row to write; one that does not fit its schema now and then.
+  /// A row to write; sometimes one that is invalid for its schema.
   mutating func written(_ model: Int) -> [PersistentValue] {
     var row = row(model)
     guard chance(3) else { return row }
@@ -92,7 +92,7 @@ extension FuzzGenerator {
     return row
   }
 
-  /// A value that a field cannot hold.
+  /// A value that is invalid for a field.
   mutating func misfit(_ field: FieldSchema) -> PersistentValue {
     if !field.isOptional, chance(40) { return .null }
     if let range = field.kind.integerRange, field.kind != .int64, chance(70) {

@@ -3,7 +3,7 @@ import PersistenceCore
 extension FuzzGenerator {
   private static let edges = [127, 128, 129, 255, 256, 257]
 
-  /// A request; one that must be refused now and then.
+  /// A request; sometimes an invalid one.
   mutating func query(_ model: Int) -> FuzzQuery {
     var query = FuzzQuery(model)
     if chance(75) { query.predicate = predicate(model, depth: weighted([(50, 0), (30, 1), (20, 2)])) }
@@ -21,7 +21,7 @@ extension FuzzGenerator {
     return query
   }
 
-  /// The values of a place between, on, or beyond the rows.
+  /// The values of an anchor between, on or beyond the rows.
   private mutating func anchor(_ model: Int, _ query: FuzzQuery) -> [PersistentValue] {
     let criteria = (try? FuzzReference.criteria(query, models[model].schema)) ?? []
     let row = row(model)
@@ -32,7 +32,7 @@ extension FuzzGenerator {
     let schema = models[model].schema
     if chance(30) { return [] }
     if chance(45), !schema.indexes.isEmpty {
-      // What an index serves, read forwards or backwards, or only in part.
+      // An order that an index supports, forwards, backwards or in part.
       let index = random.pick(schema.indexes)
       let isDescending = chance(50)
       return index.fields.map { FieldOrder($0, isDescending: chance(90) ? isDescending : !isDescending) }
@@ -94,7 +94,7 @@ extension FuzzGenerator {
       ? random.pick(ComparisonOperator.allCases) : random.pick([.equal, .equal, .notEqual])
   }
 
-  /// A value to compare with: nil too, whether the field may be nil or not.
+  /// A value to compare with; sometimes nil, for required fields too.
   private mutating func operand(_ model: Int, _ position: Int) -> PersistentValue {
     if chance(12) { return .null }
     let value = random.pick(models[model].pools[position])
@@ -119,7 +119,7 @@ extension FuzzGenerator {
       if search != .hasSuffix { scalars.removeLast(random.int(0...min(2, scalars.count))) }
       if search != .hasPrefix { scalars.removeFirst(random.int(0...min(2, scalars.count))) }
       if chance(isCaseInsensitive ? 75 : 25) { scalars = lookAlike(scalars) }
-      // A wildcard in a needle that a careless context would let match anything.
+      // A wildcard that a faulty context would not take literally.
       if chance(12), !scalars.isEmpty {
         scalars[random.int(0...scalars.count - 1)] = random.pick(["%", "_"])
       }
@@ -139,7 +139,7 @@ extension FuzzGenerator {
     Array(lookAlike(String(String.UnicodeScalarView(scalars))).unicodeScalars)
   }
 
-  /// ASCII letters in the other case, which leaves a pattern's wildcards what they are.
+  /// Swaps the case of ASCII letters, which leaves wildcards unchanged.
   private func swappingCase(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
     scalars.map { scalar in
       switch scalar {
@@ -150,7 +150,7 @@ extension FuzzGenerator {
     }
   }
 
-  /// A text with some scalars made wildcards; its own wildcards taken literally or not.
+  /// A text with some scalars replaced by wildcards; its own wildcards are escaped or not.
   private mutating func likePattern(_ text: [Unicode.Scalar]) -> [Unicode.Scalar] {
     var pattern: [Unicode.Scalar] = chance(20) ? ["%"] : []
     for scalar in text.prefix(8) {
@@ -163,7 +163,7 @@ extension FuzzGenerator {
       }
     }
     if text.count > 8 || chance(20) { pattern.append("%") }
-    // A lone escape at the end must be refused, which `spoil` asks for.
+    // A trailing escape is invalid, and `spoil` covers it.
     var escapes = 0
     for scalar in pattern.reversed() {
       guard scalar == "\\" else { break }
@@ -173,7 +173,7 @@ extension FuzzGenerator {
     return pattern
   }
 
-  /// Makes a request that must be refused, for one reason.
+  /// Makes a request invalid for one reason.
   private mutating func spoil(_ query: inout FuzzQuery) {
     let schema = models[query.model].schema
     query.after = nil

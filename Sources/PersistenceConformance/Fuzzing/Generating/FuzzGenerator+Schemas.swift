@@ -20,7 +20,7 @@ extension FuzzGenerator {
     } else {
       makeModelsOfChance()
     }
-    // Other declarations of a model come after all models: the first one is what the content is read with.
+    // Other declarations of a model follow all models, because content is read with the first one.
     for model in models {
       if chance(20), let other = try? reordered(model) { models.append(other) }
       if chance(15), let other = try? changed(model) { models.append(other) }
@@ -59,7 +59,7 @@ extension FuzzGenerator {
       if place < keyCount {
         fields.append(FieldSchema(name, random.pick([.int64, .string, .uuid])))
       } else if place > keyCount, chance(25) {
-        // A second field of a kind, so that fields can be compared with each other.
+        // A second field of the same kind, so that fields can be compared with each other.
         let peer = random.pick(fields)
         fields.append(FieldSchema(name, peer.kind, isOptional: peer.isOptional || chance(50)))
       } else {
@@ -87,7 +87,7 @@ extension FuzzGenerator {
         if !names.contains(where: { FuzzValue.isSameName($0, name) }) { names.append(name) }
       }
       let index = IndexSchema(names, isUnique: chance(35))
-      // An index twice is one that stores may keep once.
+      // A store may keep a repeated index once.
       if !indexes.contains(index) { indexes.append(index) }
     }
     return indexes
@@ -107,7 +107,7 @@ extension FuzzGenerator {
       pools.append(pool(field.kind, size))
     }
     let keyPositions = schema.key.compactMap { FuzzReference.position(of: $0, in: schema.fields) }
-    // A key of several fields draws each from few values, so that keys share their beginnings.
+    // A compound key draws each field from few values, so that keys have common prefixes.
     let width = keyPositions.count == 1 ? count : random.int(2...(isLarge ? 40 : 8))
     for position in keyPositions { pools[position] = keyPool(schema.fields[position].kind, width) }
     var keys: [[PersistentValue]] = []
@@ -122,7 +122,7 @@ extension FuzzGenerator {
     return FuzzModel(schema: schema, keys: keys, pools: pools)
   }
 
-  /// The same declaration with fields and indexes in another order.
+  /// Returns the same declaration with fields and indexes in another order.
   private mutating func reordered(_ model: FuzzModel) throws -> FuzzModel {
     let order = Array(model.schema.fields.indices).shuffled(using: &random)
     let schema = try ModelSchema(
@@ -131,7 +131,7 @@ extension FuzzGenerator {
     return FuzzModel(schema: schema, keys: model.keys, pools: order.map { model.pools[$0] })
   }
 
-  /// A declaration that a store of the first one must refuse.
+  /// Returns a declaration that is incompatible with the first one.
   private mutating func changed(_ model: FuzzModel) throws -> FuzzModel {
     var (fields, key, indexes) = (model.schema.fields, model.schema.key, model.schema.indexes)
     switch random.int(0...4) {

@@ -2,13 +2,13 @@ import PersistenceCore
 
 extension FuzzGenerator {
   private enum Choice {
-    case transaction, write, fetch, read, walk, select, aggregate, find, holdResult, holdSnapshot, readHeld,
+    case transaction, write, fetch, read, pages, select, aggregate, find, holdResult, holdSnapshot, readHeld,
       fetchHeld,
       release
     case reopen
   }
 
-  /// How a program begins: most often with its models defined and some rows in each.
+  /// The start of a program: usually definitions of its models and some rows.
   mutating func opening() -> [FuzzStep] {
     guard isLarge || chance(92) else { return [] }
     var defining: [FuzzStep] = []
@@ -24,13 +24,13 @@ extension FuzzGenerator {
     return [.transaction(defining, .commit)] + filling
   }
 
-  /// Rows for many keys, as single inserts or as one bulk.
+  /// Rows for many keys, as single inserts or as one batch.
   private mutating func rows(_ model: Int) -> [FuzzStep] {
     let keys = models[model].keys
     let count = isLarge ? keys.count : random.int(0...keys.count)
     var rows: [[PersistentValue]] = []
     for key in keys.shuffled(using: &random).prefix(count) { rows.append(row(model, key: key)) }
-    // A refused row ends its bulk, so where rows may be refused there are several.
+    // A rejected row ends its batch, so models with rejections use several.
     let isUnique = models[model].schema.indexes.contains(where: \.isUnique)
     if !isLarge, chance(20) { return rows.prefix(12).map { .insert(model, $0) } }
     let size = isUnique ? 5 : rows.count
@@ -39,23 +39,23 @@ extension FuzzGenerator {
     }
   }
 
-  /// A look at the typed collection of a request.
+  /// A read of the typed collection of a request.
   private mutating func collection() -> FuzzStep {
     let pageSize = isLarge ? random.pick([1_000, 50, 127, 128, 129]) : random.pick([1, 2, 3, 5, 8])
     let start = isLarge ? random.pick([0, 1, 100, 127, 128, 129, 200, 256]) : random.int(0...8)
     let part = start..<start + random.pick(isLarge ? [0, 1, 10, 127, 128, 129, 300] : [0, 1, 2, 5, 20])
-    // The model that has a type is the first, and its other declarations are never typed.
+    // The typed model is the first one, and its other declarations have no type.
     var query = query(0)
     query.after = nil
     return .collection(query, pageSize: pageSize, part: part)
   }
 
-  /// One step outside any transaction.
+  /// A step outside any transaction.
   mutating func step() -> FuzzStep {
     if isTyped, chance(40) { return collection() }
     let model = anyModel()
     let choice = weighted([
-      (18, Choice.transaction), (22, .write), (60, .fetch), (5, .read), (5, .walk), (5, .find),
+      (18, Choice.transaction), (22, .write), (60, .fetch), (5, .read), (5, .pages), (5, .find),
       (4, .select), (8, .aggregate), (3, .holdResult),
       (3, .holdSnapshot), (5, .readHeld), (3, .fetchHeld), (1, .release), (isLarge ? 4 : 2, .reopen),
     ])
@@ -81,12 +81,12 @@ extension FuzzGenerator {
         runs.append(start..<start + random.pick([0, 1, 2, 5, 127, 128, 129]))
       }
       return .read(query(model), runs)
-    case .walk:
+    case .pages:
       var query = query(model)
       query.after = nil
-      // Small pages of many rows would be all that the fuzzer does.
+      // Many small pages would dominate the run.
       let pageSize = isLarge ? random.pick([17, 50, 127, 128, 129]) : random.pick([1, 2, 3, 5, 8])
-      return .walk(query, pageSize: pageSize)
+      return .pages(query, pageSize: pageSize)
     case .select: return select(model)
     case .aggregate: return aggregate(model)
     case .find: return .find(model, key(model))
@@ -106,7 +106,7 @@ extension FuzzGenerator {
         steps.append(write(model))
       } else {
         let choice = weighted([
-          (6, Choice.fetch), (1, .read), (1, .walk), (4, .find), (1, .readHeld), (1, .fetchHeld),
+          (6, Choice.fetch), (1, .read), (1, .pages), (4, .find), (1, .readHeld), (1, .fetchHeld),
           (1, .select), (2, .aggregate),
         ])
         steps.append(look(choice, model))
@@ -133,7 +133,7 @@ extension FuzzGenerator {
     }
   }
 
-  /// A model: most often by its first declaration.
+  /// A model, usually in its first declaration.
   private mutating func anyModel() -> Int {
     let first = models.indices.filter { model in
       !models.prefix(model).contains { FuzzValue.isSameName($0.schema.name, models[model].schema.name) }
@@ -141,7 +141,7 @@ extension FuzzGenerator {
     return chance(80) ? random.pick(first) : random.int(0...models.count - 1)
   }
 
-  /// A key; one that does not fit the model now and then.
+  /// A key; sometimes one that is invalid for the model.
   private mutating func key(_ model: Int) -> [PersistentValue] {
     var key = random.pick(models[model].keys)
     if chance(2) { key.append(.integer(1)) }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension FuzzGenerator {
-  /// Texts that a careless context takes for each other, group by group.
+  /// Groups of texts that a faulty context confuses.
   private static let groups: [[String]] = [
     ["", "a", "a\0", "a\0b", "\0", "\0\0", "a\u{1}", "b", "A"],
     ["", " ", "a", "a ", " a", "\u{E9}", "e\u{301}", "e", "a\t"],
@@ -18,10 +18,10 @@ extension FuzzGenerator {
     ["a|", "a", "|b", "b", "|", "a|b", "a/", "/b", "", ","],
   ]
 
-  /// In every pool, since forms of one letter show three defects at once: of bytes, of scalars, and of case.
+  /// In every pool, because forms of one letter reveal defects of bytes, of scalars and of case.
   private static let accented = ["e", "\u{E9}", "e\u{301}", "\u{C9}"]
 
-  /// A text that a careless context takes for another one.
+  /// A text that a faulty context confuses with another one.
   mutating func lookAlike(_ text: String) -> String {
     let scalars = text.unicodeScalars
     let forms = [text.decomposedStringWithCanonicalMapping, text.precomposedStringWithCanonicalMapping]
@@ -38,11 +38,11 @@ extension FuzzGenerator {
     }
   }
 
-  /// Some texts, of few groups, so that they meet each other's look-alikes.
+  /// Some texts from few groups, so that similar texts meet.
   ///
   /// - Parameters:
-  ///   - count: How many.
-  ///   - share: How many in a hundred are of the groups.
+  ///   - count: The number of texts.
+  ///   - share: The percentage of texts from the groups.
   /// - Returns: The texts.
   mutating func texts(_ count: Int, share: Int) -> [String] {
     let group = random.pick(Self.groups) + random.pick(Self.groups) + Self.accented

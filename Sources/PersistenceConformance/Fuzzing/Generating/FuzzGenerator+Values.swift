@@ -38,7 +38,7 @@ extension FuzzGenerator {
     [UInt8](repeating: 255, count: 511), [UInt8](repeating: 255, count: 512),
     [UInt8](repeating: 0, count: 1000),
   ]
-  /// Canonical JSON: some equal as values and unlike as text, which the contract does not take for equal.
+  /// Canonical JSON; some documents are equal as values but differ as text, which the contract distinguishes.
   private static let documents = [
     "null", "true", "[]", "{}", "\"\"", "\"a\"", "1", "1.0", "10", "9007199254740993", "[1,2]", "[2,1]",
     "{\"a\":9007199254740993}", "{\"a\":9223372036854775807}",
@@ -59,7 +59,7 @@ extension FuzzGenerator {
     "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "0000007B-0000-0000-0000-000000000000",
   ].compactMap(UUID.init(uuidString:))
 
-  /// Some values of a kind, different ones first.
+  /// Some values of a kind, distinct ones first.
   mutating func pool(_ kind: FieldKind, _ count: Int) -> [PersistentValue] {
     var values: [PersistentValue] = []
     if kind == .string { return texts(count, share: 85).map { .text($0) } }
@@ -86,7 +86,7 @@ extension FuzzGenerator {
     return values
   }
 
-  /// A text of a length that engines have limits near.
+  /// A text with a length near engine limits.
   mutating func longText() -> String { random.pick(Self.longTexts) }
 
   private func fits(_ value: PersistentValue, _ limit: Int) -> Bool {
@@ -97,7 +97,7 @@ extension FuzzGenerator {
     }
   }
 
-  /// A value that is likely to be kept, compared or sorted wrongly.
+  /// A value that stores often keep, compare or sort wrongly.
   private mutating func nasty(_ kind: FieldKind) -> PersistentValue {
     let value: PersistentValue
     switch kind {
@@ -123,7 +123,7 @@ extension FuzzGenerator {
     return fits(value, limits.largestValue) ? value : plain(kind, 0)
   }
 
-  /// A value that others of the same number equal.
+  /// A value that is equal for equal numbers.
   private func plain(_ kind: FieldKind, _ number: Int) -> PersistentValue {
     switch kind {
     case .bool: return .bool(number % 2 == 0)
@@ -141,19 +141,19 @@ extension FuzzGenerator {
     }
   }
 
-  /// The UUID of a number.
+  /// Returns the UUID of a number.
   static func id(_ number: Int) -> PersistentValue {
     let (high, low) = (UInt8(number / 256 % 256), UInt8(number % 256))
     return .uuid(UUID(uuid: (high, low, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high)))
   }
 
-  /// A value for a field: nil often, where it may be.
+  /// A value for a field; often nil if the field is optional.
   mutating func value(_ model: Int, _ position: Int) -> PersistentValue {
     if models[model].schema.fields[position].isOptional, chance(25) { return .null }
     return random.pick(models[model].pools[position])
   }
 
-  /// A row of a key.
+  /// A row with a key.
   mutating func row(_ model: Int, key: [PersistentValue]? = nil) -> [PersistentValue] {
     let schema = models[model].schema
     let key = key ?? random.pick(models[model].keys)

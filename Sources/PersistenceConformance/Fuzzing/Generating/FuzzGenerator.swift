@@ -1,16 +1,16 @@
 import PersistenceCore
 
-/// Draws programs from a seed.
+/// Generates programs from a seed.
 ///
-/// Defects hide where values meet: so each field draws from a small pool of its own, keys from another, and
-/// rollbacks, refused writes, nils, ties and the edges of pages are frequent.
+/// Values must meet to reveal defects. Each field therefore draws from a small pool, keys from another, and
+/// rollbacks, rejected writes, nils, ties and page boundaries are frequent.
 struct FuzzGenerator {
   var random: SeededGenerator
   let isLarge: Bool
-  /// Whether the program is about the model that has a type, and its collections.
+  /// Whether the program uses the typed model and its collections.
   let isTyped: Bool
   let limits: FuzzLimits
-  /// What rows of each schema are made of, by the schema's position.
+  /// The values for rows of each schema, by the schema's position.
   var models: [FuzzModel] = []
 
   init(seed: UInt64, isLarge: Bool, isTyped: Bool, limits: FuzzLimits) {
@@ -28,10 +28,10 @@ struct FuzzGenerator {
     return FuzzProgram(schemas: models.map(\.schema), steps: steps)
   }
 
-  /// True so many times in a hundred.
+  /// Returns true with a probability in percent.
   mutating func chance(_ percent: Int) -> Bool { random.int(1...100) <= percent }
 
-  /// One of several, by weights.
+  /// Returns one of several elements, by weight.
   mutating func weighted<Choice>(_ choices: [(Int, Choice)]) -> Choice {
     var rest = random.int(1...choices.reduce(0) { $0 + $1.0 })
     for (weight, choice) in choices {
@@ -42,11 +42,11 @@ struct FuzzGenerator {
   }
 }
 
-/// A schema, and the values that its rows are drawn from.
+/// A schema and the values of its rows.
 struct FuzzModel {
   var schema: ModelSchema
-  /// The keys, each a value for each key field.
+  /// The keys: a value for each key field.
   var keys: [[PersistentValue]]
-  /// The values of each field, by position; those of key fields too.
+  /// The values of each field, by position, including key fields.
   var pools: [[PersistentValue]]
 }

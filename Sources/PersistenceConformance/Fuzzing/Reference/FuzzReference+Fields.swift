@@ -1,8 +1,8 @@
 import PersistenceCore
 
-/// Some fields alone, sums and groups, fields set in place, by the contract's words.
+/// Selections, aggregates and bulk updates, as the contract states them.
 extension FuzzReference {
-  /// The fields at some positions of a request's rows.
+  /// Returns selected fields of a request's rows.
   func rows(_ query: FuzzQuery, _ schemas: [ModelSchema], selecting positions: [Int]) throws
     -> [[PersistentValue]]
   {
@@ -12,7 +12,7 @@ extension FuzzReference {
     return try rows(query, schemas).map { row in positions.map { row[$0] } }
   }
 
-  /// The groups of a request's rows in ascending order, each its key's values and then what is computed.
+  /// Returns the groups of a request's rows in ascending order: the key's values, then the aggregates.
   func groups(
     _ query: FuzzQuery, _ schemas: [ModelSchema], by grouping: [String], _ aggregates: [Aggregate]
   ) throws -> [[PersistentValue]] {
@@ -34,7 +34,7 @@ extension FuzzReference {
     var groups: [(key: [PersistentValue], rows: [[PersistentValue]])] = keyed.isEmpty ? [([], [])] : []
     for row in try rows(query, schemas) {
       let key = keyed.map { row[$0] }
-      // Where the key is, or is to be: groups are few, so they are looked at one by one.
+      // The position of the key, or for its insertion; groups are few, so a linear search is enough.
       let place = groups.firstIndex { Self.order($0.key, key) >= 0 } ?? groups.count
       if place < groups.count, Self.order(groups[place].key, key) == 0 {
         groups[place].rows.append(row)
@@ -50,7 +50,7 @@ extension FuzzReference {
     }
   }
 
-  /// Sets fields of a request's rows, one row after the other.
+  /// Sets fields of a request's rows, row by row.
   mutating func updateRows(_ query: FuzzQuery, _ schemas: [ModelSchema], set assignments: [FieldAssignment])
     throws -> Int
   {
@@ -102,7 +102,7 @@ extension FuzzReference {
 }
 
 extension FuzzValue {
-  /// Whether a field can hold a value.
+  /// Returns whether a value is valid for a field.
   static func fits(_ value: PersistentValue, _ field: FieldSchema) -> Bool {
     if value.isNull { return field.isOptional }
     guard value.tag == field.kind.tag else { return false }

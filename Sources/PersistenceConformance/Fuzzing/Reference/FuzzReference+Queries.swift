@@ -1,10 +1,10 @@
 import PersistenceCore
 
 extension FuzzReference {
-  /// A request that makes sense: what decides which rows it has, and their order.
+  /// A valid request: its filter and its order.
   typealias Checked = (holds: (([PersistentValue]) -> Bool)?, criteria: [(Int, Bool)])
 
-  /// Refuses a request that makes no sense, whatever the store holds.
+  /// Rejects an invalid request, whatever the store contains.
   static func check(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> Checked {
     let schema = schemas[query.model]
     if let limit = query.limit, limit < 0 { throw Refusal(.invalidRequest) }
@@ -15,7 +15,7 @@ extension FuzzReference {
     return (holds, criteria)
   }
 
-  /// The rows of a request, in the order of the declared schema's fields.
+  /// Returns the rows of a request, with fields in the declared order.
   func rows(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> [[PersistentValue]] {
     let schema = schemas[query.model]
     let (holds, criteria) = try Self.check(query, schemas)
@@ -45,8 +45,8 @@ extension FuzzReference {
     return Array(rows.dropFirst(query.offset).prefix(query.limit ?? rows.count))
   }
 
-  /// The positions and directions of the total order: what is asked for, each field once, then the key's fields in
-  /// the direction of the last criterion (contract O2).
+  /// The total order: the requested fields, each once, then the key's fields in the last direction (contract
+  /// O2).
   static func criteria(_ query: FuzzQuery, _ schema: ModelSchema) throws -> [(Int, Bool)] {
     var criteria: [(Int, Bool)] = []
     for criterion in query.order {
@@ -78,7 +78,7 @@ extension FuzzReference {
     }
   }
 
-  /// A predicate as a closure (contract V6).
+  /// Returns a predicate as a closure (contract V6).
   private static func condition(_ node: PredicateNode, _ fields: [FieldSchema]) throws
     -> ([PersistentValue]) -> Bool
   {

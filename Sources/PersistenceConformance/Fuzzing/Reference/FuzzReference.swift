@@ -1,18 +1,18 @@
 import PersistenceCore
 
-/// What a store must hold, as plain arrays: the other side of every comparison.
+/// The reference model: the expected content of a store, as plain arrays.
 ///
-/// It shares no code with the evaluator, the planner or any context: values, names, conditions, orders and anchors
-/// are worked out by code of its own, from the contract's words.
+/// It shares no code with the evaluator, the planner or any context. It implements values, names, filters,
+/// orders and anchors from the contract's text.
 struct FuzzReference: Sendable {
-  /// A refusal that every context must make.
+  /// A rejection that every context must make.
   struct Refusal: Error {
     let code: PersistenceError.Code
 
     init(_ code: PersistenceError.Code) { self.code = code }
   }
 
-  /// The rows of one model, sorted by key, in the order of the fields that it was defined with.
+  /// The rows of one model, sorted by key, with fields in the order of the definition.
   struct Table: Sendable {
     let schema: ModelSchema
     var rows: [[PersistentValue]] = []
@@ -20,13 +20,13 @@ struct FuzzReference: Sendable {
 
   private(set) var tables: [Table] = []
 
-  /// The catalog, a text for each model: the order of fields and indexes does not count.
+  /// The catalog as one text per model, independent of the order of fields and indexes.
   var catalog: [String] {
     tables.map(\.schema).sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
       .map { Self.text(of: $0) }
   }
 
-  /// What a schema says, whatever the order of its fields and indexes.
+  /// A schema's text, independent of the order of its fields and indexes.
   static func text(of schema: ModelSchema) -> String {
     func sorted(_ texts: [String]) -> String {
       texts.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }.joined(separator: ",")
@@ -36,14 +36,14 @@ struct FuzzReference: Sendable {
     let indexes = schema.indexes.map {
       "\($0.isUnique ? "unique" : "")[\($0.fields.map(quoted).joined(separator: ","))]"
     }
-    // Declaring an index twice says no more than declaring it once.
+    // A repeated index has no effect.
     var different: [String] = []
     for index in indexes where !different.contains(index) { different.append(index) }
     let key = schema.key.map(quoted).joined(separator: ",")
     return "\(quoted(schema.name))(\(sorted(fields))) key [\(key)] indexes \(sorted(different))"
   }
 
-  /// Where the table of a declared model is; nil where it has not been defined.
+  /// Returns the position of a declared model's table; nil if the model is not defined.
   func table(of schema: ModelSchema) throws -> Int? {
     guard let place = tables.firstIndex(where: { FuzzValue.isSameName($0.schema.name, schema.name) }) else {
       return nil
@@ -55,12 +55,12 @@ struct FuzzReference: Sendable {
     return place
   }
 
-  /// The position of a name among fields.
+  /// Returns the position of a name in a list of fields.
   static func position(of name: String, in fields: [FieldSchema]) -> Int? {
     fields.firstIndex { FuzzValue.isSameName($0.name, name) }
   }
 
-  /// For each field of one schema, its position in another with the same fields.
+  /// Returns the position of each field of one schema in another schema with the same fields.
   static func positions(of schema: ModelSchema, in other: ModelSchema) -> [Int] {
     schema.fields.compactMap { position(of: $0.name, in: other.fields) }
   }
@@ -71,7 +71,7 @@ extension FuzzReference {
     if try table(of: schema) == nil { tables.append(Table(schema: schema)) }
   }
 
-  /// What a write expects of the key.
+  /// The expectation of a write about the key.
   enum Expectation { case absent, present, either }
 
   mutating func write(_ row: [PersistentValue], in schema: ModelSchema, _ expectation: Expectation) throws {
@@ -141,7 +141,7 @@ extension FuzzReference {
     schema.key.compactMap { position(of: $0, in: schema.fields).map { row[$0] } }
   }
 
-  /// Where a key is among the rows, or would be.
+  /// Returns the position of a key in the rows, or the position for its insertion.
   private func find(_ key: [PersistentValue], in table: Int) -> (index: Int, exists: Bool) {
     let schema = tables[table].schema
     let positions = schema.key.compactMap { Self.position(of: $0, in: schema.fields) }

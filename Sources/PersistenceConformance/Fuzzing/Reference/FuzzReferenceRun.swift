@@ -1,6 +1,6 @@
 import PersistenceCore
 
-/// A program's run on the reference: what every context must show.
+/// A run of a program on the reference model, with the expected results.
 struct FuzzReferenceRun {
   private enum Held {
     case rows([[PersistentValue]])
@@ -15,7 +15,7 @@ struct FuzzReferenceRun {
 
   init(_ schemas: [ModelSchema]) { self.schemas = schemas }
 
-  /// Runs one step that stands outside any transaction.
+  /// Runs one step outside any transaction.
   mutating func run(_ step: FuzzStep, at place: Int) -> [FuzzOutcome] {
     var outcomes: [FuzzOutcome] = []
     run(step, at: [place], isInside: false, &outcomes)
@@ -54,7 +54,7 @@ struct FuzzReferenceRun {
             FuzzOutcome(path, "read", .rows(Array(rows.dropFirst(run.lowerBound).prefix(run.count)))))
         }
         outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
-      case .walk(let query, _):
+      case .pages(let query, _):
         let rows = try reference.rows(query, schemas)
         outcomes.append(FuzzOutcome(path, "pages joined", .rows(rows)))
       case .collection(let query, let pageSize, let part):
@@ -72,7 +72,7 @@ struct FuzzReferenceRun {
       }
     } catch {
       if case .saveMany = step, isInside {
-        // The rows before the refused one stay: they are writes of their own.
+        // The rows before the rejected one stay, because each is a write of its own.
       } else if step.changesStore {
         reference = before
       }
@@ -110,7 +110,8 @@ struct FuzzReferenceRun {
     outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(rows)))
   }
 
-  /// What the snapshot holds that is kept under a number, nil where none is; the store where no number is given.
+  /// Returns the content of the snapshot stored under a number, nil if there is none, or of the store without
+  /// a number.
   private func store(_ number: Int?) -> FuzzReference? {
     guard let number else { return reference }
     if case .snapshot(let snapshot)? = held[number] { return snapshot }
@@ -130,7 +131,7 @@ struct FuzzReferenceRun {
   private func content(of reference: FuzzReference, _ path: [Int], _ outcomes: inout [FuzzOutcome]) {
     outcomes.append(FuzzOutcome(path, "catalog", .names(reference.catalog)))
     for query in FuzzContent.queries(schemas) {
-      // A schema that the store holds otherwise is refused.
+      // A schema that differs from the store's is rejected.
       let value: FuzzOutcome.Value
       do {
         value = .rows(try reference.rows(query, schemas))
@@ -142,14 +143,14 @@ struct FuzzReferenceRun {
   }
 }
 
-/// The requests that show everything a store holds: each model by key, and by each of its indexes.
+/// The requests that read the whole store: each model by key and by each index.
 enum FuzzContent {
   static let label = "content"
 
   static func queries(_ schemas: [ModelSchema]) -> [FuzzQuery] {
     var queries: [FuzzQuery] = []
     for (model, schema) in schemas.enumerated() {
-      // The same model in another declaration shows the same.
+      // The same model in another declaration gives the same rows.
       if schemas.prefix(model).contains(where: { FuzzValue.isSameName($0.name, schema.name) }) { continue }
       queries.append(FuzzQuery(model))
       for (number, index) in schema.indexes.enumerated() {

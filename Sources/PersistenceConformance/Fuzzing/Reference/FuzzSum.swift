@@ -1,11 +1,11 @@
 import Foundation
 import PersistenceCore
 
-/// Sums by school arithmetic: whole numbers of any length, rounded once at the end.
+/// Exact sums with integers of any length, rounded once at the end.
 ///
-/// A double is a whole multiple of 2^−1074, a decimal one of 10^−128.
+/// A double is an integer multiple of 2^−1074, a decimal one of 10^−128.
 enum FuzzSum {
-  /// The sum of values of a kind, none of them nil.
+  /// Returns the sum of values of a kind, without nils.
   static func sum(_ values: [PersistentValue], _ kind: FieldKind) throws -> PersistentValue {
     switch kind {
     case .decimal: return .decimal(try decimal(values, dividedBy: 1))
@@ -18,7 +18,7 @@ enum FuzzSum {
     }
   }
 
-  /// Their average; there must be some.
+  /// Returns the average of at least one value.
   static func average(_ values: [PersistentValue], _ kind: FieldKind) throws -> PersistentValue {
     switch kind {
     case .decimal: return .decimal(try decimal(values, dividedBy: values.count))
@@ -27,14 +27,14 @@ enum FuzzSum {
     }
   }
 
-  /// No program has so many rows that 128 bits would not do.
+  /// No program has enough rows to exceed 128 bits.
   private static func integer(_ values: [PersistentValue]) -> Int128 {
     values.reduce(0) { if case .integer(let number) = $1 { $0 + Int128(number) } else { $0 } }
   }
 
   private static func double(_ values: [PersistentValue]) -> Double {
     let numbers = values.map { if case .double(let number) = $0 { number } else { Double.nan } }
-    // Without rounding nothing but these is lost in plain addition.
+    // Only NaN and infinities need a special case, because nothing is rounded.
     let special = numbers.filter { !$0.isFinite }
     if !special.isEmpty { return special.reduce(0, +) }
     var (above, below) = (FuzzNatural(), FuzzNatural())
@@ -43,14 +43,14 @@ enum FuzzSum {
     }
     let isNegative = above < below
     let distance = isNegative ? below.minus(above) : above.minus(below)
-    // The greatest double that is not beyond it, found by halving, since patterns of bits are in order.
+    // The largest double not above the sum, by bisection, because bit patterns are ordered.
     var (low, high) = (UInt64(0), Double.infinity.bitPattern)
     while high - low > 1 {
       let middle = low + (high - low) / 2
       if distance < multiple(Double(bitPattern: middle)) { high = middle } else { low = middle }
     }
     let down = distance.minus(multiple(Double(bitPattern: low)))
-    // Infinity stands for 2^1024 here, as rounding takes it.
+    // Infinity represents 2^1024 here, as in rounding.
     let ceiling = multiple(Double(bitPattern: high))
     let up = distance < ceiling ? ceiling.minus(distance) : FuzzNatural()
     let isUp = up < down || (!(down < up) && high % 2 == 0)
@@ -58,7 +58,7 @@ enum FuzzSum {
     return isNegative ? -magnitude : magnitude
   }
 
-  /// How many times 2^−1074 a number is that is not negative; infinity as if it were 2^1024.
+  /// Returns a nonnegative number as a multiple of 2^−1074, with infinity as 2^1024.
   private static func multiple(_ number: Double) -> FuzzNatural {
     let (exponent, fraction) = (Int(number.bitPattern >> 52), number.bitPattern & 0xF_FFFF_FFFF_FFFF)
     return exponent == 0
@@ -83,13 +83,13 @@ enum FuzzSum {
   }
 }
 
-/// A whole number that is not negative, of any length: its bits, 32 to a digit, the least first.
+/// A nonnegative integer of any length, in 32-bit digits, least significant first.
 private struct FuzzNatural: Comparable {
   private var digits: [UInt32] = []
 
   init() {}
 
-  /// A number doubled so many times.
+  /// Creates a number shifted left by a number of bits.
   init(_ number: UInt64, doubled times: Int) {
     guard number != 0 else { return }
     digits = Array(repeating: 0, count: times / 32)
@@ -109,7 +109,7 @@ private struct FuzzNatural: Comparable {
     trim()
   }
 
-  /// The number less one that is not greater.
+  /// Returns the number minus one that is not larger.
   func minus(_ other: FuzzNatural) -> FuzzNatural {
     var rest = self
     var borrowed: Int64 = 0
@@ -131,12 +131,12 @@ private struct FuzzNatural: Comparable {
   }
 }
 
-/// A decimal number that is not negative, as columns of digits, the first for 10^−140.
+/// A nonnegative decimal number, as digits, the first for 10^−140.
 private struct FuzzDigits {
   private static let point = 140
   private var columns = [Int](repeating: 0, count: 340)
 
-  /// Adds digits, the least first, that stand for multiples of a power of ten.
+  /// Adds digits, least significant first, as multiples of a power of ten.
   mutating func add(_ digits: [Int], at exponent: Int) {
     for (place, digit) in digits.enumerated() { columns[Self.point + exponent + place] += digit }
     for place in columns.indices.dropLast() {
@@ -145,7 +145,7 @@ private struct FuzzDigits {
     }
   }
 
-  /// The number less one that is not greater.
+  /// Returns the number minus one that is not larger.
   func minus(_ other: FuzzDigits) -> FuzzDigits {
     var rest = self
     for place in columns.indices {
@@ -158,7 +158,7 @@ private struct FuzzDigits {
     return rest
   }
 
-  /// The quotient, without what is behind the last column.
+  /// Returns the quotient, truncated after the last digit.
   func divided(by count: Int) -> FuzzDigits {
     var (quotient, rest) = (self, 0)
     for place in columns.indices.reversed() {
@@ -169,7 +169,7 @@ private struct FuzzDigits {
     return quotient
   }
 
-  /// The number of 38 digits, none of them behind 10^−128, that is nearest, the greater of two.
+  /// Returns the nearest number with 38 digits and none below 10^−128, rounding half up.
   func rounded() throws -> Decimal {
     guard let top = columns.lastIndex(where: { $0 != 0 }) else { return 0 }
     var kept = self
@@ -186,7 +186,7 @@ private struct FuzzDigits {
       }
     }
     guard let last = kept.columns.lastIndex(where: { $0 != 0 }) else { return 0 }
-    // No exponent of a decimal is greater than 127; zeros stand in for it as far as digits go.
+    // A decimal's exponent is at most 127; zeros replace a larger one as far as digits allow.
     let first = max(lowest, min(kept.columns.firstIndex { $0 != 0 } ?? 0, Self.point + 127))
     let significand = kept.columns[first...last].reversed().reduce(Decimal(0)) { $0 * 10 + Decimal($1) }
     let exponent = first - Self.point

@@ -1,8 +1,8 @@
 import PersistenceCore
 
-/// Text searches by contract V7, by the simplest code that can be right and still be fast.
+/// Text searches by rule V7, as the simplest correct code with acceptable speed.
 enum FuzzText {
-  /// Whether a text fits a search; nil where the pattern is one that must be refused.
+  /// Returns whether a text matches a search; nil if the pattern is invalid.
   static func search(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) -> ((String) -> Bool)?
   {
     let wanted = scalars(needle, isCaseInsensitive)
@@ -43,7 +43,7 @@ enum FuzzText {
     return all
   }
 
-  /// The scalar's lower-case mapping, itself where that is several.
+  /// The scalar's lower-case mapping; the scalar itself if the mapping has several scalars.
   private static func lowered(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     let mapping = scalar.properties.lowercaseMapping.unicodeScalars
     return mapping.count == 1 ? mapping[mapping.startIndex] : scalar
@@ -77,7 +77,7 @@ enum FuzzText {
     return isEscaped ? nil : parts
   }
 
-  /// Keeps, for each place of the text, whether the parts so far can end there.
+  /// Tracks for each position of the text whether the pattern so far can end there.
   private static func fits(_ text: [Unicode.Scalar], _ parts: [Part]) -> Bool {
     var ends = [true] + Array(repeating: false, count: text.count)
     for part in parts {
@@ -96,16 +96,16 @@ enum FuzzText {
   }
 }
 
-/// A regular expression, and the same condition by hand.
+/// A regular expression and the same condition as Swift code.
 struct FuzzPattern: Sendable {
   /// The pattern in the dialect of `matches`.
   let text: String
-  /// Whether it is found in a text, given how each scalar is folded.
+  /// Whether it matches a text, with a case folding of scalars.
   let isFound: @Sendable ([Unicode.Scalar], (Unicode.Scalar) -> Unicode.Scalar) -> Bool
-  /// Whether it has a meaning without case that the documentation states.
+  /// Whether its case-insensitive meaning is documented.
   var hasCaseInsensitiveForm = true
 
-  /// Patterns that every context refuses.
+  /// Patterns that every context rejects.
   static let malformed = ["(", "[a", "\\", "(?=a)", "(a)\\1", "*a", "a)"]
 
   /// The patterns that the fuzzer uses.

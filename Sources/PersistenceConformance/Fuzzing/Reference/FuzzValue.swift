@@ -1,9 +1,9 @@
 import Foundation
 import PersistenceCore
 
-/// Sameness and order of values by contract V3 to V4a and O3, written without the evaluator's help.
+/// Equality and order of values by rules V3 to V4a and O3, independent of the evaluator.
 enum FuzzValue {
-  /// Whether two values are the same to the bit; every NaN is the same.
+  /// Returns whether two values are identical to the bit; all NaNs are.
   static func isSame(_ left: PersistentValue, _ right: PersistentValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -20,7 +20,7 @@ enum FuzzValue {
     }
   }
 
-  /// Negative, zero or positive as the left sorts before, with or after the right, two values of one field.
+  /// Returns a negative number, zero or a positive number if the left sorts before, with or after the right.
   static func order(_ left: PersistentValue, _ right: PersistentValue) -> Int {
     switch (left, right) {
     case (.null, .null): 0
@@ -39,7 +39,7 @@ enum FuzzValue {
     }
   }
 
-  /// Whether two names are the same bytes.
+  /// Returns whether two names have the same bytes.
   static func isSameName(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
   /// The value as it is stored: 0.0 for −0.0.

@@ -17,7 +17,7 @@ extension FuzzShrinker {
     }
   }
 
-  /// Makes requests plainer.
+  /// Simplifies requests.
   mutating func shrinkQueries(at path: [Int] = []) {
     var place = 0
     while place < best.program.steps(at: path).count, !isSpent {
@@ -60,7 +60,7 @@ extension FuzzShrinker {
     }
   }
 
-  /// Makes values plain wherever they stand.
+  /// Simplifies values everywhere.
   mutating func shrinkValues() {
     var values: [PersistentValue] = []
     for step in best.program.steps {
@@ -94,7 +94,7 @@ extension FuzzShrinker {
       case .decimal: [.decimal(0), .decimal(1)]
       case .document: [.document("null"), .document("1")]
       }
-    // What is plain already is not made otherwise, which would go round in circles.
+    // Skips simple values, because replacing them would never end.
     return Array(candidates.prefix { !FuzzValue.isSame($0, value) })
   }
 }
@@ -143,7 +143,7 @@ extension FuzzProgram {
     }
   }
 
-  /// Puts one value in another's place in all rows, keys and requests.
+  /// Replaces a value by another one in all rows, keys and requests.
   mutating func replace(_ value: PersistentValue, by plain: PersistentValue) {
     func replaced(_ other: PersistentValue) -> PersistentValue {
       FuzzValue.isSame(other, value) ? plain : other
@@ -173,7 +173,7 @@ extension FuzzProgram {
 }
 
 extension FuzzQuery {
-  /// The request without a field that its model no longer has.
+  /// Returns the request without a removed field.
   fileprivate func without(field name: String) -> FuzzQuery {
     var query = self
     query.predicate = predicate?.without(field: name)

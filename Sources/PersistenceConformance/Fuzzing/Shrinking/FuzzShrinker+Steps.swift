@@ -1,7 +1,7 @@
 import PersistenceCore
 
 extension FuzzShrinker {
-  /// Removes steps, opens transactions, and shortens bulks, in the list of steps at a path.
+  /// Removes steps, unwraps transactions, and shortens batches, in the list of steps at a path.
   mutating func shrinkSteps(at path: [Int] = []) {
     reduce {
       $0.steps(at: path).count
@@ -32,7 +32,7 @@ extension FuzzShrinker {
             }
           }
         }
-      case .read(let query, _), .walk(let query, _):
+      case .read(let query, _), .pages(let query, _):
         attempt { $0.editSteps(at: path) { $0[place] = .fetch(query) } }
       case .save(let model, let row):
         attempt { $0.editSteps(at: path) { $0[place] = .insert(model, row) } }
@@ -42,7 +42,7 @@ extension FuzzShrinker {
     }
   }
 
-  /// Removes what a step sets, selects, groups by or computes, piece by piece.
+  /// Removes the assignments, selections, groups and aggregates of a step, piece by piece.
   private mutating func shrinkStep(at path: [Int], _ place: Int) {
     while !isSpent {
       let isSmaller = best.program.steps(at: path)[place].smaller.contains { smaller in
@@ -76,7 +76,7 @@ extension FuzzShrinker {
 }
 
 extension FuzzProgram {
-  /// The steps of the transaction at a path; of the program where the path is empty.
+  /// Returns the steps of the transaction at a path, or of the program for an empty path.
   func steps(at path: [Int]) -> [FuzzStep] {
     path.reduce(steps) { steps, place in
       if place < steps.count, case .transaction(let inner, _) = steps[place] { inner } else { [] }

@@ -1,6 +1,6 @@
 import PersistenceCore
 
-/// Makes the program of a difference smaller for as long as it still shows one, within a number of runs and a time.
+/// Shrinks the program of a difference while it still shows one, within a number of runs and a time.
 struct FuzzShrinker {
   private let context: ContextUnderTest
   private let replayLimit: Int
@@ -18,12 +18,12 @@ struct FuzzShrinker {
     self.deadline = deadline
   }
 
-  /// Whether there is no run or time left.
+  /// Whether the runs or the time are used up.
   var isSpent: Bool { replays >= replayLimit || ContinuousClock.now >= deadline }
 
   /// The smallest program found.
   mutating func shrink() -> FuzzDifference {
-    // What comes after the step that showed it cannot matter.
+    // Steps after the one with the difference cannot matter.
     if let last = best.path.first { attempt { $0.steps = Array($0.steps.prefix(last + 1)) } }
     var size = Int.max
     while !isSpent, Self.size(of: best.program) < size {
@@ -36,7 +36,7 @@ struct FuzzShrinker {
     return best
   }
 
-  /// Takes a changed program over where it still differs.
+  /// Keeps a changed program if it still differs.
   @discardableResult
   mutating func attempt(_ change: (inout FuzzProgram) -> Void) -> Bool {
     guard !isSpent else { return false }
@@ -44,21 +44,21 @@ struct FuzzShrinker {
     change(&program)
     replays += 1
     guard var difference = try? program.difference(on: [context]) else { return false }
-    // Alone here, but one of several where it was found.
+    // The context runs alone here, but was one of several in the original run.
     difference.position = best.position
     best = difference
     return true
   }
 
-  /// Removes elements of a list of the program, many at once while that works, then one by one.
+  /// Removes elements of a list of the program, in large runs first and then one by one.
   ///
   /// - Parameters:
-  ///   - count: How many elements the list has now.
+  ///   - count: The current number of elements.
   ///   - remove: Removes a range of the list from a program.
   mutating func reduce(_ count: (FuzzProgram) -> Int, _ remove: (inout FuzzProgram, Range<Int>) -> Void) {
     var size = max(1, count(best.program) / 2)
     while !isSpent {
-      // From the end, since what comes late depends on what comes early.
+      // From the end, because later steps depend on earlier ones.
       var end = count(best.program)
       while end > 0, !isSpent {
         let range = max(0, end - size)..<end

@@ -1,14 +1,14 @@
 import PersistenceCore
 
 extension FuzzStep {
-  /// The step with its parts put through closures; nil from the model's drops the step.
+  /// Returns the step with its parts changed by closures; nil for the model drops the step.
   ///
   /// - Parameters:
   ///   - change: Changes the model.
   ///   - changeQuery: Changes the request.
   ///   - changeRow: Changes a row of a model.
-  ///   - changeValues: Changes a key of a model, or the values that fields are set to, one for one.
-  ///   - changeStep: Changes each step that is no transaction, after all else.
+  ///   - changeValues: Changes a key of a model, or the assigned values, one for one.
+  ///   - changeStep: Changes each step other than a transaction, last.
   /// - Returns: The step.
   func mapped(
     model change: (Int) -> Int? = { $0 }, query changeQuery: (FuzzQuery) -> FuzzQuery = { $0 },
@@ -45,7 +45,7 @@ extension FuzzStep {
       changed = ask(query) { .updateRows($0, set: set) }
     case .fetch(let query): changed = ask(query) { .fetch($0) }
     case .read(let query, let runs): changed = ask(query) { .read($0, runs) }
-    case .walk(let query, let pageSize): changed = ask(query) { .walk($0, pageSize: pageSize) }
+    case .pages(let query, let pageSize): changed = ask(query) { .pages($0, pageSize: pageSize) }
     case .collection(let query, let pageSize, let part):
       changed = ask(query) { .collection($0, pageSize: pageSize, part: part) }
     case .select(let query, let positions, let number):
@@ -65,11 +65,11 @@ extension FuzzStep {
     return changed.map(changeStep)
   }
 
-  /// The step's request; nil where it has none.
+  /// The step's request; nil if it has none.
   var query: FuzzQuery? {
     switch self {
     case .deleteRows(let query), .updateRows(let query, _), .fetch(let query), .read(let query, _),
-      .walk(let query, _), .collection(let query, _, _), .select(let query, _, _),
+      .pages(let query, _), .collection(let query, _, _), .select(let query, _, _),
       .aggregate(let query, _, _, _),
       .holdResult(_, let query),
       .fetchHeld(_, let query):
@@ -78,7 +78,7 @@ extension FuzzStep {
     }
   }
 
-  /// The step without one thing that it sets, selects, groups by or computes, or asked of the store.
+  /// Returns the step without one assignment, selection, group or aggregate, or one it reads from the store.
   var smaller: [FuzzStep] {
     switch self {
     case .updateRows(let query, let assignments):
@@ -94,11 +94,11 @@ extension FuzzStep {
     }
   }
 
-  /// The step without a field that its model no longer has, apart from its request and rows.
+  /// Returns the step without a removed field, apart from its request and rows.
   ///
   /// - Parameters:
   ///   - name: The field's name.
-  ///   - position: Where it stood.
+  ///   - position: The field's former position.
   /// - Returns: The step.
   func without(field name: String, at position: Int) -> FuzzStep {
     switch self {
@@ -126,7 +126,7 @@ extension FuzzStep {
 }
 
 extension PredicateNode {
-  /// Predicates that are one piece smaller: parts of this one, and this one without a part.
+  /// Returns predicates that are one piece smaller: parts of this one, and this one without a part.
   var smaller: [PredicateNode] {
     switch self {
     case .constant, .comparison, .fieldComparison, .isBetween: return []
@@ -164,7 +164,7 @@ extension PredicateNode {
     }
   }
 
-  /// The predicate with every value put through a closure.
+  /// Returns the predicate with every value changed by a closure.
   func mapValues(_ change: (PersistentValue) -> PersistentValue) -> PredicateNode {
     switch self {
     case .constant, .fieldComparison, .text: self
@@ -179,7 +179,7 @@ extension PredicateNode {
     }
   }
 
-  /// The predicate with what reads a field replaced by true.
+  /// Returns the predicate with each use of a field replaced by true.
   func without(field name: String) -> PredicateNode {
     switch self {
     case .constant: return self

@@ -1,19 +1,18 @@
-/// A program's deterministic automaton, built state by state as texts ask for it, and used by one call at a
-/// time.
+/// A program's deterministic automaton, built lazily, state by state, and used by one call at a time.
 ///
-/// A state is the set of instructions that a match may stand at, and (where the program has conditions) the
-/// kind of the scalar before. Its row in the table gives the state after each class of scalars. So a text
-/// costs one table look-up for each scalar once its states are known, and at most one pass over the program
-/// for each scalar before that. When the table is full it is emptied and begun again.
+/// A state is a set of instructions that a match may have reached, and the kind of the previous scalar if the
+/// program has assertions. Its row in the table has the next state for each class of scalars. So a text costs
+/// one table lookup per scalar once its states exist, and at most one pass over the program per scalar
+/// before. A full table is cleared.
 final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds it at a time, out of the pool
-  /// Entries of the table that name no state.
+  /// Table entries that are not states.
   enum Outcome {
     static let unknown: Int32 = -1
     static let refused: Int32 = -2
     static let matched: Int32 = -3
   }
 
-  /// The first columns of a row: the state's cost, and what the end of the text makes of it.
+  /// The first columns of a row: the state's cost, and its result at the end of the text.
   private static let costColumn = 0
   static let endColumn = 1
   static let classColumn = 2
@@ -43,9 +42,8 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
     steps = ProgramSteps(program)
   }
 
-  /// Whether the program matches somewhere in the text.
-  /// - Throws: ``TextPatternError`` when the states passed through add up to more than `stepLimit`
-  ///   instructions.
+  /// Whether the program matches anywhere in the text.
+  /// - Throws: ``TextPatternError`` if the visited states have more than `stepLimit` instructions in total.
   func matches(_ text: UnsafeBufferPointer<UInt8>, stepLimit: Int) throws -> Bool {
     if firstState == Outcome.unknown { firstState = makeFirstState() }
     var state = firstState
@@ -64,7 +62,7 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
       if column == Self.endColumn {
         return (known == Outcome.unknown ? makeStep(from: Int(state), column) : known) == Outcome.matched
       }
-      // A known step is followed by `run`, so this one is new.
+      // `run` follows known steps, so this one is new.
       let emptyingsBefore = emptyings
       let stateCount = states.count
       state = makeStep(from: Int(state), column)
@@ -82,8 +80,8 @@ final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds
       reason: "the pattern was stopped after \(stepLimit) steps on one text", position: position)
   }
 
-  /// Follows known steps, up to one that is not known yet or leaves the automaton.
-  /// - Returns: The column of the step that is not known; the end's where the text is at its end.
+  /// Follows known steps up to one that is unknown or leaves the automaton.
+  /// - Returns: The column of the unknown step, or the end column at the end of the text.
   private func run(
     _ text: UnsafeBufferPointer<UInt8>, _ position: inout Int, _ state: inout Int32, _ stepsLeft: inout Int
   ) -> Int {
@@ -135,7 +133,7 @@ extension LazyAutomaton {
     return rowForFound(before: program.usesAssertions ? .none : .other)
   }
 
-  /// Works out one entry of the table, and writes it down unless that emptied the table.
+  /// Computes one table entry, and stores it unless that cleared the table.
   private func makeStep(from row: Int, _ column: Int) -> Int32 {
     let source = states[row / stride]
     let isEnd = column == Self.endColumn
@@ -155,7 +153,7 @@ extension LazyAutomaton {
     return next
   }
 
-  /// Goes on without making states, for texts that hardly ever come back to one.
+  /// Continues without creating states, for texts that rarely return to one.
   private func simulate(
     from state: StateKey, _ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ stepsLeft: Int,
     _ stepLimit: Int
@@ -194,7 +192,7 @@ extension LazyAutomaton {
     emptyings &+= 1
   }
 
-  /// The row of the state that `found` describes, made where it is new.
+  /// The row of the state that `found` describes, created if it is new.
   private func rowForFound(before: ScalarAlphabet.Kind) -> Int32 {
     if steps.foundMatch { return Outcome.matched }
     if steps.found.isEmpty { return Outcome.refused }

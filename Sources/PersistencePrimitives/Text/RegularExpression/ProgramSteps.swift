@@ -1,17 +1,17 @@
-/// One step of a program over one scalar, for all the instructions at once that a match may stand at.
+/// One step of a program over one scalar, for all instructions that a match may have reached.
 struct ProgramSteps {
   private let program: RegularExpressionProgram
 
-  /// The instructions that a match may stand at before the step: those that take a scalar, and conditions.
+  /// The instructions reached before the step: those that consume a scalar, and assertions.
   var reached: [UInt32] = []
 
-  /// The same after the step, in no particular order.
+  /// The instructions reached after the step, in no particular order.
   var found: [UInt32] = []
 
-  /// Whether the match is among what was found.
+  /// Whether a match was found.
   private(set) var foundMatch = false
 
-  /// Which instructions were visited for the current set: those that bear the current mark.
+  /// The instructions visited for the current set: those with the current mark.
   private var marks: [UInt32]
   private var mark: UInt32 = 0
   private var stack: [Int] = []
@@ -21,16 +21,16 @@ struct ProgramSteps {
     marks = [UInt32](repeating: 0, count: program.instructions.count)
   }
 
-  /// Makes what was found the beginning of the next step.
+  /// Starts the next step with the instructions found.
   mutating func continueFromFound() { swap(&reached, &found) }
 
-  /// Makes `found` the instructions at which the program begins.
+  /// Sets `found` to the program's first instructions.
   mutating func begin() {
     beginSet()
     follow(program.start)
   }
 
-  /// Makes `found` the instructions that `reached` leads to by taking a scalar of a class.
+  /// Sets `found` to the instructions after those in `reached` consume a scalar of a class.
   mutating func take(_ number: Int) {
     beginSet()
     for item in reached {
@@ -43,8 +43,8 @@ struct ProgramSteps {
     if !program.isAnchoredAtStart { follow(program.start) }
   }
 
-  /// Adds to `reached` what can be reached through the conditions that hold at this place.
-  /// - Returns: Whether that includes the match.
+  /// Adds the instructions behind the assertions that hold at this position to `reached`.
+  /// - Returns: Whether they include the match.
   mutating func passAssertions(
     between before: ScalarAlphabet.Kind, and after: ScalarAlphabet.Kind
   ) -> Bool {
@@ -76,7 +76,7 @@ struct ProgramSteps {
     }
   }
 
-  /// Adds to `found` what an instruction leads to without taking a scalar, up to conditions.
+  /// Adds the instructions that one leads to without consuming a scalar, up to assertions, to `found`.
   private mutating func follow(_ start: Int) {
     var instruction = start
     while true {
@@ -100,7 +100,7 @@ struct ProgramSteps {
 }
 
 extension RegularExpressionSyntax.Assertion {
-  /// Whether the condition holds between two scalars of these kinds.
+  /// Whether the assertion holds between two scalars of these kinds.
   func holds(between before: ScalarAlphabet.Kind, and after: ScalarAlphabet.Kind) -> Bool {
     switch self {
     case .textStart: before == .none
@@ -114,7 +114,7 @@ extension RegularExpressionSyntax.Assertion {
 }
 
 extension RegularExpressionProgram {
-  /// The kind of a class of scalars, as far as the program's conditions ask for it; fewer kinds make fewer
+  /// The kind of a class of scalars, as far as the program's assertions need it: fewer kinds make fewer
   /// states.
   func kindToRemember(_ number: Int) -> ScalarAlphabet.Kind {
     switch alphabet.kinds[number] {

@@ -1,5 +1,5 @@
 extension RegularExpressionParser {
-  /// Reads a class from behind its `[` to its `]`.
+  /// Reads a class, after its `[`, up to its `]`.
   mutating func parseClass(openedAt start: Int) throws -> ScalarSet {
     let isNegated = take("^")
     var ranges: [ScalarSet.Range] = []
@@ -17,7 +17,7 @@ extension RegularExpressionParser {
     return isNegated ? set.inverted : set
   }
 
-  /// Reads one scalar, a range of them, or an escape that stands for a set.
+  /// Reads one scalar, a range, or an escape for a set.
   private mutating func takeClassItem(into ranges: inout [ScalarSet.Range]) throws {
     let start = index
     if next == "\\" {
@@ -50,7 +50,7 @@ extension RegularExpressionParser {
     return try takeScalarEscape(at: start)
   }
 
-  /// Reads `[:name:]` or `[:^name:]`; nil where something else comes.
+  /// Reads `[:name:]` or `[:^name:]`; nil for anything else.
   private mutating func takePosixClass() throws -> ScalarSet? {
     let start = index
     guard take("[:") else { return nil }
@@ -72,7 +72,7 @@ extension RegularExpressionParser {
 // MARK: Escapes
 
 extension RegularExpressionParser {
-  /// Reads an escape that stands for a set, from behind its `\`; nil where it is none of these.
+  /// Reads an escape for a set, after its `\`; nil for any other escape.
   mutating func takeClassEscape(at start: Int) throws -> ScalarSet? {
     switch next {
     case "d": return takeSet(.digit)
@@ -117,7 +117,7 @@ extension RegularExpressionParser {
     return isNegated ? folded(set).inverted : folded(set)
   }
 
-  /// Reads an escape that stands for one scalar, from behind its `\`.
+  /// Reads an escape for one scalar, after its `\`.
   mutating func takeScalarEscape(at start: Int) throws -> Unicode.Scalar {
     guard let scalar = next else { throw error("the pattern ends in a lone '\\'", at: start) }
     index += 1
@@ -180,5 +180,19 @@ extension RegularExpressionParser {
     case "a"..."f": scalar.value - 0x61 + 10
     default: nil
     }
+  }
+}
+
+extension RegularExpressionParser {
+  /// The same text for a message: shortened, and without control characters.
+  func quoted(from start: Int) -> String {
+    let longest = 40
+    let part = scalars[start..<min(index, scalars.count)]
+    return part.prefix(longest).map(Self.quoted).joined() + (part.count > longest ? "…" : "")
+  }
+
+  static func quoted(_ scalar: Unicode.Scalar) -> String {
+    scalar.value < 0x20 || 0x7F..<0xA0 ~= scalar.value
+      ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
   }
 }

@@ -1,7 +1,7 @@
 /// Reads a pattern in the dialect that ``RegularExpressionPattern`` describes.
 ///
-/// Open groups are kept in an array and not on the call stack, and their number is limited, so that no
-/// pattern can make this reader, or those who walk the tree, run out of stack.
+/// Open groups are in an array instead of on the call stack, and their number is limited. So no pattern can
+/// overflow the stack of the parser, or of code that walks the tree.
 struct RegularExpressionParser {
   typealias Syntax = RegularExpressionSyntax
 
@@ -31,7 +31,7 @@ struct RegularExpressionParser {
   private var groups: [Group]
 
   /// Reads a whole pattern.
-  /// - Throws: ``TextPatternError`` with the place of the first construct that is wrong or not supported.
+  /// - Throws: ``TextPatternError`` with the position of the first invalid or unsupported construct.
   static func parse(_ pattern: String, caseInsensitive: Bool) throws -> Syntax {
     guard pattern.utf8.count <= 4 * longestPattern, pattern.unicodeScalars.count <= longestPattern else {
       throw TextPatternError(
@@ -54,30 +54,18 @@ struct RegularExpressionParser {
     TextPatternError(reason: reason, position: position)
   }
 
-  /// Whether `text` comes next; moves past it where it does.
+  /// Consumes `text` if it comes next.
   mutating func take(_ text: String) -> Bool {
     guard scalars[index...].starts(with: text.unicodeScalars) else { return false }
     index += text.unicodeScalars.count
     return true
   }
 
-  /// The pattern's text from `start` to the current place.
+  /// The pattern's text from `start` to the current position.
   func text(from start: Int) -> String {
     var text = String.UnicodeScalarView()
     text.append(contentsOf: scalars[start..<min(index, scalars.count)])
     return String(text)
-  }
-
-  /// The same text as it may stand in a message: without control characters, and not too long.
-  func quoted(from start: Int) -> String {
-    let longest = 40
-    let part = scalars[start..<min(index, scalars.count)]
-    return part.prefix(longest).map(Self.quoted).joined() + (part.count > longest ? "…" : "")
-  }
-
-  static func quoted(_ scalar: Unicode.Scalar) -> String {
-    scalar.value < 0x20 || 0x7F..<0xA0 ~= scalar.value
-      ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
   }
 
   private mutating func parse() throws -> Syntax {
@@ -121,7 +109,7 @@ struct RegularExpressionParser {
 
   mutating func append(literal scalar: Unicode.Scalar) { append(.scalar(folded(ScalarSet(scalar.value)))) }
 
-  /// The set as it is to be compared under the current flags.
+  /// The set to compare under the current flags.
   func folded(_ set: ScalarSet) -> ScalarSet { flags.ignoresCase ? CaseFolding.closure(of: set) : set }
 
   private mutating func parseEscape(at start: Int) throws {
@@ -168,7 +156,7 @@ extension RegularExpressionParser {
     append(Self.choice(group.choices))
   }
 
-  /// Reads what follows `(`: a group, a named group, flags alone, or a group with flags.
+  /// Reads the text after `(`: a group, a named group, flags alone, or a group with flags.
   private mutating func openGroup(at start: Int) throws {
     let outside = flags
     if take("?") {
@@ -203,8 +191,8 @@ extension RegularExpressionParser {
     }
   }
 
-  /// Reads flags such as `i`, `s-m` and what ends them.
-  /// - Returns: Whether they stood alone, so that no group is open.
+  /// Reads flags such as `i` or `s-m`, and the scalar that ends them.
+  /// - Returns: Whether the flags are alone, without a group.
   private mutating func takeFlags(openedAt start: Int) throws -> Bool {
     var flags = flags
     var value = true
@@ -215,7 +203,7 @@ extension RegularExpressionParser {
       case "i": flags.ignoresCase = value
       case "s": flags.dotMatchesNewline = value
       case "m": flags.multiline = value
-      case "U": break  // Which of several matches is preferred makes no difference to whether there is one.
+      case "U": break  // The preferred match does not matter, only whether there is one.
       case "-" where value:
         value = false
         namesFlag = false
@@ -231,7 +219,7 @@ extension RegularExpressionParser {
     throw error("the group '(?' is not closed", at: start)
   }
 
-  /// What a group that begins with `(?` and this scalar is called, where it is not supported.
+  /// The message for an unsupported group that begins with `(?` and this scalar.
   private func unsupportedGroup(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case "=": "look-ahead '(?=' is not supported"
@@ -259,7 +247,7 @@ extension RegularExpressionParser {
     guard let node = groups[last].nodes.popLast() else {
       throw error("'\(operation)' has nothing to repeat", at: start)
     }
-    let isLazy = take("?")  // Lazy or greedy, the answer is the same.
+    let isLazy = take("?")  // Lazy and greedy matching have the same result.
     if next == "+", !isLazy {
       throw error("the possessive repetition '\(operation)+' is not supported", at: start)
     }
@@ -281,7 +269,7 @@ extension RegularExpressionParser {
     }
   }
 
-  /// Reads `n}`, `n,}` or `n,m}`; where something else comes, stays in place, since `{` then means itself.
+  /// Reads `n}`, `n,}` or `n,m}`; otherwise reads nothing, since `{` is then literal.
   private mutating func takeCounts() -> (least: Int, most: Int?)? {
     let start = index
     if let least = takeNumber() {
@@ -295,7 +283,7 @@ extension RegularExpressionParser {
     return nil
   }
 
-  /// Reads decimal digits; a number beyond all limits stays beyond them.
+  /// Reads decimal digits; a number above every limit is clamped, but stays above.
   private mutating func takeNumber() -> Int? {
     let start = index
     var number = 0

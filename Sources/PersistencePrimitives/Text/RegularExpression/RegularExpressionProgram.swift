@@ -1,17 +1,16 @@
-/// A regular expression as a nondeterministic automaton (Thompson, 1968), with the alphabet that it
-/// distinguishes.
+/// A regular expression as a nondeterministic automaton (Thompson, 1968), with its alphabet.
 final class RegularExpressionProgram: Sendable {
   enum Instruction: Sendable {
-    /// Go on to both.
+    /// Continue with both.
     case split(Int, Int)
-    /// Take one scalar that is in the numbered set, then go on.
+    /// Consume one scalar of the numbered set, then continue.
     case scalar(set: Int, next: Int)
-    /// Go on where the condition holds at this place.
+    /// Continue if the assertion holds at this position.
     case assertion(RegularExpressionSyntax.Assertion, next: Int)
     case match
   }
 
-  /// The most instructions of a program.
+  /// The maximum number of instructions.
   static let largestProgram = 10_000
 
   let instructions: [Instruction]
@@ -23,7 +22,7 @@ final class RegularExpressionProgram: Sendable {
   let usesAssertions: Bool
 
   /// Compiles a syntax tree.
-  /// - Throws: ``TextPatternError`` where the program or its alphabet would be too large.
+  /// - Throws: ``TextPatternError`` if the program or its alphabet is too large.
   init(_ syntax: RegularExpressionSyntax) throws {
     var compiler = Compiler()
     start = try compiler.compile(syntax, next: 0)
@@ -40,15 +39,15 @@ final class RegularExpressionProgram: Sendable {
 }
 
 extension RegularExpressionProgram {
-  /// Writes the instructions from the end of the pattern to its beginning, so that each knows what follows
-  /// it.
+  /// Writes the instructions from the end of the pattern to its beginning, so that each can refer to its
+  /// successor.
   private struct Compiler {
     var instructions: [Instruction] = [.match]
     var sets: [ScalarSet] = []
     var assertions: Set<RegularExpressionSyntax.Assertion> = []
     private var numberOfSet: [ScalarSet: Int] = [:]
 
-    /// Compiles a node that goes on to `next`, and returns its first instruction.
+    /// Compiles a node that continues with `next`, and returns its first instruction.
     mutating func compile(_ syntax: RegularExpressionSyntax, next: Int) throws -> Int {
       switch syntax {
       case .empty:

@@ -1,6 +1,6 @@
 /// The meaning of a regular expression, as a tree.
 indirect enum RegularExpressionSyntax: Equatable, Sendable {
-  /// A condition on the place between two scalars.
+  /// An assertion about the position between two scalars.
   enum Assertion: UInt8, Sendable {
     case textStart, textEnd, lineStart, lineEnd, wordBoundary, notWordBoundary
   }
@@ -12,7 +12,7 @@ indirect enum RegularExpressionSyntax: Equatable, Sendable {
   case assertion(Assertion)
   case sequence([RegularExpressionSyntax])
   case choice([RegularExpressionSyntax])
-  /// From `least` to `most` times; nil stands for "without limit".
+  /// Matches from `least` to `most` times; nil means no limit.
   case repetition(RegularExpressionSyntax, least: Int, most: Int?)
 
   /// A sequence in its simplest form.
@@ -21,13 +21,13 @@ indirect enum RegularExpressionSyntax: Equatable, Sendable {
     return parts.count == 1 ? parts[0] : (parts.isEmpty ? .empty : .sequence(parts))
   }
 
-  /// A repetition in its simplest form: whatever is repeated, nothing comes of repeating the empty text.
+  /// A repetition in its simplest form: repeating the empty text matches the empty text.
   static func repeated(_ node: RegularExpressionSyntax, least: Int, most: Int?) -> RegularExpressionSyntax {
     if node == .empty || most == 0 { return .empty }
     return least == 1 && most == 1 ? node : .repetition(node, least: least, most: most)
   }
 
-  /// Whether every match begins at the start of the text.
+  /// Whether all matches begin at the start of the text.
   var isAnchoredAtStart: Bool {
     switch self {
     case .assertion(let assertion): assertion == .textStart

@@ -1,28 +1,28 @@
-/// The scalars sorted into classes, such that a group of sets cannot tell two scalars of one class apart.
+/// A partition of the scalars into classes: each set of a group contains all scalars of a class, or none.
 struct ScalarAlphabet: Sendable {
-  /// The most words of the table that says which class is in which set (8 MiB).
+  /// The maximum size of the table of classes and sets, in words (8 MiB).
   private static let largestTable = 1 << 20
   private static let lowScalars: UInt32 = 0x800
 
   let classCount: Int
 
-  /// The kind of each class, for the conditions on places.
+  /// The kind of each class, for the assertions.
   let kinds: [Kind]
 
   /// The class of each scalar below `0x800`.
   let lowClasses: [UInt16]
 
-  /// The first scalars of the runs that the alphabet falls into, and the class of each run.
+  /// The first scalar of each run of equal class, and the class of each run.
   private let runStarts: [UInt32]
   private let runClasses: [UInt16]
 
-  /// For each class `words` words with a bit for each set that holds it.
+  /// For each class, `words` words with one bit per set that contains it.
   private let membership: [UInt64]
   private let words: Int
 
-  /// What the conditions on places want to know about a neighbouring scalar.
+  /// The property of a neighbouring scalar that assertions depend on.
   enum Kind: UInt8, Sendable {
-    /// There is no neighbour: the text begins or ends here.
+    /// No neighbour: the text begins or ends here.
     case none
     case newline
     case word

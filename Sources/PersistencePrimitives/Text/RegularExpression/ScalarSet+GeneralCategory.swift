@@ -1,18 +1,17 @@
 extension ScalarSet {
   /// The set for `\p{…}`: a general category by its one- or two-letter name, or `Any`.
   ///
-  /// As in RE2, no category holds the unassigned scalars (`Cn`); `\PL` and `[^\pL]` do.
+  /// As in RE2, no category contains unassigned scalars (`Cn`); `\PL` and `[^\pL]` do.
   static func named(_ name: String) -> ScalarSet? {
     if name == "Any" { return any }
-    if name == "Cs" { return ScalarSet([]) }  // Surrogates are no scalars.
+    if name == "Cs" { return ScalarSet([]) }  // Surrogates are not scalars.
     let members = categories.filter { $0.key == name || (name.utf8.count == 1 && $0.key.hasPrefix(name)) }
     return members.isEmpty ? nil : ScalarSet(members.values.flatMap { $0 })
   }
 
   /// The ranges of each two-letter category, read once from the standard library.
   ///
-  /// Planes 4 to 13 are passed over, since nothing is assigned there, and the private planes 15 and 16 are
-  /// known.
+  /// The loop skips planes 4 to 13, which are unassigned, and the private planes 15 and 16.
   private static let categories: [String: [Range]] = {
     var ranges: [String: [Range]] = ["Co": [Range(0xF0000, 0xFFFFD), Range(0x100000, 0x10FFFD)]]
     var open: (name: String?, first: UInt32) = (nil, 0)

@@ -1,4 +1,4 @@
-/// A set of Unicode scalar values, kept as ascending ranges that neither touch nor overlap.
+/// A set of Unicode scalar values, as ascending ranges that neither touch nor overlap.
 struct ScalarSet: Hashable, Sendable {
   struct Range: Hashable, Sendable {
     var first: UInt32
@@ -33,7 +33,7 @@ struct ScalarSet: Hashable, Sendable {
 
   init(_ scalar: UInt32) { ranges = [Range(scalar, scalar)] }
 
-  /// The one scalar of a set that holds just one.
+  /// The scalar of a set that contains exactly one.
   var onlyScalar: UInt32? {
     guard ranges.count == 1, let range = ranges.first, range.first == range.last else { return nil }
     return range.first
@@ -75,7 +75,7 @@ extension ScalarSet {
   /// RE2's `\s`: without the vertical tab.
   static let space = ascii(("\t", "\n"), ("\u{C}", "\r"), (" ", " "))
 
-  /// The POSIX classes by the name between `[:` and `:]`; all ASCII, as in RE2.
+  /// The POSIX classes, by the name between `[:` and `:]`; all are ASCII, as in RE2.
   static let posixClasses: [String: ScalarSet] = [
     "alnum": ascii(("0", "9"), ("A", "Z"), ("a", "z")),
     "alpha": ascii(("A", "Z"), ("a", "z")),

@@ -1,0 +1,47 @@
+"""Symbol graphs of the package's library products, from the modules in .build/debug."""
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def output(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
+
+
+def products():
+    """The names of the library products; each is also the name of a module."""
+    package = json.loads(output("swift", "package", "describe", "--type", "json"))
+    return sorted(product["name"] for product in package["products"] if "library" in product["type"])
+
+
+def clang_options(binaries):
+    """What the importer of C modules needs to load a module's dependencies."""
+    options = []
+    system = (os.path.join(ROOT, "Sources", name) for name in ("CSQLite", "CLMDB", "CFileSystem"))
+    folders = list(system) + [folder for folder, _, _ in os.walk(os.path.join(ROOT, ".build/checkouts"))
+                              if folder.endswith("/include") and "/Sources/" in folder]
+    folders += [os.path.join(binaries, name) for name in os.listdir(binaries) if name.endswith(".build")]
+    folders += [os.path.join(folder, "include") for folder in folders if folder.endswith(".build")]
+    for folder in folders:
+        if os.path.exists(os.path.join(folder, "module.modulemap")):
+            options.append("-fmodule-map-file=" + os.path.join(folder, "module.modulemap"))
+        if folder.endswith("/include"):
+            options.append("-I" + folder)
+    return [word for option in options for word in ("-Xcc", option)]
+
+
+def extract(module, folder):
+    """Writes the symbol graph of a module's public declarations into a folder."""
+    binaries = os.path.realpath(os.path.join(ROOT, ".build/debug"))
+    if not os.path.exists(os.path.join(binaries, "Modules", module + ".swiftmodule")):
+        sys.exit(f"{module} has not been built: run make test first")
+    triple = json.loads(output("swift", "-print-target-info"))["target"]["triple"]
+    command = ["swift", "symbolgraph-extract", "-module-name", module, "-I", os.path.join(binaries, "Modules"),
+               "-target", triple, "-minimum-access-level", "public", "-skip-synthesized-members",
+               "-output-dir", folder] + clang_options(binaries)
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
+    if run.returncode:
+        sys.exit(f"cannot extract the symbols of {module}:\n{run.stdout}")

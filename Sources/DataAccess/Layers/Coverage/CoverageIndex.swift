@@ -1,0 +1,111 @@
+import Foundation
+import PersistenceCore
+import PersistenceDriver
+import PersistenceDriverSupport
+
+/// The coverage of a layer, in memory.
+struct CoverageIndex: Sendable {
+  /// The maximum number of regions; the oldest is removed first.
+  static let limit = 256
+
+  private(set) var regions: [Coverage] = []
+  /// The dates at which an object was last known to be current or absent.
+  private(set) var keys: [RecordKey: Date] = [:]
+  /// The earliest date of any key.
+  private var earliestKey = Date.distantFuture
+  /// The keys whose objects may be stale.
+  private(set) var staleKeys: Set<RecordKey> = []
+  /// The number of invalidations.
+  ///
+  /// An answer from before the last one does not count as current.
+  private(set) var invalidationCount = 0
+
+  /// Records a region that is complete.
+  mutating func record(_ coverage: Coverage) {
+    regions.removeAll { $0.asOf <= coverage.asOf && $0.isReplaced(by: coverage) }
+    if coverage.isEverything { staleKeys = [] }
+    regions.append(coverage)
+    if regions.count > Self.limit { regions.removeFirst() }
+  }
+
+  /// Records that an object is current or absent.
+  mutating func record(_ key: RecordKey, asOf date: Date) {
+    staleKeys.remove(key)
+    keys[key] = date
+    earliestKey = min(earliestKey, date)
+    // Look-ups of absent keys are unlimited.
+    if keys.count > 65_536 { keys.removeAll() }
+  }
+
+  /// Removes an evicted key and the regions that contain it.
+  mutating func forget(_ key: RecordKey, from isOfRegion: (Coverage) -> Bool) {
+    keys.removeValue(forKey: key)
+    regions.removeAll(where: isOfRegion)
+  }
+
+  /// Removes the regions that may lack objects that were absent from an answer.
+  mutating func forget<Object: PersistentRecord>(_ removed: [Object], missingFrom part: Coverage) throws {
+    for object in removed { keys.removeValue(forKey: object.recordKey) }
+    try regions.removeAll { try $0.mayLack(removed, missingFrom: part) }
+  }
+
+  /// Removes everything known from before a date.
+  mutating func forgetOlder(than date: Date) {
+    if regions.contains(where: { $0.asOf < date }) { regions.removeAll { $0.asOf < date } }
+    guard earliestKey < date else { return }
+    keys = keys.filter { $0.value >= date }
+    earliestKey = keys.values.min() ?? .distantFuture
+  }
+
+  /// Marks keys as stale and removes all regions.
+  mutating func markStale(_ keys: some Sequence<RecordKey>) {
+    invalidationCount += 1
+    regions = []
+    for key in keys {
+      staleKeys.insert(key)
+      self.keys.removeValue(forKey: key)
+    }
+  }
+
+  /// Removes everything.
+  mutating func removeAll() {
+    invalidationCount += 1
+    (regions, keys, staleKeys) = ([], [:], [])
+  }
+
+  /// The date at which a key was last known; nil if the key is stale, or absent here and possibly present
+  /// elsewhere.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - isHeld: Whether this layer holds an object of that key.
+  ///   - request: The request for that key.
+  /// - Returns: The date, which may itself be unknown.
+  /// - Throws: ``PersistenceError``.
+  func knowledge(of key: RecordKey, isHeld: Bool, request: FetchRequest) throws -> Date?? {
+    if staleKeys.contains(key) { return nil }
+    if let date = keys[key] { return .some(date) }
+    let date = try regions.filter { try $0.reach(for: request) != nil }.map(\.asOf).max()
+    if let date { return .some(date) }
+    return isHeld ? .some(nil) : nil
+  }
+
+  /// The regions that can answer a request, newest first.
+  func parts(for request: FetchRequest) throws -> [(reach: Coverage.Reach, asOf: Date)] {
+    try regions.compactMap { region in try region.reach(for: request).map { ($0, region.asOf) } }
+      .sorted { $0.asOf > $1.asOf }
+  }
+}
+
+extension Coverage.Reach {
+  /// Whether the found objects are the complete answer: as many as requested, none beyond the covered position.
+  func isWhole<Object: PersistentRecord>(_ objects: [Object], for request: FetchRequest) throws -> Bool {
+    switch self {
+    case .whole: return true
+    case .upTo(let place):
+      guard let limit = request.limit, objects.count >= limit, let last = objects.last else { return false }
+      let order = try RowOrder(request.totalOrder, in: request.schema)
+      return order.compare(try last.anchor(in: request).values, place.values) <= 0
+    }
+  }
+}

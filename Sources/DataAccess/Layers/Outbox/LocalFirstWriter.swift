@@ -1,0 +1,94 @@
+import Foundation
+import PersistenceCore
+import PersistenceDriver
+
+/// Writes to the local layer and its outbox, and then to the layers beside it.
+final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
+  let layer: JournaledLayer<Object>
+  let sender: OutboxSender<Object>
+  /// The layers beside the local one.
+  private let others: [(layer: DataSourceLayer, replica: any ReplicaLayer<Object>)]
+  private let options: LayerOptions<Object>
+  private let log: WriteLog
+  private let mutexes: KeyedMutex
+
+  init(
+    _ layer: JournaledLayer<Object>, others: [(layer: DataSourceLayer, replica: any ReplicaLayer<Object>)],
+    remote: AnyDataSource<Object>, options: LayerOptions<Object>, log: WriteLog, mutexes: KeyedMutex
+  ) {
+    (self.layer, self.others, self.options) = (layer, others, options)
+    (self.log, self.mutexes) = (log, mutexes)
+    sender = OutboxSender(layer: layer, remote: remote, options: options) { keys in
+      // The server may reject an entry while its write still updates these layers, which would clear the stale
+      // keys.
+      await mutexes.withLock(keys) {
+        for (_, replica) in others { await replica.markStale(keys) }
+      }
+    }
+  }
+
+  /// Makes a write.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - id: The id of the batch.
+  ///   - once: Whether to ignore a batch id that was applied before.
+  ///   - entry: The entry that the changes replace.
+  /// - Returns: The previous object for each change; nil if the batch had been applied before.
+  /// - Throws: The error of the local layer; `incompleteWrite` if a layer beside it failed.
+  func write(
+    _ changes: [ObjectChange<Object>], id: UUID = UUID(), once: Bool = false,
+    replacing entry: OutboxEntry<Object>? = nil
+  ) async throws(PersistenceError) -> [Object?]? {
+    if Task.isCancelled { throw .cancelled() }
+    let keys = changes.map(\.object.recordKey)
+    return try await mutexes.withLock(keys) { () async throws(PersistenceError) in
+      log.begin(keys)
+      defer { log.end(keys) }
+      let (layer, sender, log, date) = (layer, sender, log, options.now())
+      let attempts = Attempts(layer: .local, limits: options.local, clock: options.clock)
+      let before: [Object?]?
+      do throws(PersistenceError) {
+        before = try await attempts.run(mayRetry: { !$0.hasUnknownOutcome }) {
+          () async throws(PersistenceError) in
+          // After a timeout this continues, and its commit is newer than any answer until then.
+          log.begin(keys)
+          defer { log.end(keys) }
+          let before = try await layer.write(changes, id: id, once: once, replacing: entry, at: date)
+          await sender.wake()
+          return before
+        }
+      } catch {
+        if error.hasUnknownOutcome {
+          await shieldedFromCancellation { [others] in
+            for (_, replica) in others { await replica.markStale(keys) }
+            // The commit may have preceded the error.
+            await sender.wake()
+          }
+        }
+        throw error
+      }
+      // The batch had been applied before, so the other layers are current.
+      guard let before else { return nil }
+      let failures = await shieldedFromCancellation { [others] in
+        var failures: [LayerFailure] = []
+        for (layer, replica) in others {
+          do throws(PersistenceError) {
+            try await replica.commit(changes.map(\.unconditional), asOf: date)
+          } catch {
+            await replica.markStale(keys)
+            failures.append(LayerFailure(layer, error))
+          }
+        }
+        return failures
+      }
+      guard failures.isEmpty else { throw .incompleteWrite(failures, doneIn: .local) }
+      return before
+    }
+  }
+}
+
+/// Runs a closure to its end, even if the calling task is cancelled.
+func shieldedFromCancellation<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
+  await Task { await body() }.value
+}

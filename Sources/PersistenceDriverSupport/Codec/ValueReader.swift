@@ -1,0 +1,120 @@
+import Foundation
+package import PersistenceDriver
+package import PersistencePrimitives
+
+/// Reads values from text and from JSON.
+package struct ValueReader: Sendable {
+  /// Which spellings of a value a reader accepts.
+  ///
+  /// The strict profile accepts the forms that ``ValueWriter`` writes: it reads what programs send. The
+  /// lenient profile also accepts what people write: it reads files and conditions.
+  ///
+  /// | kind | strict and lenient | only lenient |
+  /// |---|---|---|
+  /// | bool | `true`, `false` | `"true"`, `"false"` |
+  /// | integers | `12`, `-3` | `12.0`, `1.2e1`, `"12"` |
+  /// | double, float | any number, `"NaN"`, `"Infinity"`, `"-Infinity"` | `"1.5"` |
+  /// | decimal | any number that a decimal holds exactly, `"NaN"` | `"1.50"` |
+  /// | date | `"2010-07-16T00:00:00.5Z"`, `"@1e+300"` | `"2010-07-16"`, `"2010-07-16 10:00+02:00"` |
+  /// | data | Base64 with padding | |
+  /// | uuid | 36 characters, in either case | |
+  /// | string, url | any string; a URL must be valid | |
+  /// | document | any JSON, see ``JSONDocument`` | |
+  ///
+  /// Neither profile accepts a value that is ambiguous, out of range or lossy: an integer with a fraction, a
+  /// decimal with too many digits, Base64 with unused bits, a number too large for its kind or so small that
+  /// only zero is left. Doubles, floats and dates are binary numbers: they become the nearest one. A time
+  /// without an offset is in UTC.
+  ///
+  /// In plain text, such as CSV or the key in a path, the same forms stand without quotation marks; a
+  /// document is its JSON text.
+  package enum Profile: Sendable { case strict, lenient }
+
+  /// A reader of what programs send.
+  package static let strict = ValueReader(.strict)
+  /// A reader of what people write.
+  package static let lenient = ValueReader(.lenient)
+
+  private let isLenient: Bool
+  private let validatesURLs: Bool
+
+  /// Makes a reader.
+  ///
+  /// - Parameters:
+  ///   - profile: The spellings that it accepts.
+  ///   - validatesURLs: Whether to reject text that is not a URL; engines store any text.
+  package init(_ profile: Profile, validatesURLs: Bool = true) {
+    isLenient = profile == .lenient
+    self.validatesURLs = validatesURLs
+  }
+
+  /// The value of JSON that is not null; nil if the kind cannot hold it.
+  package func value(_ json: JSONValue, _ kind: FieldKind) -> PersistentValue? {
+    switch (kind, json) {
+    case (.document, _): return .document(JSONText.canonical(JSONDocument.unwrapped(json)))
+    case (.bool, .bool(let truth)): return .bool(truth)
+    case (.string, .string(let text)), (.url, .string(let text)), (.data, .string(let text)),
+      (.uuid, .string(let text)), (.date, .string(let text)):
+      return value(ofText: text, kind)
+    case (_, .string(let text)): return isLenient ? value(ofText: text, kind) : special(text, kind)
+    case (_, .number(let text)): return number(text, kind)
+    default: return nil
+    }
+  }
+
+  /// The value of plain text; nil if the kind cannot hold it.
+  package func value(ofText text: String, _ kind: FieldKind) -> PersistentValue? {
+    switch kind {
+    case .string: return .text(text)
+    case .url: return validatesURLs && URL(string: text) == nil ? nil : .text(text)
+    case .bool: return text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
+    case .data: return Self.bytes(text).map(PersistentValue.bytes)
+    case .uuid: return UUID(uuidString: text).map(PersistentValue.uuid)
+    case .date:
+      let seconds = DateText.seconds(text) ?? (isLenient ? ISO8601Reader.seconds(text) : nil)
+      return seconds.map { PersistentValue.date($0).normalized }
+    case .document: return (try? JSONDocument.canonical(text)).map(PersistentValue.document)
+    case .double, .float, .decimal, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
+      return special(text, kind) ?? (ExactNumber(text) == nil ? nil : number(text, kind))
+    }
+  }
+
+  /// The value of a text that stands for a number that JSON lacks.
+  private func special(_ text: String, _ kind: FieldKind) -> PersistentValue? {
+    guard let number = SpecialNumber.value(text) else { return nil }
+    switch kind {
+    case .double, .float: return .double(number)
+    case .decimal: return number.isNaN ? .decimal(.nan) : nil
+    default: return nil
+    }
+  }
+
+  /// The value of a number in decimal digits.
+  private func number(_ text: String, _ kind: FieldKind) -> PersistentValue? {
+    switch kind {
+    case .double: return Double(decimal: text).map(PersistentValue.double)
+    case .float: return Float(decimal: text).map { .double(Double($0)) }
+    case .decimal:
+      // Most decimals are canonical: one comparison shows that they keep their digits.
+      if let number = Decimal(canonicalText: text), number.canonicalText == text { return .decimal(number) }
+      return ExactNumber(text)?.decimal.map(PersistentValue.decimal)
+    default:
+      guard let range = kind.integerRange, let number = integer(text), range.contains(number) else {
+        return nil
+      }
+      return .integer(number)
+    }
+  }
+
+  private func integer(_ text: String) -> Int64? {
+    isLenient ? Int64(text) ?? ExactNumber(text)?.int64 : Int64(text).flatMap { "\($0)" == text ? $0 : nil }
+  }
+
+  /// The bytes of Base64; nil if it has bits that no byte holds, since writing the bytes would not give them
+  /// back.
+  private static func bytes(_ text: String) -> [UInt8]? {
+    guard let data = Data(base64Encoded: text) else { return nil }
+    let tail = data.suffix(data.count % 3 == 0 ? 3 : data.count % 3)
+    return text.utf8.suffix(4).elementsEqual(tail.base64EncodedString().utf8) ? [UInt8](data) : nil
+  }
+}

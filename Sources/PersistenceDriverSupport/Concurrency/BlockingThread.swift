@@ -1,0 +1,48 @@
+import Foundation
+
+/// One dedicated thread for work that blocks, which a caller can join.
+package final class BlockingThread: @unchecked Sendable {  // the condition guards the state
+  private let finished = NSCondition()
+  private var isFinished = false
+
+  /// Starts a thread.
+  @discardableResult
+  package init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    let thread = Thread { [self] in
+      body()
+      finished.lock()
+      isFinished = true
+      finished.broadcast()
+      finished.unlock()
+    }
+    thread.name = name
+    thread.stackSize = 8 << 20  // that of a main thread, for deep predicates
+    thread.start()
+  }
+
+  /// Blocks until the closure has returned.
+  package func join() {
+    finished.lock()
+    while !isFinished { finished.wait() }
+    finished.unlock()
+  }
+
+  /// Runs a closure on a thread of its own, and suspends until it returns.
+  ///
+  /// - Returns: The closure's result.
+  /// - Throws: The closure's error.
+  package static func run<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result = await withCheckedContinuation { continuation in
+      BlockingThread("persistence call") {
+        do throws(Failure) {
+          continuation.resume(returning: Result<Value, Failure>.success(try body()))
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    return try result.get()
+  }
+}

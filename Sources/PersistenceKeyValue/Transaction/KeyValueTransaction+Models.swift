@@ -1,0 +1,74 @@
+package import PersistenceDriver
+
+extension KeyValueTransaction {
+  package func define(_ schema: ModelSchema) throws { try define(schema, indexing: .built) }
+
+  func define(_ schema: ModelSchema, indexing: StoredModel.Indexing) throws {
+    try requireOpen()
+    guard try binding(schema) == nil else { return }
+    try flushTally()
+    let model = try attempt { try Catalog.add(schema, indexing: indexing, writer) }
+    changes.models[StoredName(schema.name)] = model
+    changes.counts[model.number] = 0
+  }
+
+  /// Records the progress of a model's index build in the catalog.
+  func setIndexing(of model: StoredModel, indexing: StoredModel.Indexing) throws {
+    guard model.indexing != indexing else { return }
+    try flushTally()
+    var model = model
+    model.indexing = indexing
+    try attempt { try Catalog.write(model, writer) }
+    changes.models[StoredName(model.schema.name)] = model
+    changes.generations += 1
+    forgetBindings()
+  }
+
+  package func drop(_ schema: ModelSchema) throws {
+    try requireOpen()
+    guard let model = try binding(schema)?.model else { return }
+    try flushTally()
+    let name = StoredName(schema.name)
+    try attempt {
+      try KeyPrefix.model(model.number).withUnsafeBytes { prefix in
+        try writer.removeAll(beginningWith: prefix, in: .indexes)
+        try writer.removeAll(beginningWith: prefix, in: .records)
+      }
+      try Catalog.remove(model, writer)
+    }
+    changes.models[name] = nil
+    changes.dropped.insert(name)
+    changes.generations += 1
+    changes.counts[model.number] = nil
+    changes.changedCounts.remove(model.number)
+    forgetBindings()
+  }
+
+  package func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    try define(schema, indexing: schema.indexes.isEmpty ? .built : .awaited)
+  }
+
+  package func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    try requireOpen()
+    guard let binding = try binding(schema), binding.model.indexing != .built else { return true }
+    let build =
+      try store.takeBuild(of: binding.model)
+      ?? IndexBuild(binding, writer, store.indexBuilding, location: store.location)
+    let isFinished = try attempt { try build.write(to: writer, prefix: binding.prefix) }
+    try setIndexing(of: binding.model, indexing: isFinished ? .built : .begun(build.token))
+    if !isFinished { store.keep(build) }
+    return isFinished
+  }
+
+  /// The binding of a model whose records are about to change; discards a partial index build, which the
+  /// change makes stale.
+  func changingBinding(_ schema: ModelSchema) throws -> ModelBinding? {
+    guard let binding = try binding(schema) else { return nil }
+    guard case .begun = binding.model.indexing else { return binding }
+    try attempt {
+      try binding.prefix.withUnsafeBytes { try writer.removeAll(beginningWith: $0, in: .indexes) }
+    }
+    try setIndexing(of: binding.model, indexing: .awaited)
+    return try self.binding(schema)
+  }
+}

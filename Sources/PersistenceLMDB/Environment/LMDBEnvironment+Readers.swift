@@ -1,0 +1,189 @@
+// Imported first in the module: otherwise, the compiler attributes `stat` to Dispatch.
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+import CLMDB
+import PersistenceDriver
+import PersistenceDriverSupport
+
+extension LMDBEnvironment {
+  /// A reader of the newest state, for one thread; the caller releases it.
+  func acquireReader() throws -> LMDBReader {
+    var attempts = 0
+    while true {
+      try awaitReopening(forWriting: false)
+      let (handle, idle) = try state.withLock { state in
+        let handle = try current(&state)
+        state.live += 1
+        return (handle, state.idle.popLast())
+      }
+      do {
+        guard let idle else { return try LMDBReader(handle) }
+        do {
+          try idle.renew()
+          return idle
+        } catch {
+          idle.close()
+          throw error
+        }
+      } catch let error as PersistenceError {
+        let canRetry = recover(from: error, handle)
+        state.withLock { $0.live -= 1 }
+        attempts += 1
+        guard canRetry, attempts < Self.attemptLimit else { throw error.at(location: files.directory) }
+      }
+    }
+  }
+
+  /// How often to retry when the store rejects a transaction for a temporary reason.
+  static var attemptLimit: Int { 4 }
+
+  /// Closes a reader that cannot be reused.
+  func discard(_ reader: LMDBReader) {
+    reader.close()
+    state.withLock { $0.live -= 1 }
+  }
+
+  /// Returns a reader for reuse.
+  func release(_ reader: LMDBReader) { release(reader, wasPinned: false) }
+
+  func release(_ reader: LMDBReader, wasPinned: Bool) {
+    reader.reset()
+    let isKept = state.withLock { state in
+      if wasPinned { state.pinned -= 1 }
+      guard let handle = state.handle, handle === reader.handle, state.idle.count < handle.idleLimit else {
+        return false
+      }
+      state.live -= 1
+      state.idle.append(reader)
+      return true
+    }
+    if !isKept { discard(reader) }
+  }
+
+  /// Registers the slots in which a context keeps idle readers, which count as active.
+  func register(_ slots: LMDBReaderSlots) {
+    let others = state.withLock { state in
+      defer { state.slots.append(slots) }
+      return state.slots.alive()
+    }
+    withExtendedLifetime(others) {}
+  }
+
+  /// The largest number of idle readers of a context.
+  var slotLimit: Int { min(16, state.withLock { $0.handle?.idleLimit ?? 1 }) }
+
+  /// Reclaims the idle readers of all contexts.
+  private func reclaim() {
+    // Released outside the lock: a session may be the last one of its store.
+    let slots = state.withLock { $0.slots.alive() }.flatMap { $0.drain() }
+    for slot in slots { slot.end() }
+  }
+
+  /// Waits for active readers and writers if the file has to be reopened first.
+  ///
+  /// - Parameter isForWriting: Whether the caller wants to write, which a failed write prevents until the
+  ///   file is reopened.
+  /// - Throws: The reason for reopening if results keep the file open, or if calls take longer than the
+  ///   store's timeout.
+  func awaitReopening(forWriting isForWriting: Bool) throws {
+    let deadline = ContinuousClock.now + settings.busyTimeout
+    var pause: UInt32 = 20
+    while true {
+      let (isSuspect, isBlocked) = state.withLock { state in
+        (state.isSuspect, state.live > 0 && (state.reopenReason != nil || isForWriting && state.isSuspect))
+      }
+      if isSuspect || isBlocked { reclaim() }
+      guard isBlocked else { return }
+      let reopenReason: PersistenceError? = state.withLock { state in
+        guard state.live > 0 else { return nil }
+        guard state.pinned > 0 || ContinuousClock.now >= deadline else { return nil }
+        return state.reopenReason ?? (isForWriting && state.isSuspect ? Self.suspectError : nil)
+      }
+      if let reopenReason { throw reopenReason.at(location: files.directory) }
+      usleep(pause)
+      pause = min(pause * 2, 2_000)
+    }
+  }
+
+  private static var suspectError: PersistenceError {
+    PersistenceError(
+      .inputOutput,
+      "an earlier write failed, and the store cannot reopen while results are alive; release them and "
+        + "retry")
+  }
+
+  /// Recovers from a failure to begin a transaction, if possible; returns whether to retry.
+  ///
+  /// The caller still counts as a user of the handle.
+  func recover(from error: PersistenceError, _ handle: LMDBHandle) -> Bool {
+    if error.isLMDB(MDB_MAP_RESIZED) || error.isLMDB(MDB_PANIC) {
+      state.withLock { state in
+        if state.handle === handle { state.reopenReason = error }
+      }
+      return true
+    }
+    guard error.isLMDB(MDB_READERS_FULL) else { return false }
+    reclaim()
+    let idle = state.withLock { state in
+      defer { state.idle.removeAll() }
+      return state.idle
+    }
+    for reader in idle { reader.close() }
+    return handle.clearStaleReaders() > 0 || !idle.isEmpty
+  }
+}
+
+extension LMDBEnvironment {
+  /// The largest number of snapshots of one version, which concurrent threads use.
+  private static var snapshotLimit: Int { 8 }
+
+  /// A snapshot of the newest state: an existing one if it is idle.
+  func snapshot(_ session: LMDBSession) throws -> LMDBSnapshot {
+    // Released outside the lock: this may be the last reference.
+    let (shared, _): (LMDBSnapshot?, [LMDBSnapshot]) = state.withLock { state in
+      let alive = state.snapshots.alive()
+      guard let handle = state.handle, !alive.isEmpty else { return (nil, alive) }
+      let newest = handle.newestTransaction
+      let current = alive.filter { $0.version == newest && $0.isUsable(with: session) }
+      let idle = current.first { !$0.isBusy }
+      return (idle ?? (current.count >= Self.snapshotLimit ? current.first : nil), alive)
+    }
+    if let shared { return shared }
+    let reader = try acquireReader()
+    let snapshot = LMDBSnapshot(reader, session)
+    state.withLock { state in
+      state.pinned += 1
+      state.snapshots.append(snapshot)
+    }
+    return snapshot
+  }
+
+  /// Returns the reader of a snapshot.
+  func endSnapshot(_ reader: LMDBReader) { release(reader, wasPinned: true) }
+}
+
+/// A list of weak references.
+struct WeakList<Object: AnyObject> {
+  private struct Reference {
+    weak var object: Object?
+  }
+
+  private var references: [Reference] = []
+
+  mutating func append(_ object: Object) { references.append(Reference(object: object)) }
+
+  /// The live objects; removes the others from the list.
+  ///
+  /// The caller releases the objects outside of locks: this call may have created the last reference.
+  mutating func alive() -> [Object] {
+    let objects = references.compactMap(\.object)
+    references = objects.map(Reference.init)
+    return objects
+  }
+}

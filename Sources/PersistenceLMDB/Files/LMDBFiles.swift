@@ -1,0 +1,241 @@
+import CLMDB
+import Foundation
+import PersistenceDriver
+import PersistenceKeyValue
+
+/// The identity of a file.
+struct FileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+
+  init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}
+
+/// A store's folder and its files: LMDB's `data.mdb` and `lock.mdb`, and the writer locks.
+///
+/// Links may lead to the folder. LMDB always receives the resolved path, so all openings share its locks.
+struct LMDBFiles: Sendable {
+  static let dataName = "data.mdb"
+  static let lockName = "lock.mdb"
+
+  /// The folder's path with links resolved.
+  let directory: String
+  /// The identity of the data file.
+  let identity: FileIdentity
+  /// The header of the data file; nil if it is new.
+  private(set) var header: LMDBHeader?
+
+  var dataPath: String { directory + "/" + Self.dataName }
+
+  /// Finds a store's files, and creates missing ones if the configuration allows it.
+  ///
+  /// - Throws: ``PersistenceError``: `missingStore`, `notAStore`, `accessDenied`, `readOnly`, `storeFull`.
+  init(path: String, _ configuration: LMDBConfiguration) throws {
+    let mayCreate = configuration.createsMissingStore && !configuration.isReadOnly
+    var status = stat()
+    var isNew = false
+    if stat(path, &status) != 0 {
+      let code = errno
+      guard code == ENOENT, mayCreate else { throw Self.failure(code, path) }
+      try Self.makeFolder(path)
+      guard stat(path, &status) == 0 else { throw Self.failure(errno, path) }
+      isNew = true
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw PersistenceError(
+        .notAStore,
+        "an LMDB store is a folder, but this path refers to a file; the file was not changed; use another path",
+        location: path)
+    }
+    if stat(path + "/" + Self.dataName, &status) == 0 {
+      let data = try Self.resolved(path + "/" + Self.dataName)
+      guard data.hasSuffix("/" + Self.dataName) else {
+        throw PersistenceError(
+          .notAStore,
+          "data.mdb links to a file with another name, where LMDB would not find its locks; name the file data.mdb",
+          location: path)
+      }
+      directory = String(data.dropLast(Self.dataName.count + 1))
+    } else {
+      let code = errno
+      guard code == ENOENT else { throw Self.failure(code, path) }
+      directory = try Self.resolved(path)
+      try Self.requireNothingElse(in: directory)
+      guard mayCreate else { throw Self.failure(ENOENT, path) }
+      do {
+        try LMDBCreation.make(in: directory, configuration)
+      } catch {
+        if isNew { Self.removeFolder(directory) }
+        throw error
+      }
+      guard stat(directory + "/" + Self.dataName, &status) == 0 else { throw Self.failure(errno, path) }
+    }
+    identity = FileIdentity(status)
+  }
+
+  /// The files with the current header, and the settings for opening them.
+  ///
+  /// - Throws: ``PersistenceError`` if they are no store, or cannot be written as required.
+  func prepared(_ configuration: LMDBConfiguration) throws -> (LMDBFiles, LMDBSettings) {
+    var settings = LMDBSettings(configuration)
+    let files = try refreshed()
+    do {
+      try requireWritable()
+      try Self.reserve(directory + "/" + Self.lockName, readers: settings.maximumReaders)
+    } catch let error as PersistenceError {
+      guard configuration.isReadOnly else { throw error.at(location: directory) }
+      settings.isReadOnly = true
+    }
+    return (files, settings)
+  }
+
+  /// The files with the current header.
+  func refreshed() throws -> LMDBFiles {
+    var files = self
+    files.header = try LMDBHeader.read(dataPath)
+    return files
+  }
+
+  private static func failure(_ code: Int32, _ path: String) -> PersistenceError {
+    LMDBFailure(code: code, action: "find the store").error(location: path)
+  }
+
+  private static func resolved(_ path: String) throws -> String {
+    guard let resolved = realpath(path, nil) else { throw failure(errno, path) }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private static func makeFolder(_ path: String) throws {
+    guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+      throw LMDBFailure(code: errno, action: "create the store's folder").error(location: path)
+    }
+  }
+
+  /// Removes a folder that was created for a store whose creation failed.
+  private static func removeFolder(_ directory: String) {
+    for name in LMDBCreation.names { unlink(directory + "/" + name) }
+    rmdir(directory)
+  }
+
+  /// Throws if the folder contains other files, since a store must not be created among them.
+  private static func requireNothingElse(in directory: String) throws {
+    let known = Set(LMDBCreation.names)
+    guard let folder = opendir(directory) else { throw failure(errno, directory) }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name == "." || name == ".." || known.contains(name) else {
+        throw PersistenceError(
+          .notAStore,
+          "the folder contains other files and no LMDB store; it was not changed; use the path of a new folder",
+          location: directory)
+      }
+    }
+  }
+
+  private func requireWritable() throws {
+    let file = open(dataPath, O_RDWR | O_CLOEXEC)
+    if file >= 0 {
+      close(file)
+      return
+    }
+    let code = errno
+    if code == EACCES || code == EPERM || code == EROFS, access(dataPath, R_OK) == 0 {
+      throw PersistenceError.readOnly(directory)
+    }
+    throw LMDBFailure(code: code, action: "open the store").error(location: directory)
+  }
+
+  /// Allocates the blocks of LMDB's lock file before LMDB maps it: a write to a mapped page on a full disk
+  /// kills the process.
+  static func reserve(_ path: String, readers: Int) throws {
+    #if os(Linux)
+      func check(_ code: Int32) throws {
+        if code != 0 {
+          throw LMDBFailure(code: code, action: "create the reader table").error(location: path)
+        }
+      }
+      let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      guard file >= 0 else { return try check(errno) }
+      defer { close(file) }
+      var status = stat()
+      guard fstat(file, &status) == 0 else { return try check(errno) }
+      let size = max(Int(status.st_size), (readers + 8) * 64)
+      // The blocks of an existing file are allocated already.
+      if status.st_size == size, Int(status.st_blocks) * 512 >= size { return }
+      let code = posix_fallocate(file, 0, off_t(size))
+      try check(code == EOPNOTSUPP || code == EINVAL ? 0 : code)
+    #endif
+  }
+
+  /// Syncs the folder of a new store, and its parent.
+  static func synchronize(_ directory: String) throws {
+    let parent = directory.lastIndex(of: "/").map { String(directory[...$0]) } ?? "."
+    for folder in [directory, parent] {
+      let file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard file >= 0 else { continue }  // an unreadable folder cannot be synced
+      defer { close(file) }
+      guard fsync(file) == 0 || errno == EINVAL else {
+        throw LMDBFailure(code: errno, action: "sync the store's folder").error(location: directory)
+      }
+    }
+  }
+
+  /// Whether the disk of a path has less than 1 MiB of free space.
+  static func isDiskFull(_ path: String) -> Bool {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return false }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+  }
+}
+
+/// Creates a store atomically: `data.mdb` appears complete or not at all.
+///
+/// The file is created under another name and renamed once it is durable. A crash therefore leaves nothing
+/// that looks like a store, and an empty `data.mdb` is always damaged, never new.
+enum LMDBCreation {
+  private static let stageName = "new.mdb"
+  private static let stageLockName = "new.mdb-lock"
+
+  /// The files that a crash may leave in the folder of an uncreated store.
+  static let names = [LMDBFiles.lockName, LMDBWriterLock.name, stageName, stageLockName]
+
+  /// Creates a store in a folder, unless another process has created it meanwhile.
+  static func make(in directory: String, _ configuration: LMDBConfiguration) throws {
+    let timeout = configuration.busyTimeout
+    let turn = try LMDBFileLock(directory + "/" + LMDBWriterLock.name, flags: O_RDWR | O_CREAT)
+    try turn.lock(until: .now + timeout, timeout: timeout)
+    defer { turn.unlock() }
+    guard access(directory + "/" + LMDBFiles.dataName, F_OK) != 0 else { return }
+    let stage = directory + "/" + stageName
+    let lock = directory + "/" + stageLockName
+    unlink(stage)
+    unlink(lock)
+    do {
+      let settings = LMDBSettings(configuration)
+      try LMDBFiles.reserve(lock, readers: settings.maximumReaders)
+      let handle = try LMDBHandle(path: stage, isFile: true, header: nil, settings)
+      defer { handle.close() }
+      _ = try handle.openSpaces(create: true)
+      let writer = try LMDBTransaction(handle, .full)
+      defer { writer.abort() }
+      try Catalog.create(in: writer)
+      try writer.commit()
+    } catch {
+      unlink(stage)
+      unlink(lock)
+      throw (error as? PersistenceError)?.at(location: directory) ?? error
+    }
+    unlink(lock)
+    guard rename(stage, directory + "/" + LMDBFiles.dataName) == 0 else {
+      throw LMDBFailure(code: errno, action: "create the store").error(location: directory)
+    }
+    try LMDBFiles.synchronize(directory)
+  }
+}

@@ -1,0 +1,81 @@
+import CLMDB
+import PersistenceDriver
+import PersistenceKeyValue
+
+/// A cursor in one database of one transaction.
+final class LMDBCursor: ByteCursor {
+  let space: ByteSpace
+  /// The generation of the reader in which the cursor was last renewed.
+  @exclusivity(unchecked) var generation: UInt64
+  @exclusivity(unchecked) private var cursor: OpaquePointer?
+
+  init(_ transaction: OpaquePointer, _ database: MDB_dbi, _ space: ByteSpace, generation: UInt64) throws {
+    self.space = space
+    self.generation = generation
+    try LMDBFailure.check(mdb_cursor_open(transaction, database, &cursor), "read the store")
+  }
+
+  deinit { close() }
+
+  /// Renews the cursor for a read transaction that was renewed.
+  func renew(_ transaction: OpaquePointer, generation: UInt64) throws {
+    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    try LMDBFailure.check(mdb_cursor_renew(transaction, cursor), "read the store")
+    self.generation = generation
+  }
+
+  /// Closes the cursor, before its transaction ends.
+  func close() {
+    if let cursor { mdb_cursor_close(cursor) }
+    cursor = nil
+  }
+
+  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_RANGE, key) }
+
+  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_KEY, key) }
+
+  func last() throws -> ByteEntry? { try move(MDB_LAST, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  func next() throws -> ByteEntry? { try move(MDB_NEXT, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  func previous() throws -> ByteEntry? { try move(MDB_PREV, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int {
+    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    let operation = isReversed ? MDB_PREV : MDB_NEXT
+    var (key, value) = (MDB_val(), MDB_val())
+    var count = 0
+    while count < entries.count {
+      let code = mdb_cursor_get(cursor, &key, &value, operation)
+      guard code == MDB_SUCCESS else {
+        if code == MDB_NOTFOUND { break }
+        throw LMDBFailure(code: code, action: "read the store").error()
+      }
+      entries[count] = ByteEntry(key: key.bytes, value: value.bytes)
+      count &+= 1
+    }
+    return count
+  }
+
+  @inline(__always)
+  private func move(_ operation: MDB_cursor_op, _ wanted: UnsafeRawBufferPointer) throws -> ByteEntry? {
+    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    var key = MDB_val(wanted)
+    var value = MDB_val()
+    let code = mdb_cursor_get(cursor, &key, &value, operation)
+    if code == MDB_SUCCESS { return ByteEntry(key: key.bytes, value: value.bytes) }
+    if code == MDB_NOTFOUND { return nil }
+    throw LMDBFailure(code: code, action: "read the store").error()
+  }
+}
+
+extension MDB_val {
+  /// Borrows bytes; LMDB does not change keys and values that it takes.
+  @inline(__always)
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+
+  @inline(__always)
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
+}

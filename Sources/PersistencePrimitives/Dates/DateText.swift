@@ -1,0 +1,65 @@
+/// The canonical text of dates: readable, and exact to the bit (contract V2).
+///
+/// A date is `2010-07-16T00:00:00Z`, with as many digits after the second as its shortest exact decimal form
+/// has. The seconds since 2001 are a decimal number. Splitting that number at the whole second and joining it
+/// again is exact in decimal arithmetic, so the same double comes back. Dates outside the years 0001 to 9999,
+/// and dates so close to 2001 that their number has an exponent, are `@` and the seconds, such as `@1e+300`.
+/// NaN and the infinities are `@nan`, `@inf` and `@-inf`.
+package enum DateText {
+  private static let range = -63_113_904_000.0...252_423_993_599.0  // the years 0001 to 9999
+
+  /// The canonical text of a number of seconds since 2001.
+  package static func text(_ seconds: Double) -> String {
+    let exact = "\(seconds)"
+    guard range.contains(seconds), !exact.utf8.contains(UInt8(ascii: "e")) else { return "@\(exact)" }
+    let parts = exact.split(separator: ".")
+    var digits = parts.count == 2 && parts[1] != "0" ? Array(parts[1].utf8) : []
+    guard var whole = Int(parts[0]) else { return "@\(exact)" }
+    if seconds < 0, !digits.isEmpty {
+      // −12.25 is 0.75 seconds after −13: the digits are taken from the next whole second.
+      whole -= 1
+      digits = DateFields.complement(digits)
+    }
+    let fraction = digits.isEmpty ? "" : "." + String(decoding: digits, as: UTF8.self)
+    let (days, time) = floorDivide(whole, by: 86_400)
+    let date = CivilDate(daysSince2001: days)
+    return
+      "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(padded(time / 3600, 2)):"
+      + "\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2))\(fraction)Z"
+  }
+
+  /// The seconds of a canonical text; nil for any other text.
+  package static func seconds(_ text: String) -> Double? {
+    var text = text
+    return text.withUTF8 { seconds($0) }
+  }
+
+  /// The seconds of a canonical text in UTF-8; nil for any other text.
+  package static func seconds(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+    if let number = number(text) { return number.seconds }
+    var reader = DateFieldReader(text)
+    guard reader.date(), reader.take("T"), reader.hour(), reader.take(":"), reader.minute(), reader.take(":"),
+      reader.second(), !reader.take(".") || reader.fraction(), reader.take("Z"), reader.isAtEnd
+    else { return nil }
+    return reader.fields.seconds
+  }
+
+  /// The seconds of a text such as `@1e+300`, and whether they keep every digit; nil for any other text.
+  static func number(_ text: UnsafeBufferPointer<UInt8>) -> (seconds: Double, isExact: Bool)? {
+    guard text.first == UInt8(ascii: "@") else { return nil }
+    let digits = String(decoding: text.dropFirst(), as: UTF8.self)
+    switch digits {
+    case "nan": return (.nan, true)
+    case "inf": return (.infinity, true)
+    case "-inf": return (-.infinity, true)
+    default:
+      guard let exact = ExactNumber(digits), let seconds = Double(decimal: digits) else { return nil }
+      return (seconds, ExactNumber("\(seconds)") == exact)
+    }
+  }
+
+  private static func padded(_ number: Int, _ width: Int) -> String {
+    let text = "\(number)"
+    return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+  }
+}

@@ -1,0 +1,171 @@
+import CSQLite
+import Logging
+import PersistenceDriver
+import PersistenceSQL
+
+/// The models of a file, at one version of its schema.
+///
+/// The package records the models that it defines in a table of its own. Any other table is a *foreign* table, whose
+/// model follows from its definition.
+struct SQLiteCatalog: Sendable {
+  /// The table that records the package's own models: their names, and their layouts as JSON.
+  static let tableName = "persistence_catalog"
+
+  /// The application ID in the header of files that the package creates: `PRST`.
+  static let applicationID: Int32 = 0x5052_5354
+
+  /// SQLite's schema version, which each change of the schema increments.
+  let version: Int64
+
+  /// Whether the file has the package's catalog table.
+  let hasCatalogTable: Bool
+
+  /// The encoded layouts of the package's own models.
+  let layouts: [StoredName: String]
+
+  /// The foreign tables.
+  let tables: [StoredName: SQLiteTable]
+
+  /// The foreign tables that no model can represent, and why.
+  let rejected: [StoredName: PersistenceError]
+
+  /// Whether the file has triggers, so that writing a record may change others.
+  let hasTriggers: Bool
+}
+
+extension SQLiteConnection {
+  /// Updates ``catalog`` to the state of the open transaction; as the first read, it pins that state.
+  func refreshCatalog() throws {
+    let version = try number(.schemaVersion)
+    if let catalog, catalog.version == version { return }
+    discardCatalog()
+    catalog = try readCatalog(version)
+  }
+
+  /// Discards the catalog, which a rolled back transaction may have changed.
+  func discardCatalog() {
+    catalog = nil
+    discardModels()
+  }
+
+  /// A declaration mapped to its table; nil where the file does not hold the model.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the file holds the model
+  ///   under another schema, ``PersistenceError/Code/unsupported`` where no model can represent its table.
+  func model(for schema: ModelSchema) throws -> SQLiteModel? {
+    if let known = knownModel(for: schema) { return known }
+    guard let table = try table(StoredName(schema.name)) else { return nil }
+    let model = try table.model(for: schema, store: store)
+    if models.count >= Self.modelLimit { discardModels() }
+    models.append((schema, model))
+    lastModel = (schema, model)
+    return model
+  }
+
+  /// The same, if this connection has used the declaration under the current catalog.
+  func knownModel(for schema: ModelSchema) -> SQLiteModel? {
+    let identity = schema.identity
+    if let lastModel, lastModel.declared.identity == identity { return lastModel.model }
+    guard let known = models.first(where: { $0.declared.identity == identity }) else { return nil }
+    lastModel = known
+    return known.model
+  }
+
+  /// The models' schemas, in the order of their names, without foreign tables that no model can represent.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where an entry of the catalog table
+  ///   cannot be read.
+  func schemas() throws -> [ModelSchema] {
+    guard let catalog else { return [] }
+    let names = Set(catalog.layouts.keys).union(catalog.tables.keys)
+    return try names.sorted().compactMap { try table($0)?.schema }
+  }
+
+  /// The schema of one model, as in ``schemas()``.
+  func schema(of name: StoredName) throws -> ModelSchema? {
+    guard let catalog, catalog.layouts[name] != nil || catalog.tables[name] != nil else { return nil }
+    return try table(name)?.schema
+  }
+
+  /// The table of a model; nil where the file does not hold it.
+  private func table(_ name: StoredName) throws -> SQLiteTable? {
+    if let layout = catalog?.layouts[name] {
+      return try store.table(name, definedBy: layout) { try ownTable(name.text, layout) }
+    }
+    if let table = catalog?.tables[name] { return table }
+    if let error = catalog?.rejected[name] { throw error }
+    return nil
+  }
+
+  private func readCatalog(_ version: Int64) throws -> SQLiteCatalog {
+    var foreign: Set<StoredName> = []
+    for row in try rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+      guard case .text(let name) = row[0], !name.utf8.starts(with: "sqlite_".utf8) else { continue }
+      foreign.insert(StoredName(name))
+    }
+    foreign.formUnion(store.configuration.includedViews.map(StoredName.init))
+    let hasCatalogTable = foreign.remove(StoredName(SQLiteCatalog.tableName)) != nil
+    var layouts: [StoredName: String] = [:]
+    if hasCatalogTable {
+      for row in try rows("SELECT model, table_name, layout FROM \(SQLiteCatalog.tableName)") {
+        guard case .text(let model) = row[0], case .text(let table) = row[1], case .text(let layout) = row[2]
+        else { continue }
+        foreign.remove(StoredName(table))
+        layouts[StoredName(model)] = layout
+      }
+    }
+    foreign.subtract(layouts.keys)
+    var (tables, rejected): ([StoredName: SQLiteTable], [StoredName: PersistenceError]) = ([:], [:])
+    if !foreign.isEmpty { try readForeign(foreign, &tables, &rejected) }
+    return SQLiteCatalog(
+      version: version, hasCatalogTable: hasCatalogTable, layouts: layouts, tables: tables,
+      rejected: rejected,
+      hasTriggers: try !rows("SELECT 1 FROM sqlite_schema WHERE type = 'trigger' LIMIT 1").isEmpty)
+  }
+
+  private func readForeign(
+    _ names: Set<StoredName>, _ tables: inout [StoredName: SQLiteTable],
+    _ rejected: inout [StoredName: PersistenceError]
+  ) throws {
+    let included = Set(store.configuration.includedViews.map(StoredName.init))
+    for row in try rows("SELECT name, wr, type FROM pragma_table_list WHERE schema = 'main'") {
+      guard case .text(let name) = row[0], names.contains(StoredName(name)),
+        row[2] == .text("table") || included.contains(StoredName(name))
+      else { continue }
+      do {
+        tables[StoredName(name)] = try foreignTable(
+          name, hasRowIDs: row[1] == .integer(0) && row[2] != .text("view"),
+          isView: row[2] == .text("view"))
+      } catch let error as PersistenceError where error.code == .unsupported {
+        rejected[StoredName(name)] = error
+        guard store.isFirstNotice(error.message) else { continue }
+        store.configuration.monitoring.logger.notice(
+          "no model can represent a table", metadata: ["table": "\(name)", "reason": "\(error.message)"])
+      }
+    }
+  }
+
+  private func ownTable(_ model: String, _ text: String) throws -> SQLiteTable {
+    let layout: SQLiteLayout
+    do {
+      layout = try SQLiteLayout(text)
+    } catch let error as PersistenceError where error.code == .unsupported {
+      throw error.at(model: model, location: store.location)
+    } catch {
+      throw PersistenceError.damaged("the store's catalog has an entry that cannot be read (\(error))")
+        .at(model: model, location: store.location)
+    }
+    guard layout.columns.count == layout.schema.fields.count,
+      layout.schema.name.utf8.elementsEqual(model.utf8)
+    else {
+      throw PersistenceError.damaged("the store's catalog has an inconsistent entry")
+        .at(model: model, location: store.location)
+    }
+    let columns = zip(layout.columns, layout.schema.fields).map { column, field in
+      SQLColumn(column, field.kind, isOptional: field.isOptional)
+    }
+    return SQLiteTable(
+      schema: layout.schema, name: layout.table, columns: columns,
+      rowID: SQLiteNaming.rowID(besides: layout.columns), definition: text)
+  }
+}

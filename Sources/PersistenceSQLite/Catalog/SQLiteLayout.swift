@@ -1,0 +1,105 @@
+import Foundation
+import PersistenceDriver
+import PersistencePrimitives
+
+/// The table and columns of a model that this package defined; the catalog table stores it as JSON.
+struct SQLiteLayout: Encodable {
+  /// The format that this version of the package writes.
+  static let currentFormat = 1
+
+  var format = currentFormat
+  var schema: ModelSchema
+  /// The table's name.
+  var table: String
+  /// The columns' names, in the order of the schema's fields.
+  var columns: [String]
+  /// Whether the indexes are still to be built; nil once they exist.
+  var awaitsIndexes: Bool?
+
+  init(schema: ModelSchema, table: String, columns: [String], awaitsIndexes: Bool = false) {
+    self.schema = schema
+    self.table = table
+    self.columns = columns
+    self.awaitsIndexes = awaitsIndexes ? true : nil
+  }
+
+  /// Reads a layout.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` where it has another format, and
+  ///   other errors where it is malformed.
+  init(_ text: String) throws {
+    let entry = try JSONParser.parse(text)
+    let format = try entry.required("format").integer()
+    let schema = try entry.required("schema")
+    guard format == Self.currentFormat else {
+      let name = (try? schema.required("name").text()) ?? "a model"
+      throw PersistenceError(
+        .unsupported,
+        "\(name) was written in format \(format), but this version of the package reads format "
+          + "\(Self.currentFormat); use a newer version")
+    }
+    self.init(
+      schema: try ModelSchema(json: schema), table: try entry.required("table").text(),
+      columns: try entry.required("columns").elements().map { try $0.text() },
+      awaitsIndexes: entry.member("awaitsIndexes").map(Self.isTrue) ?? false)
+  }
+
+  private static func isTrue(_ value: JSONValue) -> Bool {
+    if case .bool(true) = value { true } else { false }
+  }
+
+  func encoded() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(self), as: UTF8.self)
+  }
+}
+
+/// Names of tables, columns and indexes for models and fields of any name (contract E6).
+enum SQLiteNaming {
+  /// The longest name, in bytes, that is not replaced; SQLite itself sets no limit.
+  private static let longest = 100
+
+  /// An unused name: the wanted one if SQLite accepts it and it is unused, otherwise one made of its ASCII letters
+  /// and digits.
+  ///
+  /// - Parameters:
+  ///   - wanted: The model's or field's own name.
+  ///   - fallback: The prefix of a replacement.
+  ///   - taken: The existing names, ``folded(_:)``; the new one is added.
+  /// - Returns: A name that SQLite considers different from all others.
+  static func free(_ wanted: String, fallback: String, taken: inout Set<String>) -> String {
+    let base = isPlain(wanted) ? wanted : replacement(for: wanted, fallback)
+    var name = base
+    var number = 2
+    while !taken.insert(folded(name)).inserted {
+      name = "\(base)_\(number)"
+      number += 1
+    }
+    return name
+  }
+
+  /// The name as SQLite compares names: ASCII letters in lower case, everything else byte by byte.
+  static func folded(_ name: String) -> String {
+    String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+  }
+
+  /// A name for the row ID that no column uses.
+  static func rowID(besides columns: [String]) -> String? {
+    let taken = Set(columns.map(folded))
+    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
+  }
+
+  private static func isPlain(_ name: String) -> Bool {
+    let folded = folded(name)
+    return !name.isEmpty && name.utf8.count <= longest && !name.utf8.contains { $0 < 32 || $0 == 127 }
+      && !folded.utf8.starts(with: "sqlite_".utf8) && !folded.utf8.starts(with: "persistence_".utf8)
+  }
+
+  private static func replacement(for name: String, _ fallback: String) -> String {
+    let harmless = name.utf8.prefix(40).filter {
+      (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
+    }
+    return harmless.isEmpty ? fallback : "\(fallback)_\(String(decoding: harmless, as: UTF8.self))"
+  }
+}

@@ -1,0 +1,114 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
+
+/// A table that holds a model, with a cache of the declarations that have been used with it.
+final class SQLiteTable: Sendable {
+  /// The schema of the model in the file.
+  let schema: ModelSchema
+
+  /// The table's name in the file.
+  let name: String
+
+  /// The columns, in the order of the stored fields.
+  let columns: [SQLColumn]
+
+  /// The name of the row ID; nil where rows have none.
+  let rowID: String?
+
+  /// The definition in the file, to detect changes.
+  let definition: String
+
+  /// Whether another program made it.
+  let isForeign: Bool
+
+  /// Whether its definition has `ON CONFLICT` clauses.
+  let hasConflictClauses: Bool
+
+  /// What a survey found about columns that their declared types do not say, by name.
+  let findings: [String: String]
+
+  private let models = Lock<[SQLiteModel]>([])
+
+  /// How many declarations to cache; programs that make thousands of schemas make equal ones.
+  private static let modelLimit = 200
+
+  init(
+    schema: ModelSchema, name: String, columns: [SQLColumn], rowID: String?, definition: String,
+    isForeign: Bool = false, hasConflictClauses: Bool = false, findings: [String: String] = [:]
+  ) {
+    self.schema = schema
+    self.name = name
+    self.columns = columns
+    self.rowID = rowID
+    self.definition = definition
+    self.isForeign = isForeign
+    self.hasConflictClauses = hasConflictClauses
+    self.findings = findings
+  }
+
+  /// A declaration mapped to this table.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` if it contradicts the table.
+  func model(for declared: ModelSchema, store: SQLiteStore) throws -> SQLiteModel {
+    let identity = declared.identity
+    let known = models.withLock { models in models.first { $0.schema.identity == identity } }
+    if let known { return known }
+    // A program that makes its schema anew each time shares the model of the first, equal schema.
+    let equal = models.withLock { models in models.first { $0.schema == declared } }
+    if let equal { return equal }
+    try declared.requireCompatible(with: schema, location: store.location)
+    let model = SQLiteModel(declared, in: mapped(to: declared), number: store.nextModelNumber())
+    models.withLock { models in
+      if models.count >= Self.modelLimit { models.removeAll() }
+      models.append(model)
+    }
+    return model
+  }
+
+  private func mapped(to declared: ModelSchema) -> SQLTable {
+    SQLTable(
+      name: name,
+      columns: declared.fields.compactMap { field in schema.position(of: field.name).map { columns[$0] } },
+      key: declared.keyPositions,
+      indexes: declared.indexes.map { $0.fields.compactMap { declared.position(of: $0) } },
+      rowID: rowID, isForeign: isForeign, hasConflictClauses: hasConflictClauses)
+  }
+}
+
+/// A declaration of a model, mapped to its table.
+final class SQLiteModel: @unchecked Sendable {  // immutable after init
+  /// The declared schema; keeping it keeps its identity unique.
+  let schema: ModelSchema
+
+  /// The table, with its columns in the order of the declared fields.
+  let table: SQLTable
+
+  /// The reader of each declared field.
+  let cells: [SQLiteCellReader]
+
+  /// The columns of all fields.
+  let columns: SQLiteColumns
+
+  /// The number of this declaration in statement keys.
+  let number: UInt32
+
+  /// The keys of statements over one record, or all.
+  let find, insert, update, save, deleteKey, deleteAll: StatementKey
+
+  init(_ schema: ModelSchema, in table: SQLTable, number: UInt32) {
+    self.schema = schema
+    self.table = table
+    self.number = number
+    cells = schema.fields.map { field in
+      SQLiteCellReader(field.kind, isOptional: field.isOptional, checksText: table.isForeign)
+    }
+    columns = SQLiteColumns(all: cells)
+    find = StatementKey(.find, model: number)
+    insert = StatementKey(.insert, model: number)
+    update = StatementKey(.update, model: number)
+    save = StatementKey(.save, model: number)
+    deleteKey = StatementKey(.deleteKey, model: number)
+    deleteAll = StatementKey(.deleteAll, model: number)
+  }
+}

@@ -1,0 +1,126 @@
+import CSQLite
+import Foundation
+import Logging
+import PersistenceDriver
+import PersistenceDriverSupport
+
+extension SQLiteConnection {
+  /// Runs a closure in a read transaction, with the catalog of its state.
+  func withReadTransaction<Result>(_ body: () throws -> Result) throws -> Result {
+    try beginReading()
+    defer { endReading() }
+    return try body()
+  }
+
+  /// Begins a read transaction on the newest state, and updates the catalog to it.
+  func beginReading() throws {
+    try run(.begin)
+    do {
+      // BEGIN does not start the read transaction yet: the first read does.
+      try refreshCatalog()
+    } catch {
+      endReading()
+      throw error
+    }
+  }
+
+  /// Ends the read transaction.
+  func endReading() {
+    guard !isOutsideTransaction else { return }
+    // COMMIT would do as well after reads only, but ROLLBACK cannot fail with SQLITE_BUSY.
+    runUnchecked(.rollback)
+  }
+
+  /// Begins a write transaction, and waits for writers in other processes.
+  ///
+  /// - Parameter deadline: When to give up.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/busy``.
+  func beginWriting(until deadline: ContinuousClock.Instant) throws {
+    try retryingWhileBusy(until: deadline) { try run(.beginImmediate) }
+    do {
+      try refreshCatalog()
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Commits the transaction, or rolls it back if that fails.
+  func commit(until deadline: ContinuousClock.Instant) throws {
+    do {
+      try retryingWhileBusy(until: deadline) { try run(.commit) }
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Rolls back the open transaction, if any, and discards the catalog, which it may have changed.
+  func rollBack() {
+    if !isOutsideTransaction { runUnchecked(.rollback) }
+    discardCatalog()
+  }
+
+  func retryingWhileBusy(until deadline: ContinuousClock.Instant, _ body: () throws -> Void) throws {
+    let start = ContinuousClock.now
+    var pause = 0.000_2
+    while true {
+      do {
+        return try body()
+      } catch let error as PersistenceError where error.code == .busy {
+        let left = deadline - ContinuousClock.now
+        guard left > .zero else {
+          var busy = PersistenceError.busy(store.location, waited: store.configuration.busyTimeout)
+          busy.engineError = error.engineError
+          store.configuration.monitoring.logger.debug(
+            "stopped waiting for another writer", metadata: ["waited": "\(ContinuousClock.now - start)"])
+          throw busy
+        }
+        // No other process can wake this one, so it polls with increasing pauses.
+        Thread.sleep(forTimeInterval: min(pause, left.timeInterval))
+        pause = min(pause * 1.5, 0.01)
+      }
+    }
+  }
+}
+
+/// A statement without parameters that every connection prepares once.
+enum SQLiteCommand: String, CaseIterable {
+  case begin = "BEGIN"
+  case beginImmediate = "BEGIN IMMEDIATE"
+  case commit = "COMMIT"
+  case rollback = "ROLLBACK"
+  case savepoint = "SAVEPOINT persistence"
+  case release = "RELEASE persistence"
+  case rollbackToSavepoint = "ROLLBACK TO persistence"
+  case schemaVersion = "PRAGMA schema_version"
+  case dataVersion = "PRAGMA data_version"
+
+  /// What the command does, for messages.
+  var action: String {
+    switch self {
+    case .begin: "begin to read"
+    case .beginImmediate: "begin a transaction"
+    case .commit: "commit a transaction"
+    case .rollback: "roll back a transaction"
+    case .savepoint: "begin a nested transaction"
+    case .release: "end a nested transaction"
+    case .rollbackToSavepoint: "roll back a nested transaction"
+    case .schemaVersion, .dataVersion: "read the store's version"
+    }
+  }
+
+  var index: Int {
+    switch self {
+    case .begin: 0
+    case .beginImmediate: 1
+    case .commit: 2
+    case .rollback: 3
+    case .savepoint: 4
+    case .release: 5
+    case .rollbackToSavepoint: 6
+    case .schemaVersion: 7
+    case .dataVersion: 8
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import CSQLite
+import Logging
+import PersistenceDriver
+import PersistenceSQL
+import PersistenceDriverSupport
+
+/// A connection to the file, opened without SQLite's own locks.
+///
+/// One thread uses it at a time: the thread that took it from the pool, holds the lock of a shared read transaction,
+/// or is inside the writer's gate.
+final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as described above
+  let store: SQLiteStore
+  let handle: OpaquePointer
+
+  /// The catalog as this connection last read it; nil before.
+  var catalog: SQLiteCatalog?
+
+  /// The declarations used on this connection under ``catalog``; keeping them keeps their identities unique.
+  ///
+  /// An array suffices: programs have few models, and ``lastModel`` avoids most searches.
+  var models: [(declared: ModelSchema, model: SQLiteModel)] = []
+
+  /// How many declarations to keep.
+  static let modelLimit = 50
+
+  /// The error of a Swift function that SQLite called; SQLite itself keeps its text only.
+  let failure = SQLiteFailure()
+
+  /// The declaration and the statement used last: a bulk write reuses them for every row.
+  var lastModel: (declared: ModelSchema, model: SQLiteModel)?
+  private var lastStatement: SQLiteStatement?
+
+  /// The statement that last found a record by its key, and its declaration, one of ``models``.
+  private var lastFind: (declared: ObjectIdentifier, statement: SQLiteStatement)?
+
+  private var statements = StatementKeyTable<SQLiteStatement>()
+  private var commands: [SQLiteStatement?]
+
+  /// How many prepared statements to cache.
+  private static let statementLimit = 400
+
+  /// Opens a connection.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - creating: Whether to create a missing file.
+  /// - Throws: ``PersistenceError``.
+  init(_ store: SQLiteStore, creating: Bool = false) throws {
+    self.store = store
+    var handle: OpaquePointer?
+    let flags =
+      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+      | (store.configuration.isReadOnly
+        ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (creating ? SQLITE_OPEN_CREATE : 0))
+    let code = sqlite3_open_v2(store.path, &handle, flags, nil)
+    guard code == SQLITE_OK, let handle else {
+      let error = SQLiteErrorMapping.error(code, handle, "open the file", store.location)
+      sqlite3_close_v2(handle)
+      throw error
+    }
+    self.handle = handle
+    commands = Array(repeating: nil, count: SQLiteCommand.allCases.count)
+    store.counters.count(.connectionOpened)
+    // A double-quoted name that is not a column is an error, not a string.
+    persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_DQS_DML, 0)
+    // Views and triggers of an untrusted file cannot call functions with side effects.
+    persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    try register()
+    let milliseconds = store.configuration.busyTimeout.timeInterval * 1000
+    sqlite3_busy_timeout(handle, Int32(min(milliseconds, Double(Int32.max))))
+  }
+
+  deinit {
+    lastStatement = nil
+    lastFind = nil
+    statements.removeAll()
+    commands.removeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  /// The error for a result code of this connection.
+  func error(_ code: Int32, _ action: String) -> PersistenceError {
+    if let error = failure.take() { return error.at(location: store.location) }
+    return SQLiteErrorMapping.error(code, handle, action, store.location)
+  }
+
+  /// Runs statements of this package that have no parameters and no results.
+  func execute(_ sql: String, _ action: String) throws {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code, action) }
+  }
+
+  /// Whether no transaction is open.
+  var isOutsideTransaction: Bool { sqlite3_get_autocommit(handle) != 0 }
+
+  /// How many rows the last statement changed.
+  var changes: Int { Int(sqlite3_changes64(handle)) }
+
+  /// Prepares a statement.
+  func prepare(_ sql: String, persistent: Bool, _ action: String) throws -> OpaquePointer {
+    store.counters.count(.prepared)
+    var statement: OpaquePointer?
+    var sql = sql
+    let (code, rest) = sql.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { text in
+        var tail: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v3(
+          handle, text.baseAddress, Int32(clamping: text.count),
+          persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0, &statement, &tail)
+        let read = tail.flatMap { tail in text.baseAddress.map { tail - $0 } } ?? text.count
+        return (code, text.dropFirst(read).contains { !Self.isBlank($0) })
+      }
+    }
+    guard code == SQLITE_OK else { throw error(code, action) }
+    guard let statement, !rest else {
+      sqlite3_finalize(statement)
+      throw PersistenceError.invalidRequest("the text must contain exactly one statement")
+    }
+    return statement
+  }
+
+  /// Whether a character is white space or a semicolon.
+  private static func isBlank(_ character: CChar) -> Bool {
+    (9...13).contains(character) || character == 32 || character == 59
+  }
+
+  /// Calls a closure with the prepared statement of a key, from the cache if possible.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the table contradicts the
+  ///   catalog, and what the closure throws.
+  func withStatement<Result>(
+    _ key: StatementKey, of model: SQLiteModel, _ body: (SQLiteStatement) throws -> Result
+  ) throws -> Result {
+    let statement = try statement(key, of: model)
+    defer { statement.finish() }
+    return try body(statement)
+  }
+
+  /// The cached statement that finds records of a model by their keys, unless it is in use.
+  ///
+  /// The caller checks ``SQLiteStatement/wasReprepared`` afterwards, since the catalog may be stale.
+  func cachedFind(for schema: ModelSchema) -> SQLiteStatement? {
+    if let lastFind, lastFind.declared == schema.identity, !lastFind.statement.isInUse {
+      lastFind.statement.isInUse = true
+      return lastFind.statement
+    }
+    guard let model = knownModel(for: schema), let known = statements[model.find], !known.isInUse else {
+      return nil
+    }
+    lastFind = (schema.identity, known)
+    known.isInUse = true
+    return known
+  }
+
+  /// Discards the declarations, which belong to a catalog.
+  func discardModels() {
+    lastModel = nil
+    lastFind = nil
+    models.removeAll()
+  }
+
+  private func statement(_ key: StatementKey, of model: SQLiteModel) throws -> SQLiteStatement {
+    if let lastStatement, !lastStatement.isInUse, lastStatement.key == key {
+      lastStatement.isInUse = true
+      return lastStatement
+    }
+    let known = statements[key]
+    if let known, !known.isInUse {
+      known.isInUse = true
+      lastStatement = known
+      return known
+    }
+    let text = store.text(of: key, on: model.table)
+    let prepared: OpaquePointer
+    do {
+      prepared = try prepare(
+        text.sql, persistent: true, "prepare a statement on the table of \(model.schema.name)")
+    } catch let error as PersistenceError where error.isSQLError {
+      throw error.catalogMismatch(model)
+    }
+    let made = SQLiteStatement(prepared, on: self, model: model, key: key)
+    made.sorts = text.sorts
+    made.isInUse = true
+    if known == nil {
+      if statements.count >= Self.statementLimit {
+        lastFind = nil
+        statements.removeAll()
+      }
+      statements[key] = made
+      lastStatement = made
+    }
+    return made
+  }
+
+  /// Runs a command.
+  func run(_ command: SQLiteCommand) throws { _ = try number(command) }
+
+  /// Runs a command whose failure is harmless: SQLite has ended the transaction, or will on closing the connection.
+  func runUnchecked(_ command: SQLiteCommand) {
+    do {
+      try run(command)
+    } catch {
+      store.configuration.monitoring.logger.debug("\(error)")
+    }
+  }
+
+  /// Runs a command and returns the integer that it yields; 0 if there is none.
+  @discardableResult
+  func number(_ command: SQLiteCommand) throws -> Int64 {
+    let statement: SQLiteStatement
+    if let known = commands[command.index] {
+      statement = known
+    } else {
+      statement = SQLiteStatement(
+        try prepare(command.rawValue, persistent: true, command.action), on: self, model: nil, key: nil)
+      commands[command.index] = statement
+    }
+    let code = sqlite3_step(statement.handle)
+    let number = code == SQLITE_ROW ? sqlite3_column_int64(statement.handle, 0) : 0
+    let failure = code == SQLITE_ROW || code == SQLITE_DONE ? nil : error(code, command.action)
+    sqlite3_reset(statement.handle)
+    if let failure { throw failure }
+    return number
+  }
+
+  /// The lines of SQLite's query plan.
+  func explain(_ sql: String) throws -> [String] {
+    let statement = try prepare("EXPLAIN QUERY PLAN " + sql, persistent: false, "explain a statement")
+    defer { sqlite3_finalize(statement) }
+    var lines: [String] = []
+    while true {
+      let code = sqlite3_step(statement)
+      guard code == SQLITE_ROW else {
+        guard code == SQLITE_DONE else { throw error(code, "explain a statement") }
+        return lines
+      }
+      if let text = sqlite3_column_text(statement, 3) { lines.append(String(cString: text)) }
+    }
+  }
+}

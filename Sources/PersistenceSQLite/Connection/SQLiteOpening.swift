@@ -1,0 +1,208 @@
+import CSQLite
+import Foundation
+import PersistenceDriver
+
+/// The steps of opening a file: it inspects the file before it writes anything.
+///
+/// It opens the file through SQLite only. Closing another file descriptor would release the locks that this process's
+/// other connections hold on the file (https://sqlite.org/howtocorrupt.html, 2.2).
+struct SQLiteOpening {
+  let store: SQLiteStore
+  /// The opening connection, if it created the store; it becomes the writer.
+  let writer: SQLiteConnection?
+  /// The opening connection, if the store existed; it becomes the first reader.
+  let reader: SQLiteConnection?
+  private(set) var journal: SQLiteConfiguration.Journal
+  let largestValue: Int
+  /// The log entry about the opening.
+  let details: String
+  /// The log entry about a write-ahead log that the store was left with.
+  let recovered: String?
+
+  init(path: String, configuration: SQLiteConfiguration) throws {
+    let path = try Self.resolve(path, configuration)
+    let logSize = Self.size(of: path + "-wal")
+    store = SQLiteStore(path: path, configuration: configuration)
+    let deadline = ContinuousClock.now + configuration.busyTimeout
+    let connection = try SQLiteConnection(
+      store, creating: configuration.createsMissingFile && !configuration.isReadOnly)
+    guard sqlite3_threadsafe() != 0 else {
+      throw PersistenceError.unsupported(
+        "be used: it was built for a single thread", by: "this SQLite library")
+    }
+    largestValue = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1))
+    let isNew = try Self.inspect(connection, configuration)
+    journal = try Self.currentJournal(connection)
+    if !configuration.isReadOnly {
+      if let wanted = configuration.journal ?? (isNew ? .wal : nil), wanted != journal {
+        try Self.set(wanted, connection, until: deadline)
+        journal = wanted
+      }
+    }
+    writer = isNew ? connection : nil
+    reader = isNew ? nil : connection
+    if isNew {
+      try Self.prepareForWriting(connection)
+      try Self.makeCatalog(connection, until: deadline)
+    } else {
+      try Self.prepareForReading(connection)
+    }
+    details =
+      "SQLite \(String(cString: sqlite3_libversion())), journal \(journal.rawValue), synchronous "
+      + "\(configuration.synchronous.rawValue)"
+      + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
+    recovered =
+      logSize > 0 && !SQLiteFiles.isOpen(path)
+      ? "found a write-ahead log of \(logSize) bytes: another process has the store open or did not close it; SQLite "
+        + "recovers the log" : nil
+  }
+
+  /// Inspects the file and reads its catalog; returns whether the file is new.
+  private static func inspect(_ connection: SQLiteConnection, _ configuration: SQLiteConfiguration) throws
+    -> Bool
+  {
+    let location = connection.store.location
+    try connection.run(.begin)
+    defer { connection.endReading() }
+    // The first read fails if the file is not a database.
+    let version = try connection.number(.schemaVersion)
+    if !configuration.isReadOnly, sqlite3_db_readonly(connection.handle, "main") == 1 {
+      throw PersistenceError.readOnly(location)
+    }
+    guard try connection.rows("PRAGMA encoding") == [[.text("UTF-8")]] else {
+      throw PersistenceError(
+        .unsupported,
+        "the file stores text in UTF-16, which sorts differently from UTF-8; copy it to a new file with sqlite3's "
+          + ".dump", location: location)
+    }
+    if try version == 0 && connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty {
+      return !configuration.isReadOnly
+    }
+    try connection.refreshCatalog()
+    return false
+  }
+
+  private static func size(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// The absolute path without symbolic links, after checks that the file can be opened or created.
+  private static func resolve(_ path: String, _ configuration: SQLiteConfiguration) throws -> String {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw PersistenceError(.invalidURL, "a SQLite store needs a path without U+0000")
+    }
+    // In an absolute path SQLite does not interpret `:memory:` or `file:`.
+    let absolute =
+      path.utf8.first == UInt8(ascii: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    var status = stat()
+    if stat(absolute, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw PersistenceError(
+          .notAStore, "a SQLite store is a regular file; this is a folder or a special file",
+          location: absolute)
+      }
+      guard status.st_size > 0 || !configuration.isReadOnly else {
+        throw PersistenceError(
+          .notAStore, "the file is empty, and the store was opened read-only",
+          location: absolute)
+      }
+      // SQLite would treat a file smaller than its smallest page as empty, and overwrite it.
+      guard status.st_size == 0 || status.st_size >= 512 else {
+        throw PersistenceError(
+          .notAStore, "the file is too short for a SQLite database", location: absolute)
+      }
+      return realPath(absolute) ?? absolute
+    }
+    let reason = errno
+    guard reason == ENOENT || reason == ENOTDIR else {
+      throw PersistenceError(
+        reason == EACCES ? .accessDenied : .inputOutput,
+        "the file cannot be inspected: \(String(cString: strerror(reason)))", location: absolute)
+    }
+    guard configuration.createsMissingFile, !configuration.isReadOnly else {
+      throw PersistenceError(
+        .missingStore, "the file does not exist, and the store was opened without creating it",
+        location: absolute)
+    }
+    let url = URL(fileURLWithPath: absolute)
+    guard let folder = realPath(url.deletingLastPathComponent().path) else {
+      throw PersistenceError(
+        .missingStore, "the file's folder does not exist; create it first",
+        location: absolute)
+    }
+    return (folder == "/" ? "" : folder) + "/" + url.lastPathComponent
+  }
+
+  static func realPath(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private static func currentJournal(_ connection: SQLiteConnection) throws -> SQLiteConfiguration.Journal {
+    try connection.rows("PRAGMA journal_mode") == [[.text("wal")]] ? .wal : .delete
+  }
+
+  private static func set(
+    _ journal: SQLiteConfiguration.Journal, _ connection: SQLiteConnection,
+    until deadline: ContinuousClock.Instant
+  ) throws {
+    while true {
+      do {
+        let mode = try connection.rows("PRAGMA journal_mode = \(journal.rawValue)")
+        if mode == [[.text(journal.rawValue)]] { return }
+        throw PersistenceError(
+          .unsupported,
+          "cannot change the journal to \(journal.rawValue): other connections use the file, or its file system has "
+            + "no shared memory", location: connection.store.location)
+      } catch let error as PersistenceError where error.code == .busy {
+        // SQLite's busy time-out does not apply here: another process may be creating the same file.
+        guard ContinuousClock.now < deadline else { throw error }
+        Thread.sleep(forTimeInterval: 0.002)
+        if try currentJournal(connection) == journal { return }
+      }
+    }
+  }
+
+  /// Configures a connection for reading.
+  static func prepareForReading(_ connection: SQLiteConnection) throws {
+    guard !connection.store.configuration.isReadOnly else { return }
+    // The connection is open for writing so that it can recover the log, but must not change anything.
+    try connection.execute("PRAGMA query_only = 1; PRAGMA wal_autocheckpoint = 0", "open a connection")
+  }
+
+  /// Configures a connection for writing.
+  static func prepareForWriting(_ connection: SQLiteConnection) throws {
+    let synchronous = connection.store.configuration.synchronous
+    var text = "PRAGMA synchronous = \(synchronous.rawValue);"
+    // FAST overwrites deleted content where that writes no additional page.
+    text += "PRAGMA secure_delete = FAST; PRAGMA journal_size_limit = 67108864;"
+    #if canImport(Darwin)
+      if synchronous == .full || synchronous == .extra {
+        text += "PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;"
+      }
+    #endif
+    try connection.execute(text, "configure the connection")
+    // Writers poll until their own deadlines instead.
+    sqlite3_busy_timeout(connection.handle, 0)
+  }
+
+  /// Creates the catalog in a new file, unless another process has done so.
+  private static func makeCatalog(
+    _ connection: SQLiteConnection, until deadline: ContinuousClock.Instant
+  ) throws {
+    try connection.beginWriting(until: deadline)
+    do {
+      if try connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty {
+        try connection.execute("PRAGMA application_id = \(SQLiteCatalog.applicationID)", "mark the new file")
+        try connection.createCatalogTable()
+      }
+    } catch {
+      connection.rollBack()
+      throw error
+    }
+    try connection.commit(until: deadline)
+    connection.discardCatalog()
+  }
+}

@@ -1,0 +1,141 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
+import Synchronization
+
+/// What all connections of one context share: the path, the configuration, and caches.
+final class SQLiteStore: Sendable {
+  /// The file's absolute path.
+  let path: String
+  let configuration: SQLiteConfiguration
+  let counters = SQLiteCounters()
+
+  private let texts = Lock(StatementKeyTable<StatementText>())
+  private let tables = Lock<[StoredName: SQLiteTable]>([:])
+  private let notices = Mutex<Set<String>>([])
+  private let nextModel = Atomic<UInt32>(1)
+
+  init(path: String, configuration: SQLiteConfiguration) {
+    self.path = path
+    self.configuration = configuration
+  }
+
+  var location: String { path }
+
+  /// A statement's text, and whether its plan sorts; nil until a connection has asked SQLite.
+  struct StatementText {
+    let sql: String
+    var sorts: Bool?
+  }
+
+  /// How many texts to cache; the cache is emptied when it is full, which is rare.
+  private static let textLimit = 2_000
+
+  /// The text of a statement key, from the cache if possible.
+  func text(of key: StatementKey, on table: SQLTable) -> StatementText {
+    if let known = texts.withLock({ $0[key] }) { return known }
+    counters.count(.textBuilt)
+    let text = StatementText(
+      sql: SQLQueryTranslator.text(of: key, on: table, SQLiteDialect()), sorts: nil)
+    texts.withLock { texts in
+      if texts.count >= Self.textLimit { texts.removeAll() }
+      texts[key] = text
+    }
+    return text
+  }
+
+  /// Caches whether the plan of a statement sorts.
+  func note(sorts: Bool, _ key: StatementKey) {
+    texts.withLock { texts in
+      guard var text = texts[key] else { return }
+      text.sorts = sorts
+      texts[key] = text
+    }
+  }
+
+  /// The table of a definition: the same object as long as the definition is the same, so that its caches live on.
+  func table(
+    _ name: StoredName, definedBy definition: String, _ make: () throws -> SQLiteTable
+  ) rethrows -> SQLiteTable {
+    if let known = tables.withLock({ $0[name] }), known.definition == definition { return known }
+    let table = try make()
+    tables.withLock { $0[name] = table }
+    return table
+  }
+
+  /// Whether a text is new, so that the log has each notice once.
+  func isFirstNotice(_ text: String) -> Bool { notices.withLock { $0.insert(text).inserted } }
+
+  /// A number for a declaration of a model, which statement keys contain.
+  func nextModelNumber() -> UInt32 { nextModel.add(1, ordering: .relaxed).oldValue }
+}
+
+/// Counts of what a context's connections have done, for tests and benchmarks.
+package final class SQLiteCounters: Sendable {
+  enum Event { case prepared, textBuilt, connectionOpened }
+
+  private let preparations = Atomic<Int>(0)
+  private let texts = Atomic<Int>(0)
+  private let openings = Atomic<Int>(0)
+
+  func count(_ event: Event) {
+    switch event {
+    case .prepared: preparations.add(1, ordering: .relaxed)
+    case .textBuilt: texts.add(1, ordering: .relaxed)
+    case .connectionOpened: openings.add(1, ordering: .relaxed)
+    }
+  }
+
+  /// How many statements SQLite has prepared.
+  package var prepares: Int { preparations.load(ordering: .relaxed) }
+
+  /// How many SQL texts have been generated.
+  package var textsBuilt: Int { texts.load(ordering: .relaxed) }
+
+  /// How many connections have been opened.
+  package var connectionsOpened: Int { openings.load(ordering: .relaxed) }
+}
+
+/// A hash table that uses the hash stored in each ``StatementKey``.
+///
+/// A `Dictionary` would hash the words at every access. Its first access would also look up the `Hashable`
+/// conformance, which takes a tenth of the time to open a store.
+struct StatementKeyTable<Value> {
+  private var slots: [(key: StatementKey, value: Value)?] = []
+  private(set) var count = 0
+
+  /// The value of a key; nil where there is none.
+  ///
+  /// Setting nil does nothing.
+  subscript(key: StatementKey) -> Value? {
+    get {
+      guard !slots.isEmpty else { return nil }
+      return slots[slot(of: key)]?.value
+    }
+    set {
+      guard let newValue else { return }
+      if (count + 1) * 2 > slots.count { grow() }
+      let slot = self.slot(of: key)
+      if slots[slot] == nil { count += 1 }
+      slots[slot] = (key, newValue)
+    }
+  }
+
+  mutating func removeAll() {
+    slots.removeAll()
+    count = 0
+  }
+
+  /// The slot of a key, or the free slot for it.
+  private func slot(of key: StatementKey) -> Int {
+    var slot = Int(truncatingIfNeeded: key.hash) & (slots.count - 1)
+    while let taken = slots[slot], taken.key != key { slot = (slot + 1) & (slots.count - 1) }
+    return slot
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = Array(repeating: nil, count: max(32, old.count * 2))
+    for case let (key, value)? in old { slots[slot(of: key)] = (key, value) }
+  }
+}

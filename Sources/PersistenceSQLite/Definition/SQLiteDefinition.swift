@@ -1,0 +1,71 @@
+import PersistenceDriver
+import PersistenceSQL
+
+/// The statements that create a model's table, indexes and view.
+struct SQLiteDefinition {
+  private let schema: ModelSchema
+  private let name: String
+  private let columns: [String]
+  private let dialect = SQLiteDialect()
+
+  init(_ schema: ModelSchema, table: String, columns: [String]) {
+    self.schema = schema
+    name = table
+    self.columns = columns
+  }
+
+  /// Whether the key is the row ID, which needs no index of its own.
+  private var keyIsRowID: Bool {
+    schema.keyPositions.count == 1 && schema.fields[schema.keyPositions[0]].kind == .int64
+  }
+
+  private func list(_ positions: [Int]) -> String {
+    positions.map { dialect.identifier(columns[$0]) }.joined(separator: ", ")
+  }
+
+  var table: String {
+    var parts = schema.fields.enumerated().map { position, field in
+      var text = "\(dialect.identifier(columns[position])) \(field.kind.sqliteType)"
+      if keyIsRowID, schema.keyPositions[0] == position { text += " PRIMARY KEY" }
+      if !field.isOptional { text += " NOT NULL" }
+      return text
+    }
+    if !keyIsRowID { parts.append("PRIMARY KEY (\(list(schema.keyPositions)))") }
+    return "CREATE TABLE \(dialect.identifier(name)) (\(parts.joined(separator: ", ")))"
+  }
+
+  /// The statement for an index; a non-unique index ends with the key's columns, to yield the total order (contract O2).
+  func index(_ index: IndexSchema, taken: inout Set<String>) -> String {
+    var positions = index.fields.compactMap { schema.position(of: $0) }
+    let wanted = ([name] + positions.map { columns[$0] }).joined(separator: "_") + "_index"
+    let indexName = SQLiteNaming.free(wanted, fallback: "index", taken: &taken)
+    if !index.isUnique, !keyIsRowID {
+      positions += schema.keyPositions.filter { !positions.contains($0) }
+    }
+    return "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(dialect.identifier(indexName)) "
+      + "ON \(dialect.identifier(name)) (\(list(positions)))"
+  }
+
+  /// The statement for a view with readable dates, in UTC; nil if the model has no dates.
+  func view(taken: inout Set<String>) -> String? {
+    guard hasView else { return nil }
+    return view(named: SQLiteNaming.free("\(name)_utc", fallback: "view", taken: &taken))
+  }
+
+  private var hasView: Bool { schema.fields.contains { $0.kind == .date } }
+
+  /// The statement for the view under a name; nil if the model has no dates.
+  func view(named viewName: String) -> String? {
+    guard hasView else { return nil }
+    let parts = zip(columns, schema.fields).map { column, field in
+      let column = dialect.identifier(column)
+      guard field.kind == .date else { return column }
+      // 978307200 is 2001-01-01 in Unix time. NaN stays a blob; dates that strftime cannot format stay numbers.
+      return "CASE WHEN typeof(\(column)) IN ('real', 'integer') THEN "
+        + "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', \(column) + 978307200, 'unixepoch'), \(column)) "
+        + "ELSE \(column) END AS \(column)"
+    }
+    return "CREATE VIEW \(dialect.identifier(viewName)) AS SELECT \(parts.joined(separator: ", ")) "
+      + "FROM \(dialect.identifier(name))"
+  }
+}

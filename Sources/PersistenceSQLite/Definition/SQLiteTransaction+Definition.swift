@@ -1,0 +1,156 @@
+import CSQLite
+import PersistenceDriver
+import PersistenceSQL
+
+extension SQLiteTransaction {
+  func define(_ schema: ModelSchema) throws { try define(schema, awaitingIndexes: false) }
+
+  func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    try define(schema, awaitingIndexes: !schema.indexes.isEmpty)
+  }
+
+  private func define(_ schema: ModelSchema, awaitingIndexes: Bool) throws {
+    // Defining a known model again costs one lookup.
+    let isKnown = try withReader { try $0.model(for: schema) != nil }
+    if isKnown { return }
+    try nested { try withReader { try $0.create(schema, awaitingIndexes: awaitingIndexes) } }
+  }
+
+  func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    guard let layout = try ownLayout(of: schema), layout.awaitsIndexes == true else { return true }
+    try nested {
+      do {
+        try withReader { try $0.buildIndexes(layout) }
+      } catch let error as PersistenceError where Self.isConstraintViolation(error) {
+        throw try firstDuplicate(in: layout.schema) ?? error
+      }
+    }
+    return true
+  }
+
+  func drop(_ schema: ModelSchema) throws {
+    guard let layout = try ownLayout(of: schema) else { return }
+    try nested { try withReader { try $0.drop(layout) } }
+  }
+
+  /// The layout of a model that this package defined; nil if the file does not hold the model.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if another program made its table.
+  private func ownLayout(of schema: ModelSchema) throws -> SQLiteLayout? {
+    try withReader { connection in
+      guard try connection.model(for: schema) != nil else { return nil }
+      guard let text = connection.catalog?.layouts[StoredName(schema.name)] else {
+        throw PersistenceError(
+          .unsupported,
+          "another program made the table of \(schema.name); use that program to change or remove it",
+          model: schema.name, location: connection.store.location)
+      }
+      return try SQLiteLayout(text)
+    }
+  }
+
+  /// The error for the first two records that have the same values in a unique index being built.
+  private func firstDuplicate(in schema: ModelSchema) throws -> PersistenceError? {
+    for index in schema.indexes where index.isUnique {
+      let order = index.fields.map { FieldOrder($0) }
+      let positions = index.fields.compactMap { schema.position(of: $0) }
+      var last: [PersistentValue] = []
+      var found: PersistenceError?
+      let rows = try fetch(try FetchRequest(schema, order: order))
+      _ = try rows.read(from: 0, limit: Int.max) { row in
+        guard found == nil else { return }
+        let values = try positions.map { try row.value(at: $0) }
+        if values == last, !values.contains(where: \.isNull) {
+          found = .uniqueViolation(values, of: index, in: schema, key: try RecordKey(of: row, in: schema))
+        }
+        last = values
+      }
+      if let found { return found }
+    }
+    return nil
+  }
+}
+
+extension SQLiteConnection {
+  /// Creates the catalog table.
+  func createCatalogTable() throws {
+    try execute(
+      "CREATE TABLE \(SQLiteCatalog.tableName) (model TEXT PRIMARY KEY NOT NULL, table_name TEXT NOT NULL UNIQUE, "
+        + "layout TEXT NOT NULL)", "create the catalog")
+  }
+
+  /// Creates the table, the indexes and the view of a new model, and adds it to the catalog.
+  func create(_ schema: ModelSchema, awaitingIndexes: Bool) throws {
+    let most = Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1))
+    guard schema.fields.count <= most else {
+      throw PersistenceError.unsupported(
+        "store \(schema.fields.count) fields in one model; its limit is \(most)", by: "SQLite"
+      ).at(model: schema.name, location: store.location)
+    }
+    if catalog?.hasCatalogTable != true { try createCatalogTable() }
+    var taken = try takenNames()
+    let table = SQLiteNaming.free(schema.name, fallback: "model", taken: &taken)
+    var takenColumns: Set<String> = []
+    let columns = schema.fields.map {
+      SQLiteNaming.free($0.name, fallback: "field", taken: &takenColumns)
+    }
+    let definition = SQLiteDefinition(schema, table: table, columns: columns)
+    try execute(definition.table, "create the table of \(schema.name)")
+    if !awaitingIndexes { try createIndexes(schema, definition, taken: &taken) }
+    if let view = definition.view(taken: &taken) { try execute(view, "create the view of \(schema.name)") }
+    let layout = SQLiteLayout(
+      schema: schema, table: table, columns: columns, awaitsIndexes: awaitingIndexes)
+    _ = try rows(
+      "INSERT INTO \(SQLiteCatalog.tableName) (model, table_name, layout) VALUES (?1, ?2, ?3)",
+      [.text(schema.name), .text(table), .text(try layout.encoded())])
+    discardCatalog()
+    try refreshCatalog()
+  }
+
+  private func takenNames() throws -> Set<String> {
+    var taken: Set<String> = []
+    for row in try rows("SELECT name FROM sqlite_schema") {
+      if case .text(let name) = row[0] { taken.insert(SQLiteNaming.folded(name)) }
+    }
+    return taken
+  }
+
+  private func createIndexes(
+    _ schema: ModelSchema, _ definition: SQLiteDefinition, taken: inout Set<String>
+  ) throws {
+    for index in schema.indexes {
+      try execute(definition.index(index, taken: &taken), "create an index of \(schema.name)")
+    }
+  }
+
+  /// Creates the indexes that were deferred when the table was created.
+  func buildIndexes(_ layout: SQLiteLayout) throws {
+    var taken = try takenNames()
+    let definition = SQLiteDefinition(layout.schema, table: layout.table, columns: layout.columns)
+    try createIndexes(layout.schema, definition, taken: &taken)
+    var complete = layout
+    complete.awaitsIndexes = nil
+    _ = try rows(
+      "UPDATE \(SQLiteCatalog.tableName) SET layout = ?1 WHERE model = ?2",
+      [.text(try complete.encoded()), .text(layout.schema.name)])
+    discardCatalog()
+    try refreshCatalog()
+  }
+
+  /// Removes the table of a model with its indexes, its view and its entry in the catalog.
+  func drop(_ layout: SQLiteLayout) throws {
+    let definition = SQLiteDefinition(layout.schema, table: layout.table, columns: layout.columns)
+    // Recognise the view by its text, since another view may have its name.
+    for row in try rows("SELECT name, sql FROM sqlite_schema WHERE type = 'view'") {
+      guard case .text(let name) = row[0], case .text(let text) = row[1], text == definition.view(named: name)
+      else { continue }
+      try execute("DROP VIEW \(SQLiteDialect().identifier(name))", "remove the view of \(layout.schema.name)")
+    }
+    try execute(
+      "DROP TABLE \(SQLiteDialect().identifier(layout.table))", "remove the table of \(layout.schema.name)")
+    _ = try rows(
+      "DELETE FROM \(SQLiteCatalog.tableName) WHERE model = ?1", [.text(layout.schema.name)])
+    discardCatalog()
+    try refreshCatalog()
+  }
+}

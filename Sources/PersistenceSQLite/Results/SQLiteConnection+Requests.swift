@@ -1,0 +1,53 @@
+import PersistenceDriver
+import PersistenceSQL
+
+extension SQLiteConnection {
+  /// How many rows a request has.
+  func count(_ request: FetchRequest, of model: SQLiteModel) throws -> Int {
+    if request.limit == 0 { return 0 }
+    let query = try SQLQuery(request, includingAnchor: true, model: model.number)
+    // Counting stops at the end of the page.
+    let (end, overflow) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
+    let limit = request.limit == nil || overflow ? nil : end
+    let statement = query.count(upTo: limit)
+    let counted = try withStatement(statement.key, of: model) { prepared in
+      try prepared.bind(statement.bindings)
+      return try prepared.step() ? Int(prepared.integer(0)) : 0
+    }
+    return max(0, counted - request.offset)
+  }
+
+  /// How SQLite executes a request, according to its query plan.
+  func plan(for request: FetchRequest, of model: SQLiteModel) throws -> QueryPlan {
+    let query = try SQLQuery(request, includingAnchor: true, model: model.number)
+    let lines = try explain(store.text(of: query.select(.rows, limit: 1).key, on: model.table).sql)
+    let table = lines.filter { $0.hasPrefix("SCAN") || $0.hasPrefix("SEARCH") || $0.hasPrefix("MULTI-INDEX") }
+    return QueryPlan(
+      access: try access(table, of: model), native: request.predicateWithAnchor?.shape,
+      ordering: lines.contains { $0.hasPrefix("USE TEMP B-TREE") } ? .byEngine : .byAccess)
+  }
+
+  private func access(_ lines: [String], of model: SQLiteModel) throws -> QueryPlan.Access {
+    let own = lines.filter { !$0.contains(SQLiteDialect.listFunction) }
+    guard own.count == 1, let line = own.first else { return .engine(lines.joined(separator: ", ")) }
+    if line.contains("USING INTEGER PRIMARY KEY") { return .primaryKey }
+    if line.hasPrefix("SCAN"), !line.contains(" USING ") { return .scan }
+    let indexes = try rows("SELECT name, origin FROM pragma_index_list(?1)", [.text(model.table.name)])
+    for row in indexes {
+      guard case .text(let name) = row[0], line.contains("INDEX \(name)") else { continue }
+      if row[1] == .text("pk") { return .primaryKey }
+      let parts = try rows("SELECT name FROM pragma_index_xinfo(?1) WHERE key", [.text(name)])
+      let columns = parts.compactMap { part in if case .text(let text) = part[0] { text } else { nil } }
+      let fields = columns.map { column in field(of: column, in: model) }
+      // The package appends the key's columns to indexes; report the fields that the index was declared with.
+      let declared = model.schema.indexes.map(\.fields).filter { fields.starts(with: $0) }
+      return .index(declared.max { $0.count < $1.count } ?? fields)
+    }
+    return .engine(line)
+  }
+
+  private func field(of column: String, in model: SQLiteModel) -> String {
+    let position = model.table.columns.firstIndex { StoredName($0.name) == StoredName(column) }
+    return position.map { model.schema.fields[$0].name } ?? column
+  }
+}

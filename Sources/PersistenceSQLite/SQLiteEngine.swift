@@ -1,0 +1,68 @@
+public import PersistenceDriver
+
+extension StorageEngine {
+  /// The engine for stores in one SQLite file, with URLs such as `sqlite:movies.sqlite?synchronous=full`.
+  public static let sqlite = StorageEngine(
+    scheme: "sqlite",
+    options: [
+      StoreOption(
+        "synchronous", .choice(SQLiteConfiguration.Synchronous.allCases.map(\.rawValue)),
+        "when SQLite waits until data is on disk; full by default"),
+      StoreOption(
+        "journal", .choice(SQLiteConfiguration.Journal.allCases.map(\.rawValue)),
+        "wal, or delete, in which readers and writers block each other; wal for new files by default"),
+      StoreOption("busy", .duration, "how long a writer waits for another writer; 5s by default"),
+      StoreOption("readonly", .flag, "whether to open the store read-only"),
+      StoreOption("create", .flag, "whether to create a missing file; true by default"),
+      StoreOption(
+        "pool", .integer(1...64), "how many idle connections for reading to keep open; 8 by default"),
+      StoreOption(
+        "survey", .flag,
+        "whether to read other programs' tables completely, to find kinds that represent all their values; the store "
+          + "is then read-only"),
+      StoreOption(
+        "views", .text,
+        "views and virtual tables to include as models, separated by commas; a \\ escapes the next character; needs "
+          + "survey=true"),
+    ]
+  ) { url, options, monitoring in
+    guard !url.path.isEmpty else {
+      throw PersistenceError(
+        .invalidURL, "a SQLite store needs a path, such as sqlite:movies.sqlite", location: "\(url)")
+    }
+    var configuration = SQLiteConfiguration(monitoring: monitoring)
+    configuration.journal = options["journal"].flatMap(SQLiteConfiguration.Journal.init(rawValue:))
+    if let synchronous = options["synchronous"].flatMap(SQLiteConfiguration.Synchronous.init(rawValue:)) {
+      configuration.synchronous = synchronous
+    }
+    if let busy = options.duration("busy") { configuration.busyTimeout = busy }
+    if let isReadOnly = options.flag("readonly") { configuration.isReadOnly = isReadOnly }
+    if let creates = options.flag("create") { configuration.createsMissingFile = creates }
+    if let size = options.integer("pool") { configuration.poolSize = size }
+    if let surveys = options.flag("survey") { configuration.surveysForeignTables = surveys }
+    if let views = options["views"] {
+      guard configuration.surveysForeignTables else {
+        throw PersistenceError(.invalidURL, "the option views needs survey=true", location: "\(url)")
+      }
+      configuration.includedViews = names(views)
+    }
+    return try SQLiteContext(path: url.path, configuration: configuration)
+  }
+}
+
+/// The names in a list separated by commas, where a backslash escapes the next character.
+private func names(_ list: String) -> [String] {
+  var names = [""]
+  var isLiteral = false
+  for character in list.unicodeScalars {
+    if !isLiteral, character == "\\" {
+      isLiteral = true
+    } else if !isLiteral, character == "," {
+      names.append("")
+    } else {
+      names[names.count - 1].unicodeScalars.append(character)
+      isLiteral = false
+    }
+  }
+  return names.filter { !$0.isEmpty }
+}

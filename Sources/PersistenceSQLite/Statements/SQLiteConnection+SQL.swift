@@ -1,0 +1,43 @@
+import CSQLite
+import PersistenceDriver
+
+/// Statements that have a text rather than a statement key: the catalog's and the user's own.
+extension SQLiteConnection {
+  /// Runs a statement and returns its rows, with integers, doubles, texts, bytes and nil as SQLite stores them.
+  func rows(_ sql: String, _ bindings: [PersistentValue] = []) throws -> [[PersistentValue]] {
+    try withText(sql, bindings, "run a statement") { statement in
+      let count = sqlite3_column_count(statement.handle)
+      var rows: [[PersistentValue]] = []
+      while try statement.step() {
+        rows.append(
+          (0..<count).map { Self.value(SQLiteValue(statement.handle, column: Int($0))) })
+      }
+      return rows
+    }
+  }
+
+  /// Calls a closure with the prepared statement of a text.
+  func withText<Result>(
+    _ sql: String, _ bindings: [PersistentValue], _ action: String, _ body: (SQLiteStatement) throws -> Result
+  ) throws -> Result {
+    let statement = SQLiteStatement(
+      try prepare(sql, persistent: false, action), on: self, model: nil, key: nil)
+    guard Int(sqlite3_bind_parameter_count(statement.handle)) == bindings.count else {
+      throw PersistenceError.invalidRequest(
+        "the statement has \(sqlite3_bind_parameter_count(statement.handle)) parameters, but got "
+          + "\(bindings.count) values")
+    }
+    for (index, value) in bindings.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+    return try body(statement)
+  }
+
+  private static func value(_ source: SQLiteValue) -> PersistentValue {
+    switch source.type {
+    case SQLITE_INTEGER: .integer(source.integer)
+    case SQLITE_FLOAT: .double(source.double)
+    case SQLITE_TEXT: .text(String(decoding: source.text, as: UTF8.self))
+    case SQLITE_BLOB: .bytes([UInt8](source.blob))
+    default: .null
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Crypto
+import Foundation
+import PersistenceDriver
+
+/// The bearer tokens for reading and writing, stored as digests.
+public struct AccessTokens: Sendable {
+  /// The permission of a request.
+  enum Access: Int, Sendable, Comparable {
+    /// No access.
+    case none
+    /// Reading.
+    case read
+    /// Reading and writing.
+    case write
+
+    /// Whether one permission is weaker than another.
+    static func < (left: Access, right: Access) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  private let digests: [(digest: SHA256.Digest, access: Access)]
+  private let isOpen: Bool
+
+  /// Full access for everyone, for servers that only this machine can reach.
+  public static let open = AccessTokens(digests: [], isOpen: true)
+
+  private init(digests: [(SHA256.Digest, Access)], isOpen: Bool) {
+    self.digests = digests
+    self.isOpen = isOpen
+  }
+
+  /// Creates a set of tokens.
+  ///
+  /// - Parameters:
+  ///   - read: The tokens for reading.
+  ///   - write: The tokens for reading and writing.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if there is no token, or
+  ///   a token is too short, contains characters that a header cannot contain, or appears in both lists.
+  public init(read: [String] = [], write: [String] = []) throws {
+    guard !(read.isEmpty && write.isEmpty) else {
+      throw PersistenceError(
+        .invalidRequest, "there is no token, so no client would have access; add a token")
+    }
+    for token in read + write {
+      guard token.utf8.count >= 16, token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+        throw PersistenceError(
+          .invalidRequest, "a token must have at least 16 characters, all of them visible ASCII characters")
+      }
+    }
+    guard Set(read).isDisjoint(with: write) else {
+      throw PersistenceError(.invalidRequest, "a token appears both for reading and for writing; remove one")
+    }
+    self.init(
+      digests: read.map { (Self.digest($0), .read) } + write.map { (Self.digest($0), .write) }, isOpen: false)
+  }
+
+  /// The permission for an Authorization header.
+  ///
+  /// It compares the digests of all tokens, so the time reveals nothing about them.
+  func access(authorization: String?) -> Access {
+    if isOpen { return .write }
+    guard let authorization, authorization.utf8.count < 4096,
+      authorization.prefix(7).lowercased() == "bearer "
+    else { return .none }
+    let digest = Self.digest(String(authorization.dropFirst(7)))
+    var access = Access.none
+    for known in digests where known.digest == digest { access = max(access, known.access) }
+    return access
+  }
+
+  private static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(data: Data(token.utf8)) }
+}

@@ -1,0 +1,67 @@
+import Dispatch
+import PersistenceDriver
+import PersistenceDriverSupport
+import Testing
+
+@Suite("Blocking threads", .timeLimit(.minutes(1)))
+struct BlockingThreadsTests {
+  @Test("every call runs once, on no more threads than the limit")
+  func limit() async throws {
+    let threads = BlockingThreads("test", limit: 3)
+    let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 0..<1000 { group.addTask { try await threads.run { number } } }
+      var sum = 0
+      for try await number in group { sum += number }
+      return sum
+    }
+    #expect(sum == 499_500)
+    await threads.close()
+  }
+
+  @Test("a call that waits can be cancelled or time out, and a full queue is busy")
+  func waiting() async throws {
+    let threads = BlockingThreads("test", limit: 1, queueLimit: 1)
+    let (started, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let running = Task {
+      try await threads.run {
+        started.signal()
+        gate.wait()
+        return 1
+      }
+    }
+    await BlockingThread.run { () -> Void in started.wait() }
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await threads.run {}
+    }
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    let late = await #expect(throws: PersistenceError.self) {
+      try await threads.run(within: .milliseconds(10)) {}
+    }
+    #expect(late?.code == .timedOut)
+    let excess = await #expect(throws: PersistenceError.self) { try await threads.run {} }
+    #expect(excess?.code == .busy)
+    running.cancel()
+    gate.signal()
+    #expect(try await running.value == 1)
+  }
+
+  @Test("closing finishes the calls that run, and rejects all others")
+  func closing() async throws {
+    let threads = BlockingThreads("test", limit: 1)
+    #expect(try await threads.run { 1 } == 1)
+    await threads.close()
+    let error = await #expect(throws: PersistenceError.self) { try await threads.run {} }
+    #expect(error?.code == .closed)
+  }
+
+  @Test("tasks can prefer the threads as their executor")
+  func executor() async throws {
+    let threads = BlockingThreads("test", limit: 2)
+    let task = Task(executorPreference: threads) { () -> Int in
+      await Task.yield()
+      return 9
+    }
+    #expect(await task.value == 9)
+  }
+}
