@@ -1,4 +1,4 @@
-# make demo and make test install what they need first, or say what to install.
+# Targets install their system dependencies first, or print what to install.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -6,23 +6,23 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-profiles bench-instructions-record api api-record docs docs-preview format lint clean
 
-# What is formatted and linted: everything written by hand.
+# The sources to format and lint.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
 TEST_RESULTS ?= .build/tests.xml
 ASYNC_RESULTS = $(TEST_RESULTS:.xml=-async.xml)
-# Asynchronous tests run in a process of their own. Conformance checks block: in the same process they would occupy the
-# few threads of the cooperative pool for minutes, and time-outs would expire.
-ASYNC_TESTS = ^(DataAccessTests|DataAccessCombineTests|OfflineTests|PersistenceServerTests)[.]
+# Asynchronous tests and those with time limits run in a process of their own. Other tests wait for processes and disks:
+# in the same process they would occupy the few threads of the cooperative pool, and time-outs would expire.
+ASYNC_TESTS = ^(DataAccessTests|DataAccessCombineTests|OfflineTests|PersistenceServerTests|PersistenceDriverTests|PersistencePrimitivesTests)[.]
 
 help:
 	@echo "make demo          copy movies between all engines with the tool, and run one app on each"
-	@echo "make check         the inner loop: tests of the targets that changed, and the contract on memory and SQLite"
+	@echo "make check         the inner loop: tests of the changed targets, and the contract on memory and SQLite"
 	@echo "make test          all tests, on every engine"
 	@echo "make soak          the long tests: hundreds of kills, many processes, a million random operations"
 	@echo "make soak-server   a served store under load, abuse and generated requests (wrk, schemathesis)"
 	@echo "make bench         the library beside raw C, GRDB and Codable"
 	@echo "make bench-scaling a thousand to a million rows; one to eight readers beside a writer"
-	@echo "make bench-server  requests a second beside the bare framework (needs wrk)"
+	@echo "make bench-server  requests per second beside the bare framework (needs wrk)"
 	@echo "make bench-copies  a million records copied, beside sqlite3's and mdb's own dump and load"
 	@echo "make bench-instructions         instructions for each operation, compared with the recorded counts (Callgrind)"
 	@echo "make bench-profiles             the functions that execute those instructions"
@@ -71,11 +71,12 @@ soak-server: setup
 	.ci/load-server .build/release/persistence $(LOAD_SECONDS)
 	.ci/schemathesis .build/release/persistence 200
 
-# Random programs on all contexts: a million operations in all.
+# Random programs on all contexts: a million operations in total.
 FUZZ_SEEDS ?= 20
 FUZZ_OPERATIONS ?= 50000
 
-# Ours beside the raw C interfaces, GRDB and Codable; then the first ten of a million, whose bar fails the target.
+# The library beside the raw C interfaces, GRDB and Codable, then the first ten of a million rows. The target fails if
+# the first ten exceed their limit.
 bench: setup
 	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Workloads
@@ -83,25 +84,26 @@ bench: setup
 	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release FirstTen
 
-# Costs at a thousand to a million rows, and reads by one to eight threads while one commits: fails beyond its bars.
 bench-server: setup
 	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Serving
 	.ci/bench-server Benchmarks/.build/release/Serving
 
-# A million records from engine to engine, beside the engines' own dump and load: fails where we are not the faster.
+# Copies a million records between engines. The target fails if the engines' own dump and load are faster.
 COPY_ROWS ?= 1000000
 
 bench-copies: setup
 	$(RELEASE)
 	.ci/bench-copies .build/release/persistence $(COPY_ROWS)
 
+# Costs for a thousand to a million rows, and reads by one to eight threads beside a writer. The target fails if they
+# exceed their limits.
 bench-scaling: setup
 	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Workloads
 	Benchmarks/.build/release/Workloads --scaling Documentation/scaling.svg --results Benchmarks/scaling.json
 
-# Instructions, which do not depend on the machine's speed: the target fails where there are more than recorded.
+# Counts instructions, which do not depend on the machine's speed. The target fails if a count exceeds the record.
 COUNT_INSTRUCTIONS = touch Benchmarks/Instructions/Package.swift && swift build --package-path Benchmarks/Instructions -c release && \
 	Benchmarks/Instructions/.build/release/Instructions
 
@@ -109,7 +111,7 @@ bench-instructions: setup
 	@.ci/setup valgrind
 	$(COUNT_INSTRUCTIONS) check Benchmarks/instructions.json
 
-# In which functions they are, for each way through the library.
+# Prints the functions that execute the instructions of each operation.
 bench-profiles: setup
 	@.ci/setup valgrind
 	$(COUNT_INSTRUCTIONS) profile
@@ -122,7 +124,7 @@ docs: setup
 	$(BUILD) --product persistence
 	.build/debug/persistence conform --list > Documentation/Conformance.md
 
-# The site has one folder a module. DocC comes with the toolchain; the plug-in is resolved for this target only.
+# The site has one folder per module. DocC comes with the toolchain; the plug-in is resolved for this target only.
 docs-preview: setup
 	@.ci/docs-site .build/site
 

@@ -18,7 +18,7 @@ def products():
 
 
 def clang_options(binaries):
-    """What the importer of C modules needs to load a module's dependencies."""
+    """The Clang options that load a module's C dependencies."""
     options = []
     system = (os.path.join(ROOT, "Sources", name) for name in ("CSQLite", "CLMDB", "CFileSystem"))
     folders = list(system) + [folder for folder, _, _ in os.walk(os.path.join(ROOT, ".build/checkouts"))

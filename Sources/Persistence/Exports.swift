@@ -1,2 +1,2 @@
-// An app imports this module and nothing else of the package but its engines.
+// An app imports this module and the modules of its engines, and nothing else of the package.
 @_exported public import PersistenceCore

@@ -1,4 +1,4 @@
-/// Declares an index over several properties, directly inside of the `@Persistent` struct.
+/// Declares an index over several properties, directly inside the `@Persistent` struct.
 ///
 /// ```swift
 /// @Persistent
@@ -12,7 +12,7 @@
 ///
 /// - Parameters:
 ///   - keyPaths: The properties, in order.
-///   - unique: Whether two models may not have the same values; where any of them is nil they never collide.
+///   - unique: Whether models must differ in these values; they never collide if one of them is nil.
 @freestanding(declaration)
 public macro Index<Model>(_ keyPaths: [PartialKeyPath<Model>], unique: Bool = false) =
   #externalMacro(module: "PersistenceMacros", type: "IndexMacro")

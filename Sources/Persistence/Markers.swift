@@ -1,17 +1,17 @@
-// Markers on the properties of a `@Persistent` struct. They write nothing themselves: `@Persistent` reads them.
+// Markers on the properties of a `@Persistent` struct. They generate nothing: `@Persistent` reads them.
 
 /// Marks a property as the primary key, or as a part of it.
 ///
 /// A key is an `Int`, `Int64`, `String`, `UUID`, or a raw-representable wrapper of one that conforms to
-/// ``PersistentKey`` and `PersistentValueConvertible`. Without any mark, the property named `id` is the key.
+/// ``PersistentKey`` and `PersistentValueConvertible`. Without a marker, the property named `id` is the key.
 @attached(peer)
 public macro ID() = #externalMacro(module: "PersistenceMacros", type: "IDMacro")
 
-/// Marks a property with an index, which makes searching and sorting by it cheap.
+/// Marks a property with an index, which speeds up filtering and sorting by it.
 @attached(peer)
 public macro Indexed() = #externalMacro(module: "PersistenceMacros", type: "IndexedMacro")
 
-/// Marks a property with a unique index: two models may not have the same value; nil never collides.
+/// Marks a property with a unique index: two models cannot have the same value; nil never collides.
 @attached(peer)
 public macro Unique() = #externalMacro(module: "PersistenceMacros", type: "UniqueMacro")
 
@@ -19,7 +19,7 @@ public macro Unique() = #externalMacro(module: "PersistenceMacros", type: "Uniqu
 @attached(peer)
 public macro Transient() = #externalMacro(module: "PersistenceMacros", type: "TransientMacro")
 
-/// Gives a property another name in stores than in code.
+/// Stores a property under another name.
 ///
 /// - Parameter name: The stored name, a string literal.
 @attached(peer)

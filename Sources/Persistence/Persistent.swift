@@ -1,4 +1,4 @@
-/// Creates a struct a model: writes the extension that conforms it to ``PersistentRecord``.
+/// Makes a struct a model: generates the extension that conforms it to ``PersistentRecord``.
 ///
 /// ```swift
 /// @Persistent
@@ -11,25 +11,25 @@
 /// }
 /// ```
 ///
-/// Every stored property is a field, but those marked ``Transient()``. Its type is one of the kinds that stores
-/// know (`PersistentValueConvertible`), any other `Codable` type, which is stored as a JSON document, or an
-/// optional of one. Computed and static properties are passed over.
+/// Every stored property is a field, except those marked ``Transient()``. Its type conforms to
+/// `PersistentValueConvertible`, is any other `Codable` type, which is stored as a JSON document, or is an
+/// optional of one. Computed and static properties are ignored.
 ///
-/// The primary key is the property named `id`, or those marked ``ID()`` in the order of their declaration. Of
-/// several, the extension makes a struct `PrimaryKey`.
+/// The primary key is the property named `id`, or the properties marked ``ID()``, in the order of their
+/// declaration. For several, the extension declares a struct `PrimaryKey`.
 ///
-/// The extension is what a person would write by hand: `schema`, `primaryKey`, `init(from:)` by position and
-/// `encode(into:)`. The memberwise initialiser survives. A public struct gets public members, and its file
-/// imports this module publicly. What is wrong with a declaration is said at the declaration.
+/// The extension is the same as one written by hand: `schema`, `primaryKey`, `init(from:)` by position and
+/// `encode(into:)`. The memberwise initializer stays available. A public struct gets public members, and its
+/// file imports this module publicly. Errors and fix-its appear at the mistaken declaration.
 ///
-/// A model is stored under its type's name, that of a nested type with the types around it, as in
-/// `Library.Book`. A generic model is a model of its own for each type that it is used with, as in `Box<Int>`;
-/// types are told apart by their last name there, so give a name where two would be alike.
+/// The stored name is the type's name. For a nested type, it includes the enclosing types, as in
+/// `Library.Book`. A generic type is a separate model for each of its type arguments, as in `Box<Int>`. Only
+/// the last name of a type argument is used, so pass a name if two would be equal.
 ///
 /// - Parameters:
 ///   - name: The model's name in stores; the type's name by default.
-///   - contexts: The contexts that may hold the model, as in `contexts: MemoryContext.self`; any by default. Every
-///     other throws `incompatibleContext`.
+///   - contexts: The contexts that support the model, as in `contexts: MemoryContext.self`; any by default.
+///     Other contexts throw `incompatibleContext`.
 @attached(
   extension, conformances: PersistentRecord,
   names: named(schema), named(supportedContexts), named(PrimaryKey), named(primaryKey), named(init(from:)),

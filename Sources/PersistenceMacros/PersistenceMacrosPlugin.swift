@@ -2,10 +2,10 @@ import PersistenceMacroExpansion
 import SwiftCompilerPlugin
 import SwiftSyntaxMacros
 
-/// The macros of the package, as the compiler loads them.
+/// The package's macros, as the compiler loads them.
 ///
-/// It asks for each by this module's name and a type's. What they do stands in a library, so that tests link that and
-/// not this: a package whose tests link a macro is built twice, once as a tool of the build.
+/// The compiler requests each macro by this module's name and a type's name. The expansions are in a library,
+/// which tests link instead. A package whose tests link a macro builds it twice, once as a build tool.
 @main
 struct PersistenceMacrosPlugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [

@@ -7,7 +7,7 @@
   import Testing
   import PersistenceDriverSupport
 
-  /// The URL from the environment or a file: the engine is swapped by configuration alone.
+  /// The URL comes from the environment or a file, so configuration alone selects the engine.
   struct ConfigurationTests {
     @Test("the URL comes from the environment")
     func environment() throws {
@@ -17,7 +17,7 @@
       #expect(repository.context is MemoryContext)
     }
 
-    @Test("the URL comes from a file, under a key of the app's choice")
+    @Test("the URL comes from a file, under a custom key")
     func file() async throws {
       let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).json")
         .path
@@ -28,7 +28,7 @@
       #expect(repository.context is MemoryContext)
     }
 
-    @Test("a missing, unknown or mistaken URL is an error that says what is known")
+    @Test("a missing, unknown or malformed URL is an error that lists the known values")
     func mistakes() throws {
       func error(_ environment: [String: String]) -> PersistenceError? {
         let configuration = ConfigReader(

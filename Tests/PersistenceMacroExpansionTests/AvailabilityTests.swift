@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("The extension is there where the model is")
+@Suite("Availability of the extension")
 struct AvailabilityTests {
-  @Test("the extension is there where the model and the types around it are")
+  @Test("the extension has the availability of the model and its enclosing types")
   func availability() {
     let body = "{\n  var id: Int\n}"
     #expect(attributes("@Persistent\nstruct A \(body)").isEmpty)
@@ -30,7 +30,7 @@ struct AvailabilityTests {
         == ["#if os(macOS)", "@available(macOS 26, *)", "#endif"])
   }
 
-  /// The lines in front of the extension.
+  /// The attributes before the extension.
   private func attributes(_ source: String) -> [String] {
     let lines = expansion(of: source).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     guard let place = lines.firstIndex(where: { $0.hasPrefix("nonisolated extension") }) else { return [] }

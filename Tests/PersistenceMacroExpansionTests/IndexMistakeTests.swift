@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import Testing
 
-@Suite("Issue 2: wrong indexes are diagnosed where they are declared")
+@Suite("Issue 2: invalid indexes are diagnosed at the declaration")
 struct IndexMistakeTests {
   private func model(_ member: String) -> String {
     """
@@ -17,12 +17,12 @@ struct IndexMistakeTests {
     """
   }
 
-  @Test("an index over nothing")
+  @Test("an index without properties")
   func empty() {
     expect(model("#Index<A>(→[])"), isMistaken: "an index needs at least one property")
   }
 
-  @Test("an index over what is not stored", arguments: ["b", "c", "missing"])
+  @Test("an index over a property that is not stored", arguments: ["b", "c", "missing"])
   func unknown(name: String) {
     expect(
       model("#Index<A>([\\.a, →\\.\(name)])"),
@@ -34,7 +34,7 @@ struct IndexMistakeTests {
     expect(model("#Index<A>([\\.a, →\\.a])"), isMistaken: "'a' is already in this index")
   }
 
-  @Test("an index over what is inside of a property")
+  @Test("an index over a part of a property")
   func inside() {
     expect(
       model("#Index<A>([→\\.a.bitWidth])"),
@@ -46,16 +46,17 @@ struct IndexMistakeTests {
   func root() {
     expect(
       model("#Index<→B>([\\.a])"),
-      isMistaken: "an index inside of 'A' is over properties of 'A', not of 'B'")
+      isMistaken: "an index in 'A' must use key paths of 'A', not of 'B'")
     expect(
-      model("#Index([\\→B.a])"), isMistaken: "an index inside of 'A' is over properties of 'A', not of 'B'")
+      model("#Index([\\→B.a])"), isMistaken: "an index in 'A' must use key paths of 'A', not of 'B'")
     expectNoMistake(model("#Index<Outer.A>([\\A.a, \\Self.id])"))
   }
 
   @Test("an index over a document", arguments: ["[String]", "[String: Int]?", "Set<Int>", "Array<String>"])
   func documents(type: String) {
     let plain = type.replacing("?", with: "")
-    let message = "'x' is stored as a document, since it is a '\(plain)'; documents have no order and cannot be indexed"
+    let message =
+      "'x' is stored as a document, since it is a '\(plain)'; documents have no order and cannot be indexed"
     expect(model("→@Indexed var x: \(type)"), isMistaken: message)
     expect(model("→@Unique var x: \(type)"), isMistaken: message)
     expect(model("var x: \(type); #Index<A>([\\.a, →\\.x])"), isMistaken: message)
@@ -72,7 +73,7 @@ struct IndexMistakeTests {
       isMistaken: "the macro reads the uniqueness of an index from source: write true or false")
   }
 
-  @Test("an index twice")
+  @Test("a repeated index")
   func repeated() {
     expect(
       model("#Index<A>([\\.a, \\.id])\n  →#Index<A>([\\.a, \\.id], unique: true)"),
@@ -80,7 +81,7 @@ struct IndexMistakeTests {
     expectNoMistake(model("#Index<A>([\\.a, \\.id])\n  #Index<A>([\\.id, \\.a])"))
   }
 
-  @Test("an index outside of a model")
+  @Test("an index outside a model")
   func outside() {
     #expect(
       mistakes(in: "struct B { var a: Int; #Index<B>([\\.a]) }") == [

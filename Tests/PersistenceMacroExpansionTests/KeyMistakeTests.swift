@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import Testing
 
-@Suite("O1 wrong primary keys are diagnosed at the declaration")
+@Suite("O1 invalid primary keys are diagnosed at the declaration")
 struct KeyMistakeTests {
   @Test("no key")
   func none() {
@@ -58,7 +58,7 @@ struct KeyMistakeTests {
   }
 
   @Test(
-    "a key of a type that no key has",
+    "a key of an unsupported type",
     arguments: ["Double", "Date", "Bool", "Data", "URL", "Decimal", "[UInt8]", "[String]", "Set<Int>"])
   func wrongType(type: String) {
     expect(
@@ -77,16 +77,16 @@ struct KeyMistakeTests {
       fixIts: ["make it Int"], fixed: "@Persistent struct A { @ID var key: Int }")
   }
 
-  @Test("a key of an unsigned integer is told why it does not fit, once")
+  @Test("a key of an unsigned integer is diagnosed once, with the reason")
   func unsigned() {
     expect(
       "@Persistent struct A { var id: →UInt64 }",
       isMistaken:
-        "'id' cannot be stored: the values of UInt64 do not fit in the 64 signed bits that stores have",
+        "'id' cannot be stored: values of UInt64 do not fit in the 64 signed bits of a store",
       fixIts: ["make it Int64"], fixed: "@Persistent struct A { var id: Int64 }")
   }
 
-  @Test("an index on what is unique and indexed as the key")
+  @Test("an index on the primary key, which is already unique and indexed")
   func redundant() {
     expect(
       "@Persistent struct A { →@Unique var id: Int }",

@@ -25,7 +25,7 @@ private let macros: [String: MacroSpec] = [
   "Field": MacroSpec(type: FieldMacro.self), "Index": MacroSpec(type: IndexMacro.self),
 ]
 
-/// Expects that a declaration is right and expands to the source that is given.
+/// Expects that a declaration is valid and expands to a source.
 func expect(
   _ source: String, expandsTo expanded: String, fileID: StaticString = #fileID,
   filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
@@ -35,9 +35,9 @@ func expect(
     failureHandler: record, fileID: fileID, filePath: filePath, line: line, column: column)
 }
 
-/// Expects one mistake at the place that `→` marks in the source, and no extension where it is an error.
+/// Expects one mistake at the `→` in the source, and no extension if the mistake is an error.
 ///
-/// The repairs that are offered are given by what they say, in order, and the source after the first of them.
+/// `fixIts` are the titles of the offered fix-its in order, and `fixed` is the source after the first one.
 func expect(
   _ source: String, isMistaken message: String, severity: DiagnosticSeverity = .error, fixIts: [String] = [],
   fixed: String? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
@@ -53,7 +53,7 @@ func expect(
     fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column))
   #expect(
     expanded.contains("nonisolated extension") == (severity != .error),
-    "a model is expanded where it is right, and only there", sourceLocation: location)
+    "only a valid model is expanded", sourceLocation: location)
   assertMacroExpansion(
     clean, expandedSource: expanded,
     diagnostics: [
@@ -66,7 +66,7 @@ func expect(
     column: column)
 }
 
-/// Expects that a declaration is right, whatever it expands to.
+/// Expects that a declaration is valid, for any expansion.
 func expectNoMistake(_ source: String, sourceLocation: Testing.SourceLocation = #_sourceLocation) {
   let context = BasicMacroExpansionContext()
   let expanded = expand(source, in: context)
@@ -74,7 +74,7 @@ func expectNoMistake(_ source: String, sourceLocation: Testing.SourceLocation = 
   #expect(expanded.contains("nonisolated extension"), sourceLocation: sourceLocation)
 }
 
-/// What a source expands to, with or without mistakes.
+/// The expansion of a source, with or without mistakes.
 func expansion(of source: String) -> String { expand(source, in: BasicMacroExpansionContext()) }
 
 private func expand(_ source: String, in context: BasicMacroExpansionContext) -> String {

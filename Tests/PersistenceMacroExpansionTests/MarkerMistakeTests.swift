@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import Testing
 
-@Suite("Issue 2: wrong markers are diagnosed where they stand")
+@Suite("Issue 2: invalid markers are diagnosed in place")
 struct MarkerMistakeTests {
   private func model(_ member: String) -> String {
     """
@@ -41,21 +41,21 @@ struct MarkerMistakeTests {
       fixed: model("@Transient var x = 1"))
   }
 
-  @Test("a marker twice")
+  @Test("a repeated marker")
   func repeated() {
     expect(
       model("@Indexed →@Indexed var x: Int"), isMistaken: "'x' is marked @Indexed already",
       fixIts: ["remove @Indexed"], fixed: model("@Indexed var x: Int"))
   }
 
-  @Test("a unique index that is declared as a plain one too")
+  @Test("a unique index that is also declared as a plain one")
   func indexedTwice() {
     expect(
       model("@Unique →@Indexed var x: Int"),
       isMistaken: "an index over the same properties is already declared", severity: .warning)
   }
 
-  @Test("@Field names that are empty or not to be read")
+  @Test("@Field names that are empty or not literals")
   func fieldNames() {
     expect(model("@Field(→\"\") var x: Int"), isMistaken: "a stored name cannot be empty")
     let message =
@@ -64,7 +64,7 @@ struct MarkerMistakeTests {
     expect(model("@Field(→\"a\\(1)\") var x: Int"), isMistaken: message)
   }
 
-  @Test("two properties of one stored name, byte for byte")
+  @Test("two properties with the same stored name, byte for byte")
   func storedNames() {
     expect(
       model("→@Field(\"id\") var x: Int"),
@@ -77,7 +77,7 @@ struct MarkerMistakeTests {
   }
 
   @Test(
-    "markers outside of a model",
+    "markers outside a model",
     arguments: [
       ("struct B { →@Indexed var x: Int }", "@Indexed"), ("final class B { →@ID var x = 1 }", "@ID"),
       ("→@Transient var x = 1", "@Transient"),
@@ -88,7 +88,7 @@ struct MarkerMistakeTests {
     #expect(mistakes(in: source.replacing("→", with: "")).contains(message))
   }
 
-  @Test("markers on what is no property")
+  @Test("markers on declarations that are not properties")
   func noProperty() {
     let source = "@Persistent struct A { var id: Int; @Indexed func f() {} }"
     #expect(mistakes(in: source) == ["@Indexed belongs on a stored property"])

@@ -13,7 +13,7 @@ struct PropertyMistakeTests {
   }
 
   @Test(
-    "UInt and UInt64 are refused, with the reason",
+    "UInt and UInt64 are rejected, with the reason",
     arguments: [
       ("UInt64", "Int64", "UInt64"), ("UInt", "Int", "UInt"), ("UInt64?", "Int64?", "UInt64"),
       ("Optional<UInt>", "Optional<Int>", "UInt"), ("Swift.UInt64", "Int64", "UInt64"),
@@ -22,37 +22,40 @@ struct PropertyMistakeTests {
     expect(
       model("var size: →\(type)"),
       isMistaken:
-        "'size' cannot be stored: the values of \(name) do not fit in the 64 signed bits that stores have",
+        "'size' cannot be stored: values of \(name) do not fit in the 64 signed bits of a store",
       fixIts: ["make it \(signed.replacing("?", with: "").replacing("Optional<Int>", with: "Int"))"],
       fixed: model("var size: \(signed)"))
   }
 
-  @Test("an unsigned integer that only its value shows")
+  @Test("an unsigned integer whose type is inferred from its value")
   func inferredUnsigned() {
     expect(
       model("var →size = UInt64(1)"),
       isMistaken:
-        "'size' cannot be stored: the values of UInt64 do not fit in the 64 signed bits that stores have")
+        "'size' cannot be stored: values of UInt64 do not fit in the 64 signed bits of a store")
   }
 
   @Test(
-    "types that are no data",
+    "types that cannot be stored",
     arguments: [
-      ("() -> Void", "a function is no data"), ("(@Sendable () -> Void)?", "a function is no data"),
+      ("() -> Void", "a function is not Codable; use a Codable type"),
+      ("(@Sendable () -> Void)?", "a function is not Codable; use a Codable type"),
       ("(Int, Int)", "a tuple is not Codable; declare a Codable struct with these members"),
       ("Any", "'Any' does not say which type to read back; use a concrete type"),
       ("any Codable", "'any Codable' does not say which type to read back; use a concrete type"),
       ("(any Codable)?", "'any Codable' does not say which type to read back; use a concrete type"),
       ("some Codable", "'some Codable' does not say which type to read back; use a concrete type"),
       ("A & B", "'A & B' does not say which type to read back; use a concrete type"),
-      ("Int.Type", "a type is no data"), ("Substring", "'Substring' is not Codable; use String"),
+      ("Int.Type", "a metatype is not Codable; use a Codable type"),
+      ("Substring", "'Substring' is not Codable; use String"),
       ("Unicode.Scalar", "'Unicode.Scalar' is not Codable; use String"),
-      ("Void", "'Void' has no values to store"),
+      ("Void", "'Void' has no values to store; use another type"),
       (
         "Character",
         "Swift's Character is not Codable; use String, or write a type of your own with its module's name"
       ),
-      ("UInt128", "an UInt128 does not fit in 64 bits"), ("KeyPath<A, Int>", "a key path is no data"),
+      ("UInt128", "values of UInt128 do not fit in 64 bits; use Int64 or Decimal"),
+      ("KeyPath<A, Int>", "a key path is not Codable; use a Codable type"),
     ])
   func noData(type: String, reason: String) {
     expect(
@@ -62,7 +65,7 @@ struct PropertyMistakeTests {
       fixed: type.hasSuffix("?") ? model("@Transient var x: \(type)") : nil)
   }
 
-  @Test("an optional inside of an optional")
+  @Test("a nested optional")
   func nestedOptional() {
     for type in ["Int??", "Optional<Int?>", "Optional<Optional<Int>>"] {
       expect(
@@ -73,9 +76,9 @@ struct PropertyMistakeTests {
     }
   }
 
-  @Test("a type that is not to be seen")
+  @Test("a type that the source does not show")
   func needsType() {
-    let message = "what 'x' is stored as cannot be seen without its type; add a type annotation"
+    let message = "the source of 'x' does not show its type; add a type annotation"
     expect(
       model("var →x = Rating.pg"), isMistaken: message, fixIts: ["add a type annotation"],
       fixed: model("var x: Rating = Rating.pg"))
@@ -84,7 +87,7 @@ struct PropertyMistakeTests {
       fixed: model("var x: <#Type#> = makeX()"))
   }
 
-  @Test("a constant that could not be read back")
+  @Test("a constant with a value")
   func constant() {
     let message =
       "'x' is a constant with a value, so a stored value could not be read back; make it a variable, or mark it @Transient"
@@ -111,7 +114,7 @@ struct PropertyMistakeTests {
     expect(
       model("→@Clamped(0...1) var x: Double = 0"),
       isMistaken:
-        "@Clamped puts another type behind 'x', which the macro cannot see; store a plain property, or mark it @Transient",
+        "@Clamped changes the stored type of 'x', which the macro cannot see; store a plain property, or mark it @Transient",
       fixIts: ["mark it @Transient"], fixed: model("@Transient @Clamped(0...1) var x: Double = 0"))
   }
 
@@ -131,7 +134,7 @@ struct PropertyMistakeTests {
       fixIts: ["give it a value"], fixed: model("@Transient \(member) = <#value#>"))
   }
 
-  @Test("every mistake of a declaration is said in one build")
+  @Test("one build reports every mistake of a declaration")
   func several() {
     let source = """
       @Persistent struct A {

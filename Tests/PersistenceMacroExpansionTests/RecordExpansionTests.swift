@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("Decision 1: the extension is what a person would write")
+@Suite("Decision 1: the extension equals handwritten code")
 struct RecordExpansionTests {
-  @Test("a model of one key")
+  @Test("a model with a single-field key")
   func oneKey() {
     expect(
       """
@@ -79,7 +79,7 @@ struct RecordExpansionTests {
         """)
   }
 
-  @Test("a public model of a composite key, a name and contexts")
+  @Test("a public model with a composite key, a stored name and contexts")
   func compositeKey() {
     expect(
       """
@@ -145,7 +145,7 @@ struct RecordExpansionTests {
         """)
   }
 
-  @Test("a generic model computes its schema and has a name for each type it is used with")
+  @Test("a generic model computes its schema and has a name for each type argument")
   func generic() {
     let expanded = expansion(
       of: "@Persistent struct Box<Value: Codable & Sendable> { var id = 0; var value: Value }")
@@ -155,7 +155,7 @@ struct RecordExpansionTests {
     #expect(expanded.contains("typealias PrimaryKey = Int"))
   }
 
-  @Test("a model inside of a generic type, or of an extension that may be of one, computes its schema")
+  @Test("a model in a type that is or may be generic computes its schema")
   func nestedInGeneric() {
     let inside = expansion(of: "struct Outer<T> { @Persistent struct Box { var id: Int } }")
     #expect(inside.contains("extension Outer.Box: PersistenceCore.PersistentRecord"))
@@ -171,7 +171,7 @@ struct RecordExpansionTests {
     #expect(deep.contains(#""A.\(A.B.self).C.\(Self.self)","#))
   }
 
-  @Test("members are as visible as the model")
+  @Test("members have the model's access level")
   func access() {
     let packaged = expansion(of: "@Persistent package struct A { var id: Int }")
     #expect(packaged.contains("package static let schema") && packaged.contains("package init(from"))
@@ -192,7 +192,7 @@ struct RecordExpansionTests {
   }
 
   @Test(
-    "V1 types are inferred where a value shows them",
+    "V1 types are inferred from values",
     arguments: [
       ("1", "Int"), ("-1", "Int"), ("\"a\"", "String"), ("UUID()", "UUID"),
       ("Foundation.UUID()", "Foundation.UUID"),

@@ -19,7 +19,7 @@ struct APIExampleTests {
     try repository.save(contentsOf: movies)
   }
 
-  @Test("saving, changing and deleting, in the words of the examples")
+  @Test("saving, changing and deleting, as in the examples")
   func writing() throws {
     let movie = movies[3]
     try repository.save(movie)  // insert or update
@@ -38,7 +38,7 @@ struct APIExampleTests {
     #expect(try repository.count(Library.Book.self) == 1)
   }
 
-  @Test("the seeds' form, and the static form that it dispatches to")
+  @Test("the generic form, and the static form that it dispatches to")
   func fetching() throws {
     let movies: AnyCollection<Movie> = try repository.fetch(
       Movie.self,
@@ -49,11 +49,11 @@ struct APIExampleTests {
       .sorted { $0.title < $1.title }
     #expect(Array(movies) == expected)
     #expect(try repository.count(Movie.self, options: FetchOptions(predicate: \.rating == .pg13)) == 10)
-    let same = try Movie.fetch(in: context, options: nil)  // throws incompatibleContext where it must
+    let same = try Movie.fetch(in: context, options: nil)  // throws incompatibleContext if unsupported
     #expect(same.isEmpty)
   }
 
-  @Test("the expressive form")
+  @Test("the query form")
   func querying() throws {
     let lastMovie = movies[3]
     let page = try repository.filter(Movie.self, where: \.rating == .pg13 || !.hasPrefix(\.title, "The "))
@@ -73,7 +73,7 @@ struct APIExampleTests {
     #expect(try repository.find(Movie.self, id: movies[40].id) == movies[40])  // by key, Movie?
   }
 
-  @Test("W4 @Unique refuses a second value, not a second nil")
+  @Test("W4 @Unique rejects a repeated value, but not a repeated nil")
   func unique() throws {
     var (first, second) = (movies[0], movies[1])
     first.imdbID = "tt1"
@@ -84,7 +84,7 @@ struct APIExampleTests {
     #expect(error.field == "imdbID")
   }
 
-  @Test("R4, C1 results are walked by the throwing routes and cross threads")
+  @Test("R4, C1 results have throwing iterations and cross threads")
   func results() async throws {
     let results = try repository.filter(Movie.self).result()
     var ids: [UUID] = []

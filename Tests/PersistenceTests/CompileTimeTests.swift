@@ -1,9 +1,9 @@
 import Testing
 
-/// Key paths, literals and overloaded operators are what makes compilers slow, and their messages dark.
-@Suite("What the compiler makes of conditions")
+/// Key paths, literals and overloaded operators slow compilers down and make their messages obscure.
+@Suite("Compile times and compile errors of conditions")
 struct CompileTimeTests {
-  /// The lines before an expression of the source in which it stands.
+  /// The source before an expression.
   private static let before = """
     import Foundation
     import PersistenceCore
@@ -30,16 +30,16 @@ struct CompileTimeTests {
   ]
 
   private static let long = [
-    // All of which must hold.
+    // A conjunction.
     clauses.joined(separator: " && "),
-    // And and or, one after the other.
+    // Alternating conjunctions and disjunctions.
     """
     \\.rating == .g && \\.budget >= 10_000_000 || \\.year > 1990 && \\.votes != 7 || \\.title != "x"
       && \\.gross > 5 || \\.isSeen == true && \\.subtitle == nil || \\.votes < 4 && \\.year <= 2020
       || \\.rating != .r && \\.budget < 1e9 || \\.year >= 1991 && \\.votes == 8 || \\.title == "y"
       && \\.gross <= 5.5 || \\.isSeen != false && \\.subtitle != nil || \\.votes >= 2 && \\.year != 2000
     """,
-    // Brackets, negation, functions, and a property beside a property.
+    // Parentheses, negation, functions, and comparisons of two properties.
     """
     (\\.rating == .g || \\.budget >= 10_000_000) && (\\.year > 1990 || .hasPrefix(\\.title, "The "))
       && (!.contains(\\.title, "x") || \\.gross > 5) && (\\.isSeen == true || \\.subtitle == nil)
@@ -47,7 +47,7 @@ struct CompileTimeTests {
       && (\\.gross == nil || \\.budget < 1e9) && (.hasSuffix(\\.subtitle, "!") || \\.year >= 1991)
       && (\\.votes == 8 || !(\\.title == "y")) && (\\.gross <= 5.5 || \\.title == \\.title)
     """,
-    // One property, again and again.
+    // Many clauses on the same property.
     (1...20).map { "\\.year == \($0)" }.joined(separator: " || "),
   ]
 
@@ -59,7 +59,7 @@ struct CompileTimeTests {
     #expect(remarks.isEmpty, "\(remarks)")
   }
 
-  /// Clauses whose types do not fit, each in a line of its own.
+  /// Clauses with mismatched types, one on each line.
   private static let mistakes = [
     "\\.title == 200", "\\.title != 200", "\\.year == \"1999\"", "\\.gross > \"much\"",
     "\\.gross <= \"much\"",
@@ -72,7 +72,7 @@ struct CompileTimeTests {
   ]
 
   @Test(
-    "A wrong type is one error, in its line, that says so: alone, and as one of twenty clauses",
+    "A mismatched type is one error on its line, alone and among twenty clauses",
     arguments: mistakes, [1, 20])
   func wrongType(clause: String, clauses: Int) throws {
     var lines = Array(Self.clauses.prefix(clauses))
@@ -83,12 +83,12 @@ struct CompileTimeTests {
     #expect(errors.count == 1, "\(remarks)")
     let error = try #require(errors.first)
     #expect(error.line == Self.firstLine + place, "\(remarks)")
-    #expect(error.text.contains("what has its own type"), "\(remarks)")
+    #expect(error.text.contains("of its own type"), "\(remarks)")
     #expect(
       !remarks.contains { $0.text.contains("reasonable time") || $0.text.contains(" took ") }, "\(remarks)")
   }
 
-  @Test("What is no condition at all is named beside what was expected")
+  @Test("An error about a non-condition names the actual and the expected type")
   func noCondition() throws {
     let remarks = try Self.remarks(on: "\\.year == 1990\n && \"x\"")
     let errors = remarks.filter { $0.text.hasPrefix("error:") }

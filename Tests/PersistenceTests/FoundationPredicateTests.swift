@@ -2,7 +2,7 @@ import Foundation
 import Persistence
 import Testing
 
-/// `#Predicate` and `SortDescriptor` mean what the same condition of this package means.
+/// `#Predicate` and `SortDescriptor` have the semantics of the same conditions of this package.
 struct FoundationPredicateTests {
   enum Grade: String, Codable, PersistentValueConvertible { case low, high }
 
@@ -37,7 +37,9 @@ struct FoundationPredicateTests {
     let found = Array(try repository.filter(Film.self, where: foundation).result())
     let expected = Array(try repository.filter(Film.self, where: ours).result())
     #expect(found == expected, sourceLocation: location)
-    #expect(!found.isEmpty && found.count < 60, "a condition that tells rows apart", sourceLocation: location)
+    #expect(
+      !found.isEmpty && found.count < 60, "a condition that matches some rows, but not all",
+      sourceLocation: location)
   }
 
   @Test("V6 comparisons, logic and nil")
@@ -85,7 +87,7 @@ struct FoundationPredicateTests {
     try expectSame(#Predicate { (3.0...7.0).contains($0.budget) }, .between(\.budget, 3...7))
   }
 
-  @Test("E2 what no store evaluates is refused, and named")
+  @Test("E2 an expression that stores cannot evaluate is rejected by name")
   func refusals() throws {
     let arithmetic = #expect(throws: PersistenceError.self) {
       try PersistentPredicate<Film>(#Predicate<Film> { $0.budget + 1 > 3 })
@@ -97,7 +99,7 @@ struct FoundationPredicateTests {
     }
   }
 
-  @Test("O2 sort descriptors are criteria; a localised order is refused")
+  @Test("O2 sort descriptors become criteria; a localized order is rejected")
   func descriptors() throws {
     let repository = try repository()
     let films = try repository.filter(Film.self)

@@ -1,6 +1,8 @@
 import Persistence
 
-/// A model of a type that the macro refuses, under another name, which the compiler warns of.
+/// A model with a type that the macro rejects, behind a type alias.
+///
+/// The compiler warns about it.
 struct HiddenUnsigned: PersistentRecord {
   typealias Wide = UInt64
 

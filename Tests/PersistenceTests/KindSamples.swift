@@ -3,7 +3,7 @@ import Persistence
 import Testing
 
 extension KindsByMacro {
-  /// Values at the edges of every kind, and one model without any optional value.
+  /// Boundary values of every kind, and one model whose optional values are all nil.
   static func samples() throws -> [KindsByMacro] {
     let url = try #require(URL(string: "https://example.com/é?q=1"))
     let least = KindsByMacro(
@@ -35,14 +35,14 @@ extension KindsByMacro {
 }
 
 extension PersistentRecord {
-  /// The values that the model writes into a row.
+  /// The values that the model encodes into a row.
   func rowValues() throws -> [PersistentValue] {
     let row = RowBuffer(count: try Self.schema.model.fields.count)
     try encode(into: row)
     return try row.withRow { try $0.values() }
   }
 
-  /// The model that another one's row decodes to.
+  /// Decodes a model from another model's row.
   static func read(fromRowOf other: some PersistentRecord) throws -> Self {
     let row = RowBuffer(count: try Self.schema.model.fields.count)
     try other.encode(into: row)

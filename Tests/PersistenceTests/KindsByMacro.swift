@@ -10,7 +10,7 @@ struct Address: Codable, Hashable {
   var floors: [Int?] = []
 }
 
-/// A model of every kind of contract V1, made by the macro; ``KindsByHand`` is the same by hand.
+/// A model with every kind of contract V1, from the macro; ``KindsByHand`` is the handwritten equivalent.
 @Persistent("kinds")
 struct KindsByMacro: Hashable {
   var bool: Bool

@@ -2,9 +2,9 @@ import Foundation
 import Persistence
 import Testing
 
-@Suite("Decision 1: the macro adds nothing that a person could not write")
+@Suite("Decision 1: handwritten code can do all that the macro does")
 struct MacroAndHandTests {
-  @Test("V1 the two declarations have one schema")
+  @Test("V1 both declarations have the same schema")
   func schemas() throws {
     #expect(try KindsByMacro.schema.model == KindsByHand.schema.model)
     #expect(
@@ -14,7 +14,7 @@ struct MacroAndHandTests {
     #expect(KindsByMacro.fieldName(for: \KindsByMacro.note) == nil)
   }
 
-  @Test("V2 the two write one row and read each other's")
+  @Test("V2 both encode the same row and decode each other's")
   func rows() throws {
     for sample in try KindsByMacro.samples() {
       let hand = try KindsByHand.read(fromRowOf: sample)
@@ -25,7 +25,7 @@ struct MacroAndHandTests {
     }
   }
 
-  @Test("V2 what one saves, the other fetches from the same store")
+  @Test("V2 one saves records and the other fetches them from the same store")
   func stores() throws {
     let repository = Repository(MemoryContext())
     let samples = try KindsByMacro.samples()
@@ -40,7 +40,7 @@ struct MacroAndHandTests {
     #expect(try query.first()?.name == "\u{E9}")
   }
 
-  @Test("W4 indexes of both hold")
+  @Test("W4 both enforce their indexes")
   func uniqueIndexes() throws {
     let repository = Repository(MemoryContext())
     let samples = try KindsByMacro.samples()
@@ -52,7 +52,7 @@ struct MacroAndHandTests {
     #expect(error.field == "level, int")
   }
 
-  @Test("@Transient properties are not stored and come back with their initial value")
+  @Test("@Transient properties are not stored; a fetched model has their initial value")
   func transient() throws {
     let repository = Repository(MemoryContext())
     var sample = try KindsByMacro.samples()[0]

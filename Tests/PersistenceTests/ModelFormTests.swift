@@ -27,7 +27,7 @@ struct ModelFormTests {
         == ["order", "default", "amount", "first", "second", "secret"])
   }
 
-  @Test("E6 a nested model with a wrapped key and stored names of its own")
+  @Test("E6 a nested model with a wrapped key and custom stored names")
   func nested() throws {
     let book = Library.Book(id: BookID(rawValue: .max), title: "t")
     try repository.save(book)
@@ -38,7 +38,7 @@ struct ModelFormTests {
     #expect(try repository.filter(Library.Book.self, where: \.id == BookID(rawValue: 1)).count() == 0)
   }
 
-  @Test("generic models of two types are two models")
+  @Test("two specializations of a generic model are two models")
   func generic() throws {
     try repository.save(Box(id: 1, value: ["a"]))
     try repository.save(Box(id: 1, value: Address(street: "b")))
@@ -53,7 +53,7 @@ struct ModelFormTests {
     #expect(try Counter<Double>.schema.model.fields[1].kind == .double)
   }
 
-  @Test("models inside of a generic type are told apart by its parameter")
+  @Test("the type argument distinguishes models in a generic type")
   func nestedInGeneric() throws {
     try repository.save(Shelf<Int>.Item(id: 1))
     #expect(try repository.count(Shelf<String>.Item.self) == 0)
@@ -62,7 +62,7 @@ struct ModelFormTests {
     #expect(try Grid.Cell.schema.model.name == "Grid.Cell")
   }
 
-  @Test("models beside types that are named like the package's own, and in extensions")
+  @Test("models beside types with the names of the package's types, and in extensions")
   func names() throws {
     let grid = Grid(id: 1, row: Grid.Row(cells: [1]), rows: [Grid.Row(cells: [2])], buffer: nil)
     try repository.save(grid)
@@ -72,7 +72,7 @@ struct ModelFormTests {
     #expect(try hiddenRoundTrip(in: repository))
   }
 
-  @Test("E1 a model that is restricted to some contexts")
+  @Test("E1 a model that supports only some contexts")
   func contexts() throws {
     let error = try #require(throws: PersistenceError.self) { try repository.save(Restricted(id: 1)) }
     #expect(error.code == .incompatibleContext)
@@ -83,7 +83,7 @@ struct ModelFormTests {
     #expect(other.code == .incompatibleContext)
   }
 
-  @Test("V1 an unsigned integer under another name is refused by the first use")
+  @Test("V1 the first use rejects an unsigned integer behind a type alias")
   func hiddenUnsigned() throws {
     let error = try #require(throws: PersistenceError.self) {
       try repository.save(HiddenUnsigned(id: 1, wide: 2))

@@ -1,23 +1,23 @@
 public import Foundation
 public import Persistence
 
-/// A model that other modules see.
+/// A model that other modules can access.
 @Persistent
 public struct PublicLine: Hashable {
   /// The order.
   @ID public var order: UUID
-  /// The line's number.
+  /// The number of the line.
   @ID public let `default`: Int
-  /// How many.
+  /// The amount.
   public private(set) var amount: Int {
     didSet { changes += 1 }
   }
   var first, second: Int
-  /// How often the amount was changed.
+  /// The number of changes of the amount.
   @Transient public var changes = 0
   private var secret: String?
 
-  /// Makes a line.
+  /// Creates a line.
   public init(order: UUID, number: Int, amount: Int, secret: String? = nil) {
     self.order = order
     self.default = number
@@ -27,10 +27,10 @@ public struct PublicLine: Hashable {
     second = 2
   }
 
-  /// What no other type sees.
+  /// A property that no other type can access.
   public var revealed: String? { secret }
 
-  /// Whether there is anything.
+  /// Whether the amount is zero.
   public var isEmpty: Bool { amount == 0 }
 
   mutating func add(_ more: Int) { amount += more }
@@ -41,11 +41,11 @@ public struct BookID: RawRepresentable, PersistentKey, PersistentValueConvertibl
   /// The number.
   public let rawValue: Int64
 
-  /// Makes a key.
+  /// Creates a key.
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// A type around a model.
+/// A type that contains a model.
 public enum Library {
   /// A nested model with a key of its own type.
   @Persistent
@@ -57,14 +57,14 @@ public enum Library {
   }
 }
 
-/// A model for each type of value.
+/// A generic model: one model for each type of value.
 @Persistent
 struct Box<Value: Codable & Sendable & Hashable>: Hashable {
   var id: Int
   var value: Value?
 }
 
-/// A generic model whose value is a kind that stores know.
+/// A generic model whose value is `PersistentValueConvertible`.
 @Persistent("counter")
 struct Counter<Value: PersistentValueConvertible & Sendable & Hashable>: Hashable {
   var id = "counter"
@@ -72,7 +72,7 @@ struct Counter<Value: PersistentValueConvertible & Sendable & Hashable>: Hashabl
   #Index<Counter>([\.value, \.id])
 }
 
-/// A model with a type of each name that the generated code could confuse with its own.
+/// A model beside types whose names could collide with those in the generated code.
 @Persistent
 struct Grid: Hashable {
   struct Row: Codable, Hashable { var cells: [Int] }
@@ -83,7 +83,7 @@ struct Grid: Hashable {
   var buffer: RecordSchema?
 }
 
-/// A generic type around a model that does not mention the type's parameter.
+/// A generic type that contains a model without a use of the type's parameter.
 enum Shelf<Kind> {
   @Persistent
   struct Item: Hashable {
@@ -92,7 +92,7 @@ enum Shelf<Kind> {
 }
 
 extension Shelf {
-  /// A model that is nested by an extension of a generic type.
+  /// A model nested in an extension of a generic type.
   @Persistent
   struct Label: Hashable {
     var id: Int
@@ -100,7 +100,7 @@ extension Shelf {
 }
 
 extension Grid {
-  /// A model that is nested by an extension.
+  /// A model nested in an extension.
   @Persistent
   struct Cell: Hashable {
     var id: Int
@@ -108,13 +108,13 @@ extension Grid {
   }
 }
 
-/// A model of one kind of context.
+/// A model that supports one type of context.
 @Persistent(contexts: OtherContext.self)
 struct Restricted {
   var id: Int
 }
 
-/// A context that keeps nothing.
+/// A context that stores nothing.
 final class OtherContext: PersistentContext {}
 
 @Persistent
@@ -138,7 +138,7 @@ private enum HiddenLibrary {
   }
 }
 
-/// Saves and finds models that only this file sees.
+/// Saves and finds models that are private to this file.
 func hiddenRoundTrip(in repository: any PersistentRepository) throws -> Bool {
   let hidden = Hidden(id: 1, text: "x")
   let book = HiddenLibrary.Book(shelf: 1, name: "x", pages: 9)

@@ -4,7 +4,7 @@ import Persistence
 import Synchronization
 import Testing
 
-/// What a context says of itself, and never says of its users.
+/// A context logs its own operations, but never the data of its users.
 struct MonitoringTests {
   @Persistent
   struct Secret {
@@ -30,7 +30,7 @@ struct MonitoringTests {
     #expect(log.lines(.info).isEmpty)
   }
 
-  @Test("a slow request is logged with its plan and shape, its values at debug level only")
+  @Test("a slow request is logged with its plan and shape; its values only at debug level")
   func slowRequests() throws {
     let log = RecordedLog()
     let repository = try repository(log, slow: .zero)
@@ -46,7 +46,7 @@ struct MonitoringTests {
     #expect(log.lines(.debug).contains { $0.contains("classified 7") })
   }
 
-  @Test("R2 a result that is held for long is logged once, with the place that made it")
+  @Test("R2 a long-held result is logged once, with its call site")
   func longHeldResults() throws {
     let log = RecordedLog()
     let repository = try repository(log, long: .zero)
@@ -63,7 +63,7 @@ struct MonitoringTests {
     #expect((repository.context as? MemoryContext)?.monitor.liveResults == 0)
   }
 
-  @Test("R2 a result that fits into its first page pins nothing")
+  @Test("R2 a result with only one page pins nothing")
   func smallResults() throws {
     let repository = try repository(RecordedLog())
     let small = try repository.filter(Secret.self).limit(10).result()

@@ -2,7 +2,7 @@ import Foundation
 import Persistence
 import Testing
 
-/// What an operator yields when ours does not take the operands: a proof that a comparison is refused.
+/// The result of an operator if the package's operator rejects the operands, which proves the rejection.
 private struct Refused {}
 
 @_disfavoredOverload
@@ -11,7 +11,7 @@ private func == <Value, Other>(property: KeyPath<Movie, Value>, other: Other) ->
 @_disfavoredOverload
 private func < <Value, Other>(property: KeyPath<Movie, Value>, other: Other) -> Refused { Refused() }
 
-@Suite("Predicates are spelt with operators and checked by the compiler")
+@Suite("The compiler checks predicates written with operators")
 struct PredicateSpellingTests {
   private func text(_ predicate: PersistentPredicate<Movie>) -> String { predicate.description }
 
@@ -35,7 +35,7 @@ struct PredicateSpellingTests {
     #expect(isNotNil.node == .comparison(field: "rating", .notEqual, .null))
   }
 
-  @Test("all operators and functions, on properties and on optional ones")
+  @Test("all operators and functions, on properties and optional properties")
   func operators() throws {
     let date = Date(timeIntervalSinceReferenceDate: 0)
     let predicates: [PersistentPredicate<Movie>] = [
@@ -70,7 +70,7 @@ struct PredicateSpellingTests {
     for case .all(let clauses) in sides { #expect(clauses.count == 10) }
   }
 
-  @Test("Foundation's predicates and sort descriptors on a model of the macro")
+  @Test("Foundation predicates and sort descriptors on a model from the macro")
   func foundation() throws {
     let repository = Repository(MemoryContext())
     for number in 0..<10 {

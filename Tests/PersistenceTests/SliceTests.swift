@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import PersistenceDriverSupport
 
-/// A context that counts the rows that are read from it.
+/// A context that counts the rows read from it.
 private final class CountingContext: StorageContextWrapper, RowChangingWrapper {
   let wrapped: any StorageContext = MemoryContext()
   let rows = Mutex(0)
@@ -39,7 +39,7 @@ private final class CountingResults: StorageResults {
 
 @Suite("Slices of results")
 struct SliceTests {
-  @Test("R3 a slice reads what it holds and no more, however it is walked")
+  @Test("R3 a slice reads only its own rows, in every form of iteration")
   func reading() throws {
     let context = CountingContext()
     let repository = Repository(context)
@@ -47,9 +47,9 @@ struct SliceTests {
     let result = try repository.filter(Visit.self).result()
     let page = PersistentResults<Visit>.pageSize
 
-    func reads(_ expected: Int, _ walk: () throws -> Void) rethrows {
+    func reads(_ expected: Int, _ iterate: () throws -> Void) rethrows {
       context.rows.withLock { $0 = 0 }
-      try walk()
+      try iterate()
       #expect(context.rows.withLock(\.self) == expected)
     }
     reads(0) {
@@ -63,7 +63,7 @@ struct SliceTests {
     reads(7) { #expect(result.dropFirst(993).map(\.id) == Array(993..<1_000)) }
   }
 
-  @Test("R3 of rows that stand apart few are read before they are asked for, and all are there")
+  @Test("R3 random-access results read few rows ahead, and return all of them")
   func scattered() throws {
     let context = CountingContext(usesRandomAccess: true)
     let repository = Repository(context)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The compiler that these tests were built by, asked what it thinks of a source that uses the library.
+/// Runs the compiler that built these tests on a source that uses the library.
 struct Typechecker {
-  /// Something that the compiler said.
+  /// A diagnostic of the compiler.
   struct Remark: CustomStringConvertible {
     /// The line of the source, from 1.
     let line: Int
@@ -12,10 +12,10 @@ struct Typechecker {
     var description: String { "\(line): \(text)" }
   }
 
-  /// Beyond how many milliseconds an expression is remarked upon.
+  /// The milliseconds after which the compiler warns about an expression.
   static let limit = 1_000
 
-  /// The folder of the modules that this process was built from.
+  /// The directory of the modules that this process was built from.
   private static func modules() throws -> URL {
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     while folder.path != "/" {
@@ -27,7 +27,7 @@ struct Typechecker {
     throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: CommandLine.arguments[0]])
   }
 
-  /// What the compiler says of a source, which may use the model `Film`.
+  /// The diagnostics of a source, which may use the model `Film`.
   static func remarks(on source: String) throws -> [Remark] {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("persistence-typecheck-\(UUID().uuidString)")
@@ -57,13 +57,13 @@ struct Typechecker {
       }
       return Remark(line: number, text: String(parts[3].drop { $0 == " " }))
     }
-    // A compiler that failed for another reason must not look like one that is content.
+    // A compiler that fails for another reason must not look like a success.
     let isWell = process.terminationStatus == 0
     try #require(isWell || remarks.contains { $0.text.hasPrefix("error:") }, "\(output)")
     return remarks
   }
 
-  /// A model with the kinds of properties that conditions are about.
+  /// A model with the kinds of properties that the conditions use.
   private static let film = """
     import Foundation
     import PersistenceCore

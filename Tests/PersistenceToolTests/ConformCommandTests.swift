@@ -61,17 +61,17 @@ struct ConformCommandTests {
     let run = await harness.aside("conform", "json:", "--rule", "C2")
     #expect(run.code == 0, "\(run.output)")
     let alone = await ToolHarness().aside("conform", "json:", "--rule", "C2")
-    #expect(alone.code == 1 && alone.output.contains("a worker that opens them as another process"))
+    #expect(alone.code == 1 && alone.output.contains("a worker program"))
   }
 
   @Test("Lists rules and checks; refuses unknown rules, schemes and options")
   func usage() async {
     let list = await ToolHarness().aside("conform", "--list")
-    #expect(list.code == 0 && list.output.contains("**W5** committed is committed"))
+    #expect(list.code == 0 && list.output.contains("**W5** committed transactions are durable"))
     #expect(await ToolHarness().aside("conform").code == 3)
     #expect(
       await ToolHarness().aside("conform", "memory:", "--rule", "Z9").messages.contains(
-        "its rules are V1, V2"))
+        "the rules are V1, V2"))
     #expect(await ToolHarness().aside("conform", "nothing:").code == 3)
     #expect(await ToolHarness().aside("conform", "sqlite:?color=red").code == 3)
   }

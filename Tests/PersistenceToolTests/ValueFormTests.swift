@@ -108,7 +108,8 @@ struct ValueFormTests {
     let records = forms.map { Self.record($0.id, $0.form) }.joined(separator: "\n")
     let folder = try TemporaryFolder()
     let run = ToolHarness.holding(store)(
-      "import", try folder.file("forms.ndjson", records), "held:", "--model", "Form")
+      "import", try folder.file("forms.ndjson", records), "held:", "--model", "Form", "--key",
+      "id")
     #expect(run.code == (forms.allSatisfy { $0.form.imported != nil } ? 0 : 2), "\(run)")
     for (id, form) in forms {
       var found: PersistentValue?

@@ -34,8 +34,8 @@ struct ValueForm {
       both(kind, "12", .integer(12)), both(kind, "0", .integer(0)),
       both(kind, "\(range.lowerBound)", .integer(range.lowerBound)),
       both(kind, "\(range.upperBound)", .integer(range.upperBound)),
-      lenient(kind, "12.0", .integer(12)), lenient(kind, "1.2e1", .integer(12)),
-      lenient(kind, "\"12\"", .integer(12)), lenient(kind, "-0", .integer(0)),
+      both(kind, "12.0", .integer(12)), both(kind, "1.2e1", .integer(12)),
+      lenient(kind, "\"12\"", .integer(12)), both(kind, "-0", .integer(0)),
     ]
       + [
         "1.5", "\"1.5\"", "1e-1", "1e400", "true", "\"NaN\"", "\"\"", "\" 12\"", "\"0x10\"", "[12]", "{}",
@@ -78,12 +78,12 @@ struct ValueForm {
       both(.date, "\"2010-07-16T00:00:00.500Z\"", .date(day + 0.5)),
       both(.date, "\"2000-12-31T23:59:59.75Z\"", .date(-0.25)), both(.date, "\"@1e+300\"", .date(1e300)),
       both(.date, "\"@nan\"", .date(.nan)), both(.date, "\"@-inf\"", .date(-.infinity)),
-      lenient(.date, "\"2010-07-16\"", .date(day)), lenient(.date, "\"2000-02-29\"", .date(-26_524_800)),
-      lenient(.date, "\"2010-07-16T10:00\"", .date(day + 36_000)),
-      lenient(.date, "\"2010-07-16 10:00:00\"", .date(day + 36_000)),
-      lenient(.date, "\"2010-07-16t10:00:00z\"", .date(day + 36_000)),
-      lenient(.date, "\"2010-07-16T10:00:00+02:00\"", .date(day + 28_800)),
-      lenient(.date, "\"2010-07-16T10:00:00.25-0200\"", .date(day + 43_200.25)),
+      both(.date, "\"2010-07-16\"", .date(day)), both(.date, "\"2000-02-29\"", .date(-26_524_800)),
+      both(.date, "\"2010-07-16T10:00\"", .date(day + 36_000)),
+      both(.date, "\"2010-07-16 10:00:00\"", .date(day + 36_000)),
+      both(.date, "\"2010-07-16t10:00:00z\"", .date(day + 36_000)),
+      both(.date, "\"2010-07-16T10:00:00+02:00\"", .date(day + 28_800)),
+      both(.date, "\"2010-07-16T10:00:00.25-0200\"", .date(day + 43_200.25)),
     ]
       + [
         "\"16.07.2010\"", "\"2010-7-16\"", "\"2010-02-30\"", "\"2010-02-30T00:00:00Z\"",

@@ -1,17 +1,24 @@
 import PersistenceDriverSupport
 import Synchronization
 
-/// Runs suspending checks on dedicated threads, two checks at a time.
+/// Runs checks on dedicated threads.
 ///
-/// Other tests block the few threads of the cooperative pool. A check that suspended there could resume minutes later,
-/// and its watchdog would report a context that hangs.
+/// A blocking check would occupy one of the few threads of the cooperative pool. A suspending check could resume there
+/// minutes later, and its watchdog would report a context that hangs. Suspending checks run two at a time.
 enum CheckExecutor {
   private static let threads = BlockingThreads("persistence check", limit: 4)
+  /// Blocking checks mostly wait for a disk, a process or a time-out, so more of them run than there are cores.
+  private static let blockingThreads = BlockingThreads("persistence blocking check", limit: 4)
   private static let state = Mutex(State())
 
   private struct State {
     var free = 2
     var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// Runs a blocking check.
+  static func run(_ body: @escaping @Sendable () throws -> Void) async throws {
+    try await blockingThreads.run(body)
   }
 
   /// Runs a closure once fewer than two checks run.

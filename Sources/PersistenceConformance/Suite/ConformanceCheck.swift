@@ -47,15 +47,14 @@ public struct ConformanceCheck: Sendable {
 
   /// Runs the check on new stores of a context, and removes them.
   ///
-  /// It blocks the calling thread while the context works. Checks that suspend run on dedicated threads
-  /// instead, two at a time. Do not run a check that excuses the context: see ``excuse(for:)``.
+  /// Checks run on dedicated threads, a few at a time. Do not run a check that excuses the context: see ``excuse(for:)``.
   ///
   /// - Parameter context: The context.
   /// - Throws: ``ConformanceFailure`` if the context breaks the contract, and errors that the context should
   ///   not have thrown.
   public func run(on context: ContextUnderTest) async throws {
     switch body {
-    case .blocking(let body): try context.withScratch { try body($0) }
+    case .blocking(let body): try await CheckExecutor.run { try context.withScratch { try body($0) } }
     case .asynchronous(let body):
       let scratch = try ScratchFolder(in: context.folder)
       defer { scratch.remove() }

@@ -56,7 +56,7 @@ final class TransactionScope: Sendable {
     self.outer = outer
   }
 
-  /// Runs a closure as the inside of a transaction of a context.
+  /// Runs a closure in the scope of a transaction of a context.
   static func enter<Result>(_ context: any StorageContext, _ body: () throws -> Result) rethrows -> Result {
     try $current.withValue(TransactionScope(context, outer: current), operation: body)
   }

@@ -11,19 +11,19 @@ struct PredicateTranslation {
     variables = [root: .model]
   }
 
-  /// What an expression stands for.
+  /// Translates an expression to a term.
   func term(_ expression: any PredicateExpression) throws -> PredicateTerm {
     guard let expression = expression as? any TranslatableExpression else { throw unsupported(expression) }
     return try expression.term(in: self)
   }
 
-  /// An expression as a condition.
+  /// Translates an expression to a condition.
   func condition(_ expression: any PredicateExpression) throws -> PredicateNode {
     guard let node = try term(expression).node else { throw unsupported(expression) }
     return node
   }
 
-  /// An expression as a stored property.
+  /// Translates an expression to a stored property.
   func field(_ expression: any PredicateExpression) throws -> String {
     guard case .field(let field) = try term(expression) else { throw unsupported(expression) }
     return field
@@ -33,7 +33,7 @@ struct PredicateTranslation {
 
   func name(of keyPath: AnyKeyPath) -> String { fieldName(keyPath) }
 
-  /// The translation inside a closure whose parameter stands for a term.
+  /// Translates the body of a closure whose parameter is bound to a term.
   func binding(_ id: PredicateExpressions.VariableID, to term: PredicateTerm) -> PredicateTranslation {
     var inner = self
     inner.variables[id] = term
@@ -88,7 +88,7 @@ struct PredicateTranslation {
     }
   }
 
-  /// A condition that is nil where a property is, compared with true, false or nil.
+  /// Compares a condition on an optional property with true, false or nil.
   private static func optional(
     _ field: String, _ node: PredicateNode, _ comparison: PersistenceDriver.ComparisonOperator,
     _ constant: Any
@@ -114,7 +114,7 @@ struct PredicateTranslation {
 }
 
 extension PersistenceDriver.ComparisonOperator {
-  /// The comparison with its sides exchanged.
+  /// The comparison with its operands exchanged.
   fileprivate var mirrored: Self {
     switch self {
     case .less: .greater
@@ -125,30 +125,30 @@ extension PersistenceDriver.ComparisonOperator {
     }
   }
 
-  /// Decides the comparison of two values of one kind.
+  /// Compares two values of one kind.
   fileprivate func holds(_ left: PersistentValue, _ right: PersistentValue) -> Bool {
     holds(leftIsNull: left.isNull, rightIsNull: right.isNull, order: PersistentValue.compare(left, right))
   }
 }
 
-/// What a part of a Foundation predicate stands for.
+/// A translated part of a Foundation predicate.
 enum PredicateTerm {
   /// The model itself.
   case model
   /// A stored property.
   case field(String)
-  /// A stored property, or a value where it is nil.
+  /// A stored property with a default value for nil (`??`).
   case coalesced(String, PersistentValue)
   /// A constant of any type.
   case constant(Any)
   /// A condition.
   case condition(PredicateNode)
-  /// A condition on the value of a property, nil where the property is.
+  /// A condition on an optional property, nil if the property is nil.
   case optionalCondition(field: String, PredicateNode)
 }
 
 extension PredicateTerm {
-  /// The stored value of a constant; nil where the term is none, or of a type that is stored as a document.
+  /// The stored value of a constant; nil if the term is not a constant, or its type is stored as a document.
   var value: PersistentValue? {
     guard case .constant(let constant) = self else { return nil }
     return Self.value(of: constant)
@@ -158,7 +158,7 @@ extension PredicateTerm {
     (constant as? any PersistentValueConvertible)?.persistentValue
   }
 
-  /// The values of a constant sequence; nil where the term is none.
+  /// The values of a constant sequence; nil if the term is not one.
   var values: [PersistentValue]? {
     guard case .constant(let constant) = self, let sequence = constant as? any Sequence else { return nil }
     var values: [PersistentValue] = []
@@ -169,7 +169,7 @@ extension PredicateTerm {
     return values
   }
 
-  /// The term as a condition; nil where it is none.
+  /// The term as a condition; nil if it is not one.
   var node: PredicateNode? {
     switch self {
     case .condition(let node): node

@@ -2,15 +2,15 @@ public import Foundation
 import PersistenceDriver
 
 extension PersistentPredicate where Model: PersistentFields {
-  /// Creates a predicate of a Foundation one, written with `#Predicate`.
+  /// Translates a Foundation predicate, written with `#Predicate`.
   ///
   /// Comparisons, `&&`, `||`, `!`, `??`, optional chaining, `if let`, `contains`, `starts(with:)`, ranges and
-  /// `isEmpty` of text are understood. They mean what the same condition means in this package: text is compared
-  /// by its scalars, and an ordering with nil is false, also where the property is unwrapped by force.
+  /// `isEmpty` of text are supported. They have the semantics of this package: text is compared by its
+  /// scalars, and an ordering with nil is false, also if the property is force-unwrapped.
   ///
   /// - Parameter predicate: The condition.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if it holds an expression
-  ///   that no store evaluates, such as arithmetic, naming it.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` and the expression if
+  ///   stores cannot evaluate it, such as arithmetic.
   public init(_ predicate: Foundation.Predicate<Model>) throws {
     let translation = PredicateTranslation(root: predicate.variable.key) { Model.name(of: $0) }
     self.init(node: try translation.condition(predicate.expression))
@@ -24,8 +24,8 @@ extension PersistentRepository {
   ///   - model: The record's type.
   ///   - predicate: The filter.
   /// - Returns: A query.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if the predicate holds an
-  ///   expression that no store evaluates.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if the predicate contains
+  ///   an expression that stores cannot evaluate.
   public func filter<Model: PersistentRecord>(
     _ model: Model.Type, where predicate: Foundation.Predicate<Model>
   ) throws -> Query<Model> {
@@ -34,16 +34,16 @@ extension PersistentRepository {
 }
 
 extension SortCriterion where Model: PersistentFields {
-  /// Creates a criterion of a Foundation sort descriptor.
+  /// Translates a Foundation sort descriptor.
   ///
-  /// - Parameter descriptor: A descriptor over a key path; text is ordered by its UTF-8 bytes, so a descriptor
-  ///   with a localised comparator is refused.
+  /// - Parameter descriptor: A descriptor over a key path. Stores order text by its UTF-8 bytes, so a
+  ///   localized comparator is rejected.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if the descriptor has no
-  ///   key path, or asks for an order of text that stores do not have.
+  ///   key path, or a text order that stores do not support.
   public init(_ descriptor: SortDescriptor<Model>) throws {
     guard let keyPath = descriptor.keyPath else {
       throw PersistenceError(
-        .unsupported, "a sort descriptor without a key path cannot be sorted by in a store; name a property")
+        .unsupported, "stores cannot sort by a descriptor without a key path; use a property's key path")
     }
     if let comparator = descriptor.stringComparator, comparator != .lexical {
       throw PersistenceError(
@@ -56,12 +56,12 @@ extension SortCriterion where Model: PersistentFields {
 }
 
 extension Query {
-  /// The query with the criteria of Foundation sort descriptors, less significant than those before.
+  /// The query with Foundation sort descriptors, less significant than the existing criteria.
   ///
   /// - Parameter descriptors: The criteria.
   /// - Returns: The new query.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if a descriptor asks for
-  ///   an order that stores do not have.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if stores do not support
+  ///   the order of a descriptor.
   public func sorted(by descriptors: SortDescriptor<Model>...) throws -> Query {
     var query = self
     for descriptor in descriptors { query = query.sorted(by: try SortCriterion(descriptor)) }

@@ -1,21 +1,23 @@
 public import PersistenceDriver
 
-/// A type whose values can be kept in a context: the point at which a call finds the code for its context.
+/// A type whose values a context can store.
 ///
-/// Most models are structs made persistent by `@Persistent`, which conforms them to ``PersistentRecord`` and so
-/// to this protocol. A model of another framework (an object graph, Core Data, Realm) implements the static
-/// members itself: it casts the context to its framework's own, and throws
-/// ``PersistenceError/incompatibleContext(_:context:accepted:)`` where that fails. Such a model, if it is a
-/// class, is `final`.
+/// Its static members lead each call to the code for its context.
+///
+/// Most models are structs with `@Persistent`, which conforms them to ``PersistentRecord`` and so to this
+/// protocol. A model of another framework (an object graph, Core Data, Realm) implements the static members
+/// itself. It casts the context to the framework's type, and throws
+/// ``PersistenceError/incompatibleContext(_:context:accepted:)`` if the cast fails. Such a model is `final`
+/// if it is a class.
 public protocol PersistentModel {
-  /// The models in a context, lazily.
+  /// Fetches the models of a context lazily.
   ///
   /// - Parameters:
   ///   - context: The context of the models.
   ///   - options: The options; nil for all models, ordered by primary key.
   /// - Returns: A lazy collection.
   /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/incompatibleContext`` if the context
-  ///   does not hold such models.
+  ///   does not support the model.
   static func fetch(in context: any PersistentContext, options: FetchOptions<Self>?) throws
     -> AnyCollection<Self>
 
@@ -28,7 +30,7 @@ public protocol PersistentModel {
   /// - Throws: ``PersistenceError``.
   static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int
 
-  /// Adds models, or replaces those of the same identity, all or none of them.
+  /// Adds models, or replaces those with the same identities; saves all or none.
   ///
   /// - Parameters:
   ///   - models: The models to save.
@@ -56,24 +58,24 @@ public protocol PersistentModel {
   /// - Throws: ``PersistenceError``.
   static func delete(_ model: Self, in context: any PersistentContext) throws -> Bool
 
-  /// Deletes all models of this type, and of no other.
+  /// Deletes all models of this type, and no others.
   ///
   /// - Parameter context: The context.
   /// - Throws: ``PersistenceError``.
   static func deleteAll(in context: any PersistentContext) throws
 }
 
-/// A model whose stored properties have names, so that predicates and sort criteria over key paths can be made.
+/// A model with named stored properties, for predicates and sort criteria over key paths.
 public protocol PersistentFields: PersistentModel {
   /// The stored name of a property.
   ///
   /// - Parameter keyPath: A key path that begins at the model.
-  /// - Returns: The name; nil where the key path is no stored property.
+  /// - Returns: The name; nil if the key path is not a stored property.
   static func fieldName(for keyPath: AnyKeyPath) -> String?
 }
 
-/// A key path that can cross threads: every literal one that captures nothing, such as `\Movie.title`.
+/// A Sendable key path, as every literal one that captures nothing is, such as `\Movie.title`.
 public typealias SendableKeyPath<Root, Value> = any KeyPath<Root, Value> & Sendable
 
-/// A key path of any property of a type that can cross threads.
+/// A Sendable key path to a property of any type.
 public typealias SendablePartialKeyPath<Root> = any PartialKeyPath<Root> & Sendable

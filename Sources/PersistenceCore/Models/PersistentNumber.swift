@@ -1,67 +1,67 @@
 public import Foundation
 public import PersistenceDriver
 
-/// A type of property whose values can be added up.
+/// A property type whose values can be summed.
 ///
-/// A raw-representable struct over a number conforms by saying so.
+/// A raw-representable struct over a number only has to declare its conformance.
 public protocol PersistentNumber: PersistentValueConvertible {
-  /// What a sum of values is: `Int` for every integer, `Double` for floating-point numbers, `Decimal`.
+  /// The type of a sum: `Int` for integers, `Double` for floating-point numbers, `Decimal` for decimals.
   associatedtype Sum: PersistentValueConvertible
-  /// What an average of values is: `Double`, or `Decimal` for decimals.
+  /// The type of an average: `Double`, or `Decimal` for decimals.
   associatedtype Average: PersistentValueConvertible
 }
 
 extension Int: PersistentNumber {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
 }
 
 extension Int8: PersistentNumber {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
 }
 
 extension Int16: PersistentNumber {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
 }
 
 extension Int32: PersistentNumber {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
 }
 
 extension Int64: PersistentNumber {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
 }
 
 extension UInt8: PersistentNumber {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
 }
 
 extension UInt16: PersistentNumber {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
 }
 
 extension UInt32: PersistentNumber {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
@@ -89,15 +89,15 @@ extension Decimal: PersistentNumber {
 }
 
 extension Optional: PersistentNumber where Wrapped: PersistentNumber {
-  /// What a sum of the wrapped values is; nil is passed over.
+  /// The type of a sum of the wrapped values, which skips nil.
   public typealias Sum = Wrapped.Sum
-  /// What an average of the wrapped values is; nil is passed over.
+  /// The type of an average of the wrapped values, which skips nil.
   public typealias Average = Wrapped.Average
 }
 
 extension PersistentNumber where Self: RawRepresentable, RawValue: PersistentNumber {
-  /// What a sum of the raw values is.
+  /// The type of a sum of the raw values.
   public typealias Sum = RawValue.Sum
-  /// What an average of the raw values is.
+  /// The type of an average of the raw values.
   public typealias Average = RawValue.Average
 }

@@ -1,20 +1,22 @@
 public import PersistenceDriver
 
 extension PersistentRecord {
-  /// The records of a context, lazily.
+  /// Fetches the records of a context lazily.
   public static func fetch(in context: any PersistentContext, options: FetchOptions<Self>?) throws
     -> AnyCollection<Self>
   {
     AnyCollection(try results(in: context, options: options ?? FetchOptions()))
   }
 
-  /// The records of a context as the collection under ``PersistentModel/fetch(in:options:)``, which is Sendable
-  /// and has throwing routes.
+  /// Fetches the records of a context lazily, as the concrete collection behind
+  /// ``PersistentModel/fetch(in:options:)``.
+  ///
+  /// It is Sendable, and has methods that throw if reading fails.
   ///
   /// - Parameters:
   ///   - context: The context of the records.
   ///   - options: The options.
-  /// - Returns: The results, whose first page has been read.
+  /// - Returns: The results; the first page is already read.
   /// - Throws: ``PersistenceError``.
   package static func results(
     in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
@@ -22,8 +24,9 @@ extension PersistentRecord {
     try results(in: context, options: options, selecting: nil) { try Self(from: $0) }
   }
 
-  /// The results of a fetch of whole records (nil) or of some fields, pinned outside of transactions and read at once
-  /// inside them (R1a).
+  /// The results of a fetch of whole records (nil) or selected fields.
+  ///
+  /// They are pinned outside transactions, and read at once inside them (R1a).
   static func results<Element: Sendable>(
     in context: any PersistentContext, options: FetchOptions<Self>, selecting selected: [Int]?,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
@@ -62,7 +65,7 @@ extension PersistentRecord {
     }
   }
 
-  /// The record of a primary key.
+  /// Finds the record with a primary key.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -75,10 +78,10 @@ extension PersistentRecord {
     return try read(RecordKey(key.keyValues), as: schema.model, from: reader)
   }
 
-  /// Reads the record of a key, naming it in whatever goes wrong.
+  /// Reads the record with a key, and adds the key to errors.
   ///
-  /// It is compiled where the model is known: to lead a record out of a closure by generic code costs as much as to
-  /// find it.
+  /// It is specialized for the model: returning a record from a closure through generic code costs as much as
+  /// finding it.
   @inlinable
   static func read(_ key: RecordKey, as schema: ModelSchema, from reader: LocatedReader) throws -> Self? {
     var record: Self?

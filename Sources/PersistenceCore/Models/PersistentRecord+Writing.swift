@@ -1,12 +1,12 @@
 public import PersistenceDriver
 
 extension PersistentRecord {
-  /// Adds records, or replaces those of the same keys, all or none of them.
+  /// Adds records, or replaces those with the same keys; saves all or none.
   public static func save(_ models: [Self], in context: any PersistentContext) throws {
     try put(models, in: context) { try $0.save($1, in: $2) }
   }
 
-  /// Adds records, all or none of them.
+  /// Adds all records, or none.
   ///
   /// - Parameters:
   ///   - models: The models to add.
@@ -17,10 +17,10 @@ extension PersistentRecord {
     try put(models, in: context) { try $0.insert($1, in: $2) }
   }
 
-  /// Replaces records, all or none of them.
+  /// Replaces all records, or none.
   ///
   /// - Parameters:
-  ///   - models: What replaces the records of the same keys.
+  ///   - models: The new records, each with the key of an existing one.
   ///   - context: The context of the records.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if a key does not exist, and
   ///   ``PersistenceError/Code/uniqueViolation``.
@@ -35,7 +35,7 @@ extension PersistentRecord {
     try write(model.primaryKey, in: context, change)
   }
 
-  /// Reads the record of a key, changes it and saves it, in one transaction (contract W2).
+  /// Reads the record with a key, changes it and saves it, in one transaction (contract W2).
   ///
   /// - Parameters:
   ///   - key: The primary key, which the closure must not change.
@@ -51,7 +51,7 @@ extension PersistentRecord {
     let schema = try Self.schema.model
     let key = RecordKey(key.keyValues)
     var changed: Self?
-    // Together: the closure may write other records, which go with it where it throws.
+    // The closure may also write other records, which must roll back with this one if it throws.
     try access.writeAtomically { transaction in
       try transaction.define(schema)
       guard var record = try read(key, as: schema, from: LocatedReader(transaction, of: access.root))
@@ -72,12 +72,12 @@ extension PersistentRecord {
     return changed
   }
 
-  /// Deletes the record of the model's key.
+  /// Deletes the record with the model's key.
   public static func delete(_ model: Self, in context: any PersistentContext) throws -> Bool {
     try delete(model.primaryKey, in: context)
   }
 
-  /// Deletes the record of a key.
+  /// Deletes the record with a key.
   ///
   /// - Parameters:
   ///   - key: The primary key.
@@ -92,7 +92,7 @@ extension PersistentRecord {
     return deleted
   }
 
-  /// Deletes the records that a fetch of the same options would yield.
+  /// Deletes the records that a fetch with the same options would return.
   ///
   /// - Parameters:
   ///   - context: The context of the records.
@@ -107,7 +107,7 @@ extension PersistentRecord {
     return deleted
   }
 
-  /// Deletes all records of this model, and of no other.
+  /// Deletes all records of this model, and no others.
   public static func deleteAll(in context: any PersistentContext) throws {
     let access = try StorageAccess(context, for: Self.self)
     let schema = try Self.schema.model

@@ -1,10 +1,11 @@
 public import Foundation
 public import PersistenceDriver
 
-/// A model that is a row of named, typed fields: what `@Persistent` makes, and what can be written by hand.
+/// A model that is stored as a row of named, typed fields.
 ///
-/// A record says what it looks like (``schema``), reads itself from a row by position and writes itself into
-/// one. An extension implements all of ``PersistentModel`` from that, on every ``StorageContext``.
+/// `@Persistent` generates the conformance; you can also write it by hand. A record declares its ``schema``,
+/// decodes itself from a row by position, and encodes itself into one. With these members, an extension
+/// implements all of ``PersistentModel`` on every ``StorageContext``.
 ///
 /// ```swift
 /// struct Movie: PersistentRecord {
@@ -28,23 +29,23 @@ public protocol PersistentRecord: PersistentFields, Sendable {
   /// The type of the primary key.
   associatedtype PrimaryKey: PersistentKey
 
-  /// What the model looks like to a store.
+  /// The schema of the model: its name, fields, key and indexes.
   static var schema: RecordSchema<Self> { get }
 
-  /// Which contexts may hold the model; any by default.
+  /// The contexts that support the model; any by default.
   static var supportedContexts: SupportedContexts { get }
 
   /// The value of the primary key.
   var primaryKey: PrimaryKey { get }
 
-  /// Reads a model from a row, whose fields stand in the schema's order.
+  /// Decodes a model from a row, whose fields have the order of the schema.
   ///
   /// - Parameter row: The borrowed row.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a field holds no value of
-  ///   its property's type.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a field does not contain a
+  ///   value of its property's type.
   init(from row: borrowing Row) throws
 
-  /// Writes the model into a row, whose fields stand in the schema's order.
+  /// Encodes the model into a row, whose fields have the order of the schema.
   ///
   /// - Parameter row: A row whose fields are all nil.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed`` if a nested value
@@ -59,34 +60,34 @@ extension PersistentRecord {
   /// The stored name of a property, looked up in the schema.
   public static func fieldName(for keyPath: AnyKeyPath) -> String? { schema.name(of: keyPath) }
 
-  /// The primary key as drivers take it.
+  /// The primary key in the form that drivers use.
   public var recordKey: RecordKey { RecordKey(primaryKey.keyValues) }
 }
 
-/// A type that a primary key may have (contract O1): `Int`, `Int64`, `String`, `UUID`, a raw-representable
-/// wrapper of one, or a struct of several that `@Persistent` makes for a composite key.
+/// A type of primary keys (contract O1): `Int`, `Int64`, `String`, `UUID`, a raw-representable wrapper of
+/// one, or the struct that `@Persistent` generates for a composite key.
 public protocol PersistentKey: Hashable, Sendable {
   /// The key's values, in the order of the schema's key fields.
   var keyValues: [PersistentValue] { get }
 }
 
 extension Int: PersistentKey {
-  /// The one value of the key.
+  /// The key as a single value.
   public var keyValues: [PersistentValue] { [persistentValue] }
 }
 
 extension Int64: PersistentKey {
-  /// The one value of the key.
+  /// The key as a single value.
   public var keyValues: [PersistentValue] { [persistentValue] }
 }
 
 extension String: PersistentKey {
-  /// The one value of the key.
+  /// The key as a single value.
   public var keyValues: [PersistentValue] { [persistentValue] }
 }
 
 extension UUID: PersistentKey {
-  /// The one value of the key.
+  /// The key as a single value.
   public var keyValues: [PersistentValue] { [persistentValue] }
 }
 

@@ -2,15 +2,16 @@ public import PersistenceDriver
 
 /// One stored property of a record type: its stored name, kind and key path.
 public struct RecordField<Model>: Sendable {
-  /// What stores know of the field.
+  /// The schema of the field in stores.
   public let schema: FieldSchema
 
   let keyPath: SendablePartialKeyPath<Model>
 
-  /// Why no store could keep the field; thrown when the schema is first used.
+  /// Why no store can represent the field; thrown when the schema is first used.
   var refusal: String?
 
-  /// A property of a kind that stores know: a number, text, date and so on, or an optional of one.
+  /// Declares a property of a `PersistentValueConvertible` type (a number, text, a date and so on), or an
+  /// optional of one.
   ///
   /// - Parameters:
   ///   - name: The stored name.
@@ -24,7 +25,7 @@ public struct RecordField<Model>: Sendable {
       keyPath: keyPath)
   }
 
-  /// A property of any other `Codable` type, stored as one JSON document.
+  /// Declares a property of any other `Codable` type, stored as one JSON document.
   ///
   /// - Parameters:
   ///   - name: The stored name.
@@ -37,7 +38,7 @@ public struct RecordField<Model>: Sendable {
     RecordField(schema: FieldSchema(name, .document), keyPath: keyPath)
   }
 
-  /// A property of an optional of any other `Codable` type, stored as one JSON document or nil.
+  /// Declares an optional property of any other `Codable` type, stored as one JSON document or nil.
   ///
   /// - Parameters:
   ///   - name: The stored name.
@@ -60,7 +61,7 @@ public struct RecordIndex<Model>: Sendable {
   ///
   /// - Parameters:
   ///   - keyPaths: The indexed properties, in order.
-  ///   - isUnique: Whether two records may not have the same values; nil never collides (contract W4).
+  ///   - isUnique: Whether records must differ in these values; nil never collides (contract W4).
   public init(_ keyPaths: [SendablePartialKeyPath<Model>], isUnique: Bool = false) {
     self.keyPaths = keyPaths
     self.isUnique = isUnique
@@ -70,7 +71,7 @@ public struct RecordIndex<Model>: Sendable {
   ///
   /// - Parameters:
   ///   - properties: The indexed properties, in order.
-  ///   - isUnique: Whether two records may not have the same values; nil never collides (contract W4).
+  ///   - isUnique: Whether records must differ in these values; nil never collides (contract W4).
   public init<each Value: PersistentValueConvertible>(
     _ properties: repeat SendableKeyPath<Model, each Value>, isUnique: Bool = false
   ) {
@@ -81,11 +82,11 @@ public struct RecordIndex<Model>: Sendable {
   }
 }
 
-// Types that no store keeps, refused where the model is declared and in words: without these, the compiler would
-// tell which overloads did not fit.
+// Overloads for types that stores cannot represent. Without them, the compiler would list the overloads that
+// failed instead of the reason.
 
 extension RecordField {
-  /// Refuses a property of a type that is neither a kind that stores know nor `Codable`.
+  /// Rejects a property whose type is neither `PersistentValueConvertible` nor `Codable`.
   @available(
     *, unavailable,
     message:
@@ -95,7 +96,7 @@ extension RecordField {
     refused(name, keyPath, "its type is neither PersistentValueConvertible nor Codable")
   }
 
-  /// Refuses an unsigned integer that is known by another name, when the schema is first used at the latest.
+  /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.
   @available(
     *, deprecated, message: "values of UInt64 do not fit in the 64 signed bits of a store; use Int64"
   )
@@ -103,7 +104,7 @@ extension RecordField {
     refused(name, keyPath, "values of UInt64 do not fit in 64 signed bits; use Int64")
   }
 
-  /// Refuses an unsigned integer that is known by another name, when the schema is first used at the latest.
+  /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.
   @available(
     *, deprecated, message: "values of UInt64 do not fit in the 64 signed bits of a store; use Int64"
   )
@@ -111,13 +112,13 @@ extension RecordField {
     refused(name, keyPath, "values of UInt64 do not fit in 64 signed bits; use Int64")
   }
 
-  /// Refuses an unsigned integer that is known by another name, when the schema is first used at the latest.
+  /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.
   @available(*, deprecated, message: "values of UInt do not fit in the 64 signed bits of a store; use Int")
   public static func field(_ name: String, _ keyPath: SendableKeyPath<Model, UInt>) -> RecordField {
     refused(name, keyPath, "values of UInt do not fit in 64 signed bits; use Int")
   }
 
-  /// Refuses an unsigned integer that is known by another name, when the schema is first used at the latest.
+  /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.
   @available(*, deprecated, message: "values of UInt do not fit in the 64 signed bits of a store; use Int")
   public static func field(_ name: String, _ keyPath: SendableKeyPath<Model, UInt?>) -> RecordField {
     refused(name, keyPath, "values of UInt do not fit in 64 signed bits; use Int")
@@ -131,25 +132,25 @@ extension RecordField {
 }
 
 extension Row {
-  /// Refuses a property of a type that is neither a kind that stores know nor `Codable`.
+  /// Rejects a property whose type is neither `PersistentValueConvertible` nor `Codable`.
   @available(
     *, unavailable,
     message:
       "the property's type is neither PersistentValueConvertible nor Codable; make it one of them, or mark the property @Transient"
   )
   public func decode<Value>(at position: Int) throws -> Value {
-    throw PersistenceError(.unsupported, "no \(Value.self) can be read from a row")
+    throw PersistenceError(.unsupported, "a \(Value.self) cannot be read from a row")
   }
 }
 
 extension RowBuffer {
-  /// Refuses a property of a type that is neither a kind that stores know nor `Codable`.
+  /// Rejects a property whose type is neither `PersistentValueConvertible` nor `Codable`.
   @available(
     *, unavailable,
     message:
       "the property's type is neither PersistentValueConvertible nor Codable; make it one of them, or mark the property @Transient"
   )
   public func store<Value>(_ value: Value, at position: Int) throws {
-    throw PersistenceError(.unsupported, "no \(Value.self) can be written into a row")
+    throw PersistenceError(.unsupported, "a \(Value.self) cannot be written into a row")
   }
 }

@@ -1,23 +1,23 @@
 public import PersistenceDriver
 
 extension Row {
-  /// Reads a property of a kind that stores know.
+  /// Decodes a property of a `PersistentValueConvertible` type.
   ///
   /// - Parameter position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   public func decode<Value: PersistentValueConvertible>(at position: Int) throws -> Value {
     try Value.read(from: self, at: position)
   }
 
-  /// Reads a property of any other `Codable` type, or an optional of one, from its JSON document.
+  /// Decodes a property of any other `Codable` type, or an optional of one, from its JSON document.
   ///
   /// - Parameter position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field holds no
-  ///   document, or one of another shape.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   a document of this type.
   @_disfavoredOverload
   public func decode<Value: Codable>(at position: Int) throws -> Value {
     try DocumentCoding.decode(Value.self, from: self[position], at: position)
@@ -25,14 +25,14 @@ extension Row {
 }
 
 extension Row {
-  /// Reads a property of a kind that stores know, whose type a key path says.
+  /// Decodes a property of a `PersistentValueConvertible` type, which a key path determines.
   ///
   /// - Parameters:
-  ///   - property: The property; nothing is read through it.
+  ///   - property: The property, for its type only.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field holds no such
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   such a value.
   @inlinable
   @inline(__always)
   public func decode<Model, Value: PersistentValueConvertible>(
@@ -41,15 +41,16 @@ extension Row {
     try Value.read(from: self, at: position)
   }
 
-  /// Reads a property of any other `Codable` type, or an optional of one, whose type a key path says, from its JSON
-  /// document.
+  /// Decodes a property of any other `Codable` type, or an optional of one, from its JSON document.
+  ///
+  /// A key path determines the type.
   ///
   /// - Parameters:
-  ///   - property: The property; nothing is read through it.
+  ///   - property: The property, for its type only.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field holds no
-  ///   document, or one of another shape.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the field does not contain
+  ///   a document of this type.
   @_disfavoredOverload
   public func decode<Model, Value: Codable>(_ property: KeyPath<Model, Value>, at position: Int) throws
     -> Value
@@ -59,7 +60,7 @@ extension Row {
 }
 
 extension RowBuffer {
-  /// Writes a property of a kind that stores know.
+  /// Encodes a property of a `PersistentValueConvertible` type.
   ///
   /// - Parameters:
   ///   - value: The property's value.
@@ -69,7 +70,7 @@ extension RowBuffer {
     value.write(to: self, at: position)
   }
 
-  /// Writes a property of any other `Codable` type, or an optional of one, as a JSON document or nil.
+  /// Encodes a property of any other `Codable` type, or an optional of one, as a JSON document or nil.
   ///
   /// - Parameters:
   ///   - value: The property's value.
@@ -83,10 +84,11 @@ extension RowBuffer {
 }
 
 extension RowBuffer {
-  /// Writes a property of a kind that stores know, in the spelling that fits every property.
+  /// Encodes a property of a `PersistentValueConvertible` type, with the signature that all property types
+  /// share.
   ///
-  /// What `@Persistent` writes: a macro cannot see whether a type is a kind that stores know, which `encode`
-  /// writes without throwing, or is encoded as a document, which may throw.
+  /// `@Persistent` generates calls of this method. A macro cannot see whether `encode` can write a type
+  /// without throwing, or the type is encoded as a document, which may throw.
   ///
   /// - Parameters:
   ///   - value: The property's value.
@@ -97,7 +99,7 @@ extension RowBuffer {
     value.write(to: self, at: position)
   }
 
-  /// Writes a property of any other `Codable` type, or an optional of one, as a JSON document or nil.
+  /// Encodes a property of any other `Codable` type, or an optional of one, as a JSON document or nil.
   ///
   /// - Parameters:
   ///   - value: The property's value.

@@ -4,9 +4,9 @@ import PersistenceDriver
 
 /// The property, stored as a document, is equal to the value.
 ///
-/// The values' JSON is compared. A set or a dictionary *inside* of the value is encoded in an order that differs between
-/// processes, unless the dictionary's keys are texts or whole numbers: keep such a collection in a property of its own,
-/// or as a sorted array, where it is to be compared.
+/// The JSON of the values is compared. A set or dictionary *inside* the value is encoded in an order that
+/// differs between processes, unless the dictionary's keys are strings or integers. To compare such a
+/// collection, store it in its own property or as a sorted array.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value: Codable>(
   property: SendableKeyPath<Model, Value>, value: Value
@@ -16,9 +16,9 @@ public func == <Model: PersistentFields, Value: Codable>(
 
 /// The property, stored as a document or nil, is equal to the value.
 ///
-/// The values' JSON is compared. A set or a dictionary *inside* of the value is encoded in an order that differs between
-/// processes, unless the dictionary's keys are texts or whole numbers: keep such a collection in a property of its own,
-/// or as a sorted array, where it is to be compared.
+/// The JSON of the values is compared. A set or dictionary *inside* the value is encoded in an order that
+/// differs between processes, unless the dictionary's keys are strings or integers. To compare such a
+/// collection, store it in its own property or as a sorted array.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value: Codable>(
   property: SendableKeyPath<Model, Value?>, value: Value?
@@ -28,9 +28,9 @@ public func == <Model: PersistentFields, Value: Codable>(
 
 /// The property, stored as a document, is different from the value.
 ///
-/// The values' JSON is compared. A set or a dictionary *inside* of the value is encoded in an order that differs between
-/// processes, unless the dictionary's keys are texts or whole numbers: keep such a collection in a property of its own,
-/// or as a sorted array, where it is to be compared.
+/// The JSON of the values is compared. A set or dictionary *inside* the value is encoded in an order that
+/// differs between processes, unless the dictionary's keys are strings or integers. To compare such a
+/// collection, store it in its own property or as a sorted array.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value: Codable>(
   property: SendableKeyPath<Model, Value>, value: Value
@@ -40,9 +40,9 @@ public func != <Model: PersistentFields, Value: Codable>(
 
 /// The property, stored as a document or nil, is different from the value.
 ///
-/// The values' JSON is compared. A set or a dictionary *inside* of the value is encoded in an order that differs between
-/// processes, unless the dictionary's keys are texts or whole numbers: keep such a collection in a property of its own,
-/// or as a sorted array, where it is to be compared.
+/// The JSON of the values is compared. A set or dictionary *inside* the value is encoded in an order that
+/// differs between processes, unless the dictionary's keys are strings or integers. To compare such a
+/// collection, store it in its own property or as a sorted array.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value: Codable>(
   property: SendableKeyPath<Model, Value?>, value: Value?

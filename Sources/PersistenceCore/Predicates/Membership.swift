@@ -1,11 +1,11 @@
 public import PersistenceDriver
 
 extension PersistentPredicate where Model: PersistentFields {
-  /// The property equals one of the values; nil among them finds nil (contract V6).
+  /// The property equals one of the values; nil in the values matches nil (contract V6).
   ///
   /// - Parameters:
   ///   - property: A stored property.
-  ///   - values: The values; none of them makes the condition false.
+  ///   - values: The values; if there are none, the condition is false.
   /// - Returns: The condition.
   public static func `in`<Value: PersistentValueConvertible>(
     _ property: SendableKeyPath<Model, Value>, _ values: some Sequence<Value>
@@ -17,7 +17,7 @@ extension PersistentPredicate where Model: PersistentFields {
   ///
   /// - Parameters:
   ///   - property: A stored property.
-  ///   - values: The values; none of them makes the condition false.
+  ///   - values: The values; if there are none, the condition is false.
   /// - Returns: The condition.
   public static func `in`<Value: PersistentValueConvertible>(
     _ property: SendableKeyPath<Model, Value?>, _ values: some Sequence<Value>

@@ -1,16 +1,18 @@
 public import PersistenceDriver
 
-// What the compiler finds where a condition's types do not fit. Without it, a mistake in one of many clauses has it try
-// every overload of every operator in all of them, until it gives up for the whole expression; with it, the expression
-// has a type, and the one clause an error that says why.
+// Fallback overloads for conditions with mismatched types. Without them, one mistake in a long condition
+// makes the compiler try every overload of every operator, until it gives up on the whole expression. With
+// them, the expression has a type, and only the mistaken clause gets an error, with the reason.
 //
-// A declaration that is itself unavailable would not do: the compiler looks at such only after all others have failed.
-// An unavailable conformance is looked at once the types stand, and refused there. It has to be that of a type that is
-// inferred, since a requirement that is fulfilled by what is known is not asked again.
+// An unavailable declaration would not work: the compiler considers it only after all others fail. The
+// compiler checks an unavailable conformance once it has inferred the types, and rejects it then. The
+// conforming type must be an inferred one, because the compiler does not recheck a requirement that known
+// types fulfil.
 
-/// Never used: a condition whose types do not fit, which does not compile.
+/// The result of a condition with mismatched types, which does not compile.
 ///
-/// A property is compared with values and properties of its own type; searched are properties with text.
+/// A property can only be compared with values and properties of its own type. Only properties with text can
+/// be searched.
 public protocol MismatchedTypes<Model> {
   /// The model of the condition.
   associatedtype Model
@@ -19,10 +21,12 @@ public protocol MismatchedTypes<Model> {
   init(node: PredicateNode)
 }
 
-@available(*, unavailable, message: "a property is compared with, and searched for, what has its own type")
+@available(
+  *, unavailable, message: "compare a property, or search its text, only with a value of its own type"
+)
 extension PersistentPredicate: MismatchedTypes {}
 
-/// Never compiles: the value is of another type than the property.
+/// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
@@ -30,7 +34,7 @@ public func == <Model: PersistentFields, Value, Other, Condition: MismatchedType
   .mistyped
 }
 
-/// Never compiles: the properties are of different types.
+/// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
@@ -38,7 +42,7 @@ public func == <Model: PersistentFields, Value, Other, Condition: MismatchedType
   .mistyped
 }
 
-/// Never compiles: the value is of another type than the property.
+/// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
@@ -46,7 +50,7 @@ public func != <Model: PersistentFields, Value, Other, Condition: MismatchedType
   .mistyped
 }
 
-/// Never compiles: the properties are of different types.
+/// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
@@ -54,7 +58,7 @@ public func != <Model: PersistentFields, Value, Other, Condition: MismatchedType
   .mistyped
 }
 
-/// Never compiles: the value is of another type than the property.
+/// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func < <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
@@ -62,7 +66,7 @@ public func < <Model: PersistentFields, Value, Other, Condition: MismatchedTypes
   .mistyped
 }
 
-/// Never compiles: the properties are of different types.
+/// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func < <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
@@ -70,7 +74,7 @@ public func < <Model: PersistentFields, Value, Other, Condition: MismatchedTypes
   .mistyped
 }
 
-/// Never compiles: the value is of another type than the property.
+/// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func <= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
@@ -78,7 +82,7 @@ public func <= <Model: PersistentFields, Value, Other, Condition: MismatchedType
   .mistyped
 }
 
-/// Never compiles: the properties are of different types.
+/// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func <= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
@@ -86,7 +90,7 @@ public func <= <Model: PersistentFields, Value, Other, Condition: MismatchedType
   .mistyped
 }
 
-/// Never compiles: the value is of another type than the property.
+/// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func > <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
@@ -94,7 +98,7 @@ public func > <Model: PersistentFields, Value, Other, Condition: MismatchedTypes
   .mistyped
 }
 
-/// Never compiles: the properties are of different types.
+/// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func > <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
@@ -102,7 +106,7 @@ public func > <Model: PersistentFields, Value, Other, Condition: MismatchedTypes
   .mistyped
 }
 
-/// Never compiles: the value is of another type than the property.
+/// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func >= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
@@ -110,7 +114,7 @@ public func >= <Model: PersistentFields, Value, Other, Condition: MismatchedType
   .mistyped
 }
 
-/// Never compiles: the properties are of different types.
+/// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func >= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
@@ -119,13 +123,13 @@ public func >= <Model: PersistentFields, Value, Other, Condition: MismatchedType
 }
 
 extension MismatchedTypes {
-  /// What a function returns that is never called.
+  /// The result of a function that is never called.
   static var mistyped: Self { Self(node: .constant(false)) }
 }
 
-// The functions beside their forms that fit, for the reason that stands in MismatchedComparisons.swift.
+// Fallback overloads of the functions, for the reason at the top of this file.
 extension PersistentPredicate where Model: PersistentFields {
-  /// Never compiles: the values are of another type than the property.
+  /// Does not compile: the values and the property have different types.
   @_disfavoredOverload
   public static func `in`<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ values: Other
@@ -133,7 +137,7 @@ extension PersistentPredicate where Model: PersistentFields {
     .mistyped
   }
 
-  /// Never compiles: the values are of another type than the property.
+  /// Does not compile: the values and the property have different types.
   @_disfavoredOverload
   public static func between<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ values: Other
@@ -141,7 +145,7 @@ extension PersistentPredicate where Model: PersistentFields {
     .mistyped
   }
 
-  /// Never compiles: the property has no text, or what is looked for is none.
+  /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func contains<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
@@ -149,7 +153,7 @@ extension PersistentPredicate where Model: PersistentFields {
     .mistyped
   }
 
-  /// Never compiles: the property has no text, or what is looked for is none.
+  /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func hasPrefix<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
@@ -157,7 +161,7 @@ extension PersistentPredicate where Model: PersistentFields {
     .mistyped
   }
 
-  /// Never compiles: the property has no text, or what is looked for is none.
+  /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func hasSuffix<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
@@ -165,7 +169,7 @@ extension PersistentPredicate where Model: PersistentFields {
     .mistyped
   }
 
-  /// Never compiles: the property has no text, or what is looked for is none.
+  /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func like<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
@@ -173,7 +177,7 @@ extension PersistentPredicate where Model: PersistentFields {
     .mistyped
   }
 
-  /// Never compiles: the property has no text, or what is looked for is none.
+  /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func matches<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false

@@ -1,23 +1,23 @@
 public import PersistenceDriver
 
-/// A condition on models, made with operators and functions over key paths of stored properties.
+/// A condition on models, written with operators and functions over key paths of stored properties.
 ///
 /// ```swift
 /// let predicate: PersistentPredicate<Movie> =
 ///   \.rating == .pg13 && \.budget >= 10_000_000 && !.hasPrefix(\.title, "The ")
 /// ```
 ///
-/// It is a plain value: it can be stored, sent, coded and printed, and a context's author walks its ``node``.
-/// Logic is two-valued: nil equals nil, every ordering with nil is false, and `!p` is true exactly where `p` is
+/// A predicate is a value: you can store, send, encode and print it, and a driver reads its ``node``. Logic
+/// is two-valued: nil equals nil, every ordering with nil is false, and `!p` is true if and only if `p` is
 /// false (contract V6).
 public struct PersistentPredicate<Model: PersistentModel>: Sendable {
-  /// The condition as contexts see it.
+  /// The condition in the form that contexts use.
   public let node: PredicateNode
 
-  /// What kept a value in the condition from being encoded; thrown when the predicate is used.
+  /// Why a value in the condition could not be encoded; thrown when the predicate is used.
   let failure: PersistenceError?
 
-  /// Creates a predicate of a condition over stored names.
+  /// Creates a predicate from a condition over stored names.
   public init(node: PredicateNode) {
     self.node = node
     failure = nil
@@ -28,13 +28,13 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
     self.failure = failure
   }
 
-  /// The condition, once it is sure that all its values could be encoded.
+  /// The condition; throws if a value could not be encoded.
   func checkedNode() throws -> PredicateNode {
     if let failure { throw failure }
     return node
   }
 
-  /// The condition as requests have it: nil where every model fits.
+  /// The condition of a request; nil if every model matches.
   func requestedNode() throws -> PredicateNode? {
     let node = try checkedNode()
     return node == .constant(true) ? nil : node
@@ -69,7 +69,7 @@ extension PersistentPredicate: CustomStringConvertible {
 }
 
 extension PersistentPredicate {
-  /// Both conditions.
+  /// Both conditions are true.
   public static func && (left: PersistentPredicate, right: PersistentPredicate) -> PersistentPredicate {
     if left == .all { return right }
     if right == .all { return left }
@@ -80,7 +80,7 @@ extension PersistentPredicate {
     PersistentPredicate(node: .conjunction(left.node, right.node), failure: left.failure ?? right.failure)
   }
 
-  /// Either condition.
+  /// At least one of the conditions is true.
   public static func || (left: PersistentPredicate, right: PersistentPredicate) -> PersistentPredicate {
     PersistentPredicate(node: .disjunction(left.node, right.node), failure: left.failure ?? right.failure)
   }
@@ -90,15 +90,16 @@ extension PersistentPredicate {
     PersistentPredicate(node: .not(predicate.node), failure: predicate.failure)
   }
 
-  /// Every model.
+  /// Matches every model.
   public static var all: PersistentPredicate { PersistentPredicate(node: .constant(true)) }
 
-  /// No model.
+  /// Matches no model.
   public static var none: PersistentPredicate { PersistentPredicate(node: .constant(false)) }
 }
 
 extension PersistentFields {
-  /// The stored name of a key path, or a text that is no field's name, so that using it throws `unknownField`.
+  /// The stored name of a key path, or a text that is not a field's name, so that using it throws
+  /// `unknownField`.
   static func name(of keyPath: AnyKeyPath) -> String {
     fieldName(for: keyPath) ?? "\(keyPath)"
   }

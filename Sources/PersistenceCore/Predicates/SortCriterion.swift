@@ -10,10 +10,10 @@ public enum SortDirection: String, Sendable, Hashable, Codable {
 
 /// One criterion of a sort order: a stored property and a direction.
 public struct SortCriterion<Model: PersistentModel>: Sendable, Hashable, Codable {
-  /// The criterion as contexts see it.
+  /// The criterion in the form that contexts use.
   public let fieldOrder: FieldOrder
 
-  /// Creates a criterion of a stored name.
+  /// Creates a criterion from a stored name.
   public init(fieldOrder: FieldOrder) { self.fieldOrder = fieldOrder }
 }
 

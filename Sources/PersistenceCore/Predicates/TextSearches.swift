@@ -8,15 +8,15 @@ extension String: PersistentText {}
 extension URL: PersistentText {}
 extension Optional: PersistentText where Wrapped: PersistentText {}
 
-// Searches compare scalars, not grapheme clusters, and are false where the property is nil (contract V7). The
-// case-insensitive forms compare each scalar's own lower-case mapping, free of locale.
+// Searches compare scalars, not grapheme clusters, and are false if the property is nil (contract V7). The
+// case-insensitive forms compare the lower-case mapping of each scalar, independent of the locale.
 extension PersistentPredicate where Model: PersistentFields {
-  /// The property's text holds the needle.
+  /// The property's text contains a text.
   ///
   /// - Parameters:
   ///   - property: A text property.
-  ///   - needle: What to look for, literally; the empty text is in every text.
-  ///   - caseInsensitive: Whether lower-case mappings are compared.
+  ///   - needle: The literal text to search for; every text contains the empty text.
+  ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func contains<Value: PersistentText>(
     _ property: SendableKeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
@@ -25,12 +25,12 @@ extension PersistentPredicate where Model: PersistentFields {
       node: .text(field: Model.name(of: property), .contains, needle, isCaseInsensitive: caseInsensitive))
   }
 
-  /// The property's text begins with the needle.
+  /// The property's text begins with a text.
   ///
   /// - Parameters:
   ///   - property: A text property.
-  ///   - needle: What to look for, literally; the empty text is in every text.
-  ///   - caseInsensitive: Whether lower-case mappings are compared.
+  ///   - needle: The literal text to search for; every text contains the empty text.
+  ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func hasPrefix<Value: PersistentText>(
     _ property: SendableKeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
@@ -39,12 +39,12 @@ extension PersistentPredicate where Model: PersistentFields {
       node: .text(field: Model.name(of: property), .hasPrefix, needle, isCaseInsensitive: caseInsensitive))
   }
 
-  /// The property's text ends with the needle.
+  /// The property's text ends with a text.
   ///
   /// - Parameters:
   ///   - property: A text property.
-  ///   - needle: What to look for, literally; the empty text is in every text.
-  ///   - caseInsensitive: Whether lower-case mappings are compared.
+  ///   - needle: The literal text to search for; every text contains the empty text.
+  ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func hasSuffix<Value: PersistentText>(
     _ property: SendableKeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
@@ -53,12 +53,13 @@ extension PersistentPredicate where Model: PersistentFields {
       node: .text(field: Model.name(of: property), .hasSuffix, needle, isCaseInsensitive: caseInsensitive))
   }
 
-  /// The property's text fits a pattern: `%` stands for any run of scalars, `_` for one, and `\` takes the next scalar literally.
+  /// The property's text matches a pattern: `%` matches any run of scalars, `_` matches one, and `\` escapes
+  /// the next scalar.
   ///
   /// - Parameters:
   ///   - property: A text property.
-  ///   - pattern: What to look for; a malformed pattern makes the fetch throw.
-  ///   - caseInsensitive: Whether lower-case mappings are compared.
+  ///   - pattern: The pattern; a malformed one makes the fetch throw.
+  ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func like<Value: PersistentText>(
     _ property: SendableKeyPath<Model, Value>, _ pattern: String, caseInsensitive: Bool = false
@@ -67,12 +68,12 @@ extension PersistentPredicate where Model: PersistentFields {
       node: .text(field: Model.name(of: property), .like, pattern, isCaseInsensitive: caseInsensitive))
   }
 
-  /// The property's text holds a match of a regular expression, in the syntax that the documentation names.
+  /// The property's text contains a match of a regular expression, in the documented syntax.
   ///
   /// - Parameters:
   ///   - property: A text property.
-  ///   - pattern: What to look for; a malformed pattern makes the fetch throw.
-  ///   - caseInsensitive: Whether lower-case mappings are compared.
+  ///   - pattern: The pattern; a malformed one makes the fetch throw.
+  ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func matches<Value: PersistentText>(
     _ property: SendableKeyPath<Model, Value>, _ pattern: String, caseInsensitive: Bool = false

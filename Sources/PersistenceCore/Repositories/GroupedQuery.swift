@@ -1,10 +1,10 @@
 public import PersistenceDriver
 
-/// One group of records, and what they come to.
+/// A group of records with its aggregate.
 public struct Group<Key, Value> {
   /// The value that the records share.
   public let key: Key
-  /// What they come to.
+  /// The aggregate of the records.
   public let value: Value
 
   /// Creates a group.
@@ -18,23 +18,23 @@ extension Group: Sendable where Key: Sendable, Value: Sendable {}
 extension Group: Equatable where Key: Equatable, Value: Equatable {}
 extension Group: Hashable where Key: Hashable, Value: Hashable {}
 
-/// A query whose records stand in groups, one for each value of a property.
+/// A query whose records are grouped by the value of a property.
 ///
 /// ```swift
 /// let budgets = try repository.filter(Movie.self).grouped(by: \.rating).sum(\.budget)
 /// ```
 ///
-/// Groups come in ascending order of their keys, nil first.
+/// Groups are in ascending order of their keys, nil first.
 public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConvertible>: Sendable {
   let query: Query<Model>
   let field: String
 
-  /// How many records each group has.
+  /// The number of records in each group.
   ///
   /// - Throws: ``PersistenceError``.
   public func count() throws -> [Group<Key, Int>] { try groups(.count) }
 
-  /// The least value of a property in each group; nil where all are.
+  /// The least value of a property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
   public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
@@ -43,7 +43,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
     try groups(.minimum(of: Model.name(of: property)))
   }
 
-  /// The least value of an optional property in each group; nil where all are.
+  /// The least value of an optional property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
   public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
@@ -52,7 +52,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
     try groups(.minimum(of: Model.name(of: property)))
   }
 
-  /// The greatest value of a property in each group; nil where all are.
+  /// The greatest value of a property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
   public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
@@ -61,7 +61,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
     try groups(.maximum(of: Model.name(of: property)))
   }
 
-  /// The greatest value of an optional property in each group; nil where all are.
+  /// The greatest value of an optional property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
   public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
@@ -72,14 +72,15 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
 
   /// The sum of a property in each group, exact and rounded once.
   ///
-  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum cannot be held.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum is out of
+  ///   range.
   public func sum<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
     -> [Group<Key, Value.Sum>]
   {
     try groups(.sum(of: Model.name(of: property)))
   }
 
-  /// The average of a property in each group; nil where all are.
+  /// The average of a property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
   public func average<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws

@@ -1,7 +1,7 @@
 import PersistenceDriver
 
 extension PersistentRepository {
-  /// The models of a type, lazily.
+  /// Fetches the models of a type lazily.
   ///
   /// - Parameters:
   ///   - model: The type.
@@ -29,7 +29,7 @@ extension PersistentRepository {
     try model.count(in: context, options: options)
   }
 
-  /// Adds a model, or replaces the one of the same identity.
+  /// Adds a model, or replaces the one with the same identity.
   ///
   /// - Parameter model: The model to save.
   /// - Throws: ``PersistenceError``.
@@ -37,7 +37,7 @@ extension PersistentRepository {
     try Model.save([model], in: context)
   }
 
-  /// Adds models, or replaces those of the same identities, in one transaction.
+  /// Adds models, or replaces those with the same identities, in one transaction.
   ///
   /// - Parameter models: The models to save.
   /// - Throws: ``PersistenceError``. If it throws, none is saved.
@@ -45,11 +45,12 @@ extension PersistentRepository {
     try Model.save(Array(models), in: context)
   }
 
-  /// Reads the stored model, changes it and saves it, in one transaction: of two changes at once to different
-  /// properties, neither is lost (contract W2).
+  /// Reads the stored model, changes it and saves it, in one transaction.
+  ///
+  /// Concurrent changes to different properties are all kept (contract W2).
   ///
   /// - Parameters:
-  ///   - model: A model with the identity to look up; its other properties do not matter.
+  ///   - model: A model with the identity to look up; its other properties are ignored.
   ///   - change: Changes the stored model; if it throws, nothing is changed.
   /// - Returns: The stored model after the change.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if there is no such model,
@@ -71,7 +72,7 @@ extension PersistentRepository {
     try Model.delete(model, in: context)
   }
 
-  /// Deletes all models of a type, and of no other.
+  /// Deletes all models of a type, and no others.
   ///
   /// - Parameter model: The type.
   /// - Throws: ``PersistenceError``.
@@ -81,7 +82,7 @@ extension PersistentRepository {
 }
 
 extension PersistentRepository {
-  /// The record of a primary key.
+  /// Finds the record with a primary key.
   ///
   /// - Parameters:
   ///   - model: The record's type.
@@ -111,7 +112,7 @@ extension PersistentRepository {
     try Model.insert(Array(models), in: context)
   }
 
-  /// Replaces the record of the same key.
+  /// Replaces the record with the same key.
   ///
   /// - Parameter model: The new record.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if there is none, and
@@ -120,7 +121,7 @@ extension PersistentRepository {
     try Model.update([model], in: context)
   }
 
-  /// Replaces the records of the same keys in one transaction.
+  /// Replaces the records with the same keys in one transaction.
   ///
   /// - Parameter models: The new records.
   /// - Throws: ``PersistenceError``. If it throws, none is replaced.
@@ -128,7 +129,7 @@ extension PersistentRepository {
     try Model.update(Array(models), in: context)
   }
 
-  /// Reads the record of a key, changes it and saves it, in one transaction.
+  /// Reads the record with a key, changes it and saves it, in one transaction.
   ///
   /// - Parameters:
   ///   - model: The record's type.
@@ -144,7 +145,7 @@ extension PersistentRepository {
     try model.write(id, in: context, change)
   }
 
-  /// Deletes the record of a key.
+  /// Deletes the record with a key.
   ///
   /// - Parameters:
   ///   - model: The record's type.

@@ -1,9 +1,9 @@
 public import PersistenceDriver
 
-// What records come to, without decoding any of them. Limit, offset and anchor decide which records count.
+// Aggregates, which decode no records. Limit, offset and anchor apply first.
 
 extension Query {
-  /// The least value of a property, by the contract's order; nil if there is none.
+  /// The least value of a property, in the contract's order; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
   public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
@@ -12,7 +12,7 @@ extension Query {
     try extreme(.minimum(of: Model.name(of: property)))
   }
 
-  /// The least value of an optional property, nil passed over; nil if there is none.
+  /// The least value of an optional property, which skips nil; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
   public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
@@ -21,7 +21,8 @@ extension Query {
     try extreme(.minimum(of: Model.name(of: property)))
   }
 
-  /// The greatest value of a property, by the contract's order, so NaN where there is one; nil if there is none.
+  /// The greatest value of a property, in the contract's order, where NaN is the greatest; nil if there is
+  /// none.
   ///
   /// - Throws: ``PersistenceError``.
   public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
@@ -30,7 +31,7 @@ extension Query {
     try extreme(.maximum(of: Model.name(of: property)))
   }
 
-  /// The greatest value of an optional property, nil passed over; nil if there is none.
+  /// The greatest value of an optional property, which skips nil; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
   public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
@@ -39,17 +40,17 @@ extension Query {
     try extreme(.maximum(of: Model.name(of: property)))
   }
 
-  /// The sum of a property, nil passed over; zero where there is none.
+  /// The sum of a property, which skips nil; zero if there are no values.
   ///
-  /// It is exact and rounded once, so it is the same on every context; NaN where a value is.
+  /// The sum is exact and rounded once, so every context returns the same. It is NaN if a value is NaN.
   ///
-  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum of integers is
-  ///   beyond `Int`, or one of decimals beyond `Decimal`.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum of integers
+  ///   exceeds `Int`, or a sum of decimals exceeds `Decimal`.
   public func sum<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws -> Value.Sum {
     try .converted(from: single(.sum(of: Model.name(of: property))))
   }
 
-  /// The average of a property, nil passed over; nil if there is none, NaN where a value is.
+  /// The average of a property, which skips nil; nil if there are no values, NaN if a value is NaN.
   ///
   /// - Throws: ``PersistenceError``.
   public func average<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
@@ -58,10 +59,10 @@ extension Query {
     try .converted(from: single(.average(of: Model.name(of: property))))
   }
 
-  /// The values that a property has, each once, in ascending order; nil is one of them.
+  /// The distinct values of a property, in ascending order, including nil.
   ///
   /// - Throws: ``PersistenceError``.
-  /// - Complexity: Memory in proportion to the number of different values.
+  /// - Complexity: Memory proportional to the number of distinct values.
   public func distinct<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
     -> [Value]
   {
@@ -69,7 +70,7 @@ extension Query {
     return try groups.map { try .converted(from: $0.key[0]) }
   }
 
-  /// How many records there are for each value of a property, in ascending order of the values.
+  /// The number of records for each value of a property, in ascending order of the values.
   ///
   /// - Throws: ``PersistenceError``.
   public func count<Key: PersistentValueConvertible>(by property: SendableKeyPath<Model, Key>) throws
@@ -78,7 +79,7 @@ extension Query {
     try grouped(by: property).count()
   }
 
-  /// The query with its records in groups, one for each value of a property.
+  /// Groups the query's records by the value of a property.
   public func grouped<Key: PersistentValueConvertible>(by property: SendableKeyPath<Model, Key>)
     -> GroupedQuery<Model, Key>
   {
@@ -99,7 +100,7 @@ extension Query {
 }
 
 extension PersistentRecord {
-  /// Asks a context for aggregates over the records of a fetch.
+  /// Requests aggregates over the records of a fetch.
   static func aggregate(
     in context: any PersistentContext, options: FetchOptions<Self>, grouping: [String],
     _ aggregates: [Aggregate]
@@ -116,7 +117,7 @@ extension PersistentRecord {
 }
 
 extension PersistentValueConvertible {
-  /// The typed value of a stored one.
+  /// Converts a stored value to its property's type.
   static func converted(from value: PersistentValue) throws -> Self {
     let row = RowBuffer(count: 1)
     row.set(value, at: 0)

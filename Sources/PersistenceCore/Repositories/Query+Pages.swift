@@ -1,43 +1,43 @@
 public import PersistenceDriver
 
-/// One page of a query's records, and where the next one begins.
+/// One page of a query's records, with the token of the next page.
 public struct Page<Model: Sendable>: Sendable {
   /// The records.
   public let models: [Model]
 
-  /// What the next page begins after; nil where there was none when this page was read.
+  /// The token of the next page; nil if there was none when this page was read.
   public let next: PageToken?
 }
 
 extension Query {
-  /// The query for the records strictly after the place where a page of it ended.
+  /// The query for the records strictly after the end of a page.
   ///
   /// - Parameter token: A token of the same query, whose limit and offset may differ.
-  /// - Returns: The new query; asking it throws where the token is another query's or store's.
+  /// - Returns: The new query; it throws when it runs if the token belongs to another query or store.
   public func after(_ token: PageToken) -> Query { changed { $0.token = token } }
 
-  /// The records up to the limit, whole, with the token of the next page.
+  /// The records up to the limit, with the token of the next page.
   ///
   /// ```swift
   /// var page = try query.limit(20).page()
   /// while let next = page.next { page = try query.limit(20).after(next).page() }
   /// ```
   ///
-  /// - Returns: The page; without a limit, everything.
+  /// - Returns: The page; all records if the query has no limit.
   /// - Throws: ``PersistenceError``.
   public func page() throws -> Page<Model> {
-    // One that is negative is refused there, and beyond the greatest there is no page.
+    // The query rejects a negative limit, and no page follows the greatest one.
     guard let limit = options.limit, (0..<Int.max).contains(limit) else {
       return Page(models: Array(try result()), next: nil)
     }
-    // One more says whether there is a next page.
+    // One more record shows whether there is a next page.
     var models = Array(try self.limit(limit + 1).result())
     guard models.count > limit else { return Page(models: models, next: nil) }
     models.removeLast()
     return Page(models: models, next: try models.last.map(token(after:)))
   }
 
-  /// The token of the place of a record in this query's order.
+  /// The token of a record's position in this query's order.
   ///
   /// - Parameter model: The record, which need not be stored.
   /// - Returns: The token.
@@ -49,7 +49,7 @@ extension Query {
       FetchOptions.anchor(of: model, in: request), of: request, location: access.root.location)
   }
 
-  /// How the query would be answered: which index, what the engine decides, how the order comes about.
+  /// The plan of the query: which index it uses, what the engine evaluates, and how it sorts.
   ///
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
@@ -58,8 +58,9 @@ extension Query {
     return try access.reader.plan(for: options.request(in: access.root))
   }
 
-  /// How the query would be answered for some properties: also whether an index holds them all, so that no record is
-  /// read.
+  /// The plan of the query for selected properties.
+  ///
+  /// It also shows whether an index covers them, so that no record is read.
   ///
   /// - Parameter properties: Stored properties, as for ``select(_:fileID:line:)``.
   /// - Returns: The plan.

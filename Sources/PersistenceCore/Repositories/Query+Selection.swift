@@ -1,7 +1,7 @@
 public import PersistenceDriver
 
 extension Query {
-  /// Some properties of the records, lazily, each record's as a tuple; the others are not read.
+  /// Selected properties of the records, lazily, as a tuple for each record; other properties are not read.
   ///
   /// ```swift
   /// for (title, budget) in try query.select(\.title, \.budget) { … }
@@ -11,7 +11,7 @@ extension Query {
   ///   - properties: Stored properties; a nested `Codable` value cannot be selected.
   ///   - fileID: The file of the call, for reports of long-held results.
   ///   - line: The line of the call.
-  /// - Returns: The tuples, in the query's order, whose first page has been read.
+  /// - Returns: The tuples, in the query's order; the first page is already read.
   /// - Throws: ``PersistenceError``.
   public func select<each Value: PersistentValueConvertible & Sendable>(
     _ properties: repeat SendableKeyPath<Model, each Value>, fileID: String = #fileID, line: UInt = #line
@@ -24,13 +24,13 @@ extension Query {
     }
   }
 
-  /// One property of the records, lazily; the others are not read.
+  /// One property of the records, lazily; other properties are not read.
   ///
   /// - Parameters:
   ///   - property: A stored property.
   ///   - fileID: The file of the call, for reports of long-held results.
   ///   - line: The line of the call.
-  /// - Returns: The values, in the query's order, whose first page has been read.
+  /// - Returns: The values, in the query's order; the first page is already read.
   /// - Throws: ``PersistenceError``.
   public func select<Value: PersistentValueConvertible & Sendable>(
     _ property: SendableKeyPath<Model, Value>, fileID: String = #fileID, line: UInt = #line
@@ -55,7 +55,7 @@ extension Query {
   }
 }
 
-/// Where the next selected value stands in a row.
+/// The position of the next selected value in a row.
 private struct SelectedPlace {
   private var position = -1
 

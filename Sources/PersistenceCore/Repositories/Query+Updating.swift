@@ -1,17 +1,17 @@
 public import PersistenceDriver
 
 extension Query {
-  /// Sets properties of the records, after limit and offset, in one transaction and without decoding any.
+  /// Sets properties of the records, after limit and offset, in one transaction and without decoding them.
   ///
   /// ```swift
   /// try repository.filter(Movie.self, where: \.rating == nil).update(.set(\.rating, to: .pg))
   /// ```
   ///
-  /// - Parameter assignments: What is set.
+  /// - Parameter assignments: The properties and their new values.
   /// - Returns: The number of records.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` if a unique value would stand
-  ///   in two records, and ``PersistenceError/Code/invalidRequest`` if nothing or a key is set; nothing is changed
-  ///   then.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` if two records would
+  ///   have the same unique value, and ``PersistenceError/Code/invalidRequest`` if there are no assignments,
+  ///   or one sets a key. If it throws, nothing changes.
   @discardableResult
   public func update(_ assignments: PropertyAssignment<Model>...) throws -> Int {
     try Model.update(in: context, options: options, set: assignments)
@@ -19,12 +19,12 @@ extension Query {
 }
 
 extension PersistentRecord {
-  /// Sets properties of the records that a fetch of the same options would yield.
+  /// Sets properties of the records that a fetch with the same options would return.
   ///
   /// - Parameters:
   ///   - context: The context of the records.
   ///   - options: The options, including limit and offset.
-  ///   - assignments: What is set.
+  ///   - assignments: The properties and their new values.
   /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``.
   package static func update(
@@ -41,12 +41,12 @@ extension PersistentRecord {
 }
 
 extension PersistentRepository {
-  /// Sets properties of all records that match a condition, in one transaction and without decoding any.
+  /// Sets properties of all records that match a condition, in one transaction and without decoding them.
   ///
   /// - Parameters:
   ///   - model: The record's type.
   ///   - predicate: The filter; `.all` for all records.
-  ///   - assignments: What is set.
+  ///   - assignments: The properties and their new values.
   /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``, as ``Query/update(_:)`` does.
   @discardableResult
@@ -57,7 +57,7 @@ extension PersistentRepository {
     try model.update(in: context, options: FetchOptions(predicate: predicate), set: assignments)
   }
 
-  /// Deletes all records that match a condition, in one transaction and without decoding any.
+  /// Deletes all records that match a condition, in one transaction and without decoding them.
   ///
   /// - Parameters:
   ///   - model: The record's type.
@@ -74,9 +74,9 @@ extension PersistentRepository {
   }
 }
 
-/// A value that a property of many records is set to: `.set(\.rating, to: .pg)`.
+/// A new value for a property of many records: `.set(\.rating, to: .pg)`.
 public struct PropertyAssignment<Model: PersistentRecord>: Sendable, Hashable {
-  /// The assignment as contexts see it.
+  /// The assignment in the form that contexts use.
   package let fieldAssignment: FieldAssignment
 
   /// Sets a property to a value.

@@ -1,30 +1,30 @@
-/// A walk over a result's pages: hands elements out one by one and knows when it needs the next page.
+/// A cursor over a result's pages, which returns elements one by one and reports when it needs the next page.
 ///
-/// Elements are moved out of the page, not copied: to copy a record costs a retain for each of its texts, and a
-/// release when the page goes. It is inlinable, as are the walks that use it, so that an app's loop is compiled for
-/// its model: `make bench` has the walk among its workloads, and generic code looks types up for every element.
+/// It moves elements out of the page: copying a record would retain each of its texts, and release them with
+/// the page. The cursor and its callers are inlinable, so that an app's loop is specialized for its model.
+/// Generic code would look types up for every element; `make bench` measures the loop.
 ///
-/// Copies of a walk share its place.
+/// Copies of a cursor share its position.
 @usableFromInline
 @frozen
 struct PageCursor<Element: Sendable> {
   @usableFromInline let page: ElementPage<Element>
 
-  /// Begins a walk over some positions of a result, as far as it has elements there.
+  /// Creates a cursor over some positions of a result, up to the end of the result.
   @inlinable
   init(_ window: Range<Int>) { page = ElementPage(window) }
 
   /// Whether a page must be read before the next element can be taken.
   @inlinable var needsPage: Bool { page.state.pointee.needsPage }
 
-  /// Where the next page begins.
+  /// The position of the next page.
   @inlinable var position: Int { page.state.pointee.position }
 
-  /// Goes no further.
+  /// Ends the iteration.
   @inlinable
   func end() { page.state.pointee.isDone = true }
 
-  /// The next element; nil at the end, and where a page is needed.
+  /// The next element; nil at the end, and if a page is needed.
   @inlinable
   func take() -> Element? {
     guard page.state.pointee.offset < page.state.pointee.count else { return nil }
@@ -34,22 +34,23 @@ struct PageCursor<Element: Sendable> {
   }
 }
 
-/// Room for one page of elements, which are moved in and out of it: used again for page after page.
+/// Memory for one page of elements, reused for every page.
 @usableFromInline
-final class ElementPage<Element: Sendable>: @unchecked Sendable {  // a walk's own
-  /// What a walk knows: changed through a pointer, since every access to a class's variable is guarded.
+final class ElementPage<Element: Sendable>: @unchecked Sendable {  // owned by one cursor
+  /// The cursor's state, changed through a pointer because each access to a class's variable checks
+  /// exclusivity.
   @usableFromInline
   @frozen
   struct State {
-    /// The first element that is still in the page.
+    /// The first element still in the page.
     @usableFromInline var offset = 0
-    /// How many elements the page was filled with.
+    /// The number of elements that filled the page.
     @usableFromInline var count = 0
-    /// Where in the result the next page begins.
+    /// The position of the next page in the result.
     @usableFromInline var position: Int
-    /// Where the walk ends, if the result has as many elements.
+    /// The end of the cursor, if the result has that many elements.
     @usableFromInline let end: Int
-    /// Whether the end has been reached.
+    /// Whether the cursor has reached its end.
     @usableFromInline var isDone = false
 
     @inlinable
@@ -61,13 +62,13 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // a walk's o
     @inlinable var needsPage: Bool { offset == count && !isDone }
   }
 
-  /// How many elements a page has at most.
+  /// The maximum number of elements in a page.
   static var size: Int { 128 }
 
   @usableFromInline let state: UnsafeMutablePointer<State>
   @usableFromInline let elements: UnsafeMutablePointer<Element>
 
-  /// Creates an empty page for a walk over some positions.
+  /// Creates an empty page for a cursor over some positions.
   @usableFromInline
   init(_ window: Range<Int>) {
     state = .allocate(capacity: 1)
@@ -81,10 +82,12 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // a walk's o
     state.deallocate()
   }
 
-  /// Has the empty page filled, and goes on with it; an empty one is the end.
+  /// Fills the empty page.
   ///
-  /// - Parameter fill: Initialises elements from the beginning on, and says how many; what it has initialised before
-  ///   it throws, it has deinitialised again.
+  /// If it stays empty, the cursor has reached its end.
+  ///
+  /// - Parameter fill: Initializes elements from the beginning and returns their number. It deinitializes
+  ///   them before it throws.
   func refill(_ fill: (UnsafeMutableBufferPointer<Element>) throws -> Int) rethrows {
     let wanted = Swift.min(Self.size, state.pointee.end - state.pointee.position)
     let count = wanted > 0 ? try fill(UnsafeMutableBufferPointer(start: elements, count: wanted)) : 0

@@ -1,25 +1,25 @@
 import PersistenceDriver
 
 extension PersistentResults: BidirectionalCollection {
-  /// A place in a result: a position, or an end, whose position need not be known.
+  /// An index of a result: a position, or an end, whose position may be unknown.
   ///
-  /// An end is where a slice ends, or the result where that comes first. Whether a position is the end is found out by
-  /// asking for the model there, so that an empty check, a prefix or wrapping the result reads no further than it must.
+  /// An end is the end of a slice, or of the result if that comes first. A comparison with the end requests
+  /// the model at the position. So an empty check, a prefix or a wrapper reads no more than it needs.
   public struct Index: Comparable, Sendable {
     let storage: ResultStorage<Element>
     let position: Int
-    /// Whether the place is the position or, where that comes first, the result's end.
+    /// Whether the index is the position or, if that comes first, the end of the result.
     var isEnd = false
 
-    /// Whether two places are the same.
+    /// Whether two indices are the same.
     public static func == (left: Index, right: Index) -> Bool {
       if left.position == right.position { return true }
       let (first, last) = left.position < right.position ? (left, right) : (right, left)
-      // A later place that is an end comes down to an earlier one where the result ends there.
+      // A later end index equals an earlier index if the result ends there.
       return last.isEnd && !first.hasModel
     }
 
-    /// Whether one place comes before another.
+    /// Whether one index comes before another.
     public static func < (left: Index, right: Index) -> Bool {
       guard left.position < right.position else { return false }
       return !right.isEnd || left.hasModel
@@ -35,15 +35,16 @@ extension PersistentResults: BidirectionalCollection {
     }
   }
 
-  /// The place of the first model; equal to ``endIndex`` where there is none.
+  /// The index of the first model; equal to ``endIndex`` if there is none.
   public var startIndex: Index { place(window.lowerBound) }
 
-  /// The place after the last model.
+  /// The index after the last model.
   public var endIndex: Index { Index(storage: storage, position: window.upperBound, isEnd: true) }
 
-  /// The model at a place before the end.
+  /// The model at an index before the end.
   ///
-  /// - Complexity: Constant within the pages read last; otherwise one page, and for a far jump one scan of keys.
+  /// - Complexity: Constant in the most recently read pages; otherwise reads a page, and for a distant
+  ///   position scans keys.
   public subscript(index: Index) -> Element {
     do {
       guard let model = try storage.model(at: index.position) else {
@@ -52,30 +53,30 @@ extension PersistentResults: BidirectionalCollection {
       return model
     } catch {
       storage.fail(error)
-      preconditionFailure("reading a result failed: \(error)")  // deliberate: there is no element to give
+      preconditionFailure("reading a result failed: \(error)")  // deliberate: a subscript cannot throw here
     }
   }
 
-  /// The models between two places, as a result of the same snapshot.
+  /// The models between two indices, as a result of the same snapshot.
   ///
   /// - Complexity: Constant; nothing is read.
   public subscript(bounds: Range<Index>) -> PersistentResults {
     sliced(bounds.lowerBound.position, Swift.max(bounds.lowerBound.position, bounds.upperBound.position))
   }
 
-  /// The first models, as a result of the same snapshot.
+  /// The first models, as a slice of the same snapshot.
   ///
-  /// - Parameter maxLength: How many at most.
-  /// - Returns: A slice, which reads no further.
+  /// - Parameter maxLength: The maximum number of models.
+  /// - Returns: A slice, which never reads beyond its end.
   /// - Complexity: Constant; nothing is read.
   public func prefix(_ maxLength: Int) -> PersistentResults {
     let (end, overflows) = window.lowerBound.addingReportingOverflow(Swift.max(0, maxLength))
     return sliced(window.lowerBound, overflows ? window.upperBound : Swift.min(end, window.upperBound))
   }
 
-  /// The models but for the first, as a result of the same snapshot.
+  /// The models after the first ones, as a slice of the same snapshot.
   ///
-  /// - Parameter k: How many are left out.
+  /// - Parameter k: The number of models to skip.
   /// - Returns: A slice.
   /// - Complexity: Constant; nothing is read.
   public func dropFirst(_ k: Int = 1) -> PersistentResults {
@@ -83,22 +84,22 @@ extension PersistentResults: BidirectionalCollection {
     return sliced(overflows ? window.upperBound : Swift.min(start, window.upperBound), window.upperBound)
   }
 
-  /// The place after another.
+  /// The index after another.
   public func index(after index: Index) -> Index { place(index.position + 1) }
 
-  /// The place before another; before the end, the models may be counted.
+  /// The index before another; before the end, it may count the models.
   public func index(before index: Index) -> Index { place(known(index) - 1) }
 
-  /// The place at a distance from another.
+  /// The index at a distance from another.
   ///
-  /// - Complexity: Constant; from the end, the models may be counted.
+  /// - Complexity: Constant; from the end, it may count the models.
   public func index(_ index: Index, offsetBy distance: Int) -> Index {
     distance == 0 ? index : place(known(index) + distance)
   }
 
-  /// The place at a distance from another, or nil where a limit lies between.
+  /// The index at a distance from another; nil if it would pass a limit.
   ///
-  /// - Complexity: Constant; from or to the end, at most the page of the target is read.
+  /// - Complexity: Constant; from or to the end, it reads at most the page of the target.
   public func index(_ index: Index, offsetBy distance: Int, limitedBy limit: Index) -> Index? {
     guard distance > 0, !index.isEnd, limit.isEnd else {
       let (start, bound) = (known(index), known(limit))
@@ -114,12 +115,12 @@ extension PersistentResults: BidirectionalCollection {
     return place(target)
   }
 
-  /// How many steps lead from one place to another.
+  /// The distance from one index to another.
   ///
-  /// - Complexity: Constant; from or to the end, the models may be counted.
+  /// - Complexity: Constant; from or to the end, it may count the models.
   public func distance(from start: Index, to end: Index) -> Int { known(end) - known(start) }
 
-  /// How many models there are.
+  /// The number of models.
   ///
   /// - Complexity: At most one scan of keys the first time, constant afterwards; nothing is decoded.
   public var count: Int {
@@ -131,7 +132,7 @@ extension PersistentResults: BidirectionalCollection {
     }
   }
 
-  /// Whether there is no model; known since the fetch, but for slices.
+  /// Whether there are no models; known since the fetch, except for slices.
   public var isEmpty: Bool { startIndex == endIndex }
 
   private func place(_ position: Int) -> Index { Index(storage: storage, position: position) }
@@ -142,7 +143,7 @@ extension PersistentResults: BidirectionalCollection {
     return slice
   }
 
-  /// The position of a place.
+  /// The position of an index.
   private func known(_ index: Index) -> Int {
     guard index.isEnd else { return index.position }
     do {

@@ -1,16 +1,16 @@
 import PersistenceDriver
 import Synchronization
 
-/// What the copies of one result share: its snapshot, its first page, and the pages read last.
+/// The shared state of a result's copies: its snapshot, its first page and the most recently read pages.
 @usableFromInline
 final class ResultStorage<Element: Sendable>: Sendable {
-  /// How many models a page holds.
+  /// The number of models in a page.
   static var pageSize: Int { ElementPage<Element>.size }
 
-  /// How many models the first page holds where each is read from a place of its own, and most may never be asked for.
+  /// The number of models in the first page of random-access results, most of which may never be requested.
   private static var shortPageSize: Int { 16 }
 
-  /// The rows beyond the first page; nil where the first page is all there is, and nothing is pinned.
+  /// The rows beyond the first page; nil if there are none, and nothing is pinned.
   private let rows: (any StorageResults)?
   private let firstPage: [Element]
   private let decoder: RowDecoder<Element>
@@ -20,11 +20,11 @@ final class ResultStorage<Element: Sendable>: Sendable {
 
   private struct Cache {
     var count: Int?
-    /// The pages read last, newest first.
+    /// The most recently read pages, newest first.
     var pages: [(number: Int, models: [Element])] = []
   }
 
-  /// Keeps rows of a pinned snapshot, whose first page is read at once.
+  /// Keeps the rows of a pinned snapshot, and reads the first page.
   init(
     _ rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?, monitor: ContextMonitor,
     location: String, place: CallSite, decode: @escaping @Sendable (borrowing Row) throws -> Element
@@ -43,7 +43,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
     pin = monitor.pinned(request, place: place)
   }
 
-  /// Reads all rows of a transaction's result at once, since nothing can be pinned there (contract R1a).
+  /// Reads all rows of a result in a transaction, where nothing can be pinned (contract R1a).
   init(
     reading rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?,
     monitor: ContextMonitor, location: String, decode: @escaping @Sendable (borrowing Row) throws -> Element
@@ -68,7 +68,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
     if let pin { monitor.released(pin) }
   }
 
-  /// How many models there are.
+  /// The number of models.
   func count() throws -> Int {
     guard let rows else { return firstPage.count }
     if let count = cache.withLock({ $0.count }) { return count }
@@ -81,12 +81,14 @@ final class ResultStorage<Element: Sendable>: Sendable {
     }
   }
 
-  /// How many models there are at some positions: all are counted only where they may end before the positions do.
+  /// The number of models at some positions.
+  ///
+  /// It counts all models only if they may end before the positions.
   func count(in window: Range<Int>) throws -> Int {
     max(0, try end(before: window.upperBound) - window.lowerBound)
   }
 
-  /// A position, or the result's end where that comes first.
+  /// A position, or the end of the result if that comes first.
   func end(before position: Int) throws -> Int {
     if position <= firstPage.count { return position }
     guard rows != nil else { return firstPage.count }
@@ -113,7 +115,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
     return offset < page.count ? page[offset] : nil
   }
 
-  /// Fills the page of one walk with what comes next, which leaves the shared pages alone.
+  /// Fills a cursor's page with its next elements, and leaves the shared pages unchanged.
   @usableFromInline
   func fill(_ page: ElementPage<Element>) throws {
     let position = page.state.pointee.position
@@ -127,7 +129,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
     }
   }
 
-  /// The elements at some positions; fewer where reading failed and the handler of such failures went on.
+  /// The elements at some positions; fewer if reading failed and the failure handler returned.
   @usableFromInline
   func all(in window: Range<Int>) -> ContiguousArray<Element> {
     let known = firstPage[min(window.lowerBound, firstPage.count)..<min(window.upperBound, firstPage.count)]
@@ -148,12 +150,13 @@ final class ResultStorage<Element: Sendable>: Sendable {
     return chunks.take()
   }
 
-  /// Reports a failure met where nothing can be thrown (contract R4): to the handler, or by stopping.
+  /// Reports a read failure where nothing can be thrown (contract R4): calls the handler, or stops the
+  /// program.
   @usableFromInline
   func fail(_ error: any Error) {
     let failure = error as? PersistenceError ?? PersistenceError(.engineFailure, "\(error)")
     guard let handler = monitor.settings.readFailureHandler else {
-      // R4 asks for this: going on would show less than there is, as if it were all.
+      // Contract R4: to continue would present a part of the result as all of it.
       fatalError("reading a result failed: \(failure)")  // deliberate: R4 stops a plain for here
     }
     handler(failure)

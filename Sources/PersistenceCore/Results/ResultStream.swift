@@ -1,10 +1,10 @@
 import PersistenceDriverSupport
 
 extension PersistentResults {
-  /// The models as an asynchronous sequence, which throws where reading fails.
+  /// The models as an asynchronous sequence, which throws if reading fails.
   ///
-  /// Pages are read on threads of their own, never on the cooperative pool; cancelling the task ends the
-  /// sequence with a `CancellationError` between pages.
+  /// Dedicated threads read the pages, never the cooperative pool. Cancelling the task ends the sequence
+  /// between two pages with a `CancellationError`.
   public var stream: ResultStream<Element> { ResultStream(storage: storage, window: window) }
 }
 
@@ -13,7 +13,7 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
   let storage: ResultStorage<Element>
   let window: Range<Int>
 
-  /// Walks the result, a page at a time.
+  /// Iterates over the result, page by page.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let storage: ResultStorage<Element>
     private let walk: PageCursor<Element>
@@ -25,7 +25,7 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
 
     /// The next model; nil at the end.
     ///
-    /// - Throws: ``PersistenceError`` naming the record that could not be read, and `CancellationError`.
+    /// - Throws: ``PersistenceError`` with the record that could not be read, and `CancellationError`.
     public mutating func next() async throws -> Element? {
       if walk.needsPage {
         try Task.checkCancellation()
@@ -36,7 +36,7 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Creates an iterator, which reads pages of its own.
+  /// Creates an iterator with its own pages.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(storage, window) }
 }
 

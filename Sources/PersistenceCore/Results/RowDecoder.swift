@@ -1,10 +1,10 @@
 import PersistenceDriver
 
-/// Makes elements of the rows that a context gives, and names record and store in whatever goes wrong.
+/// Decodes the rows of a context into elements, and adds the record and the store to errors.
 struct RowDecoder<Element: Sendable>: Sendable {
   let schema: ModelSchema
   let location: String
-  /// Where the key's values stand in the rows; nil where the rows lack one, as those of a selection may.
+  /// The positions of the key fields in the rows; nil if the rows lack one, as those of a selection may.
   private let keyPositions: [Int]?
   private let decode: @Sendable (borrowing Row) throws -> Element
 
@@ -12,9 +12,9 @@ struct RowDecoder<Element: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - schema: The model.
-  ///   - selected: The fields that the rows have, in their order there; nil for all of the schema.
-  ///   - location: Where the store is.
-  ///   - decode: Makes an element of a row.
+  ///   - selected: The fields of the rows, in order; nil for all fields of the schema.
+  ///   - location: The location of the store.
+  ///   - decode: Decodes an element from a row.
   init(
     schema: ModelSchema, selecting selected: [Int]?, location: String,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
@@ -30,13 +30,13 @@ struct RowDecoder<Element: Sendable>: Sendable {
     keyPositions = places.count == schema.keyPositions.count ? places : nil
   }
 
-  /// Decodes rows into their places: an append that is not compiled for the model costs more than decoding it.
+  /// Decodes rows in place: an append that is not specialized for the model costs more than decoding.
   ///
   /// - Parameters:
-  ///   - rows: What is read.
-  ///   - offset: The first row.
-  ///   - page: The places; as many rows are read at most.
-  /// - Returns: How many there were; no element is left where it throws.
+  ///   - rows: The rows to read.
+  ///   - offset: The number of the first row.
+  ///   - page: The memory for the elements; its size limits the number of rows.
+  /// - Returns: The number of decoded rows. If it throws, no element remains.
   /// - Throws: ``PersistenceError``.
   func read(
     _ rows: any StorageResults, from offset: Int, into page: UnsafeMutableBufferPointer<Element>
@@ -45,7 +45,8 @@ struct RowDecoder<Element: Sendable>: Sendable {
     do {
       _ = try rows.read(from: offset, limit: page.count) { row in
         guard count < page.count else {
-          throw PersistenceError(.engineFailure, "the context gave more rows than were asked for")
+          throw PersistenceError(
+            .engineFailure, "the context returned more rows than requested; report this to its author")
         }
         do {
           page.initializeElement(at: count, to: try decode(row))
@@ -68,7 +69,7 @@ struct RowDecoder<Element: Sendable>: Sendable {
     }
   }
 
-  /// The key of a row that could not be decoded; nil where the row lacks it, or it is damaged too.
+  /// The key of a row that could not be decoded; nil if the row lacks it, or it is damaged too.
   private func key(of row: borrowing Row) -> RecordKey? {
     guard let keyPositions else { return nil }
     var values: [PersistentValue] = []
@@ -79,26 +80,26 @@ struct RowDecoder<Element: Sendable>: Sendable {
     return RecordKey(values)
   }
 
-  /// An error with the model and the store that it is about.
+  /// An error with its model and its store.
   func located(_ error: any Error) -> any Error {
     (error as? PersistenceError)?.at(model: schema.name, location: location) ?? error
   }
 }
 
-/// Elements on their way into one array, whose number is known only at the end.
+/// Collects elements for one array, whose size is known only at the end.
 ///
-/// They are decoded into chunks of growing size, and moved once: nothing is retained, and the array is as long as it
-/// must be.
+/// Elements are decoded into chunks of growing size, and moved once. Nothing is retained, and the array has
+/// exactly the needed size.
 struct ElementChunks<Element>: ~Copyable {
   private static var largest: Int { 4_096 }
 
   private var chunks: [UnsafeMutableBufferPointer<Element>] = []
   private var capacity: Int
 
-  /// How many elements there are.
+  /// The number of elements.
   private(set) var count = 0
 
-  /// Makes room for so many elements at first.
+  /// Reserves memory for the first elements.
   init(capacity: Int) { self.capacity = capacity }
 
   deinit {
@@ -108,11 +109,11 @@ struct ElementChunks<Element>: ~Copyable {
     }
   }
 
-  /// Adds what a closure makes.
+  /// Appends the elements that a closure initializes.
   ///
   /// - Parameters:
-  ///   - limit: How many at most.
-  ///   - fill: Initialises elements from the beginning on, and says how many; none are left where it throws.
+  ///   - limit: The maximum number of elements.
+  ///   - fill: Initializes elements from the beginning and returns their number. If it throws, none remain.
   /// - Returns: Whether the chunk is full, so that there may be more.
   mutating func append(
     atMost limit: Int, _ fill: (UnsafeMutableBufferPointer<Element>) throws -> Int
@@ -132,7 +133,7 @@ struct ElementChunks<Element>: ~Copyable {
     }
   }
 
-  /// Moves all elements into an array; none are left here.
+  /// Moves all elements into an array; none remain here.
   mutating func take() -> ContiguousArray<Element> {
     let chunks = chunks
     self.chunks = []

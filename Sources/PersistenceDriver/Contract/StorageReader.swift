@@ -47,9 +47,9 @@ public protocol StorageReader: AnyObject {
   /// - Throws: ``PersistenceError``.
   func fetch(_ request: FetchRequest) throws -> any StorageResults
 
-  /// Some fields of the rows of a request, as ``fetch(_:)`` gives all of them.
+  /// Fetches the selected fields of the rows of a request, under the same rules as ``fetch(_:)``.
   ///
-  /// An engine leaves the other fields unread, if it can; `fetchWholeRows(_:selecting:)` fetches whole rows and cuts them.
+  /// An engine skips the other fields if it can. The fallback `fetchWholeRows(_:selecting:)` reduces whole rows.
   ///
   /// - Parameters:
   ///   - request: The rows to fetch.

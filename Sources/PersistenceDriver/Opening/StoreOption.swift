@@ -44,7 +44,7 @@ public struct StoreOption: Sendable, Hashable {
   }
 }
 
-/// The validated options of a URL: the engine knows each of them, and each has an accepted value.
+/// The validated options of a URL: each is an option of the engine, with an accepted value.
 public struct StoreOptions: Sendable {
   private let url: StoreURL
 
@@ -52,7 +52,7 @@ public struct StoreOptions: Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL.
-  ///   - known: The options that the engine knows.
+  ///   - known: The engine's options.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` and the known options.
   package init(_ url: StoreURL, known: [StoreOption]) throws {
     self.url = url

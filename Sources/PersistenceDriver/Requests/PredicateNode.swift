@@ -72,7 +72,7 @@ extension PredicateNode {
     nodes.count > 1 ? .all(nodes) : nodes.first
   }
 
-  /// Both conditions, flattened where one is already a conjunction.
+  /// Both conditions, flattened if one is already a conjunction.
   package static func conjunction(_ left: PredicateNode, _ right: PredicateNode) -> PredicateNode {
     switch (left, right) {
     case (.all(let left), .all(let right)): .all(left + right)
@@ -82,7 +82,7 @@ extension PredicateNode {
     }
   }
 
-  /// Either condition, flattened where one is already a disjunction.
+  /// Either condition, flattened if one is already a disjunction.
   package static func disjunction(_ left: PredicateNode, _ right: PredicateNode) -> PredicateNode {
     switch (left, right) {
     case (.any(let left), .any(let right)): .any(left + right)

@@ -12,7 +12,7 @@ struct ByteArena {
 
   @inlinable
   mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    // An empty run still needs an address, which tells it from nil.
+    // An empty run still needs an address, which distinguishes it from nil.
     if chunk.count - used <= bytes.count { grow(by: bytes.count) }
     let target = UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + bytes.count])
     target.copyMemory(from: bytes)
@@ -28,7 +28,7 @@ struct ByteArena {
     used = 0
   }
 
-  /// Forgets all copies; the largest chunk is kept, unless it grew beyond what ordinary rows need.
+  /// Removes all copies, and keeps the largest chunk unless it is larger than ordinary rows need.
   @inlinable
   mutating func reset() {
     used = 0

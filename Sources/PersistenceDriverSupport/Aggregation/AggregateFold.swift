@@ -6,7 +6,7 @@ package struct AggregateFold {
   private let keyPositions: [Int]
   private let columns: [Column]
   private var states: [[PersistentValue]: [State]] = [:]
-  /// The one group of all rows, where none are asked for: there is an answer for no rows too.
+  /// The single group of a request without grouping, which has a result even without rows.
   private var whole: [State]
 
   private struct Column {
@@ -105,13 +105,13 @@ package struct AggregateFold {
         if greatest.isNull || greatest < value { self = .greatest(value) }
       case .sum(var sum, let isAverage):
         guard !cell.isNull else { return }
-        self = .count(0)  // Lets go of the sum, so that it is changed in place.
+        self = .count(0)  // Releases the sum, so that it changes in place.
         try sum.add(cell)
         self = .sum(sum, isAverage: isAverage)
       }
     }
 
-    /// The value; nil where it cannot be held.
+    /// The value; nil if it exceeds the range of its kind.
     func value() -> PersistentValue? {
       switch self {
       case .count(let count): .integer(count)

@@ -1,22 +1,22 @@
 import Foundation
 
-/// A sum of decimals without any rounding until it is asked for, whatever the order of its terms.
+/// An exact sum of decimals in any order, rounded only when it is read.
 ///
-/// A fixed-point number wide enough for every decimal, in limbs of nine digits whose carries are put off.
+/// It is a fixed-point number wide enough for every decimal, in limbs of nine digits with deferred carries.
 struct ExactDecimalSum {
   private static let base: Int64 = 1_000_000_000
   private static let digitsOfLimb = 9
-  /// How many limbs stand after the point: more digits than a decimal's exponent of −128 reaches.
+  /// The number of limbs after the point, enough for a decimal's least exponent, −128.
   private static let fractionLimbs = 15
-  /// How many digits a decimal surely holds.
+  /// The number of digits that every decimal can hold.
   private static let precision = 38
-  /// The greatest number of digits that a decimal holds after the point.
+  /// The maximum number of digits after the point of a decimal.
   private static let mostBehindPoint = 128
 
   private var limbs = [Int64](repeating: 0, count: 38)
   private var hasNaN = false
 
-  /// Adds the number of a canonical text.
+  /// Adds a number, given as canonical text.
   mutating func add(_ text: String) {
     guard text != "NaN" else {
       hasNaN = true
@@ -43,10 +43,10 @@ struct ExactDecimalSum {
     }
   }
 
-  /// The sum divided by a count, rounded once, halves away from zero, to 38 digits and no more than 128 of them after
-  /// the point; nil where a decimal cannot hold it.
+  /// The sum divided by a count, rounded once, halves away from zero, to 38 digits and at most 128 of them after
+  /// the point; nil if a decimal cannot hold it.
   ///
-  /// Foundation's division is not used: it gives NaN where the quotient's first digits are far behind the point.
+  /// Foundation's division returns NaN if the quotient's first digits are far behind the point, so it is not used.
   func value(dividedBy count: Int64) -> Decimal? {
     guard !hasNaN else { return .nan }
     var limbs = limbs
@@ -77,7 +77,7 @@ struct ExactDecimalSum {
     return magnitude.map { isNegative ? -$0 : $0 }
   }
 
-  /// Adds one to a number of digits, the least last.
+  /// Adds one to a number, given as digits with the least significant one last.
   private static func increment(_ digits: inout [Int]) {
     var place = digits.count
     while place > 0 {
@@ -91,7 +91,7 @@ struct ExactDecimalSum {
     digits.insert(1, at: 0)
   }
 
-  /// Divides what is not negative and has been carried, leaving out what is behind the last limb.
+  /// Divides a non-negative number after carry propagation, and drops the digits behind the last limb.
   private static func divide(_ limbs: inout [Int64], by count: Int64) {
     guard count > 1 else { return }
     var rest: Int128 = 0
@@ -109,7 +109,7 @@ struct ExactDecimalSum {
     return number
   }
 
-  /// Brings every limb but the last, which keeps the sign, into 0 ..< 10^9.
+  /// Propagates carries, so that every limb except the last, which has the sign, is in 0 ..< 10^9.
   private static func carry(_ limbs: inout [Int64]) {
     var carry: Int64 = 0
     for index in limbs.indices.dropLast() {

@@ -1,14 +1,14 @@
 import Foundation
 import PersistenceDriver
 
-/// A sum of doubles without any rounding until it is asked for, whatever the order of its terms.
+/// An exact sum of doubles in any order, rounded only when it is read.
 ///
-/// A fixed-point number wide enough for every double, in limbs of 32 bits whose carries are put off (U. Kulisch,
-/// “Very fast and exact accumulation of products”, Computing 91, 2011, names the idea; this is its plain form).
+/// It is a fixed-point number wide enough for every double, in limbs of 32 bits with deferred carries (the plain form
+/// of the accumulator in U. Kulisch, “Very fast and exact accumulation of products”, Computing 91, 2011).
 ///
-/// Complexity: adding is constant; the value is linear in the 70 limbs.
+/// Complexity: O(1) to add a term; linear in the 70 limbs to read the value.
 struct ExactSum {
-  /// Bit 0 of limb 0 stands for 2^−1074; the highest limbs are room for carries.
+  /// Bit 0 of limb 0 is 2^−1074; the highest limbs are reserved for carries.
   private var limbs = [Int64](repeating: 0, count: 70)
   private var pending = 0
   private var hasNaN = false
@@ -59,7 +59,7 @@ struct ExactSum {
     return isNegative ? -magnitude : magnitude
   }
 
-  /// Brings every limb but the last, which keeps the sign, into 0 ..< 2^32.
+  /// Propagates carries, so that every limb except the last, which has the sign, is in 0 ..< 2^32.
   private static func carry(_ limbs: inout [Int64]) {
     var carry: Int64 = 0
     for index in limbs.indices.dropLast() {
@@ -91,7 +91,7 @@ struct ExactSum {
   }
 }
 
-/// The sum of numbers of one kind, exact until it is asked for.
+/// The sum of numbers of one kind, rounded only when it is read.
 struct Sum {
   private var count: Int64 = 0
   private var exact: Exact
@@ -115,7 +115,7 @@ struct Sum {
     switch exact {
     case .integer(let sum): exact = .integer(sum + Int128(cell.integerValue))
     case .double(var sum):
-      exact = .integer(0)  // Lets go of the limbs, so that they are changed in place.
+      exact = .integer(0)  // Releases the limbs, so that they change in place.
       sum.add(cell.doubleValue)
       exact = .double(sum)
     case .decimal(var sum):
@@ -125,7 +125,7 @@ struct Sum {
     }
   }
 
-  /// The sum; nil where its kind cannot hold it.
+  /// The sum; nil if it exceeds the range of its kind.
   var total: PersistentValue? {
     switch exact {
     case .integer(let sum): Int64(exactly: sum).map(PersistentValue.integer)
@@ -134,7 +134,7 @@ struct Sum {
     }
   }
 
-  /// The sum divided by the number of values; null where there are none, nil where it cannot be held.
+  /// The sum divided by the number of values; null if there are none, nil if it exceeds the range of its kind.
   var average: PersistentValue? {
     guard count > 0 else { return .null }
     switch exact {

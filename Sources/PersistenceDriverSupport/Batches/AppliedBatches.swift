@@ -1,11 +1,11 @@
 public import Foundation
 import PersistenceDriver
 
-/// The batches that a store has applied lately, by their ids, so that one that is sent again is not applied again.
+/// The ids of the batches that a store applied recently, which make batches idempotent.
 ///
-/// Whoever sends a batch over a line that may break cannot know whether it arrived, and sends it again. The ids are
-/// kept in the store itself, in a model of a reserved name, and each is written in the transaction of its batch: a
-/// batch that was undone, by an error or by the kill of the process, leaves none.
+/// After a lost connection, a sender does not know whether its batch arrived, and sends it again. The store keeps the
+/// ids itself, in a model with a reserved name. The transaction of a batch also writes its id, so a batch that was
+/// rolled back, by an error or because the process was killed, leaves no id.
 ///
 /// ```swift
 /// try context.transaction { transaction in
@@ -14,41 +14,41 @@ import PersistenceDriver
 /// }
 /// ```
 ///
-/// An id stands for one batch: another batch under the same id is taken for the first. A copy of the store made by a
-/// migration holds none of the ids.
+/// An id identifies one batch: a different batch with the same id counts as a repetition. A migration does not copy
+/// the ids.
 public struct AppliedBatches: Sendable {
-  /// How long ids are kept; what is older, or further back, is forgotten as others are recorded.
+  /// The limits for ids; recording an id removes some of those beyond the limits.
   public struct Retention: Sendable, Hashable {
-    /// How long an id is kept at most.
+    /// The maximum age of an id.
     public var age: Duration
-    /// How many ids are kept at most.
+    /// The maximum number of ids.
     public var count: Int
 
-    /// States how long ids are kept.
+    /// Creates limits.
     public init(age: Duration = .seconds(30 * 86_400), count: Int = 1_000_000) {
       self.age = age
       self.count = max(1, count)
     }
   }
 
-  /// How many forgotten ids are removed at most with each that is recorded: more than one, so that pruning gains on
-  /// them, and few, so that no batch pays for many.
+  /// The maximum number of ids that one batch removes: more than one, so that pruning catches up, but few, so that no
+  /// batch is slow.
   private static let prunedAtOnce = 16
 
   private let retention: Retention
   private let now: @Sendable () -> Date
 
-  /// Creates a look at the ids of whatever store is given to its methods.
+  /// Creates an object that reads and records ids in the stores passed to its methods.
   ///
   /// - Parameters:
-  ///   - retention: How long ids are kept.
-  ///   - now: Tells the time.
+  ///   - retention: The limits for ids.
+  ///   - now: Returns the current time.
   public init(retention: Retention = Retention(), now: @escaping @Sendable () -> Date = { Date() }) {
     self.retention = retention
     self.now = now
   }
 
-  /// The model that holds the ids.
+  /// The model of the ids.
   static let schema = Result {
     try ModelSchema(
       name: ReservedModel.appliedBatches,
@@ -56,12 +56,12 @@ public struct AppliedBatches: Sendable {
       key: ["id"], indexes: [IndexSchema(["number"], isUnique: true)])
   }
 
-  /// Records that a batch is applied, in the transaction that applies it, and forgets some of the oldest.
+  /// Records a batch in the transaction that applies it, and removes some of the oldest ids.
   ///
   /// - Parameters:
   ///   - id: The batch's id.
   ///   - transaction: The transaction of the batch.
-  /// - Returns: Whether the batch is new: false where it has been applied before and must not be again.
+  /// - Returns: Whether the batch is new; if false, do not apply it again.
   /// - Throws: ``PersistenceError``.
   public func record(_ id: UUID, in transaction: any StorageTransaction) throws -> Bool {
     let schema = try Self.schema.get()
@@ -75,12 +75,12 @@ public struct AppliedBatches: Sendable {
     return true
   }
 
-  /// Whether a batch is known to have been applied.
+  /// Whether the store has the id of a batch.
   ///
   /// - Parameters:
   ///   - id: The batch's id.
   ///   - reader: The store.
-  /// - Returns: Whether it was; also false where it was so long ago that its id has been forgotten.
+  /// - Returns: Whether the batch was applied; also false if its id has been removed since.
   /// - Throws: ``PersistenceError``.
   public func contains(_ id: UUID, in reader: any StorageReader) throws -> Bool {
     try reader.find(RecordKey([.uuid(id)]), in: try Self.schema.get()) { _ in }
@@ -91,7 +91,7 @@ public struct AppliedBatches: Sendable {
     let appliedAt: Double
   }
 
-  /// The first or last entries by number, which the index yields without a look at the others.
+  /// The first or last entries by number, read from the index.
   private func numbers(in transaction: any StorageTransaction, isDescending: Bool, limit: Int) throws
     -> [Entry]
   {
@@ -120,6 +120,6 @@ public struct AppliedBatches: Sendable {
 }
 
 extension ReservedModel {
-  /// The ids of the batches that were applied lately: see ``AppliedBatches``.
+  /// The ids of the batches applied recently: see ``AppliedBatches``.
   public static let appliedBatches = "persistence.batches"
 }

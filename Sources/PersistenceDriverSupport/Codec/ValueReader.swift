@@ -6,16 +6,16 @@ package import PersistencePrimitives
 package struct ValueReader: Sendable {
   /// Which spellings of a value a reader accepts.
   ///
-  /// The strict profile accepts the forms that ``ValueWriter`` writes: it reads what programs send. The
-  /// lenient profile also accepts what people write: it reads files and conditions.
+  /// The strict profile reads what programs send: every value has its own JSON type. The lenient profile
+  /// reads what people write: a string may also contain a number or a Boolean.
   ///
   /// | kind | strict and lenient | only lenient |
   /// |---|---|---|
   /// | bool | `true`, `false` | `"true"`, `"false"` |
-  /// | integers | `12`, `-3` | `12.0`, `1.2e1`, `"12"` |
+  /// | integers | `12`, `-3`, `12.0`, `1.2e1` | `"12"` |
   /// | double, float | any number, `"NaN"`, `"Infinity"`, `"-Infinity"` | `"1.5"` |
   /// | decimal | any number that a decimal holds exactly, `"NaN"` | `"1.50"` |
-  /// | date | `"2010-07-16T00:00:00.5Z"`, `"@1e+300"` | `"2010-07-16"`, `"2010-07-16 10:00+02:00"` |
+  /// | date | ISO 8601: `"2010-07-16T00:00:00.5Z"`, `"2010-07-16"`, `"2010-07-16 10:00+02:00"`; `"@1e+300"` | |
   /// | data | Base64 with padding | |
   /// | uuid | 36 characters, in either case | |
   /// | string, url | any string; a URL must be valid | |
@@ -26,8 +26,9 @@ package struct ValueReader: Sendable {
   /// only zero is left. Doubles, floats and dates are binary numbers: they become the nearest one. A time
   /// without an offset is in UTC.
   ///
-  /// In plain text, such as CSV or the key in a path, the same forms stand without quotation marks; a
-  /// document is its JSON text.
+  /// Plain text has the same forms without quotation marks; a document is its JSON text. There, the
+  /// strict profile accepts only the form of an integer or date that ``ValueWriter`` writes, since a key in a
+  /// path or a file name has one spelling.
   package enum Profile: Sendable { case strict, lenient }
 
   /// A reader of what programs send.
@@ -53,8 +54,9 @@ package struct ValueReader: Sendable {
     switch (kind, json) {
     case (.document, _): return .document(JSONText.canonical(JSONDocument.unwrapped(json)))
     case (.bool, .bool(let truth)): return .bool(truth)
+    case (.date, .string(let text)): return date(text, canonical: false)
     case (.string, .string(let text)), (.url, .string(let text)), (.data, .string(let text)),
-      (.uuid, .string(let text)), (.date, .string(let text)):
+      (.uuid, .string(let text)):
       return value(ofText: text, kind)
     case (_, .string(let text)): return isLenient ? value(ofText: text, kind) : special(text, kind)
     case (_, .number(let text)): return number(text, kind)
@@ -70,16 +72,22 @@ package struct ValueReader: Sendable {
     case .bool: return text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
     case .data: return Self.bytes(text).map(PersistentValue.bytes)
     case .uuid: return UUID(uuidString: text).map(PersistentValue.uuid)
-    case .date:
-      let seconds = DateText.seconds(text) ?? (isLenient ? ISO8601Reader.seconds(text) : nil)
-      return seconds.map { PersistentValue.date($0).normalized }
+    case .date: return date(text, canonical: !isLenient)
     case .document: return (try? JSONDocument.canonical(text)).map(PersistentValue.document)
     case .double, .float, .decimal, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
-      return special(text, kind) ?? (ExactNumber(text) == nil ? nil : number(text, kind))
+      if let special = special(text, kind) { return special }
+      guard ExactNumber(text) != nil else { return nil }
+      if !isLenient, kind.isInteger, Int64(text).map({ "\($0)" }) != text { return nil }
+      return number(text, kind)
     }
   }
 
-  /// The value of a text that stands for a number that JSON lacks.
+  private func date(_ text: String, canonical: Bool) -> PersistentValue? {
+    let seconds = DateText.seconds(text) ?? (canonical ? nil : ISO8601Reader.seconds(text))
+    return seconds.map { PersistentValue.date($0).normalized }
+  }
+
+  /// The value of a text for a number that JSON lacks.
   private func special(_ text: String, _ kind: FieldKind) -> PersistentValue? {
     guard let number = SpecialNumber.value(text) else { return nil }
     switch kind {
@@ -99,19 +107,14 @@ package struct ValueReader: Sendable {
       if let number = Decimal(canonicalText: text), number.canonicalText == text { return .decimal(number) }
       return ExactNumber(text)?.decimal.map(PersistentValue.decimal)
     default:
-      guard let range = kind.integerRange, let number = integer(text), range.contains(number) else {
-        return nil
-      }
+      guard let range = kind.integerRange, let number = Int64(text) ?? ExactNumber(text)?.int64,
+        range.contains(number)
+      else { return nil }
       return .integer(number)
     }
   }
 
-  private func integer(_ text: String) -> Int64? {
-    isLenient ? Int64(text) ?? ExactNumber(text)?.int64 : Int64(text).flatMap { "\($0)" == text ? $0 : nil }
-  }
-
-  /// The bytes of Base64; nil if it has bits that no byte holds, since writing the bytes would not give them
-  /// back.
+  /// The bytes of Base64; nil if it has unused bits that are set, because a round trip would lose them.
   private static func bytes(_ text: String) -> [UInt8]? {
     guard let data = Data(base64Encoded: text) else { return nil }
     let tail = data.suffix(data.count % 3 == 0 ? 3 : data.count % 3)

@@ -9,7 +9,16 @@ package enum ValueWriter {
   /// Numbers keep all their digits; a double always has a decimal point or an exponent. NaN and the
   /// infinities are the strings `NaN`, `Infinity` and `-Infinity`, dates the text of ``DateText``, bytes
   /// Base64. A document is embedded, see ``JSONDocument``.
-  package static func json(_ value: PersistentValue, _ field: FieldSchema) throws -> JSONValue {
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - field: The field of the value.
+  ///   - forPeople: Whether to omit the `.0` of a whole double, as in the files of a JSON directory.
+  /// - Returns: The JSON.
+  /// - Throws: ``PersistenceError`` if a document is not valid JSON.
+  package static func json(_ value: PersistentValue, _ field: FieldSchema, forPeople: Bool = false) throws
+    -> JSONValue
+  {
     switch value {
     case .null: return .null
     case .bool(let truth): return .bool(truth)
@@ -20,6 +29,9 @@ package enum ValueWriter {
         throw PersistenceError.damaged("the document in “\(field.name)” is not valid JSON: \(error)")
       }
     case .double(let number) where !number.isFinite: return .string(text(value, field.kind))
+    case .double where forPeople:
+      let text = text(value, field.kind)
+      return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     case .decimal(let number) where number.isNaN: return .string(text(value, field.kind))
     case .integer, .decimal, .double: return .number(text(value, field.kind))
     case .text, .bytes, .uuid, .date: return .string(text(value, field.kind))
@@ -27,11 +39,14 @@ package enum ValueWriter {
   }
 
   /// A row as an object of its fields' names and values, in the order of the schema.
-  package static func json(_ row: borrowing Row, in schema: ModelSchema) throws -> JSONValue {
+  package static func json(_ row: borrowing Row, in schema: ModelSchema, forPeople: Bool = false) throws
+    -> JSONValue
+  {
     var members: [JSONMember] = []
     members.reserveCapacity(row.count)
     for (position, field) in schema.fields.enumerated() {
-      members.append(JSONMember(field.name, try json(try row.value(at: position), field)))
+      members.append(
+        JSONMember(field.name, try json(try row.value(at: position), field, forPeople: forPeople)))
     }
     return .object(members)
   }

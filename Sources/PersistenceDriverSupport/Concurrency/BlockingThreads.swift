@@ -181,7 +181,7 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
       if mayRun { finish(Result(catching: body)) }
     }
 
-    /// Cancels a call that waits for a thread; one that runs goes on.
+    /// Cancels a call that waits for a thread; a running call continues.
     func cancel() {
       let isRunning = state.withLock { if case .running = $0 { true } else { false } }
       if !isRunning { finish(.failure(CancellationError())) }

@@ -6,12 +6,12 @@
   import Musl
 #endif
 
-/// A value that one thread at a time may use, for what every read of a store passes through.
+/// A value protected by a pthread mutex, for state that every read of a store uses.
 ///
-/// Elsewhere the standard library's `Mutex` does. On Linux that one is handed to the thread that waits longest (a
-/// futex with priority inheritance), so that more threads than cores sleep and wake at every turn: `make
-/// bench-scaling` saw eight readers at a twentieth of one's speed. A pthread mutex is taken by whoever runs.
-package struct Lock<Value>: ~Copyable, @unchecked Sendable {  // the value is used under the mutex only
+/// Other state uses the standard library's `Mutex`. On Linux, that is a fair lock: a futex with priority inheritance.
+/// With more threads than cores, each acquisition costs a sleep and a wake-up. In `make bench-scaling`, eight readers
+/// ran at a twentieth of one reader's speed. A pthread mutex lets a running thread acquire it first.
+package struct Lock<Value>: ~Copyable, @unchecked Sendable {  // the mutex guards the value
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let value: UnsafeMutablePointer<Value>
 
@@ -31,7 +31,7 @@ package struct Lock<Value>: ~Copyable, @unchecked Sendable {  // the value is us
     mutex.deallocate()
   }
 
-  /// Lends the value; a closure that locks again waits for itself.
+  /// Runs a closure with exclusive access to the value; a closure that locks again deadlocks.
   ///
   /// - Parameter body: Uses the value.
   /// - Returns: The result of the closure.

@@ -1,39 +1,39 @@
 import Synchronization
 
-/// Objects between two uses, each where the thread that used it last finds it again.
+/// A lock-free pool of idle objects, in which a thread prefers the object that it used last.
 ///
-/// Threads that work at once share nothing here: no lock is taken, and each place has its cache lines for itself. A
-/// pool that hands out whatever came back last would move an object, and all that it keeps, from core to core.
+/// Concurrent threads do not contend: each slot has its own cache lines. A last-in, first-out pool would move objects
+/// and their memory between cores.
 package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
-  private struct Place: ~Copyable {
+  private struct Slot: ~Copyable {
     let element = Atomic<UnsafeRawPointer?>(nil)
-    // Two cache lines, since processors fetch them in pairs.
+    // Fills two cache lines, because processors fetch them in pairs.
     private let padding: InlineArray<15, UInt64> = .init(repeating: 0)
   }
 
   private let count: Int
-  nonisolated(unsafe) private let places: UnsafeMutablePointer<Place>  // atomics, which are never moved
+  nonisolated(unsafe) private let slots: UnsafeMutablePointer<Slot>  // atomics must not move
   private let closed = Atomic<Bool>(false)
 
-  /// Makes places.
+  /// Creates an empty pool.
   ///
-  /// - Parameter count: How many objects are kept at most.
+  /// - Parameter count: The maximum number of idle objects.
   package init(count: Int) {
     self.count = max(0, count)
-    places = .allocate(capacity: max(1, count))
-    for index in 0..<self.count { (places + index).initialize(to: Place()) }
+    slots = .allocate(capacity: max(1, count))
+    for index in 0..<self.count { (slots + index).initialize(to: Slot()) }
   }
 
   deinit {
     for index in 0..<count { _ = take(at: index) }
-    places.deinitialize(count: count)
-    places.deallocate()
+    slots.deinitialize(count: count)
+    slots.deallocate()
   }
 
-  /// Whether nothing is taken back any more.
+  /// Whether the pool is closed and keeps no more objects.
   package var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-  /// Takes an object that nobody uses: the calling thread's, or another; nil if there is none.
+  /// Takes an idle object, preferably the calling thread's last one; nil if there is none.
   package func take() -> Element? {
     let start = ThreadIdentity.current.spread
     for attempt in 0..<count {
@@ -44,45 +44,45 @@ package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
 
   /// Puts an object back.
   ///
-  /// - Parameter element: An object that was taken, or a new one.
-  /// - Returns: An object for which there was no place, or nil.
+  /// - Parameter element: An object from the pool, or a new one.
+  /// - Returns: The object if the pool is full or closed; otherwise nil.
   package func give(_ element: Element) -> Element? {
     let start = ThreadIdentity.current.spread
     let object = Unmanaged.passRetained(element)
     for attempt in 0..<count {
       let index = (start &+ attempt) % count
-      // Looked at first, since an exchange takes the cache line from whoever has it.
-      guard places[index].element.load(ordering: .relaxed) == nil else { continue }
-      let (isPlaced, _) = places[index].element.compareExchange(
+      // The load comes first, because an exchange takes the cache line from its owner.
+      guard slots[index].element.load(ordering: .relaxed) == nil else { continue }
+      let (isPlaced, _) = slots[index].element.compareExchange(
         expected: nil, desired: UnsafeRawPointer(object.toOpaque()), ordering: .sequentiallyConsistent)
       guard isPlaced else { continue }
-      // Who closes empties the places after having said so: one of the two sees the other.
+      // `close()` sets the flag before it empties the slots, so one of the two threads sees the other.
       return closed.load(ordering: .sequentiallyConsistent) ? take(at: index) : nil
     }
     return object.takeRetainedValue()
   }
 
-  /// Takes all objects that nobody uses.
+  /// Takes all idle objects.
   package func drain() -> [Element] {
     var elements: [Element] = []
-    // A loop: the library's way to do it is not compiled for the range, and would take longer than opening a file.
+    // A loop, because unspecialized `compactMap` over a range takes longer than opening a file.
     for index in 0..<count {
       if let element = take(at: index) { elements.append(element) }
     }
     return elements
   }
 
-  /// Takes all objects, and takes none back any more.
+  /// Closes the pool, and takes all idle objects.
   ///
-  /// - Returns: The objects that nobody used.
+  /// - Returns: The idle objects.
   package func close() -> [Element] {
     closed.store(true, ordering: .sequentiallyConsistent)
     return drain()
   }
 
   private func take(at index: Int) -> Element? {
-    guard places[index].element.load(ordering: .relaxed) != nil else { return nil }
-    return places[index].element.exchange(nil, ordering: .sequentiallyConsistent).map {
+    guard slots[index].element.load(ordering: .relaxed) != nil else { return nil }
+    return slots[index].element.exchange(nil, ordering: .sequentiallyConsistent).map {
       Unmanaged<Element>.fromOpaque($0).takeRetainedValue()
     }
   }

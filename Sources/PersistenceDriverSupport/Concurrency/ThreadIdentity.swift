@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// Which thread this is: equal for two moments of one thread, different for two threads that are alive.
+/// The identity of a thread: constant while it lives, and different for two live threads.
 package struct ThreadIdentity: Sendable, Hashable {
   private let number: UInt
 
@@ -19,9 +19,9 @@ package struct ThreadIdentity: Sendable, Hashable {
     #endif
   }
 
-  /// A number that differs for most threads: from it a thread begins to look for a place of its own.
+  /// A number that differs for most threads, from which a thread derives its first slot in a pool.
   package var spread: Int {
-    // Addresses of threads differ in bits in the middle; multiplying brings all of them to the top.
+    // Thread addresses differ in their middle bits; the multiplication moves these to the top.
     Int(truncatingIfNeeded: (UInt64(number) &* 0x9E37_79B9_7F4A_7C15) >> 48)
   }
 }

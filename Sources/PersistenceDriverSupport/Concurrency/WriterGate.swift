@@ -33,7 +33,7 @@ public final class WriterGate: Sendable {
   /// Balance each successful call with a call of ``leave()`` on the same thread.
   ///
   /// - Parameters:
-  ///   - timeout: How long to wait at most.
+  ///   - timeout: The maximum time to wait.
   ///   - location: The store, for the message.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/busy`` after the time-out, and
   ///   ``PersistenceError/Code/insideTransaction`` if the thread has already entered.
@@ -75,7 +75,7 @@ public final class WriterGate: Sendable {
   /// Runs a closure inside the gate.
   ///
   /// - Parameters:
-  ///   - timeout: How long to wait at most.
+  ///   - timeout: The maximum time to wait.
   ///   - location: The store, for the message.
   ///   - body: The work inside the gate.
   /// - Returns: The result of the closure.

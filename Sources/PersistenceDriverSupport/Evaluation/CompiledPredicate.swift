@@ -8,7 +8,7 @@ import PersistencePrimitives
 public struct CompiledPredicate: Sendable {
   package let program: PredicateProgram
 
-  /// The positions of the fields that the predicate reads. A row needs only these cells.
+  /// The positions of the fields that the predicate reads; a row needs only these cells.
   public let positions: [Int]
 
   /// Prepares a predicate.
@@ -39,15 +39,15 @@ public struct CompiledPredicate: Sendable {
 package final class PredicateProgram: @unchecked Sendable {  // immutable after init
   /// One test of one row.
   package struct Test {
-    /// What is tested.
+    /// The kind of test.
     package enum Kind {
-      /// A comparison with an integer or truth value.
+      /// A comparison with an integer or Boolean.
       case integer
-      /// A comparison with a number or moment.
+      /// A comparison with a number or date.
       case double
       /// A comparison with text or bytes.
       case bytes
-      /// A comparison with any other value; ``outcomes`` decides alone where that is nil.
+      /// A comparison with any other value; for a nil value, ``outcomes`` alone decides.
       case cell
       /// A comparison of two fields.
       case fields
@@ -64,12 +64,12 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     var other: Int32 = 0
     package var whenTrue: Int32
     package var whenFalse: Int32
-    /// What is compared with, or the lower bound.
+    /// The constant, or the lower bound.
     package var constant = RowCell.null
     var upper = RowCell.null
   }
 
-  /// For which orders of its sides a comparison holds.
+  /// The orders of its operands for which a comparison holds.
   package struct Outcomes: OptionSet, Sendable {
     package var rawValue: UInt8 = 0
     package init(rawValue: UInt8 = 0) { self.rawValue = rawValue }
@@ -82,18 +82,18 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     static let areNull = Outcomes(rawValue: 16)
   }
 
-  /// Where a walk through the tests ends.
+  /// The results that end an evaluation.
   @inlinable package static var isTrue: Int32 { -1 }
   static var isFalse: Int32 { -2 }
 
-  /// The positions of the fields that are tested, ascending.
+  /// The positions of the tested fields, ascending.
   package let positions: UnsafeBufferPointer<Int>
   package let first: Int32
   private let tests: UnsafeMutablePointer<Test>
   private let count: Int
   private let lists: [[Constant]]
   private let searches: [TextMatcher]
-  /// What the tests' cells point at.
+  /// The memory that the tests' cells point at.
   private let constants: [Constant]
 
   /// Prepares a condition.
@@ -112,7 +112,7 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     self.positions = UnsafeBufferPointer(copy)
   }
 
-  /// The condition that is true of every row.
+  /// The condition that matches every row.
   init() {
     first = Self.isTrue
     tests = .allocate(capacity: 1)
@@ -170,7 +170,7 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     return number == Self.isTrue
   }
 
-  /// The tests; nil stands for one that is no comparison of a field with a number or moment.
+  /// The tests; nil for any other than a comparison of a field with a number or date.
   package var comparisons: [Test?] {
     (0..<count).map { [.integer, .double].contains(tests[$0].kind) ? tests[$0] : nil }
   }
@@ -181,7 +181,7 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     return !test.pointee.outcomes.isDisjoint(with: outcome)
   }
 
-  /// A comparison with a constant, whatever it is.
+  /// A comparison with a constant of any kind.
   private static func holdsOfAny(_ test: UnsafePointer<Test>, _ cell: RowCell) -> Bool {
     if cell.isNull { return test.pointee.outcomes.contains(.isNull) }
     return holds(test, RowCell.compare(cell, test.pointee.constant))
@@ -206,8 +206,8 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     return false
   }
 
-  /// A value of the predicate as a cell whose bytes it owns.
-  final class Constant: @unchecked Sendable {  // immutable after init: the buffer is never touched again
+  /// A constant of the predicate: a cell, and the bytes that it points at.
+  final class Constant: @unchecked Sendable {  // immutable after init
     private let buffer = RowBuffer(count: 1)
     let cell: RowCell
 

@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// Creates the tests of a condition, the last of them first, so that each knows which ones follow it.
+/// Creates the tests of a condition from last to first, so that each can refer to its successors.
 struct PredicateCompiler {
   typealias Test = PredicateProgram.Test
   typealias Outcomes = PredicateProgram.Outcomes
@@ -17,9 +17,9 @@ struct PredicateCompiler {
   ///
   /// - Parameters:
   ///   - node: The condition.
-  ///   - whenTrue: The number of the test that follows where it is true, or where that ends.
-  ///   - whenFalse: The same where it is false.
-  /// - Returns: The number of its first test, or of what follows where it takes none.
+  ///   - whenTrue: The next test if the condition is true, or the end.
+  ///   - whenFalse: The next test if the condition is false, or the end.
+  /// - Returns: The number of its first test, or of its successor if it needs none.
   /// - Throws: ``PersistenceError``.
   mutating func add(_ node: PredicateNode, _ whenTrue: Int32, _ whenFalse: Int32) throws -> Int32 {
     switch node {
@@ -39,7 +39,7 @@ struct PredicateCompiler {
       test.outcomes = Self.outcomes(of: comparison, withNull: false)
       return add(test)
     case .isIn(let field, let values):
-      // Sorted, so that a long list is searched in halves.
+      // Sorted for binary search.
       let list = values.filter { !$0.isNull }.sorted().map(PredicateProgram.Constant.init)
       var test = Test(kind: .isIn, position: try position(field), whenTrue: whenTrue, whenFalse: whenFalse)
       test.other = Int32(lists.count)
@@ -89,7 +89,7 @@ struct PredicateCompiler {
   private static func outcomes(of comparison: ComparisonOperator, withNull isNull: Bool) -> Outcomes {
     var outcomes: Outcomes = []
     if isNull {
-      // A field that is not nil is in no order with nil, so all orders decide alike.
+      // A value has no order relative to nil, so all orders have the same outcome.
       let differs = comparison.holds(leftIsNull: false, rightIsNull: true, order: 0)
       if differs { outcomes.formUnion([.less, .equal, .greater]) }
       if comparison.holds(leftIsNull: true, rightIsNull: true, order: 0) { outcomes.insert(.isNull) }

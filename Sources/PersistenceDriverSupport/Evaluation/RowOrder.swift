@@ -30,7 +30,7 @@ public struct RowOrder: Sendable {
 
   /// The sort key of a row, which outlives the row.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a stored value is none.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if stored bytes are not a value.
   public func key(of row: borrowing Row) throws -> [PersistentValue] {
     var key: [PersistentValue] = []
     key.reserveCapacity(criteria.count)

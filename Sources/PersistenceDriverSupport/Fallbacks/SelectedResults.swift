@@ -1,6 +1,6 @@
 package import PersistenceDriver
 
-/// Results whose whole rows are cut to the selected fields when they are read.
+/// Results that reduce whole rows to the selected fields when they are read.
 package final class SelectedResults: StorageResultsWrapper {
   package let wrapped: any StorageResults
   private let positions: [Int]

@@ -1,7 +1,7 @@
 import PersistencePrimitives
 import PersistenceDriver
 
-// What an engine without a better way calls, visibly, to meet a requirement of `StorageReader`.
+// Named fallbacks for requirements of `StorageReader`, which an engine without a native implementation calls.
 extension StorageReader {
   /// Finds a model's schema in the whole catalog, comparing names by their bytes.
   ///
@@ -14,13 +14,13 @@ extension StorageReader {
     return try catalog().first { StoredName($0.name) == name }
   }
 
-  /// Fetches whole rows and cuts each to the selected fields when it is read.
+  /// Fetches whole rows, and reduces each to the selected fields when it is read.
   ///
   /// - Parameters:
   ///   - request: The rows to fetch.
   ///   - positions: The positions of the selected fields, in their order.
-  /// - Returns: The rows, cut.
-  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/invalidRequest`` if a position is no field's.
+  /// - Returns: The rows, with the selected fields only.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/invalidRequest`` if a position has no field.
   public func fetchWholeRows(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults
   {
     try request.schema.requirePositions(positions)
@@ -44,7 +44,7 @@ extension StorageReader {
   ///   - request: The rows to fetch.
   ///   - positions: The positions of the selected fields.
   /// - Returns: The plan for whole rows.
-  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/invalidRequest`` if a position is no field's.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/invalidRequest`` if a position has no field.
   public func planForWholeRows(_ request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try request.schema.requirePositions(positions)
     return try plan(for: request)
@@ -52,7 +52,7 @@ extension StorageReader {
 }
 
 extension ModelSchema {
-  /// Checks that every position is a field's.
+  /// Checks that every position has a field.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest``.
   public func requirePositions(_ positions: [Int]) throws {

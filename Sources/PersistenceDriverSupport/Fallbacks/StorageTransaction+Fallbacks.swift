@@ -1,8 +1,8 @@
 import PersistenceDriver
 
-// What an engine without a better way calls, visibly, to meet a requirement of `StorageTransaction`.
+// Named fallbacks for requirements of `StorageTransaction`, which an engine without a native implementation calls.
 extension StorageTransaction {
-  /// Refuses to drop a model: what an engine calls whose capabilities say that it drops none.
+  /// Refuses to drop a model, for engines whose capabilities exclude it.
   ///
   /// - Parameter schema: The model.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported``, always.
@@ -10,12 +10,12 @@ extension StorageTransaction {
     throw PersistenceError.unsupported("remove the model \(schema.name)", by: "the context")
   }
 
-  /// Reads the keys, then updates each record by itself: all of them or, if one update throws, none.
+  /// Reads the keys, then updates each record separately; if one update throws, none takes effect.
   ///
-  /// Engines that update records in place call it after a refusal, to learn which record was refused.
+  /// Engines that update records in place call it after a constraint failure, to find the rejected record.
   ///
-  /// - Parameter request: Which records, and what is set.
-  /// - Returns: The number of records.
+  /// - Parameter request: The records, and the assignments.
+  /// - Returns: The number of updated records.
   /// - Throws: ``PersistenceError``.
   public func updateEach(_ request: UpdateRequest) throws -> Int {
     let schema = request.rows.schema

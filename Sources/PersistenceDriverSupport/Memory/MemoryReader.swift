@@ -1,12 +1,12 @@
 import PersistencePrimitives
 import PersistenceDriver
 
-/// What the memory context's three readers share: reading from a state that they can name.
+/// The common part of the memory context's three readers: each reads one state.
 protocol MemoryReader: StorageReader {
-  /// The store, for messages.
+  /// The location of the store, for messages.
   var location: String { get }
 
-  /// The state that is read.
+  /// The state to read.
   func readableState() throws -> MemoryState
 }
 
@@ -21,7 +21,7 @@ extension MemoryReader {
     try readableState().find(key, in: schema, location: location, body)
   }
 
-  /// How many rows a request has: one scan.
+  /// The number of rows of a request, by one scan.
   public func count(_ request: FetchRequest) throws -> Int {
     let state = try readableState()
     if request.predicate == nil, request.after == nil {
@@ -31,7 +31,7 @@ extension MemoryReader {
     return try state.results(request, location: location).count()
   }
 
-  /// The rows of a request over a copy of the state, which costs nothing to make.
+  /// The rows of a request over a copy-on-write copy of the state.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
     try readableState().results(request, location: location)
   }
@@ -41,7 +41,7 @@ extension MemoryReader {
     try readableState().tables[StoredName(name)]?.schema
   }
 
-  /// None: everything in memory is a model.
+  /// An empty list: memory has only models.
   public func unmappedObjects() throws -> [UnmappedObject] { [] }
 
   /// The selected fields of the rows of a request.
@@ -59,7 +59,7 @@ extension MemoryReader {
     try planForWholeRows(request, selecting: positions)
   }
 
-  /// A scan, sorted in memory where another order than the key's is asked for.
+  /// A scan, with a sort in memory for any order other than the key's.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
     _ = try readableState().table(request.schema, location: location)
     return QueryPlan(
@@ -68,7 +68,7 @@ extension MemoryReader {
   }
 }
 
-/// The memory context as it was at one moment: a copy of its state.
+/// A snapshot of a memory context: a copy of its state.
 final class MemorySnapshot: StorageSnapshot, MemoryReader {
   let location: String
   private let state: MemoryState

@@ -1,8 +1,8 @@
 import Synchronization
 import PersistenceDriver
 
-/// The rows of a request over one copy of a table: filtered lazily where the key's order is asked for, sorted
-/// once where another is.
+/// The rows of a request over one copy of a table: filtered lazily in key order, or sorted once for any other
+/// order.
 final class MemoryResults: StorageResults {
   private let request: FetchRequest
   private let table: MemoryTable?
@@ -10,7 +10,7 @@ final class MemoryResults: StorageResults {
   private let predicate: CompiledPredicate
   private let state: Mutex<Found>
 
-  /// The records found so far, and where the search goes on.
+  /// The records found so far, and the position at which the scan continues.
   private struct Found {
     var records: [MemoryTable.Record] = []
     var chunk = 0
@@ -59,7 +59,7 @@ final class MemoryResults: StorageResults {
     return records.count
   }
 
-  /// Looks on until so many records are found, or the end is reached.
+  /// Continues the scan until it has found the wanted number of records, or reached the end.
   private func advance(_ found: inout Found, to wanted: Int) throws {
     guard !found.isComplete, let table else { return }
     let wanted = min(wanted, request.limit ?? Int.max)
@@ -108,7 +108,7 @@ final class MemoryResults: StorageResults {
 }
 
 extension CompiledPredicate {
-  /// True for every row.
+  /// A predicate that matches every row.
   static let always = CompiledPredicate()
 
   private init() {

@@ -1,7 +1,7 @@
 import PersistenceDriver
 import PersistencePrimitives
 
-/// Everything that a memory context holds, as a value: a copy is a snapshot of the whole store.
+/// The content of a memory context, as a value: a copy is a snapshot of the whole store.
 struct MemoryState: Sendable {
   var tables: [StoredName: MemoryTable] = [:]
 
@@ -9,7 +9,7 @@ struct MemoryState: Sendable {
     tables.sorted { $0.key < $1.key }.map(\.value.schema)
   }
 
-  /// The table of a model, checked against the declared schema; nil where the store does not hold the model.
+  /// The table of a model, checked against the declared schema; nil if the store does not have the model.
   func table(_ schema: ModelSchema, location: String) throws -> MemoryTable? {
     guard let table = tables[StoredName(schema.name)] else { return nil }
     try schema.requireCompatible(with: table.schema, location: location)
@@ -37,9 +37,9 @@ struct MemoryState: Sendable {
   }
 }
 
-/// How records of a table become rows of a request's schema, whose fields may stand in another order.
+/// Converts records of a table to rows of a request's schema, which may order the fields differently.
 enum MemoryRows {
-  /// For each field of the declared schema, its position in the stored one; nil where they are the same.
+  /// For each field of the declared schema, its position in the stored one; nil if the positions are equal.
   static func positions(of declared: ModelSchema, in stored: ModelSchema) -> [Int]? {
     guard declared.identity != stored.identity, declared.fields != stored.fields else { return nil }
     return declared.fields.compactMap { stored.position(of: $0.name) }
@@ -51,7 +51,7 @@ enum MemoryRows {
     for (position, stored) in positions.enumerated() { row.set(record.values[stored], at: position) }
   }
 
-  /// The record that a row of the declared schema stands for in a table.
+  /// The table's record for a row of the declared schema.
   static func record(_ row: borrowing Row, in declared: ModelSchema, stored: ModelSchema) throws
     -> MemoryTable.Record
   {

@@ -2,7 +2,7 @@ import PersistenceDriver
 
 /// The records of one model, sorted by primary key, as a value: a copy is a snapshot.
 ///
-/// Records stand in chunks, so that a write beside a live snapshot copies one chunk and the list of chunks, not
+/// The records are in chunks, so that a write during a live snapshot copies one chunk and the list of chunks, not
 /// the table.
 struct MemoryTable: Sendable {
   /// One record: its key and its values by position.
@@ -16,7 +16,7 @@ struct MemoryTable: Sendable {
   let schema: ModelSchema
   private(set) var chunks: [[Record]] = []
   private(set) var count = 0
-  /// For each unique index, the keys of the records by their indexed values; none where a value is nil.
+  /// For each unique index, the keys of the records by their indexed values; records with a nil value have no entry.
   private var unique: [[[PersistentValue]: RecordKey]]
   private let uniqueIndexes: [(index: IndexSchema, positions: [Int])]
 
@@ -28,7 +28,7 @@ struct MemoryTable: Sendable {
     unique = Array(repeating: [:], count: uniqueIndexes.count)
   }
 
-  /// The record of a key.
+  /// The record with a key; nil if there is none.
   ///
   /// - Complexity: Logarithmic.
   func record(for key: RecordKey) -> Record? {
@@ -36,7 +36,7 @@ struct MemoryTable: Sendable {
     return place.isFound ? chunks[place.chunk][place.offset] : nil
   }
 
-  /// Adds a record, or replaces the one of its key, checking unique indexes first.
+  /// Inserts a record, or replaces the one with the same key, after it has checked the unique indexes.
   mutating func save(_ record: Record) throws {
     let place = place(of: record.key)
     let old = place.isFound ? chunks[place.chunk][place.offset] : nil
@@ -56,7 +56,7 @@ struct MemoryTable: Sendable {
     if chunks[place.chunk].count > Self.chunkLimit { split(place.chunk) }
   }
 
-  /// Removes the record of a key; says whether there was one.
+  /// Removes the record with a key, and returns whether there was one.
   mutating func remove(_ key: RecordKey) -> Bool {
     let place = place(of: key)
     guard place.isFound else { return false }
@@ -86,7 +86,7 @@ struct MemoryTable: Sendable {
     var isFound: Bool
   }
 
-  /// Where the key is, or would be inserted.
+  /// The position of a key, or the position at which to insert it.
   private func place(of key: RecordKey) -> Place {
     // The chunk is the last one whose first key is not greater.
     var (low, high) = (0, chunks.count)

@@ -105,7 +105,7 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
     }
   }
 
-  /// Changes a table in place, without a second reference that would make it copy its chunks.
+  /// Changes a table in place: a second reference would cause a copy of its chunks.
   @discardableResult
   private func withTable<Result>(_ schema: ModelSchema, _ body: (inout MemoryTable) throws -> Result) throws
     -> Result?

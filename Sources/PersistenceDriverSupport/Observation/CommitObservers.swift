@@ -188,7 +188,7 @@ public struct ObservedTransaction {
   public func mayHaveChangedMore() { record?.loseEverything() }
 }
 
-/// A context that reports its commits, as ``Capabilities/reportsCommits`` says.
+/// A context that reports its commits, as ``Capabilities/reportsCommits`` declares.
 ///
 /// All contexts of a process that have one store open share its observers.
 public protocol ObservableContext: StorageContext {

@@ -1,18 +1,18 @@
 import PersistencePrimitives
 import PersistenceDriver
 
-/// What one transaction has changed, for each of those who observed the store when it began.
+/// The changes of one transaction, for each observer that the store had when it began.
 ///
-/// It belongs to the thread of the transaction.
+/// Only the thread of the transaction uses it.
 final class CommitRecord {
-  /// Those who observe a model, with the condition of each for rows as the writer's schema has them.
+  /// The observers of a model, each with its condition for rows of the writer's schema.
   final class Model {
     let schema: ModelSchema
     fileprivate let places: [Int]
     fileprivate let predicates: [CompiledPredicate?]
-    /// Whether a row has to be seen to know whom it matters to.
+    /// Whether an observer has a condition, which needs the row.
     let needsRows: Bool
-    /// More records than this are not told apart.
+    /// The greatest key limit of the observers.
     let keyLimit: Int
 
     fileprivate init(
@@ -25,13 +25,13 @@ final class CommitRecord {
       needsRows = predicates.contains { $0 != nil }
     }
 
-    /// That there is no record, which fits nobody.
+    /// The matches of an absent record: none.
     var absent: [Bool?] { Array(repeating: false, count: places.count) }
 
-    /// That there is a record, which fits everybody who takes all.
+    /// The matches of a record, if no observer has a condition.
     var present: [Bool?] { Array(repeating: true, count: places.count) }
 
-    /// Whom a row fits; nil where that cannot be told.
+    /// Whether each observer's condition matches a row; nil if the evaluation fails.
     func fits(_ row: borrowing Row) -> [Bool?] {
       var fits: [Bool?] = []
       fits.reserveCapacity(predicates.count)
@@ -53,11 +53,11 @@ final class CommitRecord {
   private var models: [ObjectIdentifier: Model] = [:]
   private var touched: Set<StoredName> = []
   private var undo: [Undo] = []
-  /// How many undoings were forgotten, since there were too many.
-  private var forgotten = 0
-  /// The number of each observer's last undoing that was forgotten; −1 where there is none.
-  private var lastForgotten: [Int]
-  /// Whether more may have changed than was noted.
+  /// The number of undo entries that were discarded to respect the limit.
+  private var discarded = 0
+  /// The number of each observer's last discarded undo entry; −1 if there is none.
+  private var lastDiscarded: [Int]
+  /// Whether records beyond the recorded ones may have changed.
   private var hasTouchedAll = false
   private var depth = 0
 
@@ -66,10 +66,10 @@ final class CommitRecord {
   init(_ observers: [CommitObserver]) {
     self.observers = observers
     changes = observers.map { KeyChanges(limit: $0.keyLimit) }
-    lastForgotten = Array(repeating: -1, count: observers.count)
+    lastDiscarded = Array(repeating: -1, count: observers.count)
   }
 
-  /// Those who observe a model and can still be told something; nil where nobody does.
+  /// The observers of a model; nil if there are none, or the changes of each are already unknown.
   func model(_ schema: ModelSchema) -> Model? {
     let model = models[schema.identity] ?? prepare(schema)
     return model.places.contains { !changes[$0].isUnknown } ? model : nil
@@ -90,12 +90,12 @@ final class CommitRecord {
     }
     let model = Model(
       schema, places, predicates, keyLimit: places.map { observers[$0].keyLimit }.max() ?? 0)
-    // The model keeps the schema, so that its identity is not given to another.
+    // The model retains the schema, so that no other schema gets its identity.
     models[schema.identity] = model
     return model
   }
 
-  /// Notes that a record was written or deleted.
+  /// Records that a record was written or deleted.
   func note(_ key: RecordKey, of model: Model, before: [Bool?], after: [Bool?]) {
     for (position, place) in model.places.enumerated() where !changes[place].isUnknown {
       guard let fitted = before[position], let fits = after[position] else {
@@ -105,61 +105,60 @@ final class CommitRecord {
       guard fitted || fits else { continue }
       let known = changes[place].note(key, fitted: fitted, fits: fits)
       guard depth > 0 else { continue }
-      if undo.count == Self.undoLimit { forgetUndoings() }
+      if undo.count == Self.undoLimit { discardUndoEntries() }
       undo.append(Undo(place: place, key: key, entry: known))
     }
   }
 
-  private func forgetUndoings() {
-    for (number, undoing) in undo.enumerated() { lastForgotten[undoing.place] = forgotten + number }
-    forgotten += undo.count
+  private func discardUndoEntries() {
+    for (number, entry) in undo.enumerated() { lastDiscarded[entry.place] = discarded + number }
+    discarded += undo.count
     undo.removeAll()
   }
 
-  /// Notes that it is not known what of a model was changed.
+  /// Marks the changes of a model as unknown.
   func lose(_ model: Model) {
     for place in model.places { changes[place].lose() }
   }
 
-  /// Notes that it is not known whether anything was changed, of whatever was noted.
+  /// Marks the changes of each observer that has some as unknown.
   func loseAll() {
     for place in changes.indices where !changes[place].isEmpty { changes[place].lose() }
   }
 
-  /// Notes that more may have changed than was noted, where anything was written.
+  /// Marks the changes of all observers as unknown, if the transaction wrote anything.
   func loseEverything() {
     guard !touched.isEmpty else { return }
     hasTouchedAll = true
     for place in changes.indices { changes[place].lose() }
   }
 
-  /// Runs a closure, and takes back what was noted in it where it throws.
+  /// Runs a closure; if it throws, reverts the changes recorded in it.
   func nested(_ body: () throws -> Void) throws {
-    let start = forgotten + undo.count
+    let start = discarded + undo.count
     depth += 1
     defer {
       depth -= 1
       if depth == 0 {
         undo.removeAll()
-        forgotten = 0
-        for place in lastForgotten.indices { lastForgotten[place] = -1 }
+        discarded = 0
+        for place in lastDiscarded.indices { lastDiscarded[place] = -1 }
       }
     }
     do {
       try body()
     } catch {
-      while undo.count > 0, forgotten + undo.count > start {
+      while undo.count > 0, discarded + undo.count > start {
         let last = undo.removeLast()
         changes[last.place].restore(last.entry, for: last.key)
       }
-      // What was noted before the closure may have been overwritten by what cannot be undone any more, even where
-      // nothing is left of it.
-      for place in changes.indices where lastForgotten[place] >= start { changes[place].lose() }
+      // A discarded undo entry may hold a change from before the closure, so these changes are unknown.
+      for place in changes.indices where lastDiscarded[place] >= start { changes[place].lose() }
       throw error
     }
   }
 
-  /// What an observer is told; nil where it came later.
+  /// The changes for an observer; nil if it was added after the transaction began.
   func changes(for observer: CommitObserver) -> KeyChanges? {
     observers.firstIndex { $0 === observer }.map { changes[$0] }
   }

@@ -13,7 +13,7 @@ package struct KeyChanges: Sendable {
     }
   }
 
-  /// The changed keys, as far as known.
+  /// The known changes by key.
   package private(set) var entries: [RecordKey: Entry] = [:]
 
   /// Whether there are changes beyond ``entries``.

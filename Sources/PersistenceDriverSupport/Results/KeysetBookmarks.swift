@@ -4,12 +4,12 @@
 /// the end of the last few pages. To reach a row, it seeks to the nearest position and skips the rows in between.
 ///
 /// Complexity: with *n* remembered positions, ``nearest(notAfter:)`` is O(log *n*). ``remember(_:at:)`` is O(1) for a
-/// row beyond the others, O(*n*) for one between them. Memory grows by one position for each ``interval`` rows read.
+/// row after the others, O(*n*) for one between them. Memory grows by one position for each ``interval`` rows read.
 package struct KeysetBookmarks<Position> {
-  /// How many rows lie between two remembered positions.
+  /// The number of rows between two remembered positions.
   @inlinable package static var interval: Int { 256 }
 
-  /// How many page ends are remembered: several threads may page through one result.
+  /// The number of remembered page ends; several threads may page through one result.
   @inlinable static var pageEndLimit: Int { 8 }
 
   @usableFromInline struct Bookmark {
@@ -53,8 +53,8 @@ package struct KeysetBookmarks<Position> {
     }
   }
 
-  /// The last remembered position at or before a row, with the row that reading continues with; nil where the
-  /// reader has to start at the beginning.
+  /// The last remembered position at or before a row, with the row that reading continues with; nil if the
+  /// reader must start at the beginning.
   @inlinable
   package func nearest(notAfter row: Int) -> (row: Int, position: Position)? {
     let index = index(after: row)
@@ -63,7 +63,7 @@ package struct KeysetBookmarks<Position> {
     return nearest.map { ($0.row, $0.position) }
   }
 
-  /// How many regular positions are at or before a row.
+  /// The number of regular positions at or before a row.
   @inlinable
   func index(after row: Int) -> Int {
     var (low, high) = (0, regular.count)

@@ -1,13 +1,13 @@
 package import PersistenceDriver
 
-/// Copies of rows of one width: their cells side by side, their text and bytes in chunks of memory.
+/// Copies of rows of equal width: contiguous cells, with their text and bytes in chunks of memory.
 ///
-/// Cells that it copies point into the chunks, so a row stays valid until ``removeAll()``.
+/// Copied cells point into the chunks, so a row stays valid until ``removeAll()``.
 package struct RowArena: ~Copyable {
-  /// How many cells a row has.
+  /// The number of cells of a row.
   package let width: Int
 
-  /// How many rows there are.
+  /// The number of rows.
   package private(set) var count = 0
 
   @usableFromInline let chunkSize: Int
@@ -18,7 +18,7 @@ package struct RowArena: ~Copyable {
   @usableFromInline var free: UnsafeMutableRawPointer?
   @usableFromInline var freeCount = 0
 
-  /// Makes an arena that allocates its first chunk with the first row that is copied; later chunks have twice the size.
+  /// Creates an arena, whose first copied row allocates the first chunk; later chunks have twice the size.
   package init(width: Int, chunkSize: Int) {
     self.width = width
     self.chunkSize = chunkSize
@@ -30,7 +30,7 @@ package struct RowArena: ~Copyable {
     for chunk in chunks { chunk.deallocate() }
   }
 
-  /// How many bytes of text and bytes a row's cells point at.
+  /// The number of bytes that a row's cells point at.
   @inlinable
   package static func byteCount(of row: borrowing Row) -> Int {
     var count = 0
@@ -43,7 +43,7 @@ package struct RowArena: ~Copyable {
   /// Appends a copy of a row.
   ///
   /// - Parameters:
-  ///   - row: The row, as wide as the arena.
+  ///   - row: The row, of the arena's width.
   ///   - byteCount: At least the number of bytes that its cells point at.
   @inlinable
   package mutating func append(_ row: borrowing Row, byteCount: Int) {
@@ -66,7 +66,7 @@ package struct RowArena: ~Copyable {
     free = next
   }
 
-  /// Appends a row whose text and bytes stay where they are.
+  /// Appends a row without a copy of its text and bytes.
   @inlinable
   package mutating func appendBorrowed(_ row: borrowing Row) {
     let target = nextRow()

@@ -2,7 +2,7 @@ package import PersistenceDriver
 import PersistenceDriverSupport
 package import PersistencePrimitives
 
-/// The operands of conditions as JSON, read with the lenient profile because people write conditions.
+/// The operands of conditions as JSON.
 ///
 /// An operand may be null, and any number of its sort: a condition may compare an `int8` with 1000.
 package enum OperandJSON {
@@ -12,7 +12,7 @@ package enum OperandJSON {
   ///   hold it.
   package static func value(_ json: JSONValue, for field: FieldSchema) throws -> PersistentValue {
     do {
-      return try ValueReader.lenient.value(json, for: operandField(field))
+      return try ValueReader.strict.value(json, for: operandField(field))
     } catch {
       throw PersistenceError(error)
     }

@@ -13,7 +13,7 @@ enum RecordText {
   /// The text of a row.
   static func text(of row: borrowing Row, in schema: ModelSchema) throws -> [UInt8] {
     do {
-      return JSONText.pretty(try ValueWriter.json(row, in: schema))
+      return JSONText.pretty(try ValueWriter.json(row, in: schema, forPeople: true))
     } catch var error as PersistenceError where error.code == .damaged {
       error.code = .encodingFailed
       throw error

@@ -1,9 +1,9 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// The type of a property that has an initial value and no annotation, as far as the value's spelling shows it.
+/// The type of a property with an initial value and no annotation, as far as the value's source shows it.
 enum InferredType {
-  /// The type of a value; nil where only the type checker could tell.
+  /// The type of a value; nil if only the type checker can determine it.
   static func of(_ value: ExprSyntax) -> TypeSyntax? {
     switch value.as(ExprSyntaxEnum.self) {
     case .integerLiteralExpr: "Int"
@@ -20,7 +20,7 @@ enum InferredType {
     }
   }
 
-  /// A guess for a fix-it: the type whose member is the value, as in `Rating.pg`.
+  /// A guess for a fix-it: the type of which the value is a member, as in `Rating.pg`.
   static func guess(_ value: ExprSyntax) -> String? {
     var base = value
     if let call = base.as(FunctionCallExprSyntax.self) { base = call.calledExpression }
@@ -40,7 +40,7 @@ enum InferredType {
     return types.allSatisfy { $0?.trimmedDescription == first.trimmedDescription } ? first : nil
   }
 
-  /// The type that a call of a type's name makes, such as `UUID()` and `[String]()`.
+  /// The type that a call of an initializer creates, as in `UUID()` and `[String]()`.
   private static func constructed(_ called: ExprSyntax) -> TypeSyntax? {
     if let array = called.as(ArrayExprSyntax.self) {
       guard array.elements.count == 1, let element = array.elements.first?.expression, isTypeName(element)
@@ -55,7 +55,7 @@ enum InferredType {
     return isTypeName(called) ? TypeSyntax("\(raw: called.trimmedDescription)") : nil
   }
 
-  /// The type of `value as Type`, whose operators a macro sees unfolded.
+  /// The type of `value as Type`, whose operators a macro receives unfolded.
   private static func coerced(_ elements: [ExprSyntax]) -> TypeSyntax? {
     guard elements.count == 3, let coercion = elements[1].as(UnresolvedAsExprSyntax.self),
       coercion.questionOrExclamationMark == nil
@@ -63,12 +63,12 @@ enum InferredType {
     return elements[2].as(TypeExprSyntax.self)?.type.trimmed
   }
 
-  /// Whether an expression reads like a type's name: every part of it begins with a capital letter.
+  /// Whether an expression looks like a type's name: every component begins with a capital letter.
   private static func isTypeName(_ expression: ExprSyntax) -> Bool {
     switch expression.as(ExprSyntaxEnum.self) {
-    case .declReferenceExpr(let name): isCapitalised(name.baseName)
+    case .declReferenceExpr(let name): isCapitalized(name.baseName)
     case .memberAccessExpr(let member):
-      isCapitalised(member.declName.baseName) && (member.base.map(isTypeName) ?? false)
+      isCapitalized(member.declName.baseName) && (member.base.map(isTypeName) ?? false)
     case .genericSpecializationExpr(let generic): isTypeName(generic.expression)
     case .optionalChainingExpr(let optional): isTypeName(optional.expression)
     case .arrayExpr(let array): array.elements.allSatisfy { isTypeName($0.expression) }
@@ -77,7 +77,7 @@ enum InferredType {
     }
   }
 
-  private static func isCapitalised(_ name: TokenSyntax) -> Bool {
+  private static func isCapitalized(_ name: TokenSyntax) -> Bool {
     name.text.unicodeScalars.first?.properties.isUppercase ?? false
   }
 }

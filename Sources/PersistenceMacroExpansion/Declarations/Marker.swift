@@ -8,21 +8,21 @@ enum Marker: String, CaseIterable {
   case transient = "Transient"
   case field = "Field"
 
-  /// The marker as it is written.
+  /// The marker as source code writes it.
   var spelling: String { "@" + rawValue }
 }
 
 extension AttributeSyntax {
-  /// The attribute's name without the module that may stand before it.
+  /// The attribute's name without a module prefix.
   var baseName: String {
     attributeName.as(MemberTypeSyntax.self)?.name.text
       ?? attributeName.as(IdentifierTypeSyntax.self)?.name.text ?? attributeName.trimmedDescription
   }
 
-  /// The marker that the attribute is; nil for every other attribute.
+  /// The marker of the attribute; nil for any other attribute.
   var marker: Marker? { Marker(rawValue: baseName) }
 
-  /// The arguments of the attribute, where they are plain expressions.
+  /// The arguments of the attribute, if they are plain expressions.
   var expressions: [LabeledExprSyntax] {
     guard case .argumentList(let list) = arguments else { return [] }
     return Array(list)

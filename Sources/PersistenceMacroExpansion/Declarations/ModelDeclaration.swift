@@ -1,18 +1,18 @@
 import SwiftSyntax
 
-/// A struct whose declaration has been read and found right.
+/// A struct whose declaration is valid.
 struct ModelDeclaration {
-  /// The name by which stores know the model, as an expression.
+  /// The model's stored name, as an expression.
   let storedName: ExprSyntax
 
-  /// The access level of what is generated: `public`, `package`, `fileprivate`, or none for internal.
+  /// The access level of the generated code: `public`, `package`, `fileprivate`, or none for internal.
   let access: String?
 
-  /// What says since when and where the model is there, which its extension has to say too.
+  /// The availability of the model, which its extension must repeat.
   let availability: AttributeListSyntax
 
-  /// Whether the type has, or may have, generic parameters of its own or of a type around it, which rules out
-  /// stored static properties.
+  /// Whether the type or an enclosing type has, or may have, generic parameters, which rule out stored static
+  /// properties.
   let isGeneric: Bool
 
   /// The stored properties, in the order of their positions in rows.
@@ -24,18 +24,18 @@ struct ModelDeclaration {
   /// The secondary indexes.
   let indexes: [ModelIndex]
 
-  /// The contexts that may hold the model; empty for any.
+  /// The contexts that support the model; empty for any.
   let contexts: [ExprSyntax]
 }
 
 /// A secondary index of a model.
 struct ModelIndex {
-  /// The names of the properties as code writes them, in order.
+  /// The names of the properties as source code writes them, in order.
   let properties: [String]
 
   /// Whether it is unique.
   let isUnique: Bool
 
-  /// Where it is declared, for diagnostics.
+  /// The location of the declaration, for diagnostics.
   let node: Syntax
 }

@@ -1,26 +1,26 @@
 import SwiftSyntax
 
-/// One stored property of a model, as its declaration says.
+/// One stored property of a model, as declared.
 struct ModelProperty {
-  /// The name as code writes it, with the backticks that it may need.
+  /// The name as source code writes it, with backticks if needed.
   let identifier: TokenSyntax
 
-  /// The name by which stores know it.
+  /// The stored name.
   let storedName: StoredNameLiteral
 
-  /// The type, written or inferred; nil where neither was possible, which has been said.
+  /// The type, written or inferred; nil if neither was possible, which is already diagnosed.
   let type: TypeSyntax?
 
-  /// The markers on the declaration; of several alike, the first.
+  /// The markers on the declaration, without repetitions.
   let markers: [Marker: AttributeSyntax]
 
-  /// Where the property is declared, for diagnostics.
+  /// The location of the declaration, for diagnostics.
   let binding: PatternBindingSyntax
 
   /// The name without backticks.
   var name: String { identifier.plainText }
 
-  /// The name as an argument's label, where few keywords need backticks.
+  /// The name as an argument label, for which few keywords need backticks.
   var label: String {
     let isPlain =
       name.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue }
@@ -28,18 +28,18 @@ struct ModelProperty {
     return isPlain ? name : identifier.text
   }
 
-  /// What the type's spelling gives away.
+  /// The facts that the type's source shows.
   var spelling: TypeSpelling? { type.map(TypeSpelling.init) }
 
-  /// The node that a diagnostic about the type points at.
+  /// The node for diagnostics about the type.
   var typeNode: Syntax { binding.typeAnnotation.map { Syntax($0.type) } ?? Syntax(binding.pattern) }
 
-  /// The node that a diagnostic about the stored name points at.
+  /// The node for diagnostics about the stored name.
   var storedNameNode: Syntax { markers[.field].map(Syntax.init) ?? Syntax(binding.pattern) }
 }
 
 extension TokenSyntax {
-  /// The text without the backticks that make it an identifier.
+  /// The identifier without its backticks.
   var plainText: String {
     text.count > 2 && text.hasPrefix("`") && text.hasSuffix("`") ? String(text.dropFirst().dropLast()) : text
   }

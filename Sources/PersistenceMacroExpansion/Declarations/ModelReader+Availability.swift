@@ -1,12 +1,12 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// Since when, and where, a model is there.
+/// The availability of a model.
 extension ModelReader {
-  /// The `@available` attributes of a model and of the types around it, the model's own first.
+  /// The `@available` attributes of a model and its enclosing types, the model's own first.
   ///
-  /// The extension stands outside of all of them and has to say itself what they say. What a type says of a platform
-  /// counts before what a type around it says, which can only be less.
+  /// The extension is outside all of these types and must repeat their attributes. For each platform, the
+  /// attribute of the innermost type counts, because it is the strictest.
   func availability(of model: StructDeclSyntax) -> AttributeListSyntax {
     let outer = context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self)?.attributes }
     var said: Set<String> = []
@@ -24,7 +24,7 @@ extension ModelReader {
 }
 
 extension AttributeListSyntax {
-  /// Those that say since when and where something is there, within `#if` too.
+  /// The attributes that state availability, also within `#if`.
   fileprivate var availability: [Element] {
     compactMap { element in
       switch element {
@@ -45,7 +45,7 @@ extension AttributeListSyntax {
 }
 
 extension AttributeSyntax {
-  /// What an `@available` is about: platforms and languages, or `*` where it is about all of them.
+  /// The subjects of an `@available` attribute: platforms and languages, or `*` for all of them.
   fileprivate var subjects: Set<String> {
     guard case .availability(let arguments) = arguments else { return [] }
     var subjects: Set<String> = []

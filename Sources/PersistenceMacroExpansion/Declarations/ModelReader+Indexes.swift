@@ -1,14 +1,16 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// The indexes of a model: those of marked properties first, then those declared by `#Index`.
+/// The indexes of a model: those of marked properties first, then those declared with `#Index`.
 extension ModelReader {
-  /// Reads all indexes; of two over the same properties, the unique one stays.
+  /// Reads all indexes.
+  ///
+  /// Of two indexes over the same properties, the unique one is kept.
   func readIndexes(of model: StructDeclSyntax, _ members: ModelMembers, key: [ModelProperty]) -> [ModelIndex]
   {
     var indexes: [ModelIndex] = []
     for property in members.properties {
-      if key.count == 1, key.first?.name == property.name { continue }  // the key is an index already
+      if key.count == 1, key.first?.name == property.name { continue }  // the key is already indexed
       for marker in [Marker.unique, .indexed] {
         guard let attribute = property.markers[marker] else { continue }
         check(property, at: attribute)

@@ -4,7 +4,7 @@ import SwiftSyntaxBuilder
 
 /// The primary key of a model.
 extension ModelReader {
-  /// Finds the properties of the key: those marked, or the one named `id`.
+  /// Finds the key properties: the marked ones, or the one named `id`.
   func readKey(of model: StructDeclSyntax, _ members: ModelMembers) -> [ModelProperty] {
     var key = members.properties.filter { $0.markers[.id] != nil }
     if key.isEmpty { key = members.properties.filter { $0.name == "id" } }
@@ -16,7 +16,7 @@ extension ModelReader {
   }
 
   private func reportNoKey(of model: StructDeclSyntax, _ members: ModelMembers) {
-    if model.hasMarkedUnstoredKey { return }  // has been said
+    if model.hasMarkedUnstoredKey { return }  // already diagnosed
     if let taken = members.unstored.first(where: { $0.name == "id" }) {
       report(taken.isStatic ? .staticKey("id") : .computedKey("id"), at: taken.node)
       return
@@ -24,7 +24,7 @@ extension ModelReader {
     report(.noKey(model.name.plainText), at: model.name, fixIts: keys(for: model, members))
   }
 
-  /// What could become the key: a property of a type that keys may have, or a new one.
+  /// Fix-its for a missing key: mark a property with a key type, or add a new one.
   private func keys(for model: StructDeclSyntax, _ members: ModelMembers) -> [FixIt] {
     var fixIts: [FixIt] = []
     for member in model.memberBlock.members {
@@ -45,7 +45,7 @@ extension ModelReader {
   }
 
   private func check(_ property: ModelProperty) {
-    guard let spelling = property.spelling, spelling.refusal == nil else { return }  // has been said
+    guard let spelling = property.spelling, spelling.refusal == nil else { return }  // already diagnosed
     let annotation = property.binding.typeAnnotation?.type
     if spelling.optionalDepth > 0 {
       let fixIt = annotation.map {
@@ -61,7 +61,7 @@ extension ModelReader {
     }
   }
 
-  /// The generated property may not meet one of the same name, unless that one is the whole key.
+  /// The generated property must not collide with one of the same name, unless that one is the whole key.
   private func checkName(of key: [ModelProperty], _ members: ModelMembers) {
     let isWholeKey = key.count == 1 && key.first?.name == "primaryKey"
     for property in members.properties where property.name == "primaryKey" && !isWholeKey {

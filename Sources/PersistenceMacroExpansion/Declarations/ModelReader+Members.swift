@@ -1,12 +1,12 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// What was found among the members of a model.
+/// The relevant members of a model.
 struct ModelMembers {
   /// The stored properties.
   var properties: [ModelProperty] = []
 
-  /// Computed or static properties by name: what a model may have taken for stored ones.
+  /// Computed or static properties by name, which a user may have mistaken for stored ones.
   var unstored: [(name: String, node: Syntax, isStatic: Bool)] = []
 
   /// The declared indexes.
@@ -35,7 +35,7 @@ extension ModelReader {
     return members
   }
 
-  /// Says so where two properties have one stored name, byte for byte.
+  /// Diagnoses two properties with the same stored name, compared byte for byte.
   func checkStoredNames(of properties: [ModelProperty]) {
     var seen: [[UInt8]: String] = [:]
     for property in properties {
@@ -75,7 +75,9 @@ extension ModelReader {
     }
   }
 
-  /// The markers on a declaration; a repeated one is said to be.
+  /// The markers on a declaration.
+  ///
+  /// A repeated marker is diagnosed.
   private func readMarkers(of variable: VariableDeclSyntax) -> [Marker: AttributeSyntax] {
     var markers: [Marker: AttributeSyntax] = [:]
     for case .attribute(let attribute) in variable.attributes {

@@ -3,9 +3,9 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Where a model is declared, and what follows from that.
+/// The place of a model's declaration, and its consequences.
 extension ModelReader {
-  /// Says so where no generated extension could see the model.
+  /// Diagnoses a model that no generated extension could access.
   func checkPlace(of model: StructDeclSyntax) {
     let name = model.name.plainText
     if context.lexicalContext.contains(where: \.isCode) { report(.localModel(name), at: model.name) }
@@ -39,12 +39,12 @@ extension ModelReader {
     }
     var levels = own.filter(Self.levels.contains)
     if levels.isEmpty, let extended = context.lexicalContext.first?.as(ExtensionDeclSyntax.self) {
-      levels = extended.modifiers.map(\.name.text)  // what a public extension holds is public
+      levels = extended.modifiers.map(\.name.text)  // members of a public extension are public
     }
     return levels.first { $0 == "public" || $0 == "package" }
   }
 
-  /// Whether the model has generic parameters, or stands where it may have some of a type around it.
+  /// Whether the model or an enclosing type has, or may have, generic parameters.
   func isGeneric(_ model: StructDeclSyntax) -> Bool {
     model.genericParameterClause != nil || isInExtension
       || context.lexicalContext.contains {
@@ -52,12 +52,12 @@ extension ModelReader {
       }
   }
 
-  /// Whether the model is nested in a type that is being extended, which may be generic without showing it.
+  /// Whether the model is nested in an extension, whose type may be generic without showing it.
   var isInExtension: Bool { context.lexicalContext.contains { $0.is(ExtensionDeclSyntax.self) } }
 
-  /// The model's name with those of the types around it, as in `Library.Book`: how stores know it by default.
+  /// The model's name with its enclosing types, as in `Library.Book`: its stored name by default.
   ///
-  /// A generic type's part is described when the program runs, since its uses with two types are two models.
+  /// The name of a generic type is computed at run time, because two specializations are two models.
   func typePath(of model: StructDeclSyntax) -> ExprSyntax {
     var parts = context.lexicalContext.reversed().compactMap(Self.pathPart)
     parts.append(model.genericParameterClause == nil ? model.name.plainText : #"\(Self.self)"#)
@@ -80,6 +80,6 @@ extension ModelReader {
 }
 
 extension Syntax {
-  /// Whether this is code rather than a type: what is declared inside is local.
+  /// Whether this is a code block and not a type, so that declarations inside are local.
   fileprivate var isCode: Bool { asProtocol((any DeclGroupSyntax).self) == nil }
 }

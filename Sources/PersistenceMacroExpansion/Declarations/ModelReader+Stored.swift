@@ -3,7 +3,7 @@ import SwiftSyntax
 
 /// The stored properties of a model, one at a time.
 extension ModelReader {
-  /// Reads a stored property and says what is wrong with it.
+  /// Reads a stored property and diagnoses its mistakes.
   func readStored(
     _ identifier: TokenSyntax, _ written: TypeSyntax?, _ markers: [Marker: AttributeSyntax],
     _ binding: PatternBindingSyntax, of variable: VariableDeclSyntax
@@ -85,7 +85,7 @@ extension ModelReader {
 }
 
 extension TypeSyntax {
-  /// Another type in the same place.
+  /// Replaces a type, and keeps its trivia.
   func rewritten(_ text: String) -> TypeSyntax {
     TypeSyntax(
       IdentifierTypeSyntax(

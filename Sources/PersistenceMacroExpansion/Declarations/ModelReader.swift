@@ -2,9 +2,9 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// Reads the declaration of a model and says everything that is wrong with it.
+/// Reads the declaration of a model and diagnoses all of its mistakes.
 ///
-/// It goes on after a mistake, so that one build shows all of them.
+/// It continues after a mistake, so that one build shows all of them.
 final class ModelReader {
   let attribute: AttributeSyntax
   let context: any MacroExpansionContext
@@ -15,7 +15,7 @@ final class ModelReader {
     self.context = context
   }
 
-  /// The model that a declaration declares; nil where something is wrong, which has been said.
+  /// The declared model; nil if the declaration has an error, which is already diagnosed.
   func read(_ declaration: some DeclGroupSyntax) -> ModelDeclaration? {
     guard let model = declaration.as(StructDeclSyntax.self) else {
       report(notAStruct(declaration))
@@ -34,13 +34,13 @@ final class ModelReader {
       isGeneric: isGeneric(model), properties: properties, key: key, indexes: indexes, contexts: contexts)
   }
 
-  /// Says what is wrong.
+  /// Reports a mistake.
   func report(_ diagnostic: Diagnostic) {
     if diagnostic.diagMessage.severity == .error { hasErrors = true }
     context.diagnose(diagnostic)
   }
 
-  /// Says what is wrong at a place.
+  /// Reports a mistake at a node.
   func report(_ mistake: DeclarationMistake, at node: some SyntaxProtocol, fixIts: [FixIt] = []) {
     report(mistake.at(node, fixIts: fixIts))
   }
@@ -77,7 +77,7 @@ final class ModelReader {
     return name.expression
   }
 
-  /// The contexts that the attribute names: what stands at the label and after it.
+  /// The contexts that the attribute names: the arguments from the label on.
   private var contexts: [ExprSyntax] {
     attribute.expressions.drop { $0.label?.text != "contexts" }.map(\.expression.trimmed)
   }

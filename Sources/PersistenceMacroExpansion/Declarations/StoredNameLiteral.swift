@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// A stored name: what it says, and how it is written.
+/// A stored name: its value and its source.
 struct StoredNameLiteral {
   /// The name.
   let value: String
@@ -9,14 +9,14 @@ struct StoredNameLiteral {
   /// The name as an expression.
   let expression: ExprSyntax
 
-  /// The name of a declaration.
+  /// Creates the name of a declaration.
   init(_ name: String) {
     value = name
     expression = ExprSyntax(StringLiteralExprSyntax(content: name))
   }
 
-  /// The name that an argument says; nil where it is anything but one string literal on one line, free of
-  /// interpolations and escapes.
+  /// Reads a name from an argument; nil unless it is one string literal on one line, without interpolations
+  /// and escapes.
   init?(_ argument: ExprSyntax) {
     guard let literal = argument.as(StringLiteralExprSyntax.self),
       literal.openingQuote.tokenKind == .stringQuote, literal.segments.count <= 1

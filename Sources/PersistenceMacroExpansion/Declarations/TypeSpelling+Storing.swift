@@ -3,24 +3,24 @@ import SwiftSyntax
 extension TypeSpelling {
   /// Why values of a type cannot be stored.
   enum Refusal {
-    /// An unsigned type that does not fit; with the signed type of the same width.
+    /// An unsigned type whose values do not fit in 64 signed bits, with the signed type of the same width.
     case unsigned(String, signed: String)
-    /// One optional inside another, of which a stored nil could be either.
+    /// A nested optional, for which a stored nil would be ambiguous.
     case nestedOptional
-    /// Anything else, in words.
+    /// Any other reason.
     case other(String)
   }
 
-  /// Why values of the type cannot be stored, as far as its spelling tells; nil where nothing speaks against it.
+  /// Why values of the type cannot be stored, as far as its source shows; nil if nothing rules it out.
   var refusal: Refusal? {
-    if core.is(FunctionTypeSyntax.self) { return .other("a function is no data") }
+    if core.is(FunctionTypeSyntax.self) { return .other("a function is not Codable; use a Codable type") }
     if core.is(TupleTypeSyntax.self) {
       return .other("a tuple is not Codable; declare a Codable struct with these members")
     }
     if let constrained = core.as(SomeOrAnyTypeSyntax.self) {
       return .other("'\(constrained.trimmed)' does not say which type to read back; use a concrete type")
     }
-    if core.is(MetatypeTypeSyntax.self) { return .other("a type is no data") }
+    if core.is(MetatypeTypeSyntax.self) { return .other("a metatype is not Codable; use a Codable type") }
     if core.is(CompositionTypeSyntax.self) || core.is(SuppressedTypeSyntax.self) {
       return .other("'\(text)' does not say which type to read back; use a concrete type")
     }
@@ -29,7 +29,7 @@ extension TypeSpelling {
     return optionalDepth > 1 ? .nestedOptional : nil
   }
 
-  /// Why a type cannot be a primary key (contract O1); nil where its spelling does not speak against it.
+  /// Why a type cannot be a primary key (contract O1); nil if its source does not rule it out.
   var keyRefusal: String? {
     if isDocument || core.is(ArrayTypeSyntax.self) || name.map(Self.keylessNames.contains) == true {
       return
@@ -38,7 +38,7 @@ extension TypeSpelling {
     return nil
   }
 
-  /// Integers that would hold the values of a narrow one: what a fix-it suggests for a key.
+  /// The integer type for a fix-it that widens a narrow key.
   var keyReplacement: String? {
     guard let name, name.hasPrefix("Int") || name.hasPrefix("UInt") else { return nil }
     return "Int"
@@ -48,18 +48,18 @@ extension TypeSpelling {
     switch name {
     case "UInt": return .unsigned(name, signed: "Int")
     case "UInt64": return .unsigned(name, signed: "Int64")
-    case "Int128", "UInt128": return .other("an \(name) does not fit in 64 bits")
+    case "Int128", "UInt128": return .other("values of \(name) do not fit in 64 bits; use Int64 or Decimal")
     case "Any", "AnyObject", "AnyHashable", "AnyClass":
       return .other("'\(name)' does not say which type to read back; use a concrete type")
-    case "Void", "Never": return .other("'\(name)' has no values to store")
+    case "Void", "Never": return .other("'\(name)' has no values to store; use another type")
     case "Substring", "Unicode.Scalar", "StaticString":
       return .other("'\(name)' is not Codable; use String")
     case "Character":
       return .other(
         "Swift's Character is not Codable; use String, or write a type of your own with its module's name")
-    case "Float80": return .other("a Float80 does not fit in a Double; use Double or Decimal")
+    case "Float80": return .other("values of Float80 do not fit in a Double; use Double or Decimal")
     case "AnyKeyPath", "PartialKeyPath", "KeyPath", "WritableKeyPath", "ReferenceWritableKeyPath":
-      return .other("a key path is no data")
+      return .other("a key path is not Codable; use a Codable type")
     default: return nil
     }
   }

@@ -1,11 +1,13 @@
 import SwiftSyntax
 
-/// What the spelling of a type gives away, without the type checker that a macro cannot ask.
+/// A type as source code writes it.
+///
+/// A macro has no type checker, so it reads the facts from the source.
 struct TypeSpelling {
   /// The type without optionals, parentheses and attributes.
   let core: TypeSyntax
 
-  /// How many optionals are around it.
+  /// The number of optionals around it.
   let optionalDepth: Int
 
   init(_ type: TypeSyntax) {
@@ -19,10 +21,10 @@ struct TypeSpelling {
     optionalDepth = depth
   }
 
-  /// The type's name, without generic arguments and without the module where that is Swift's own.
+  /// The type's name, without generic arguments and without Swift's own module prefix.
   ///
-  /// A type of another module or nested in another type keeps its prefix, so that an app's own `Character` can
-  /// be told from Swift's by writing its module.
+  /// A type of another module, or nested in another type, keeps its prefix. An app can distinguish its own
+  /// `Character` from Swift's by a module prefix.
   var name: String? {
     if let identifier = core.as(IdentifierTypeSyntax.self) { return identifier.name.text }
     guard let member = core.as(MemberTypeSyntax.self) else { return nil }
@@ -30,10 +32,10 @@ struct TypeSpelling {
     return ["Swift", "Foundation"].contains(base) ? member.name.text : "\(base).\(member.name.text)"
   }
 
-  /// The type without the optionals around it, as it is written.
+  /// The type without the optionals around it, as source code writes it.
   var text: String { core.trimmedDescription }
 
-  /// Whether it is seen that the type is stored as a document, which has no order (contract V4a).
+  /// Whether the source shows that the type is stored as a document, which has no order (contract V4a).
   var isDocument: Bool {
     if core.is(DictionaryTypeSyntax.self) { return true }
     if let array = core.as(ArrayTypeSyntax.self) { return TypeSpelling(array.element).name != "UInt8" }
@@ -44,7 +46,7 @@ struct TypeSpelling {
     }
   }
 
-  /// The generic arguments of a type that is named.
+  /// The generic arguments of a type's name.
   private var arguments: [TypeSyntax] { Self.arguments(of: core) }
 
   private static func arguments(of type: TypeSyntax) -> [TypeSyntax] {

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 
 extension VariableDeclSyntax {
-  /// The bindings with the types that are written for them: in `var a, b: Int` the type stands after the last.
+  /// The bindings with their type annotations: in `var a, b: Int`, the last annotation applies to all.
   var typedBindings: [(PatternBindingSyntax, TypeSyntax?)] {
     var following: TypeSyntax?
     return bindings.reversed().map { binding -> (PatternBindingSyntax, TypeSyntax?) in
@@ -15,7 +15,7 @@ extension VariableDeclSyntax {
     }.reversed()
   }
 
-  /// Whether a binding without a value begins as nil: variables of a type written `T?` do.
+  /// Whether a binding without a value is initialized to nil, as a variable of a type written `T?` is.
   func isImplicitlyNil(_ binding: PatternBindingSyntax) -> Bool {
     guard bindingSpecifier.tokenKind == .keyword(.var), let type = binding.typeAnnotation?.type else {
       return false
@@ -23,7 +23,7 @@ extension VariableDeclSyntax {
     return type.is(OptionalTypeSyntax.self) || type.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
   }
 
-  /// An attribute that is neither a marker nor the language's own, so a property wrapper or another macro.
+  /// An attribute that is neither a marker nor built in: a property wrapper or another macro.
   var foreignAttribute: AttributeSyntax? {
     for case .attribute(let attribute) in attributes where attribute.marker == nil {
       guard let first = attribute.baseName.unicodeScalars.first, first.properties.isUppercase else {
@@ -34,7 +34,7 @@ extension VariableDeclSyntax {
     return nil
   }
 
-  /// A repair that takes an attribute away.
+  /// A fix-it that removes an attribute.
   func removing(_ attribute: AttributeSyntax) -> FixIt {
     var changed = self
     changed.attributes = attributes.filter { $0.id != attribute.id }
@@ -42,7 +42,7 @@ extension VariableDeclSyntax {
     return .replace(self, with: changed, "remove @\(attribute.baseName)")
   }
 
-  /// A repair that puts a marker before the declaration.
+  /// A fix-it that adds a marker before the declaration.
   func adding(_ marker: Marker) -> FixIt {
     var changed = self
     changed.leadingTrivia = []
@@ -55,7 +55,7 @@ extension VariableDeclSyntax {
 }
 
 extension PatternBindingSyntax {
-  /// Whether the property is computed: it has any accessor but observers.
+  /// Whether the property is computed: it has an accessor other than observers.
   var isComputed: Bool {
     switch accessorBlock?.accessors {
     case nil: false

@@ -1,9 +1,11 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// The extension that makes a model a record: what a person would write, no more.
+/// The extension that makes a model a record.
 ///
-/// Types are written with their module, so that an app may have a `Row` of its own. Fields stand at positions in
+/// It contains only what an author would write by hand.
+///
+/// Type names have their module prefix, because an app may have its own `Row`. The positions of fields follow
 /// the order of the properties.
 struct RecordExtension {
   private let model: ModelDeclaration
@@ -15,7 +17,7 @@ struct RecordExtension {
   /// - Parameters:
   ///   - model: The model.
   ///   - type: The type as an extension names it.
-  ///   - conforms: Whether the extension is to state the conformance, since the declaration does not.
+  ///   - conforms: Whether the extension states the conformance, because the declaration does not.
   init(_ model: ModelDeclaration, of type: TypeSyntax, conforms: Bool) {
     self.model = model
     self.type = type.trimmed
@@ -36,13 +38,13 @@ struct RecordExtension {
     }
   }
 
-  /// The module that the generated code names.
+  /// The module prefix in the generated code.
   static let core = "PersistenceCore."
 
-  /// The access level and a space, or nothing.
+  /// The access level and a space, or an empty text.
   private var access: String { model.access.map { $0 + " " } ?? "" }
 
-  /// Whether the model has a property that is named as the record's key, and is it.
+  /// Whether the model has a property named `primaryKey` that is the key.
   private var isWholeKey: Bool { model.key.count == 1 && model.key.first?.name == "primaryKey" }
 
   private var schema: DeclSyntax {
@@ -111,10 +113,10 @@ struct RecordExtension {
       """
   }
 
-  /// Reads all values before it sets the first property.
+  /// Decodes all values before it sets the first property.
   ///
-  /// Where an initialiser may throw half-way, the compiler keeps the model in memory, and copies it when it is whole.
-  /// A key path says each value's type, whose name need not be known in an extension.
+  /// If an initializer can throw halfway, the compiler keeps the model in memory and copies it at the end. A
+  /// key path determines each value's type, because the extension may not know the type's name.
   private var initializer: DeclSyntax {
     let values = model.properties.enumerated().map { position, property in
       "  let field\(position) = try row.decode(\\Self.\(property.identifier.text), at: \(position))"
@@ -143,7 +145,7 @@ struct RecordExtension {
 }
 
 extension String {
-  /// The text with its lines, but for the first, moved to the right.
+  /// The text with every line but the first indented.
   fileprivate func indentedLines(by width: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false)
       .joined(separator: "\n" + String(repeating: " ", count: width))

@@ -5,7 +5,7 @@ public import SwiftSyntaxMacros
 public protocol IndexExpansion: DeclarationMacro {}
 
 extension IndexExpansion {
-  /// Writes nothing, and says where the declaration stands where no `@Persistent` reads it.
+  /// Generates nothing, and diagnoses a declaration that no `@Persistent` reads.
   public static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {

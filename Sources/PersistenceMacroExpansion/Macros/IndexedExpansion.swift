@@ -5,7 +5,7 @@ public import SwiftSyntaxMacros
 public protocol IndexedExpansion: PeerMacro {}
 
 extension IndexedExpansion {
-  /// Writes nothing, and says where the marker stands where no `@Persistent` reads it.
+  /// Generates nothing, and diagnoses a marker that no `@Persistent` reads.
   public static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext

@@ -1,11 +1,11 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// Where a marker stands, as its own expansion sees it: what `@Persistent` never gets to read.
+/// The checks of a marker's own expansion, for markers that `@Persistent` does not read.
 ///
-/// Everything else about a marker is said by `@Persistent`, which sees the whole declaration.
+/// `@Persistent` makes all other checks of markers, because it sees the whole declaration.
 enum MarkerPlace {
-  /// Says so where a marker stands outside of a model, or on something that is no property.
+  /// Diagnoses a marker outside a model, or on a declaration that is not a property.
   static func check(
     _ marker: Marker, _ node: AttributeSyntax, on declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
@@ -17,7 +17,7 @@ enum MarkerPlace {
     }
   }
 
-  /// Whether the innermost declaration around a macro is one that `@Persistent` reads.
+  /// Whether `@Persistent` reads the innermost declaration around a macro.
   static func isInModel(_ context: some MacroExpansionContext) -> Bool {
     guard let outer = context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self) else {
       return false

@@ -1,13 +1,13 @@
 public import SwiftSyntax
 public import SwiftSyntaxMacros
 
-/// `@Persistent`: writes the extension that makes a struct a `PersistentRecord`.
+/// `@Persistent`: generates the extension that makes a struct a `PersistentRecord`.
 ///
-/// It reads the declaration, says what is wrong with it, and writes nothing unless all of it is right.
+/// It reads the declaration and reports mistakes. It generates code only if the declaration is valid.
 public protocol PersistentExpansion: ExtensionMacro {}
 
 extension PersistentExpansion {
-  /// Writes the extension.
+  /// Generates the extension.
   public static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],

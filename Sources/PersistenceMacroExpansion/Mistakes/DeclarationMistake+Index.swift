@@ -12,7 +12,7 @@ extension DeclarationMistake {
     "uniquenessNotLiteral", "the macro reads the uniqueness of an index from source: write true or false")
 
   static func indexRoot(_ root: String, _ model: String) -> Self {
-    Self("indexRoot", "an index inside of '\(model)' is over properties of '\(model)', not of '\(root)'")
+    Self("indexRoot", "an index in '\(model)' must use key paths of '\(model)', not of '\(root)'")
   }
 
   static func indexedUnknown(_ property: String, _ model: String) -> Self {
@@ -30,7 +30,8 @@ extension DeclarationMistake {
   static func indexedDocument(_ property: String, _ type: String) -> Self {
     Self(
       "indexedDocument",
-      "'\(property)' is stored as a document, since it is a '\(type)'; documents have no order and cannot be indexed")
+      "'\(property)' is stored as a document, since it is a '\(type)'; documents have no order and cannot be indexed"
+    )
   }
 
   static let repeatedIndex = Self(

@@ -2,7 +2,7 @@ extension DeclarationMistake {
   static func needsType(_ property: String) -> Self {
     Self(
       "needsType",
-      "what '\(property)' is stored as cannot be seen without its type; add a type annotation")
+      "the source of '\(property)' does not show its type; add a type annotation")
   }
 
   static func constant(_ property: String) -> Self {
@@ -15,7 +15,7 @@ extension DeclarationMistake {
   static func unsigned(_ property: String, _ type: String) -> Self {
     Self(
       "unsigned",
-      "'\(property)' cannot be stored: the values of \(type) do not fit in the 64 signed bits that stores have"
+      "'\(property)' cannot be stored: values of \(type) do not fit in the 64 signed bits of a store"
     )
   }
 
@@ -43,7 +43,7 @@ extension DeclarationMistake {
   static func wrapper(_ property: String, _ attribute: String) -> Self {
     Self(
       "wrapper",
-      "\(attribute) puts another type behind '\(property)', which the macro cannot see; store a plain property, or "
+      "\(attribute) changes the stored type of '\(property)', which the macro cannot see; store a plain property, or "
         + "mark it @Transient")
   }
 

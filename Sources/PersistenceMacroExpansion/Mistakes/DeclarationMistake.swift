@@ -1,9 +1,11 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// Something wrong with a declaration, in words that say what to do.
+/// A mistake in a declaration.
 ///
-/// The mistakes are static members in extensions, by what they are about.
+/// Its message states what to do.
+///
+/// The mistakes are static members, in one extension for each subject.
 struct DeclarationMistake: DiagnosticMessage, Error {
   let message: String
   let severity: DiagnosticSeverity
@@ -17,13 +19,13 @@ struct DeclarationMistake: DiagnosticMessage, Error {
 
   var diagnosticID: MessageID { MessageID(domain: "Persistence", id: name) }
 
-  /// The mistake, made at a place.
+  /// A diagnostic of the mistake at a node.
   func at(_ node: some SyntaxProtocol, fixIts: [FixIt] = []) -> Diagnostic {
     Diagnostic(node: Syntax(node), message: self, fixIts: fixIts)
   }
 }
 
-/// What a fix-it does, in words.
+/// The title of a fix-it.
 struct Repair: FixItMessage {
   let message: String
   var fixItID: MessageID { MessageID(domain: "Persistence", id: "repair") }
@@ -32,7 +34,7 @@ struct Repair: FixItMessage {
 }
 
 extension FixIt {
-  /// A repair that puts one node in the place of another.
+  /// A fix-it that replaces one node with another.
   static func replace(
     _ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String
   ) -> FixIt {

@@ -47,7 +47,7 @@ package struct JSONElements {
       return parser.isAtEnd ? nil : try parser.parseValue()
     case .array:
       if parser.skip("]") {
-        guard parser.isAtEnd else { throw parser.failure("something follows the array") }
+        guard parser.isAtEnd else { throw parser.failure("unexpected text after the array") }
         return nil
       }
       if count > 0, !parser.skip(",") { throw parser.failure("“,” or “]” was expected") }

@@ -59,15 +59,15 @@ extension JSONParser {
       if code & 0xFC00 == 0xD800 {
         guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
           bytes[position + 1] == UInt8(ascii: "u")
-        else { throw failure("half of a surrogate pair", at: start) }
+        else { throw failure("an unpaired surrogate", at: start) }
         position += 2
         let low = try parseHexadecimal()
-        guard low & 0xFC00 == 0xDC00 else { throw failure("half of a surrogate pair", at: start) }
+        guard low & 0xFC00 == 0xDC00 else { throw failure("an unpaired surrogate", at: start) }
         code = 0x10000 + (code & 0x3FF) << 10 + (low & 0x3FF)
       }
-      guard let scalar = Unicode.Scalar(code) else { throw failure("half of a surrogate pair", at: start) }
+      guard let scalar = Unicode.Scalar(code) else { throw failure("an unpaired surrogate", at: start) }
       buffer.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-    default: throw failure("no such escape", at: start)
+    default: throw failure("unknown escape sequence", at: start)
     }
   }
 

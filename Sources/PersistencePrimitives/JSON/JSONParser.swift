@@ -23,7 +23,7 @@ package struct JSONParser {
   package static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) -> JSONValue {
     var parser = JSONParser(bytes)
     let value = try parser.parseValue()
-    guard parser.isAtEnd else { throw parser.failure("something follows the value") }
+    guard parser.isAtEnd else { throw parser.failure("unexpected text after the value") }
     return value
   }
 
@@ -93,7 +93,7 @@ package struct JSONParser {
     case UInt8(ascii: "f"): return try parseWord("false", .bool(false))
     case UInt8(ascii: "n"): return try parseWord("null", .null)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try parseNumber())
-    default: throw failure("a value cannot begin like this")
+    default: throw failure("a value cannot start with this character")
     }
   }
 

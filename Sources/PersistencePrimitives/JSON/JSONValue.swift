@@ -22,7 +22,7 @@ package indirect enum JSONValue: Sendable {
   package var kind: String {
     switch self {
     case .null: "null"
-    case .bool: "a truth value"
+    case .bool: "a Boolean"
     case .number: "a number"
     case .string: "a string"
     case .array: "an array"

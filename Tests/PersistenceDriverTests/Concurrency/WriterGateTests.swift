@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import PersistenceDriverSupport
 
-/// W6: one writer at a time, in order of arrival, and no longer than each may wait.
+/// W6: one writer at a time, in order of arrival, with a time-out for each.
 struct WriterGateTests {
   @Test("W6 writers pass in order of arrival")
   func order() throws {
@@ -22,7 +22,7 @@ struct WriterGateTests {
         try? gate.withEntry(timeout: .seconds(20), location: "x") { passed.withLock { $0.append(number) } }
       }
       arrived.wait()
-      // The thread has said that it goes to the gate; it is there once it is counted among the waiting.
+      // The signal precedes the thread's entry, so wait until the gate counts the writer.
       while gate.waitingWriters <= number { usleep(200) }
     }
     gate.leave()
@@ -30,7 +30,7 @@ struct WriterGateTests {
     #expect(passed.withLock { $0 } == Array(0..<8))
   }
 
-  @Test("W6 a writer that waited long enough is told so, and the gate goes on")
+  @Test("W6 a writer that times out gets an error, and the gate admits the next writer")
   func timeout() throws {
     let gate = WriterGate()
     try gate.enter(timeout: .seconds(1), location: "x")

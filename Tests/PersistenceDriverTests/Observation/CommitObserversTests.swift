@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import PersistenceDriverSupport
 
-@Suite("What observers are told")
+@Suite("CommitObservers")
 struct CommitObserversTests {
   private let notes: ModelSchema
   private let others: ModelSchema
@@ -36,20 +36,20 @@ struct CommitObserversTests {
     }
   }
 
-  @Test("a look that other processes' commits never leave alone is followed by another one")
+  @Test("incessant commits of other processes cause another read")
   func incessant() throws {
-    // The first answer is for the beginning; then another commit comes behind each of eight snapshots.
+    // The first check precedes the snapshots; then another commit follows each of eight snapshots.
     let outside = ScriptedCommits([false] + (0..<8).flatMap { _ in [false, true] })
     let observers = CommitObservers(outside: outside)
     let first = try observer(of: notes, with: observers)
     #expect(try observers.look(first, at: context).changes.isUnknown)
     #expect(outside.isThrough)
-    #expect(try observers.look(first, at: context).changes.isUnknown, "the last of them does not show as yet")
+    #expect(try observers.look(first, at: context).changes.isUnknown, "the snapshot may lack the last commit")
     #expect(try observers.look(first, at: context).changes.isEmpty)
   }
 
-  @Test("what more is undone than is remembered for it leaves nobody untold", arguments: [834, 900])
-  func forgottenUndoings(count: Int) throws {
+  @Test("a rollback beyond the undo limit still notifies every observer", arguments: [834, 900])
+  func discardedUndoEntries(count: Int) throws {
     let (notes, observers) = (self.notes, context.observers)
     let many = try (0..<120).map { _ in try observer(of: notes, with: observers) }
     let other = try observer(of: others, with: observers)
@@ -63,12 +63,12 @@ struct CommitObserversTests {
       }
     }
     #expect(try context.count(FetchRequest(notes)) == count)
-    let told = try many.map { try observers.look($0, at: context).changes }
-    #expect(told.allSatisfy { $0.isUnknown || $0.entries.count == count })
-    #expect(try observers.look(other, at: context).changes.isEmpty, "another model is not concerned")
+    let reported = try many.map { try observers.look($0, at: context).changes }
+    #expect(reported.allSatisfy { $0.isUnknown || $0.entries.count == count })
+    #expect(try observers.look(other, at: context).changes.isEmpty, "another model's observers get none")
   }
 
-  @Test("what cannot be counted is removed all the same, and told as unknown")
+  @Test("a drop succeeds if the records cannot be counted, and its changes are unknown")
   func uncounted() throws {
     let notes = self.notes
     try context.transaction { try Self.insert(0..<3, notes, $0) }
@@ -83,7 +83,7 @@ struct CommitObserversTests {
     #expect(try observers.look(observer, at: context).changes.isUnknown)
   }
 
-  @Test("a commit that fails may have happened: who observes what it wrote looks again, and nobody else")
+  @Test("a failed commit may have succeeded: only observers of its models get unknown changes")
   func failedCommit() throws {
     let (notes, observers) = (self.notes, CommitObservers())
     let (concerned, other) = (
@@ -103,7 +103,7 @@ struct CommitObserversTests {
 
 private struct Undone: Error {}
 
-/// Other processes that commit by a script, and then no more.
+/// Other processes with scripted commits.
 private final class ScriptedCommits: OutsideCommits {
   private let answers: Mutex<[Bool]>
 

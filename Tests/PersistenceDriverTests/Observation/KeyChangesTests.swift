@@ -2,11 +2,11 @@ import PersistenceDriver
 import Testing
 import PersistenceDriverSupport
 
-@Suite("What is remembered of changes")
+@Suite("KeyChanges")
 struct KeyChangesTests {
   private func key(_ id: Int64) -> RecordKey { RecordKey([.integer(id)]) }
 
-  @Test("several changes of one key are one, from before the first to after the last")
+  @Test("several changes of one key coalesce, from before the first to after the last")
   func merging() {
     var changes = KeyChanges(limit: 10)
     changes.note(key(1), fitted: false, fits: true)
@@ -21,7 +21,7 @@ struct KeyChangesTests {
     #expect(changes.entries.count == 1)
   }
 
-  @Test("later commits are added like later changes")
+  @Test("changes of a later commit coalesce like later changes")
   func commits() {
     var (first, second) = (KeyChanges(limit: 10), KeyChanges(limit: 10))
     first.note(key(1), fitted: false, fits: true)
@@ -32,7 +32,7 @@ struct KeyChangesTests {
     #expect(first.entries == [key(2): .init(fittedBefore: true, fitsNow: false)])
   }
 
-  @Test("a million changes take no more room than was allowed, and are unknown from then on")
+  @Test("a million changes never exceed the key limit, and become unknown")
   func bounded() {
     var changes = KeyChanges(limit: 1000)
     for id in 0..<1_000_000 {
@@ -50,7 +50,7 @@ struct KeyChangesTests {
     #expect(other.isUnknown)
   }
 
-  @Test("what is undone is as it was before, the last change first")
+  @Test("restoring entries, the last one first, reverts the changes")
   func undoing() {
     var changes = KeyChanges(limit: 10)
     changes.note(key(1), fitted: true, fits: true)

@@ -22,13 +22,13 @@ struct StoreURLTests {
   }
 
   @Test(
-    "a malformed URL is refused",
+    "a malformed URL is rejected",
     arguments: ["", "movies", ":x", "a b:c", "x:a%zz", "x:a?b", "x:a?b=1&b=2", "x:a%00b", "é:x", "x:a?=1"])
   func malformed(text: String) {
     #expect { try StoreURL(text) } throws: { ($0 as? PersistenceError)?.code == .invalidURL }
   }
 
-  @Test("secrets in URLs are never shown")
+  @Test("messages never show secrets in URLs")
   func redaction() throws {
     #expect(
       StoreURL.redacted("postgres://me:secret@host/db?password=p&x=1")
@@ -57,7 +57,7 @@ struct StoreURLTests {
     return MemoryContext()
   }
 
-  @Test("an engine is given its options, and a third party's is named like any other")
+  @Test("an engine gets its options, and a third-party engine is opened like any other")
   func options() throws {
     _ = try StorageEngine.open(
       "test:x?mode=b&on=true&n=3&size=2MiB&wait=1500ms", engines: [Self.engine], monitoring: Monitoring())
@@ -77,14 +77,14 @@ struct StoreURLTests {
     }
   }
 
-  @Test("two engines of one scheme are refused")
+  @Test("two engines with one scheme are rejected")
   func ambiguous() {
     #expect(throws: PersistenceError.self) {
       try StorageEngine.open("test:x", engines: [Self.engine, Self.engine], monitoring: Monitoring())
     }
   }
 
-  @Test("a mark is one also where a combining scalar follows it")
+  @Test("a separator counts even if a combining scalar follows it")
   func combining() throws {
     let url = try StoreURL("sqlite://\u{301}a?\u{301}b=\u{302}c&\u{303}d=e")
     #expect(url.path.utf8.elementsEqual("\u{301}a".utf8))

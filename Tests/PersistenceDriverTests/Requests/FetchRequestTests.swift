@@ -3,7 +3,7 @@ import PersistenceDriver
 import Testing
 import PersistenceDriverSupport
 
-/// Requests: what they refuse, their total order and their anchors (contract O2, O4, E3, V6, V7).
+/// Requests: validation, total order and anchors (contract O2, O4, E3, V6, V7).
 struct FetchRequestTests {
   static let schema = Result {
     try ModelSchema(
@@ -21,7 +21,7 @@ struct FetchRequestTests {
     } catch { return (error as? PersistenceError)?.code }
   }
 
-  @Test("E3 an unknown field is named, wherever it stands")
+  @Test("E3 the error names an unknown field in any part of a request")
   func unknownFields() throws {
     let unknown = PredicateNode.comparison(field: "zz", .equal, .null)
     #expect(code(unknown) == .unknownField)
@@ -31,7 +31,7 @@ struct FetchRequestTests {
     #expect(throws: PersistenceError.self) { try FetchRequest(schema, order: [FieldOrder("zz")]) }
   }
 
-  @Test("V4a V7 what a kind does not have is refused before any context sees it")
+  @Test("V4a V7 an operation that a kind does not support is rejected before a context gets it")
   func refusals() throws {
     let schema = try Self.schema.get()
     #expect(code(.comparison(field: "id", .equal, .text("1"))) == .invalidRequest)
@@ -101,7 +101,7 @@ struct FetchRequestTests {
     }
   }
 
-  @Test("V6 a predicate coded, decoded and printed says the same")
+  @Test("V6 a predicate survives encoding and decoding, and has a readable description")
   func coding() throws {
     let node = PredicateNode.all([
       .not(.comparison(field: "a", .equal, .text("it's"))), .isIn(field: "n", [.integer(1)]),

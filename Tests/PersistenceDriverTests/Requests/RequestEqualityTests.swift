@@ -1,7 +1,7 @@
 import PersistenceDriver
 import Testing
 
-/// Requests are equal only where they ask for the same: names and texts by their bytes (contract V3).
+/// Equality of requests, which compares names and texts by their bytes (contract V3).
 struct RequestEqualityTests {
   private static let composed = "\u{E9}"
   private static let decomposed = "e\u{301}"
@@ -20,12 +20,12 @@ struct RequestEqualityTests {
     ]
   }
 
-  @Test("conditions of one form are equal, and hash alike")
+  @Test("identical conditions are equal and have equal hashes")
   func same() {
     let nodes = Self.nodes("f", "x") + Self.nodes("f", "y").dropFirst(2)
     for (place, node) in nodes.enumerated() {
       for (other, second) in nodes.enumerated() {
-        // Those that name no text are in both lists.
+        // Both lists have the conditions without a text.
         let isSame = place == other || (place + 10 == other || other + 10 == place) && node == second
         #expect((node == second) == isSame, "\(node) and \(second)")
         if node == second { #expect(node.hashValue == second.hashValue) }
@@ -37,9 +37,9 @@ struct RequestEqualityTests {
     #expect(Set(nodes).count == nodes.count - 2)
   }
 
-  @Test("V3 the two forms of é are two names and two texts, wherever they stand")
+  @Test("V3 the two normal forms of é are different names and texts in every part of a request")
   func canonicalEquivalents() throws {
-    #expect(Self.composed == Self.decomposed, "as texts of Swift they are equal")
+    #expect(Self.composed == Self.decomposed, "Swift's string equality considers them equal")
     for (one, other) in zip(Self.nodes(Self.composed, "x"), Self.nodes(Self.decomposed, "x")).dropFirst(2) {
       #expect(one != other, "\(one)")
     }
@@ -71,7 +71,7 @@ struct RequestEqualityTests {
     #expect(Aggregate.sum(of: "b") != .average(of: "b") && Aggregate.count == .count)
   }
 
-  @Test("a list of values is one condition, in whichever order they are named and how often")
+  @Test("the order and repetition of values in a list do not matter")
   func lists() throws {
     let schema = try ModelSchema(
       name: "M", fields: [FieldSchema("id", .int64), FieldSchema("d", .double, isOptional: true)], key: ["id"]

@@ -4,7 +4,7 @@ import Testing
 
 /// Rows under construction: copies, borrowed cells, reuse.
 struct RowBufferTests {
-  @Test("V2 what is copied into a row stays as it is while the row grows")
+  @Test("V2 copied values stay valid while the row grows")
   func growth() throws {
     let row = RowBuffer(count: 200)
     let texts = (0..<200).map { String(repeating: "\($0)é", count: $0) }
@@ -31,7 +31,7 @@ struct RowBufferTests {
     }
   }
 
-  @Test("V2 a copied cell outlives the row that it came from")
+  @Test("V2 a copied cell outlives its row")
   func copies() throws {
     let kept = RowBuffer(count: 1)
     do {

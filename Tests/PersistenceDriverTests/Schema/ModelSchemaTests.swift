@@ -2,11 +2,11 @@ import Foundation
 import PersistenceDriver
 import Testing
 
-/// Schemas: what they refuse, and how they differ (contract O1, E4, E6).
+/// Schemas: validation and differences (contract O1, E4, E6).
 struct ModelSchemaTests {
   static let base = [FieldSchema("id", .int64), FieldSchema("name", .string, isOptional: true)]
 
-  @Test("O1 E6 a schema that no store could keep is refused")
+  @Test("O1 E6 an invalid schema is rejected")
   func refusals() {
     func code(_ make: () throws -> ModelSchema) -> PersistenceError.Code? {
       do {
@@ -38,7 +38,7 @@ struct ModelSchemaTests {
     #expect(schema.position(of: "e\u{301}") == 1)
   }
 
-  @Test("E4 differences are told field by field, and the order of fields is none")
+  @Test("E4 differences are listed by field, and ignore the order of fields")
   func differences() throws {
     let stored = try ModelSchema(
       name: "A",
@@ -67,7 +67,7 @@ struct ModelSchemaTests {
     #expect(throws: PersistenceError.self) { try declared.requireCompatible(with: stored, location: "x") }
   }
 
-  @Test("E4 a schema coded and decoded is the same schema, and is checked again")
+  @Test("E4 a schema survives encoding and decoding, and decoding validates it")
   func coding() throws {
     let schema = try ModelSchema(
       name: "A\u{0}é", fields: Self.base, key: ["id"], indexes: [IndexSchema(["name"], isUnique: true)])

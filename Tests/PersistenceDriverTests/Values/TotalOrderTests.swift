@@ -25,7 +25,7 @@ struct TotalOrderTests {
     ].compactMap(UUID.init).map(PersistentValue.uuid),
   ]
 
-  @Test("V3 V4 V4a values of each kind stand in their one order", arguments: ascending)
+  @Test("V3 V4 V4a values of each kind have one total order", arguments: ascending)
   func order(values: [PersistentValue]) {
     #expect(values.count > 2)
     for (i, left) in values.enumerated() {
@@ -56,7 +56,7 @@ struct TotalOrderTests {
     }
   }
 
-  @Test("V4 negative zero is stored as zero, every NaN is one")
+  @Test("V4 negative zero is stored as zero, and every NaN as the quiet NaN")
   func folding() throws {
     let row = RowBuffer(count: 2)
     row.setCell(.double(-0.0), at: 0)
@@ -78,13 +78,13 @@ struct TotalOrderTests {
     }
   }
 
-  @Test("V2 a value coded and decoded is the same value", arguments: ascending)
+  @Test("V2 a value survives encoding and decoding", arguments: ascending)
   func coding(values: [PersistentValue]) throws {
     let data = try JSONEncoder().encode(values)
     #expect(try JSONDecoder().decode([PersistentValue].self, from: data) == values)
   }
 
-  @Test("V2 decimals have one text each, and keep 38 digits")
+  @Test("V2 each decimal has one text, and keeps 38 digits")
   func decimals() throws {
     let texts = [
       "0", "-0.5", "1.25", "99999999999999999999999999999999999999", "NaN", "1000000000000000000000",

@@ -3,7 +3,7 @@ import PersistenceConformance
 import PersistencePrimitives
 import Testing
 
-/// Dates as text: readable, and the same bits when read again (contract V2).
+/// Dates as text: readable, and exact to the bit (contract V2).
 struct DateTextTests {
   static let known: [(Double, String)] = [
     (0.0, "2001-01-01T00:00:00Z"), (-978_307_200.0, "1970-01-01T00:00:00Z"),
@@ -16,14 +16,14 @@ struct DateTextTests {
     (-86_400.0 * 307, "2000-02-29T00:00:00Z"),
   ]
 
-  @Test("V2 dates are ISO 8601 where that is exact", arguments: known)
+  @Test("V2 dates are ISO 8601 if that is exact", arguments: known)
   func readable(seconds: Double, text: String) throws {
     #expect(DateText.text(seconds) == text)
     let back = try #require(DateText.seconds(text))
     #expect(back == seconds || (back.isNaN && seconds.isNaN))
   }
 
-  @Test("V2 any date comes back to the bit")
+  @Test("V2 every date is exact to the bit after a round trip")
   func exact() throws {
     var random = SeededGenerator(seed: 7)
     var seconds: [Double] = [

@@ -29,10 +29,10 @@ struct CaseFoldingTests {
       if value >= 0x20000, expected != value { beyondPairs.append(value) }
     }
     #expect(differing.isEmpty)
-    #expect(beyondPairs.isEmpty, "planes that `pairs` passes over")
+    #expect(beyondPairs.isEmpty, "planes that `pairs` skips")
   }
 
-  @Test("V7 long texts fold like short ones, wherever a chunk ends")
+  @Test("V7 long texts fold like short ones, with any chunk boundary")
   func chunks() {
     let piece = "Aé\u{130}Ⱥ中\u{10400}z"
     for lead in 0..<13 {
@@ -45,14 +45,14 @@ struct CaseFoldingTests {
     }
   }
 
-  @Test("V7 text that would grow by more than expected is still folded whole")
+  @Test("V7 text that grows more than expected is folded completely")
   func growth() {
     let text = String(repeating: "\u{130}", count: 1000)
     let expected = String(repeating: "i\u{307}", count: 1000)
     #expect(text.lendUnaligned { CaseFolding.withLowercased($0, Array.init) } == Array(expected.utf8))
   }
 
-  @Test("V7 lower-casing twice is lower-casing once, which the classes without case rely on")
+  @Test("V7 lower-casing is idempotent, as case-insensitive classes require")
   func idempotence() {
     #expect(CaseFolding.pairs.filter { CaseFolding.lowercased(scalar: $0.lower) != $0.lower }.isEmpty)
   }
@@ -64,7 +64,7 @@ struct CaseFoldingTests {
     #expect(try #require(parts.first) >= 14)
     #expect(CaseFolding.mappingFingerprint != 0xCBF2_9CE4_8422_2325)
     if CaseFolding.unicodeVersion == "17.0" {
-      // Stored beside indexes: the way it is computed must never change.
+      // Stores keep it with their indexes, so its computation must never change.
       #expect(CaseFolding.mappingFingerprint == 15_439_461_579_797_919_700)
     }
   }

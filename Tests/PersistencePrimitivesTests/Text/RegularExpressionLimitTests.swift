@@ -18,19 +18,19 @@ struct RegularExpressionLimitTests {
       ("a{2}{3}", "cannot be repeated", 4),
       ("*a", "nothing to repeat", 0), ("(|+)", "nothing to repeat", 2), ("a|*", "nothing to repeat", 2),
       ("x{1000}{1000}", "cannot be repeated", 7), ("x{1001}", "more than 1000", 1),
-      ("x{2,1}", "least count above", 1),
-      ("x{99999999999999999999}", "more than 1000", 1), ("(a", "not closed", 0), ("a)", "closes no group", 1),
-      ("[a", "not closed", 0), ("[]", "not closed", 0), ("[b-a]", "upside down", 1),
+      ("x{2,1}", "minimum above", 1),
+      ("x{99999999999999999999}", "more than 1000", 1), ("(a", "not closed", 0), ("a)", "no matching", 1),
+      ("[a", "not closed", 0), ("[]", "not closed", 0), ("[b-a]", "reversed", 1),
       (#"[a-\d]"#, "cannot end a range", 3),
       ("[[:foo:]]", "POSIX", 1), (#"a\"#, "lone", 1), (#"\Z"#, #"'\z'"#, 0), (#"\C"#, #"'\C'"#, 0),
       (#"\é"#, #"'\é'"#, 0),
-      (#"\xg1"#, "hexadecimal", 0), (#"\x{110000}"#, "no Unicode scalar", 0),
-      (#"\x{D800}"#, "no Unicode scalar", 0),
+      (#"\xg1"#, "hexadecimal", 0), (#"\x{110000}"#, "not a Unicode scalar", 0),
+      (#"\x{D800}"#, "not a Unicode scalar", 0),
       (#"\x{41"#, "hexadecimal", 0), (#"\p{Greek}"#, "scripts are not supported", 0),
       (#"\pX"#, "general category", 0),
       (#"\p{L"#, "not closed", 0), (#"\p"#, "no name", 0), ("(?P<a-b>x)", "group's name", 5),
       ("(?P<>x)", "name is missing", 0),
-      ("(?i", "not closed", 0), ("(?i-)", "no group or flag", 0), ("\\\u{85}", #"'\\u{85}'"#, 0),
+      ("(?i", "not closed", 0), ("(?i-)", "not a group or flag", 0), ("\\\u{85}", #"'\\u{85}'"#, 0),
     ])
   func errors(pattern: String, reason: String, position: Int) throws {
     let error = try #require(throws: TextPatternError.self) { try RegularExpressionPattern(pattern) }
@@ -39,7 +39,7 @@ struct RegularExpressionLimitTests {
   }
 
   @Test(
-    "V7 a pattern too large is refused before it costs anything", .timeLimit(.minutes(1)),
+    "V7 an oversized pattern is rejected before compilation", .timeLimit(.minutes(1)),
     arguments: [
       "(x{1000}){1000}", "((x{100}){100}){100}", "((((((a?){1000}){1000}){1000}){1000}){1000}){1000}",
       String(repeating: "a", count: 20_000), String(repeating: "[ab]", count: 100_000),
@@ -50,7 +50,7 @@ struct RegularExpressionLimitTests {
     #expect(error.reason.contains("pattern too large"), "\(error)")
   }
 
-  @Test("V7 repeating nothing many times over costs nothing", .timeLimit(.minutes(1)))
+  @Test("V7 nested repetitions of the empty text are cheap", .timeLimit(.minutes(1)))
   func emptyRepetitions() throws {
     #expect(try isFound("^(((((){1000}){1000}){1000}){1000}){1000}$", in: ""))
     #expect(try isFound("^(((((a{0}){1000}){1000}){1000}){1000}){1000}$", in: ""))
@@ -83,7 +83,7 @@ struct RegularExpressionLimitTests {
     #expect(try isFound("(a|aa)+$", in: text))
   }
 
-  /// A text of `a` and `b` on which ``exponential(_:)`` hardly ever comes back to a state.
+  /// A text of `a` and `b` on which ``exponential(_:)`` rarely returns to a state.
   private func noise(_ count: Int) -> String {
     var random = SeededGenerator(seed: 5)
     return String(
@@ -106,7 +106,7 @@ struct RegularExpressionLimitTests {
     #expect(try "".lendUnaligned(missing.matches) == false)
   }
 
-  @Test("V7 a pattern that runs too long stops at the same position, whatever states it has cached")
+  @Test("V7 a pattern that exceeds the step limit stops at the same position, with any cached states")
   func stepLimit() throws {
     let text = noise(50_000)
     let pattern = try RegularExpressionPattern("a[ab]{25}c", stepLimit: 100_000)
@@ -125,7 +125,7 @@ struct RegularExpressionLimitTests {
     }
   }
 
-  @Test("C1 one pattern serves many threads at once")
+  @Test("C1 threads can use one pattern concurrently")
   func threads() async throws {
     let pattern = try RegularExpressionPattern(#"\b(a|é)[ab]{3,9}\b.*ж$"#, caseInsensitive: true)
     var random = SeededGenerator(seed: 9)

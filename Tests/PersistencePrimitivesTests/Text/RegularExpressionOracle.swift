@@ -45,7 +45,7 @@ indirect enum RegularExpressionOracle {
     #"\x{\#(String(scalar.value, radix: 16))}"#
   }
 
-  /// The places where a match may end that begins at one of `starts`.
+  /// The end positions of the matches that begin at one of `starts`.
   func ends(from starts: Set<Int>, in text: [Unicode.Scalar]) -> Set<Int> {
     switch self {
     case .scalar(let wanted): return step(starts, text) { $0 == wanted }

@@ -72,7 +72,7 @@ struct RegularExpressionTests {
     }
   }
 
-  @Test("V7 random expressions agree with the naive meaning, on automata new and used")
+  @Test("V7 random expressions agree with the naive matcher, on new and reused automata")
   func oracle() throws {
     var random = SeededGenerator(seed: 3)
     var matched = 0

@@ -47,7 +47,7 @@ struct TextNeedleTests {
     #expect(answers(needle, text, caseInsensitive: true) == expected)
   }
 
-  @Test("V7 random needles agree with a search done by hand", arguments: [false, true])
+  @Test("V7 random needles agree with a naive search", arguments: [false, true])
   func oracle(caseInsensitive: Bool) {
     var random = SeededGenerator(seed: 7)
     let alphabet: [Unicode.Scalar] = ["a", "A", "b", "é", "É", "İ", "i", "\u{307}", "\0", "😀"]
@@ -66,7 +66,7 @@ struct TextNeedleTests {
     }
   }
 
-  @Test("V7 a needle is found at every position, also across the pieces of a long text")
+  @Test("V7 a needle is found at every position, including across the pieces of a long text")
   func everyPlace() {
     let needle = TextNeedle("NeedleÉ", caseInsensitive: true)
     let exact = TextNeedle("nEEDLEé")

@@ -13,7 +13,7 @@ extension SeededGenerator {
 }
 
 extension String {
-  /// Lends the text's bytes at an odd address, with other bytes around them, as an engine's page would.
+  /// Passes the text's bytes at an odd address between other bytes, as in an engine's page.
   func lendUnaligned<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
     let page = [0x61] + Array(utf8) + [0x62]
     return try page.withUnsafeBufferPointer { page in
@@ -21,19 +21,19 @@ extension String {
     }
   }
 
-  /// The scalars' own lower-case mappings one after the other, worked out without ``CaseFolding``.
+  /// The concatenated lower-case mappings of the scalars, computed without ``CaseFolding``.
   var foldedScalars: [Unicode.Scalar] {
     unicodeScalars.flatMap { $0.properties.lowercaseMapping.unicodeScalars }
   }
 }
 
-/// Whether a regular expression is found in a text.
+/// Whether a text contains a match of a regular expression.
 func isFound(_ pattern: String, in text: String, caseInsensitive: Bool = false) throws -> Bool {
   let expression = try RegularExpressionPattern(pattern, caseInsensitive: caseInsensitive)
   return try text.lendUnaligned(expression.matches)
 }
 
-/// Whether a text has the form of a `like` pattern.
+/// Whether a text matches a `like` pattern.
 func isLike(_ pattern: String, _ text: String, caseInsensitive: Bool = false) throws -> Bool {
   let like = try LikePattern(pattern, caseInsensitive: caseInsensitive)
   return text.lendUnaligned(like.matches)

@@ -4,7 +4,7 @@
 /// program has assertions. Its row in the table has the next state for each class of scalars. So a text costs
 /// one table lookup per scalar once its states exist, and at most one pass over the program per scalar
 /// before. A full table is cleared.
-final class LazyAutomaton: @unchecked Sendable {  // reason: only one call holds it at a time, out of the pool
+final class LazyAutomaton: @unchecked Sendable {  // one call at a time takes it from the pool
   /// Table entries that are not states.
   enum Outcome {
     static let unknown: Int32 = -1

@@ -35,7 +35,7 @@ extension RegularExpressionParser {
     }
     index += 1
     let last = try takeClassScalar()
-    guard first <= last else { throw error("the range '\(quoted(from: start))' is upside down", at: start) }
+    guard first <= last else { throw error("the range '\(quoted(from: start))' is reversed", at: start) }
     ranges.append(.init(first.value, last.value))
   }
 
@@ -63,7 +63,7 @@ extension RegularExpressionParser {
     let isNegated = name.hasPrefix("^")
     if isNegated { name.removeFirst() }
     guard let set = ScalarSet.posixClasses[name] else {
-      throw error("'\(quoted(from: start))' is no class of POSIX", at: start)
+      throw error("'\(quoted(from: start))' is not a POSIX class", at: start)
     }
     return isNegated ? folded(set).inverted : set
   }
@@ -112,7 +112,7 @@ extension RegularExpressionParser {
     }
     guard let set = ScalarSet.named(name) else {
       throw error(
-        "'\(quoted(from: start))' is no general category of Unicode; scripts are not supported", at: start)
+        "'\(quoted(from: start))' is not a Unicode general category; scripts are not supported", at: start)
     }
     return isNegated ? folded(set).inverted : folded(set)
   }
@@ -168,7 +168,7 @@ extension RegularExpressionParser {
     let isComplete = isBraced ? digits > 0 && take("}") : digits == 2
     guard isComplete else { throw error("'\\x' needs two hexadecimal digits, or some in braces", at: start) }
     guard let scalar = Unicode.Scalar(value) else {
-      throw error("'\(quoted(from: start))' is no Unicode scalar", at: start)
+      throw error("'\(quoted(from: start))' is not a Unicode scalar", at: start)
     }
     return scalar
   }

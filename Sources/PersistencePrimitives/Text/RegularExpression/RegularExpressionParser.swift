@@ -149,7 +149,7 @@ extension RegularExpressionParser {
   }
 
   private mutating func closeGroup(at start: Int) throws {
-    guard groups.count > 1 else { throw error("')' closes no group", at: start) }
+    guard groups.count > 1 else { throw error("')' has no matching '('", at: start) }
     endChoice()
     let group = groups.removeLast()
     flags = group.flagsOutside
@@ -181,7 +181,7 @@ extension RegularExpressionParser {
     let nameStart = index
     while let scalar = next, scalar != ">" {
       guard ScalarSet.word.contains(scalar.value) else {
-        throw error("a group's name holds only letters, digits and '_' of ASCII", at: index)
+        throw error("a group's name may contain only ASCII letters, digits and '_'", at: index)
       }
       index += 1
     }
@@ -233,7 +233,7 @@ extension RegularExpressionParser {
     case "P" where next == "=": "the back-reference '(?P=' is not supported"
     case "P" where next == ">": "recursion '(?P>' is not supported"
     case "x": "the flag 'x' is not supported"
-    default: "'(?\(Self.quoted(scalar))' is no group or flag of this dialect"
+    default: "'(?\(Self.quoted(scalar))' is not a group or flag of this dialect"
     }
   }
 }
@@ -265,7 +265,7 @@ extension RegularExpressionParser {
       throw error("'\(quoted(from: start))' repeats more than \(Self.greatestRepetition) times", at: start)
     }
     guard least <= most ?? .max else {
-      throw error("'\(quoted(from: start))' has its least count above its greatest", at: start)
+      throw error("'\(quoted(from: start))' has a minimum above its maximum", at: start)
     }
   }
 
