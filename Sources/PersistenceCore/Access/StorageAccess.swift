@@ -60,8 +60,9 @@ enum StorageAccess {
     }
   }
 
-  /// Performs a single write, in a new transaction or as part of the running one. A single write that throws leaves
-  /// the transaction unchanged (contract W4).
+  /// Performs a single write, in a new transaction or as part of the running one.
+  ///
+  /// A single write that throws leaves the transaction unchanged (contract W4).
   func writeSingle(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
     case .store(let store): try TransactionScope.enter(store) { try store.transaction(body) }
@@ -82,8 +83,9 @@ enum StorageAccess {
 @usableFromInline
 struct LocatedReader {
   @usableFromInline let reader: any StorageReader
-  /// The store of a transaction; nil if the reader is the store. A second reference to the store would add a contended
-  /// reference count.
+  /// The store of a transaction; nil if the reader is the store.
+  ///
+  /// A second reference to the store would add a contended reference count.
   private let root: (any StorageContext)?
 
   /// Creates a reader of a transaction in a store or, if that is nil, of a store.

@@ -32,7 +32,8 @@ final class TransactionContext: PersistentContext {
   func transaction() throws -> any StorageTransaction {
     guard thread == ThreadIdentity.current else {
       throw PersistenceError(
-        .insideTransaction, "a thread used the transaction of another thread; use a transaction only on the thread that runs its closure",
+        .insideTransaction,
+        "a thread used the transaction of another thread; use a transaction only on the thread that runs its closure",
         location: root.location)
     }
     guard let unchecked = state.withLock({ $0 }) else { throw PersistenceError.closed("the transaction") }
@@ -40,8 +41,10 @@ final class TransactionContext: PersistentContext {
   }
 }
 
-/// The transactions that the calling thread is in. They show whether the closure of a transaction uses the outer
-/// context, which would wait for itself (contract R1a).
+/// The transactions that the calling thread is in.
+///
+/// They show whether the closure of a transaction uses the outer context, which would wait for itself
+/// (contract R1a).
 ///
 /// A wrapper and its wrapped context are one store, so the innermost layer identifies a context.
 final class TransactionScope: Sendable {

@@ -59,7 +59,9 @@ extension Set: UnorderedElements {
 }
 
 extension Dictionary: UnorderedElements {
-  /// String and integer keys become an object, whose members are sorted. Other keys become an array of keys and values.
+  /// String and integer keys become an object, whose members are sorted.
+  ///
+  /// Other keys become an array of keys and values.
   var sizeOfUnorderedElement: Int? { 2 }
 }
 

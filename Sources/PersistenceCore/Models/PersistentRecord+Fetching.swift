@@ -18,6 +18,7 @@ extension PersistentRecord {
   ///   - options: The options.
   /// - Returns: The results; the first page is already read.
   /// - Throws: ``PersistenceError``.
+  @usableFromInline
   package static func results(
     in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
   ) throws -> PersistentResults<Self> {

@@ -13,8 +13,9 @@ final class ObservationHold<Model: PersistentRecord>: Sendable {
   deinit { observation.end() }
 }
 
-/// One iteration over updates. It registers an observer until it ends, and has no thread, timer or task outside calls
-/// of ``next()``.
+/// One iteration over updates.
+///
+/// It registers an observer until it ends, and has no thread, timer or task outside calls of ``next()``.
 final class Observation<Model: PersistentRecord>: Sendable {
   private enum State {
     case new

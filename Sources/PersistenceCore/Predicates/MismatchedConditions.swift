@@ -7,7 +7,7 @@ public import PersistenceDriver
 // An unavailable declaration would not work: the compiler considers it only after all others fail. The
 // compiler checks an unavailable conformance once it has inferred the types, and rejects it then. The
 // conforming type must be an inferred one, because the compiler does not recheck a requirement that known
-// types fulfil.
+// types satisfy.
 
 /// The result of a condition with mismatched types, which does not compile.
 ///

@@ -26,7 +26,7 @@ public struct FetchOptions<Model: PersistentModel> {
   public var token: PageToken?
 
   /// The call site of the fetch, for reports of long-held results.
-  package var place: CallSite
+  @usableFromInline package var place: CallSite
 
   /// Creates options.
   ///

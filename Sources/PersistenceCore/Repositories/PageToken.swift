@@ -85,7 +85,9 @@ extension PageToken {
     return fingerprint("\(request.schema)\n\(request.predicate?.description ?? "")\n\(order)")
   }
 
-  /// The FNV-1a hash (Fowler, Noll, Vo), the same in every process. It distinguishes queries; it is not for security.
+  /// The FNV-1a hash (Fowler, Noll, Vo), the same in every process.
+  ///
+  /// It distinguishes queries; it is not for security.
   private static func fingerprint(_ text: String) -> UInt64 {
     text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }

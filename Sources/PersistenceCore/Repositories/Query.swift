@@ -11,17 +11,21 @@ public import PersistenceDriver
 ///   .result()
 /// ```
 public struct Query<Model: PersistentRecord>: Sendable {
-  let context: any PersistentContext
+  @usableFromInline let context: any PersistentContext
+  @usableFromInline var stored: FetchOptions<Model>
 
   /// The options of a fetch with the same results.
-  public private(set) var options: FetchOptions<Model>
+  @inlinable public var options: FetchOptions<Model> { stored }
 
+  // Inlinable, so that an app's queries are specialized for its models.
+  @inlinable
   init(context: any PersistentContext, options: FetchOptions<Model>) {
     self.context = context
-    self.options = options
+    stored = options
   }
 
   /// The query with another condition, which records must also match.
+  @inlinable
   public func filter(where predicate: PersistentPredicate<Model>) -> Query {
     changed { $0.predicate = $0.predicate && predicate }
   }
@@ -32,6 +36,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   ///   - property: A stored property.
   ///   - order: The direction; ascending by default.
   /// - Returns: The new query.
+  @inlinable
   public func sorted<Value: PersistentValueConvertible>(
     by property: SendableKeyPath<Model, Value>, inOrder order: SortDirection = .ascending
   ) -> Query {
@@ -39,6 +44,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   }
 
   /// The query with more sort criteria, less significant than the existing ones.
+  @inlinable
   public func sorted(by criteria: SortCriterion<Model>...) -> Query {
     changed { $0.sorting += criteria }
   }
@@ -63,12 +69,15 @@ public struct Query<Model: PersistentRecord>: Sendable {
   }
 
   /// The query with a maximum number of records.
+  @inlinable
   public func limit(_ limit: Int) -> Query { changed { $0.limit = limit } }
 
   /// The query that skips a number of records.
+  @inlinable
   public func offset(_ offset: Int) -> Query { changed { $0.offset = offset } }
 
   /// The query for the records strictly after one, such as the last record of the previous page.
+  @inlinable
   public func after(_ model: Model) -> Query {
     changed { options in
       options.after = model
@@ -83,6 +92,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   ///   - line: The line of the call.
   /// - Returns: The records; the first page is already read.
   /// - Throws: ``PersistenceError``.
+  @inlinable
   public func result(fileID: String = #fileID, line: UInt = #line) throws -> PersistentResults<Model> {
     try Model.results(in: context, options: placed(fileID, line))
   }
@@ -91,6 +101,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   ///
   /// - Returns: The number of records.
   /// - Throws: ``PersistenceError``.
+  @inlinable
   public func count() throws -> Int {
     try Model.count(in: context, options: options)
   }
@@ -99,6 +110,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   ///
   /// - Returns: The record; nil if there is none.
   /// - Throws: ``PersistenceError``.
+  @inlinable
   public func first() throws -> Model? {
     try changed { $0.limit = Swift.min($0.limit ?? 1, 1) }.result().first
   }
@@ -107,6 +119,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
   ///
   /// - Returns: Whether there is a record.
   /// - Throws: ``PersistenceError``.
+  @inlinable
   public func exists() throws -> Bool {
     try changed { $0.limit = Swift.min($0.limit ?? 1, 1) }.count() > 0
   }
@@ -121,15 +134,17 @@ public struct Query<Model: PersistentRecord>: Sendable {
   }
 
   /// The options, with the call site for reports of long-held results.
+  @inlinable
   func placed(_ fileID: String, _ line: UInt) -> FetchOptions<Model> {
     var options = options
     options.place = CallSite(fileID: fileID, line: line)
     return options
   }
 
+  @inlinable
   func changed(_ change: (inout FetchOptions<Model>) -> Void) -> Query {
     var query = self
-    change(&query.options)
+    change(&query.stored)
     return query
   }
 }

@@ -49,7 +49,9 @@ public struct Repository: PersistentRepository {
       throw PersistenceError.unsupported("run transactions", by: "\(type(of: context))")
     }
     guard let result else {
-      throw PersistenceError(.engineFailure, "the context ended a transaction without running its closure; report this to its author")
+      throw PersistenceError(
+        .engineFailure,
+        "the context ended a transaction without running its closure; report this to its author")
     }
     return result
   }

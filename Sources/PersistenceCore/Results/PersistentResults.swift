@@ -44,26 +44,26 @@ extension PersistentResults: Sequence {
   /// Iterates over the result, page by page.
   public struct Iterator: IteratorProtocol {
     @usableFromInline let storage: ResultStorage<Element>
-    @usableFromInline let walk: PageCursor<Element>
+    @usableFromInline let pageCursor: PageCursor<Element>
 
     @inlinable
     init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
       self.storage = storage
-      walk = PageCursor(window)
+      pageCursor = PageCursor(window)
     }
 
     /// The next model; nil at the end.
     @inlinable
     public mutating func next() -> Element? {
-      if walk.needsPage {
+      if pageCursor.needsPage {
         do {
-          try storage.fill(walk.page)
+          try storage.fill(pageCursor.page)
         } catch {
-          walk.end()
+          pageCursor.end()
           storage.fail(error)
         }
       }
-      return walk.take()
+      return pageCursor.take()
     }
   }
 
@@ -105,12 +105,12 @@ extension PersistentResults {
 /// A cursor over a result, which throws if reading fails.
 public struct ResultCursor<Element: Sendable>: ~Copyable {
   @usableFromInline let storage: ResultStorage<Element>
-  @usableFromInline let walk: PageCursor<Element>
+  @usableFromInline let pageCursor: PageCursor<Element>
 
   @inlinable
   init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
     self.storage = storage
-    walk = PageCursor(window)
+    pageCursor = PageCursor(window)
   }
 
   /// The next model; nil at the end.
@@ -118,8 +118,8 @@ public struct ResultCursor<Element: Sendable>: ~Copyable {
   /// - Throws: ``PersistenceError`` with the record that could not be read. The next call retries.
   @inlinable
   public mutating func next() throws -> Element? {
-    if walk.needsPage { try storage.fill(walk.page) }
-    return walk.take()
+    if pageCursor.needsPage { try storage.fill(pageCursor.page) }
+    return pageCursor.take()
   }
 }
 

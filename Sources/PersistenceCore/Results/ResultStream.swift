@@ -16,23 +16,23 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
   /// Iterates over the result, page by page.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let storage: ResultStorage<Element>
-    private let walk: PageCursor<Element>
+    private let pageCursor: PageCursor<Element>
 
     init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
       self.storage = storage
-      walk = PageCursor(window)
+      pageCursor = PageCursor(window)
     }
 
     /// The next model; nil at the end.
     ///
     /// - Throws: ``PersistenceError`` with the record that could not be read, and `CancellationError`.
     public mutating func next() async throws -> Element? {
-      if walk.needsPage {
+      if pageCursor.needsPage {
         try Task.checkCancellation()
-        let (page, storage) = (walk.page, storage)
+        let (page, storage) = (pageCursor.page, storage)
         try await BlockingThreads.reading.run { try storage.fill(page) }
       }
-      return walk.take()
+      return pageCursor.take()
     }
   }
 

@@ -28,7 +28,7 @@ public final class ContextMonitor: Sendable {
   /// Whether the store is known to be complete, that is, no copy into it is unfinished.
   public var isKnownComplete: Bool { wholeness.load(ordering: .relaxed) }
 
-  /// Sets ``isKnownComplete``. Code that begins to fill the store sets it to false.
+  /// Sets ``isKnownComplete``; code that begins to fill the store sets it to false.
   package func note(isComplete: Bool) { wholeness.store(isComplete, ordering: .relaxed) }
 
   /// Reports that the store was opened.
@@ -71,8 +71,9 @@ public final class ContextMonitor: Sendable {
 extension ContextMonitor {
   private struct Pins {
     var next: UInt64 = 0
-    /// The pins, in the order of their tokens. There are few, and creating a dictionary for the first result takes as
-    /// long as reading it.
+    /// The few pins, in the order of their tokens.
+    ///
+    /// An array, because creating a dictionary takes as long as reading the first result.
     var held: [Pin] = []
 
     /// The index of a token's pin; nil if the pin was released.

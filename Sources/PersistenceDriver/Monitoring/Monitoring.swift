@@ -10,8 +10,9 @@ public struct Monitoring: Sendable {
   /// The duration after which a request is reported, with its plan.
   public var slowRequest: Duration
 
-  /// The duration after which a result that pins a snapshot is reported, with its call site. Such results prevent the
-  /// store from reusing space.
+  /// The duration after which a result that pins a snapshot is reported, with its call site.
+  ///
+  /// Such results prevent the store from reusing space.
   public var longHeldResult: Duration
 
   /// The closure that is called if a page cannot be read during a plain `for` over a result; the iteration then ends.
@@ -40,6 +41,7 @@ public struct Monitoring: Sendable {
 }
 
 /// A call site in the sources, for reports.
+@usableFromInline
 package struct CallSite: Sendable, Hashable, CustomStringConvertible {
   /// The file, in the form of `#fileID`.
   package var fileID: String
@@ -47,11 +49,12 @@ package struct CallSite: Sendable, Hashable, CustomStringConvertible {
   package var line: UInt
 
   /// Creates a call site; by default that of the caller.
+  @usableFromInline
   package init(fileID: String = #fileID, line: UInt = #line) {
     self.fileID = fileID
     self.line = line
   }
 
   /// The call site as text, such as `Module/File.swift:12`.
-  package var description: String { "\(fileID):\(line)" }
+  @usableFromInline package var description: String { "\(fileID):\(line)" }
 }

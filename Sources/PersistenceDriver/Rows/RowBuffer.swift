@@ -78,6 +78,7 @@ public final class RowBuffer {
   }
 
   /// Sets a field to a value.
+  @inlinable
   public func set(_ value: PersistentValue, at position: Int) {
     switch value {
     case .null: setCell(.null, at: position)
@@ -94,6 +95,7 @@ public final class RowBuffer {
   }
 
   /// Sets the fields to values, in order; the remaining fields become nil.
+  @inlinable
   public func set(_ values: some Sequence<PersistentValue>) {
     reset()
     var position = 0

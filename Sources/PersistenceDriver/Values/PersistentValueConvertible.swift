@@ -54,7 +54,8 @@ extension PersistentValueConvertible where Self: RawRepresentable, RawValue: Per
   public static func read(from row: borrowing Row, at position: Int) throws -> Self {
     let raw = try RawValue.read(from: row, at: position)
     guard let value = Self(rawValue: raw) else {
-      throw PersistenceError.damaged("field number \(position) contains a raw value that is not a \(Self.self)")
+      throw PersistenceError.damaged(
+        "field number \(position) contains a raw value that is not a \(Self.self)")
     }
     return value
   }

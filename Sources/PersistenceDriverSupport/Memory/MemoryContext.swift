@@ -63,7 +63,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
     monitor.reportLongHeldResults()
   }
 
-  /// Discards the state. Live results keep their copies.
+  /// Discards the state; live results keep their copies.
   public func close() throws {
     state.withLock { $0 = nil }
     observers.end(of: self)
@@ -71,7 +71,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
 }
 
 extension StorageEngine {
-  /// Stores in memory, with the scheme `memory:`. Each opening creates a new, empty store.
+  /// Stores in memory, with the scheme `memory:`; each opening creates a new, empty store.
   public static let memory = StorageEngine(
     scheme: "memory",
     options: [StoreOption("busy", .duration, "how long a writer waits for another")]

@@ -10,7 +10,7 @@ package final class CommitObserver: Sendable {
   let model: StoredName
   let predicate: CompiledPredicate
   let keyLimit: Int
-  /// The observed context. Closing it ends the observer.
+  /// The observed context; closing it ends the observer.
   let owner: ObjectIdentifier
 
   private let state: Mutex<State>

@@ -181,10 +181,10 @@ public struct ObservedTransaction {
 
   let record: CommitRecord?
 
-  /// Records that the writes may have changed further records, for example through triggers. If the transaction wrote
-  /// anything, all observers get unknown changes.
+  /// Marks the changes of all observers as unknown, if the transaction wrote anything.
   ///
-  /// Call it before ``CommitObservers/commit(_:_:)``.
+  /// Call it before ``CommitObservers/commit(_:_:)`` if the writes may have changed further records, for example
+  /// through triggers.
   public func mayHaveChangedMore() { record?.loseEverything() }
 }
 

@@ -25,7 +25,8 @@ extension StorageEngine {
     }
     guard matches.count == 1 else {
       throw PersistenceError(
-        .invalidURL, "several engines have the scheme “\(url.scheme):”; remove one of them", location: "\(url)")
+        .invalidURL, "several engines have the scheme “\(url.scheme):”; remove one of them",
+        location: "\(url)")
     }
     return try engine.open(url, monitoring: monitoring)
   }

@@ -5,7 +5,7 @@ import Testing
 import PersistenceDriverSupport
 
 @Suite("StripedPool")
-struct ThreadPlacesTests {
+struct StripedPoolTests {
   private final class Tool: Sendable {
     let users = Atomic<Int>(0)
     let uses = Atomic<Int>(0)
