@@ -102,15 +102,20 @@ struct ValueFormTests {
   @Test("Import reads what people write, and converts to text", arguments: FieldKind.allCases)
   func imports(kind: FieldKind) throws {
     let schema = try Self.schema(kind)
-    let store = MemoryContext()
-    try store.transaction { try $0.define(schema) }
+    let folder = try TemporaryFolder()
+    let open = {
+      try JSONDirectoryContext(
+        path: folder("store"), configuration: JSONDirectoryConfiguration(synchronization: .off))
+    }
+    let empty = try open()
+    try empty.transaction { try $0.define(schema) }
+    try empty.close()
     let forms = Self.forms(kind)
     let records = forms.map { Self.record($0.id, $0.form) }.joined(separator: "\n")
-    let folder = try TemporaryFolder()
-    let run = ToolHarness.holding(store)(
-      "import", try folder.file("forms.ndjson", records), "held:", "--model", "Form", "--key",
-      "id")
+    let run = ToolHarness()(
+      "import", try folder.file("forms.ndjson", records), "json:\(folder("store"))", "--model", "Form")
     #expect(run.code == (forms.allSatisfy { $0.form.imported != nil } ? 0 : 2), "\(run)")
+    let store = try open()
     for (id, form) in forms {
       var found: PersistentValue?
       _ = try store.find(RecordKey([.integer(Int64(id))]), in: schema) { found = try $0.value(at: 1) }

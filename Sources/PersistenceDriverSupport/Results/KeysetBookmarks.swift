@@ -5,6 +5,8 @@
 ///
 /// Complexity: with *n* remembered positions, ``nearest(notAfter:)`` is O(log *n*). ``remember(_:at:)`` is O(1) for a
 /// row after the others, O(*n*) for one between them. Memory grows by one position for each ``interval`` rows read.
+@usableFromInline
+@frozen
 package struct KeysetBookmarks<Position> {
   /// The number of rows between two remembered positions.
   @inlinable package static var interval: Int { 256 }
@@ -12,18 +14,26 @@ package struct KeysetBookmarks<Position> {
   /// The number of remembered page ends; several threads may page through one result.
   @inlinable static var pageEndLimit: Int { 8 }
 
-  @usableFromInline struct Bookmark {
+  @usableFromInline
+  @frozen
+  struct Bookmark {
     @usableFromInline var row: Int
     @usableFromInline var position: Position
     @inlinable init(row: Int, position: Position) { (self.row, self.position) = (row, position) }
   }
 
   /// The positions at multiples of ``interval``, in ascending order of rows.
-  @usableFromInline var regular: [Bookmark] = []
-  @usableFromInline var pageEnds: [Bookmark] = []
-  @usableFromInline var oldestPageEnd = 0
+  @usableFromInline var regular: [Bookmark]
+  @usableFromInline var pageEnds: [Bookmark]
+  @usableFromInline var oldestPageEnd: Int
 
-  @inlinable package init() {}
+  // Initial values beside the properties would not be inlined, and calls of them need the metadata of `Position`.
+  @inlinable
+  package init() {
+    regular = []
+    pageEnds = []
+    oldestPageEnd = 0
+  }
 
   /// Remembers the position from which reading continues with a row; does nothing unless the row's number is a
   /// multiple of ``interval`` whose position is unknown.
