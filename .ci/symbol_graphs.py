@@ -23,8 +23,9 @@ def clang_options(binaries):
     system = (os.path.join(ROOT, "Sources", name) for name in ("CSQLite", "CLMDB", "CFileSystem"))
     folders = list(system) + [folder for folder, _, _ in os.walk(os.path.join(ROOT, ".build/checkouts"))
                               if folder.endswith("/include") and "/Sources/" in folder]
-    folders += [os.path.join(binaries, name) for name in os.listdir(binaries) if name.endswith(".build")]
-    folders += [os.path.join(folder, "include") for folder in folders if folder.endswith(".build")]
+    # Generated for C targets without a module map; Swift targets have theirs in an include folder.
+    folders += [os.path.join(binaries, name) for name in os.listdir(binaries)
+                if name.endswith(".build") and not name.endswith("-tool.build")]
     for folder in folders:
         if os.path.exists(os.path.join(folder, "module.modulemap")):
             options.append("-fmodule-map-file=" + os.path.join(folder, "module.modulemap"))
