@@ -40,10 +40,13 @@ setup:
 demo: setup
 	@Examples/demo
 
-# The package with all of its traits.
-BUILD := swift build --enable-all-traits
-TEST := swift test --enable-all-traits --skip-build
-RELEASE := $(BUILD) -c release --product persistence
+# The package with all of its traits. Tests run three times as fast with the optimizer (the manifest reads the variable),
+# and the build is shorter without debug information. `.ci` and `Examples` use the same options, to build nothing twice.
+export PERSISTENCE_OPTIMIZED := 1
+OPTIONS := --enable-all-traits -debug-info-format none
+BUILD := swift build $(OPTIONS)
+TEST := swift test $(OPTIONS) --skip-build
+RELEASE := swift build --enable-all-traits -c release --product persistence
 
 check: setup
 	@.ci/check

@@ -192,8 +192,7 @@ let package = Package(
         http("HummingbirdCore", of: "hummingbird"),
         http("ServiceLifecycle", of: "swift-service-lifecycle"),
         http("UnixSignals", of: "swift-service-lifecycle"), http("HTTPTypes", of: "swift-http-types"),
-        http("NIOCore", of: "swift-nio"), http("NIOPosix", of: "swift-nio"),
-        http("NIOHTTPTypes", of: "swift-nio-extras"),
+        http("NIOCore", of: "swift-nio"), http("NIOHTTPTypes", of: "swift-nio-extras"),
       ], swiftSettings: settings),
     .target(
       name: "PersistenceRemote",
@@ -423,8 +422,27 @@ let package = Package(
         .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ],
       path: "Examples/MoviesApp/Sources/OfflineMovies", packageAccess: false, swiftSettings: settings),
+    // An app in three versions, and the listings of the guide "Changing your models" (Examples/evolve).
+    .executableTarget(
+      name: "EvolvingApp", dependencies: ["Persistence"] + engines,
+      path: "Examples/Evolution/Sources/EvolvingApp", packageAccess: false, swiftSettings: settings),
+    .testTarget(
+      name: "ChangingModelsTests", dependencies: ["Persistence"] + engines,
+      path: "Examples/Evolution/Tests/ChangingModelsTests", packageAccess: false, swiftSettings: settings),
   ]
 )
+
+// `make` optimizes the rooms that tests spend their time in, also in debug builds.
+if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
+  let rooms: Set<String> = [
+    "PersistencePrimitives", "PersistenceDriver", "PersistenceDriverSupport", "PersistenceCore",
+    "PersistenceKeyValue", "PersistenceLMDB", "PersistenceSQL", "PersistenceSQLite", "PersistenceJSON",
+    "PersistenceConformance",
+  ]
+  for target in package.targets where rooms.contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
+  }
+}
 
 // The inner loop (`make check`) builds some tests only.
 if let tests = Context.environment["PERSISTENCE_TESTS"] {

@@ -12,7 +12,7 @@ struct KillTests {
   private static let soak = ProcessInfo.processInfo.environment["PERSISTENCE_SOAK"].map {
     max(1, Int($0) ?? 1)
   }
-  private static let records = 1500
+  private static let records = soak == nil ? 500 : 1500
 
   static let pairs = TestStores.durable.flatMap { from in TestStores.durable.map { Pair(from: from, to: $0) }
   }
