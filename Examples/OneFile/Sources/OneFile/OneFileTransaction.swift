@@ -31,7 +31,13 @@ final class OneFileTransaction: StorageTransaction, StateReader {
 
   func buildIndexes(of schema: ModelSchema) throws -> Bool { true }
 
-  func drop(_ schema: ModelSchema) throws { try refuseDrop(of: schema) }
+  func evolve(_ change: SchemaChange) throws { try evolveByCopying(change) }
+
+  func drop(_ schema: ModelSchema) throws {
+    guard try state().table(schema, location: location) != nil else { return }
+    copy.tables[StoredName(schema.name)] = nil
+    isChanged = true
+  }
 
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema) { key, exists in

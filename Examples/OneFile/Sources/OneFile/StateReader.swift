@@ -59,6 +59,9 @@ extension StateReader {
       ordering: request.isInKeyOrder ? .byAccess : .sorted)
   }
 
+  /// Says that a change of schema rewrites the records.
+  public func cost(of change: SchemaChange) throws -> EvolutionCost { try costOfCopying(change) }
+
   /// Plans a request for selected fields.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try planForWholeRows(request, selecting: positions)
