@@ -16,10 +16,7 @@
 
     private let begin: @Sendable () -> Next
 
-    /// Creates a publisher.
-    ///
-    /// - Parameter begin: Makes a closure for each subscriber. One task at a time calls that closure, once for
-    ///   each element.
+    /// Creates a publisher from a closure for each subscriber, which one task at a time calls for each element.
     package init(_ begin: @escaping @Sendable () -> Next) { self.begin = begin }
 
     /// Attaches a subscriber, without requesting an element before it demands one.

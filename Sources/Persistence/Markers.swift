@@ -19,8 +19,57 @@ public macro Unique() = #externalMacro(module: "PersistenceMacros", type: "Uniqu
 @attached(peer)
 public macro Transient() = #externalMacro(module: "PersistenceMacros", type: "TransientMacro")
 
-/// Stores a property under another name.
+/// Gives a property another stored name, or names it had in earlier versions of the app.
 ///
-/// - Parameter name: The stored name, a string literal.
+/// ```swift
+/// @Field("minutes") var length: Int
+/// @Field(was: "cost", "price") var budget: Double
+/// ```
+///
+/// A store that knows the field by a former name renames it. A stored name is never used again.
+///
+/// - Parameters:
+///   - name: The stored name, a string literal; the property's name by default.
+///   - was: The former stored names, string literals, in any order.
 @attached(peer)
-public macro Field(_ name: String) = #externalMacro(module: "PersistenceMacros", type: "FieldMacro")
+public macro Field(_ name: String? = nil, was: String...) =
+  #externalMacro(module: "PersistenceMacros", type: "FieldMacro")
+
+/// Gives a new property the value of the records from before it.
+///
+/// ```swift
+/// @Field(fill: Date.distantPast) var added = Date()
+/// @Field("minutes", was: "length", fill: 0) var length: Int
+/// ```
+///
+/// A fill is a literal, a member of a type, or an empty collection. Calls and `Date.now` are no fills, because a
+/// fill never changes.
+///
+/// - Parameters:
+///   - name: The stored name, a string literal; the property's name by default.
+///   - was: The former stored names, string literals, in any order.
+///   - fill: The value, which replaces the property's default value as the fill. Write a member with its type, as in
+///     `Rating.pg`. Nil is the fill of an optional property without another.
+@attached(peer)
+public macro Field(_ name: String? = nil, was: String..., fill: Any?) =
+  #externalMacro(module: "PersistenceMacros", type: "FieldMacro")
+
+/// Gives a new array or set the fill `[]`.
+///
+/// - Parameters:
+///   - name: The stored name, a string literal; the property's name by default.
+///   - was: The former stored names, string literals, in any order.
+///   - fill: The literal `[]`.
+@attached(peer)
+public macro Field(_ name: String? = nil, was: String..., fill: [Never]) =
+  #externalMacro(module: "PersistenceMacros", type: "FieldMacro")
+
+/// Gives a new dictionary the fill `[:]`.
+///
+/// - Parameters:
+///   - name: The stored name, a string literal; the property's name by default.
+///   - was: The former stored names, string literals, in any order.
+///   - fill: The literal `[:]`.
+@attached(peer)
+public macro Field(_ name: String? = nil, was: String..., fill: [Never: Never]) =
+  #externalMacro(module: "PersistenceMacros", type: "FieldMacro")

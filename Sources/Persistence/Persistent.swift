@@ -18,6 +18,10 @@
 /// The primary key is the property named `id`, or the properties marked ``ID()``, in the order of their
 /// declaration. For several, the extension declares a struct `PrimaryKey`.
 ///
+/// A default value that is a literal, a member of a type (`.pg`), or an empty collection is also the field's fill:
+/// the value of records that were stored before the property was added. Give any other fill, and former names, with
+/// `@Field`.
+///
 /// The extension is the same as one written by hand: `schema`, `primaryKey`, `init(from:)` by position and
 /// `encode(into:)`. The memberwise initializer stays available. A public struct gets public members, and its
 /// file imports this module publicly. Errors and fix-its appear at the mistaken declaration.
@@ -28,11 +32,14 @@
 ///
 /// - Parameters:
 ///   - name: The model's name in stores; the type's name by default.
+///   - was: The former names of the model in stores, string literals: `@Persistent("Film", was: "Movie")`.
 ///   - contexts: The contexts that support the model, as in `contexts: MemoryContext.self`; any by default.
 ///     Other contexts throw `incompatibleContext`.
 @attached(
   extension, conformances: PersistentRecord,
   names: named(schema), named(supportedContexts), named(PrimaryKey), named(primaryKey), named(init(from:)),
   named(encode(into:)))
-public macro Persistent(_ name: String? = nil, contexts: any PersistentContext.Type...) =
+public macro Persistent(
+  _ name: String? = nil, was: String..., contexts: any PersistentContext.Type...
+) =
   #externalMacro(module: "PersistenceMacros", type: "PersistentMacro")

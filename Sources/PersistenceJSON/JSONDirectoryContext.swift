@@ -1,15 +1,7 @@
-import Synchronization
-
+import Foundation
 public import PersistenceDriver
 public import PersistenceDriverSupport
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Synchronization
 
 /// A directory of JSON files as a context: one folder per model, one file per record, for people to read,
 /// compare and edit.
@@ -132,7 +124,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
 
   private func run(_ store: StoreFolder, _ body: (any StorageTransaction) throws -> Void) throws {
     let journal = journal(store)
-    if try journal.recover() { monitor.recovered("finished or rolled back a transaction of a killed writer") }
+    try recover(journal)
     let cache = unique.withLock { $0 }.cache
     let transaction = try JSONDirectoryTransaction(store, location: location, unique: cache)
     defer { transaction.end() }
@@ -152,13 +144,12 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
   ) throws {
     do {
       try journal.commit(entries)
-      for folder in leftFolders { store.forget(folder) }
     } catch let failure as SystemFailure where failure.number == ENOSPC || failure.number == EDQUOT {
       // Nothing is committed yet. The index is only a cache, so deleting it frees space for the commit.
       guard try store.removeIndexes() else { throw failure }
       try journal.commit(entries)
-      for folder in leftFolders { store.forget(folder) }
     }
+    for folder in leftFolders { store.forget(folder) }
   }
 
   /// Recovers from a killed writer.
@@ -173,12 +164,12 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
       guard try isOpening || journal.mayNeedRecovery,
         let file = try store.control.open(WriterLock.name, O_RDWR)
       else { return }
-      _ = try WriterLock(file).withLockAtOnce {
-        if try journal.recover() {
-          monitor.recovered("finished or rolled back a transaction of a killed writer")
-        }
-      }
+      _ = try WriterLock(file).withLockAtOnce { try recover(journal) }
     }
+  }
+
+  private func recover(_ journal: Journal) throws {
+    if try journal.recover() { monitor.recovered("finished or rolled back a transaction of a killed writer") }
   }
 
   private func journal(_ store: StoreFolder) -> Journal {

@@ -33,8 +33,8 @@ extension JSONDirectoryReader {
     let row = RowBuffer(count: schema.fields.count)
     let isFound = try mappingErrors(location: location) {
       try readingOne { source, catalog in
-        guard let folder = try catalog.folder(of: schema, location: location) else { return false }
-        return try RecordFiles(schema, in: folder, of: source, location: location).find(key, into: row)
+        guard let model = try catalog.model(of: schema, location: location) else { return false }
+        return try RecordFiles(schema, in: model, of: source, location: location).find(key, into: row)
       }
     }
     if isFound { try row.withRow(body) }
@@ -47,9 +47,9 @@ extension JSONDirectoryReader {
   public func count(_ request: FetchRequest) throws -> Int {
     try mappingErrors(location: location) {
       let (source, catalog) = try reading()
-      guard let folder = try catalog.folder(of: request.schema, location: location) else { return 0 }
+      guard let model = try catalog.model(of: request.schema, location: location) else { return 0 }
       if request.predicate == nil, request.after == nil {
-        let all = try RecordFiles(request.schema, in: folder, of: source, location: location).names().count
+        let all = try RecordFiles(request.schema, in: model, of: source, location: location).names().count
         return min(max(0, all - request.offset), request.limit ?? Int.max)
       }
       return try results(request, source, catalog).count()
@@ -68,8 +68,7 @@ extension JSONDirectoryReader {
 
   /// The rows of a request with selected fields.
   ///
-  /// If the index contains all of them, valid entries need no
-  /// file.
+  /// If the index contains all of them, valid entries need no file.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
     try request.schema.requirePositions(positions)
     return try mappingErrors(location: location) {
@@ -97,7 +96,7 @@ extension JSONDirectoryReader {
   /// A scan of the files in key order, or of those that the index leaves.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
     try mappingErrors(location: location) {
-      _ = try reading().catalog.folder(of: request.schema, location: location)
+      _ = try reading().catalog.model(of: request.schema, location: location)
     }
     return try RecordQuery(request, IndexedFields(request.schema)).plan
   }
@@ -115,7 +114,7 @@ extension JSONDirectoryReader {
   private func results(
     _ request: FetchRequest, _ source: any RecordSource, _ catalog: Catalog, needing positions: [Int]? = nil
   ) throws -> JSONDirectoryResults {
-    let files = try catalog.folder(of: request.schema, location: location).map {
+    let files = try catalog.model(of: request.schema, location: location).map {
       RecordFiles(request.schema, in: $0, of: source, location: location).withIndex
     }
     return try JSONDirectoryResults(request, files, needing: positions, location: location)

@@ -8,10 +8,10 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   let location: String
   let store: StoreFolder
   private let committed: CommittedFiles
-  private var pending = PendingFiles()
-  private var models: Catalog
+  var pending = PendingFiles()
+  var models: Catalog
   private let unique: UniqueCache
-  private var checked: Set<StoredName> = []
+  var checked: Set<StoredName> = []
   private var isOpen = true
 
   init(_ store: StoreFolder, location: String, unique: UniqueCache) throws {
@@ -25,9 +25,10 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   /// Ends the transaction; further calls throw.
   func end() { isOpen = false }
 
-  /// The changes to commit.
   var entries: [Journal.Entry] {
-    pending.files.map { Journal.Entry(folder: $0.key.folder, file: $0.key.file, text: $0.value.text) }
+    pending.files.map { name, change in
+      Journal.Entry(folder: name.folder, file: name.file, text: change.text, spooled: change.spooled)
+    }
   }
 
   func reading() throws -> (source: any RecordSource, catalog: Catalog) {
@@ -49,7 +50,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
 
   func drop(_ schema: ModelSchema) throws {
     try requireOpen()
-    guard try models.folder(of: schema, location: location) != nil else { return }
+    guard try models.model(of: schema, location: location) != nil else { return }
     _ = try deleteAll(in: schema)
     models.remove(schema)
     checked.remove(StoredName(schema.name))
@@ -59,9 +60,9 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   /// The folders that are empty after the commit.
   var leftFolders: Set<String> { models.leftFolders }
 
-  private func setCatalog() throws {
+  func setCatalog() throws {
     let name = PendingFiles.Name(folder: StoreFolder.controlName, file: StoreFolder.catalogName)
-    pending.set(name, PendingFiles.Pending(text: try models.text(), unique: []))
+    pending.set(name, PendingFiles.Pending(text: try models.text()))
   }
 
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
@@ -84,10 +85,10 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     try requireOpen()
     try key.validate(for: schema)
     return try mappingErrors(location: location) {
-      guard let folder = try models.folder(of: schema, location: location) else { return false }
-      let name = PendingFiles.Name(folder: folder, file: FileName.file(for: key))
+      guard let model = try models.model(of: schema, location: location) else { return false }
+      let name = PendingFiles.Name(folder: model.folder, file: FileName.file(for: key))
       guard try exists(name.file, in: name.folder) else { return false }
-      pending.set(name, PendingFiles.Pending(text: nil, unique: []))
+      pending.set(name, PendingFiles.Pending())
       return true
     }
   }
@@ -103,12 +104,10 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   func deleteAll(in schema: ModelSchema) throws -> Int {
     try requireOpen()
     return try mappingErrors(location: location) {
-      guard let folder = try models.folder(of: schema, location: location) else { return 0 }
-      let files = RecordFiles(schema, in: folder, of: self, location: location)
-      let names = try files.names()
+      guard let model = try models.model(of: schema, location: location) else { return 0 }
+      let names = try RecordFiles(schema, in: model, of: self, location: location).names()
       for name in names {
-        pending.set(
-          PendingFiles.Name(folder: files.folder, file: name), PendingFiles.Pending(text: nil, unique: []))
+        pending.set(PendingFiles.Name(folder: model.folder, file: name), PendingFiles.Pending())
       }
       return names.count
     }
@@ -138,26 +137,29 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     let text = try RecordText.text(of: row, in: schema)
     let values = try UniqueValues.values(of: row, in: schema)
     try mappingErrors(location: location) {
-      guard let folder = try models.folder(of: schema, location: location) else {
+      guard let model = try models.model(of: schema, location: location) else {
         throw PersistenceError(
           .invalidRequest, "\(schema.name) must be defined before records are written", model: schema.name)
       }
-      let name = PendingFiles.Name(folder: folder, file: FileName.file(for: key))
+      let name = PendingFiles.Name(folder: model.folder, file: FileName.file(for: key))
       try check(key, try exists(name.file, in: name.folder))
-      try checkUnique(values, name, key, schema)
+      try checkUnique(values, name, key, schema, model)
       pending.set(name, PendingFiles.Pending(text: text, unique: values))
     }
   }
 
   private func checkUnique(
-    _ values: [[PersistentValue]?], _ name: PendingFiles.Name, _ key: RecordKey, _ schema: ModelSchema
+    _ values: [[PersistentValue]?], _ name: PendingFiles.Name, _ key: RecordKey, _ schema: ModelSchema,
+    _ stored: Catalog.Model
   ) throws {
     guard values.contains(where: { $0 != nil }) else { return }
     let model = StoredName(schema.name)
-    if checked.insert(model).inserted {
+    // Every record of a rewritten model is pending.
+    let isRewritten = models.rewrittenFolders.contains(name.folder)
+    if !isRewritten, checked.insert(model).inserted {
       do {
         // Only committed files: `pending` has the values that the transaction wrote itself.
-        let committed = RecordFiles(schema, in: name.folder, of: committed, location: location)
+        let committed = RecordFiles(schema, in: stored, of: committed, location: location)
         try unique.refresh(model, schema, committed.withIndex)
       } catch {
         checked.remove(model)
@@ -169,14 +171,23 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
       let ours = pending.holder(of: values, index: number, in: name.folder).flatMap {
         $0 == name.file ? nil : $0
       }
-      let theirs = unique.holders(model, of: values, index: number).sorted().first { file in
+      let others = isRewritten ? [] : unique.holders(model, of: values, index: number)
+      let theirs = others.sorted().first { file in
         file != name.file && pending.files[PendingFiles.Name(folder: name.folder, file: file)] == nil
       }
       guard let holder = ours ?? theirs else { continue }
-      var error = PersistenceError.uniqueViolation(values, of: index, in: schema, key: key)
-      error.message += ", in the file \(name.folder)/\(holder)"
-      throw error
+      throw violation(values, of: index, in: schema, key, holder: "\(name.folder)/\(holder)")
     }
+  }
+
+  /// The error for values of a unique index that another file has.
+  func violation(
+    _ values: [PersistentValue], of index: IndexSchema, in schema: ModelSchema, _ key: RecordKey,
+    holder: String
+  ) -> PersistenceError {
+    var error = PersistenceError.uniqueViolation(values, of: index, in: schema, key: key)
+    error.message += ", in the file \(holder)"
+    return error
   }
 
   private func requireOpen() throws {
@@ -195,13 +206,13 @@ extension JSONDirectoryTransaction: RecordSource {
 
   func read(_ file: String, in folder: String) throws -> FileText? {
     if let change = pending.files[PendingFiles.Name(folder: folder, file: file)] {
-      return change.text.map { FileText(bytes: $0) }
+      return try change.bytes().map { FileText(bytes: $0) }
     }
     return try committed.read(file, in: folder)
   }
 
   func exists(_ file: String, in folder: String) throws -> Bool {
-    if let change = pending.files[PendingFiles.Name(folder: folder, file: file)] { return change.text != nil }
+    if let change = pending.files[PendingFiles.Name(folder: folder, file: file)] { return change.exists }
     return try committed.exists(file, in: folder)
   }
 

@@ -48,8 +48,6 @@ package final class KeyValueStore: Sendable {
 
 extension KeyValueStore {
   /// The binding of a declared schema; nil if the store does not contain the model.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch``.
   func binding(_ schema: ModelSchema, _ reader: any ByteReader) throws -> ModelBinding? {
     if let known = cache.binding(schema, version: reader.version) { return known }
     let generation = try cachedGeneration(reader)
@@ -137,7 +135,8 @@ extension KeyValueStore {
     guard let binding = try binding(request.rows.schema, reader), request.rows.limit != 0 else {
       return try AggregateFold(request).groups()
     }
-    return try AggregateReading(request, binding, reader, location: location).groups()
+    return try AggregateReading(request: request, binding: binding, reader: reader, location: location)
+      .groups()
   }
 
   /// The plan of a request, for whole rows or some of their fields.
@@ -146,8 +145,7 @@ extension KeyValueStore {
   {
     try request.schema.requirePositions(positions ?? [])
     guard let binding = try binding(request.schema, reader) else {
-      let planner = AccessPlanner(request, indexes: [])
-      return planner.all()[0].queryPlan(for: request, isIndexOnly: false)
+      return AccessPlanner(request, indexes: []).all()[0].queryPlan(for: request, isIndexOnly: false)
     }
     let needs = AccessNeeds(of: request, selecting: positions)
     return try PreparedQuery(request, binding, reader, location: location, needs: needs)

@@ -7,8 +7,8 @@ extension Capabilities {
   static func lmdb(isReadOnly: Bool, largestStore: Int) -> Capabilities {
     Capabilities(
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly, datePrecision: .exact,
-      largestKey: nil,
-      largestValue: Int(UInt32.max) - (1 << 20), largestStore: largestStore, evaluatesPredicates: true,
-      hasSecondaryIndexes: true, dropsModels: true, reportsCommits: true, noticesOutsideCommits: true)
+      largestKey: nil, largestValue: Int(UInt32.max) - (1 << 20), largestStore: largestStore,
+      evaluatesPredicates: true, hasSecondaryIndexes: true, dropsModels: true, reportsCommits: true,
+      noticesOutsideCommits: true)
   }
 }

@@ -71,7 +71,7 @@ public final class LMDBContext: ObservableContext {
 
   private func acquireSlot() throws -> LMDBReaderSlot {
     if let slot = slots.take() {
-      if slot.reader.renewed() { return slot }
+      if (try? slot.reader.renew()) != nil { return slot }
       slot.session.environment.discard(slot.reader)
     }
     let session = try openSession()
@@ -124,6 +124,11 @@ public final class LMDBContext: ObservableContext {
   /// The plan of a request.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
     try withReader { try $0.plan(for: request, $1) }
+  }
+
+  /// The cost of a change of schema: only new indexes, computed values and erased fields take time.
+  public func cost(of change: SchemaChange) throws -> EvolutionCost {
+    try withReader { try $0.cost(of: change, $1) }
   }
 
   /// The plan of a request for some fields.

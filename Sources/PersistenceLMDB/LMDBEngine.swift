@@ -4,12 +4,7 @@ extension StorageEngine {
   /// The LMDB engine, for URLs such as `lmdb:movies.lmdb?mapsize=16GiB`.
   public static let lmdb = lmdb(adding: []) { _, _ in }
 
-  /// The LMDB engine with further URL options, for tests that configure more than an app can.
-  ///
-  /// - Parameters:
-  ///   - options: The further options.
-  ///   - configure: Applies them to the configuration that the engine's own options result in.
-  /// - Returns: The engine.
+  /// The LMDB engine with further URL options for tests, which `configure` applies.
   package static func lmdb(
     adding options: [StoreOption],
     _ configure: @escaping @Sendable (StoreOptions, inout LMDBConfiguration) -> Void

@@ -13,15 +13,8 @@ struct LMDBFailure: Error {
   static func check(_ code: Int32, _ action: @autoclosure () -> String) throws {
     if code != MDB_SUCCESS { throw LMDBFailure(code: code, action: action()).error() }
   }
-}
 
-extension LMDBFailure {
-  /// The error of the package (contract E2, E5, E7).
-  ///
-  /// - Parameters:
-  ///   - location: The store's location, if known.
-  ///   - mapSize: The size of the map, for the message about a full one.
-  /// - Returns: The error, with LMDB's code and message as the engine error.
+  /// The error of the package, with LMDB's code and message as the engine error (contract E2, E5, E7).
   func error(location: String? = nil, mapSize: Int? = nil) -> PersistenceError {
     let (kind, advice) = meaning(mapSize)
     return PersistenceError(
@@ -74,9 +67,7 @@ extension LMDBFailure {
       return (.readOnly, "the file system is read-only; open the store with readonly=true, or move it")
     case ENOENT, ENOTDIR: return (.missingStore, "the file or its folder does not exist")
     case ENOMEM:
-      return (
-        .engineFailure, "memory or address space is exhausted; use a smaller mapsize, or close stores"
-      )
+      return (.engineFailure, "memory or address space is exhausted; use a smaller mapsize, or close stores")
     case EMFILE, ENFILE: return (.inputOutput, "too many files are open; close unused stores")
     case EINVAL: return (.engineFailure, "LMDB rejected the call")
     default: return (.engineFailure, "see the engine's message")

@@ -1,5 +1,6 @@
 import Foundation
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceKeyValue
 import Synchronization
 
@@ -22,7 +23,7 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
     version = reader.version
   }
 
-  deinit { session.environment.endSnapshot(reader) }
+  deinit { session.environment.release(reader, wasPinned: true) }
 
   /// Whether a thread is reading from it.
   var isBusy: Bool { users.load(ordering: .relaxed) > 0 }
@@ -68,6 +69,10 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
 
   func plan(for request: FetchRequest) throws -> QueryPlan {
     try withReader { try store.plan(for: request, $0) }
+  }
+
+  func cost(of change: SchemaChange) throws -> EvolutionCost {
+    try withReader { try store.cost(of: change, $0) }
   }
 
   func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {

@@ -61,9 +61,7 @@ final class LMDBTransaction: ByteWriter {
   }
 
   func check(_ code: Int32, _ action: @autoclosure () -> String) throws {
-    if code != MDB_SUCCESS {
-      throw LMDBFailure(code: code, action: action()).error(mapSize: handle.mapSize)
-    }
+    if code != MDB_SUCCESS { throw LMDBFailure(code: code, action: action()).error(mapSize: handle.mapSize) }
   }
 
   private func closeCursors() {

@@ -15,9 +15,9 @@ struct PersistenceMacrosPlugin: CompilerPlugin {
 }
 
 enum PersistentMacro: PersistentExpansion {}
-enum IDMacro: IDExpansion {}
-enum IndexedMacro: IndexedExpansion {}
-enum UniqueMacro: UniqueExpansion {}
-enum TransientMacro: TransientExpansion {}
-enum FieldMacro: FieldExpansion {}
+enum IDMacro: MarkerExpansion {}
+enum IndexedMacro: MarkerExpansion {}
+enum UniqueMacro: MarkerExpansion {}
+enum TransientMacro: MarkerExpansion {}
+enum FieldMacro: MarkerExpansion {}
 enum IndexMacro: IndexExpansion {}

@@ -55,15 +55,15 @@ public struct Migration: Sendable {
   ///   or writing.
   public func run(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> MigrationReport {
     try validate()
-    let snapshot = try source.snapshot()
+    let snapshot = try source.snapshot().hidingRemovedFields()
     let mappers = try mappers(in: snapshot)
     let (losses, unmappedObjects) = try requireAllowedLosses(of: mappers, in: snapshot, progress)
-    let preparation = Preparation(self, mappers)
+    let preparation = Preparation(migration: self, mappers: mappers)
     var ledger =
       switch options.start {
       case .new: try preparation.begin()
       case .restart: try preparation.restart()
-      case .resume: try Resumption(self, mappers, snapshot).ledger(progress)
+      case .resume: try Resumption(migration: self, mappers: mappers, snapshot: snapshot).ledger(progress)
       }
     var rejectCount = try replayRejects()
     var report = MigrationReport(
@@ -74,7 +74,8 @@ public struct Migration: Sendable {
       report.models.append(try model.run(&ledger.entries[index], &rejectCount, progress))
     }
     if options.verification == .full {
-      report.comparison = try FullVerification(self, mappers, snapshot).run(report, progress)
+      report.comparison = try FullVerification(migration: self, mappers: mappers, snapshot: snapshot)
+        .run(report, progress)
     }
     report.rejects = try RejectStore.read(from: destination, limit: MigrationReport.rejectLimit)
     try destination.transaction { transaction in
@@ -90,9 +91,7 @@ public struct Migration: Sendable {
   /// Sends the rejects of earlier runs to the sink.
   ///
   /// The snapshot must be gone before copying starts: it keeps an engine from reusing old pages, so that the destination
-  /// would grow with every transaction.
-  ///
-  /// - Returns: How many rejects there are.
+  /// would grow with every transaction. Returns the number of rejects.
   private func replayRejects() throws -> Int {
     let snapshot = try destination.snapshot()
     if let rejects { try RejectStore.replay(to: rejects, from: snapshot) }

@@ -5,9 +5,7 @@ import PersistencePrimitives
 
 /// Builds conditions on one field, and converts literals to the field's kind.
 struct FieldCondition {
-  private let field: WhereField
-
-  init(_ field: WhereField) { self.field = field }
+  let field: WhereField
 
   private var name: String { field.schema.name }
   private var kind: FieldKind { field.schema.kind }
@@ -150,24 +148,17 @@ struct FieldCondition {
 
 /// A literal in a condition, before its conversion to a field's kind.
 struct WhereLiteral: Equatable {
-  /// A kind of literal.
   enum Kind: Equatable {
-    /// A number, as written.
     case number(String)
-    /// A text.
     case text(String)
-    /// Bytes.
     case bytes([UInt8])
-    /// True or false.
     case truth(Bool)
   }
 
-  /// A kind of literal.
   let kind: Kind
   /// The number of preceding scalars.
   let position: Int
 
-  /// The kind, for messages.
   var noun: String {
     switch kind {
     case .number: "a number"
@@ -180,7 +171,6 @@ struct WhereLiteral: Equatable {
 
 /// A field in a condition.
 struct WhereField {
-  /// The field.
   let schema: FieldSchema
   /// The number of scalars before its name.
   let position: Int

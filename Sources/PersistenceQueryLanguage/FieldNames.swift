@@ -21,10 +21,8 @@ package enum FieldNames {
     return isBare && !hasOthers ? name : "\"" + name.doubling("\"") + "\""
   }
 
-  /// Parses a comma-separated list of names; double quotes may enclose a name.
+  /// Parses a comma-separated list of names, for example `title,-"Production Budget"`; `-` means descending.
   ///
-  /// - Parameter text: A list, for example `title,-"Production Budget"`.
-  /// - Returns: The names, each with whether a `-` preceded it.
   /// - Throws: ``FieldListError`` if a name is empty or a quotation mark is missing.
   package static func list(_ text: String) throws -> [(name: String, isDescending: Bool)] {
     var parts: [(String, Bool)] = []
@@ -48,17 +46,17 @@ package enum FieldNames {
           }
           name.append(scalar)
         }
-        guard isClosed else { throw FieldListError("a quotation mark is missing in \(text)") }
+        guard isClosed else { throw FieldListError(message: "a quotation mark is missing in \(text)") }
         rest = rest.drop { $0 == " " }
         guard rest.isEmpty || rest.first == "," else {
-          throw FieldListError("a comma is missing after \"\(String(name))\"")
+          throw FieldListError(message: "a comma is missing after \"\(String(name))\"")
         }
       } else {
         let end = rest.firstIndex(of: ",") ?? rest.endIndex
         name.append(contentsOf: rest[..<end])
         while name.last == " " { name.removeLast() }
         rest = rest[end...]
-        guard !name.isEmpty else { throw FieldListError("a name is missing in “\(text)”") }
+        guard !name.isEmpty else { throw FieldListError(message: "a name is missing in “\(text)”") }
       }
       parts.append((String(name), isDescending))
       guard rest.popFirst() != nil else { return parts }
@@ -68,8 +66,5 @@ package enum FieldNames {
 
 /// An error in a list of names.
 package struct FieldListError: Error {
-  /// The reason.
   package let message: String
-
-  init(_ message: String) { self.message = message }
 }

@@ -145,25 +145,20 @@ struct WhereLexer {
 
 /// A token of a condition, with its position.
 struct WhereToken: Equatable {
-  /// A kind of token.
   enum Kind: Equatable {
     /// A bare word: a name, a keyword or a function.
     case word(String)
     /// A name in double quotes.
     case name(String)
-    /// A text in single quotes.
     case text(String)
-    /// A number, as written.
     case number(String)
     /// Bytes, from `x'…'`.
     case bytes([UInt8])
     /// An operator or punctuation.
     case symbol(String)
-    /// The end of the condition.
     case end
   }
 
-  /// The kind.
   let kind: Kind
   /// The number of preceding scalars.
   let position: Int

@@ -17,7 +17,6 @@ package import PersistenceDriver
 /// A value takes the kind of the field that it is compared with. Logic is two-valued (contract V6): a comparison with
 /// null is false, and `not` makes it true.
 package struct WhereParser {
-  /// The maximum nesting depth.
   static let depthLimit = 100
 
   private static let operators: [String: ComparisonOperator] = [
@@ -36,12 +35,8 @@ package struct WhereParser {
   private var index = 0
   private var depth = 0
 
-  /// Parses a condition.
+  /// Parses a condition that names fields of a model.
   ///
-  /// - Parameters:
-  ///   - text: The condition.
-  ///   - schema: The model whose fields it names.
-  /// - Returns: The predicate.
   /// - Throws: ``WhereError``.
   package static func predicate(_ text: String, for schema: ModelSchema) throws -> PredicateNode {
     var parser = WhereParser(schema: schema, tokens: try WhereLexer.tokens(of: text))
@@ -50,11 +45,6 @@ package struct WhereParser {
       throw parser.error("the condition must end here or continue with and, or")
     }
     return node
-  }
-
-  private init(schema: ModelSchema, tokens: [WhereToken]) {
-    self.schema = schema
-    self.tokens = tokens
   }
 
   private var current: WhereToken { tokens[index] }
@@ -125,7 +115,7 @@ package struct WhereParser {
         throw error("a comparison such as = or < is missing after the value")
       }
       let field = try self.field()
-      return try FieldCondition(field).comparison(comparison.mirrored, value)
+      return try FieldCondition(field: field).comparison(comparison.mirrored, value)
     }
     return try test(of: try field())
   }
@@ -143,30 +133,31 @@ package struct WhereParser {
       throw error("a text in single quotes is missing", at: needle)
     }
     try expectSymbol(")", "to close \(word)(")
-    return try FieldCondition(field).search(search, text, at: needle.position)
+    return try FieldCondition(field: field).search(search, text, at: needle.position)
   }
 
   private mutating func test(of field: WhereField) throws -> PredicateNode {
+    let condition = FieldCondition(field: field)
     if let comparison = takeOperator() {
-      if let value = try literalIfAny() { return try FieldCondition(field).comparison(comparison, value) }
+      if let value = try literalIfAny() { return try condition.comparison(comparison, value) }
       if current.isKeyword("null") {
         throw error("a comparison with null never matches; write is null or is not null")
       }
-      return try FieldCondition(field).comparison(comparison, with: try self.field())
+      return try condition.comparison(comparison, with: try self.field())
     }
     let isNegated = takeKeyword("not")
     if takeKeyword("in") { return Self.negated(isNegated, try membership(field)) }
     if takeKeyword("between") {
       let lower = try literal()
       guard takeKeyword("and") else { throw error("“and” is missing between the two bounds") }
-      return Self.negated(isNegated, try FieldCondition(field).between(lower, try literal()))
+      return Self.negated(isNegated, try condition.between(lower, try literal()))
     }
     if takeKeyword("like") {
       let pattern = current
       guard case .text(let text) = take().kind else {
         throw error("a pattern in single quotes is missing", at: pattern)
       }
-      return Self.negated(isNegated, try FieldCondition(field).search(.like, text, at: pattern.position))
+      return Self.negated(isNegated, try condition.search(.like, text, at: pattern.position))
     }
     guard !isNegated else { throw error("in, between or like is missing after not") }
     if takeKeyword("is") {
@@ -187,7 +178,7 @@ package struct WhereParser {
       repeat { values.append(try literal()) } while takeSymbol(",")
       try expectSymbol(")", "to close the list, or a comma before the next value")
     }
-    return try FieldCondition(field).membership(values)
+    return try FieldCondition(field: field).membership(values)
   }
 
   private mutating func takeOperator() -> ComparisonOperator? {

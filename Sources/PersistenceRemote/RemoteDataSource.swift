@@ -174,29 +174,22 @@ struct RemoteRecord<Object: PersistentRecord>: RemoteRow {
   }
 
   static func object(_ json: JSONValue, _ schema: ModelSchema, at server: RemoteServer)
-    throws(PersistenceError)
-    -> Object
+    throws(PersistenceError) -> Object
   {
     do {
       let row = RowBuffer(count: schema.fields.count)
       try RecordJSON.read(json, schema, into: row)
       return try row.withRow { try Object(from: $0) }
-    } catch let error as PersistenceError {
-      throw PersistenceError(
-        .damaged, "cannot decode a \(schema.name) from the server's record: \(error.message)",
-        model: schema.name,
-        field: error.field, location: server.client.location)
     } catch {
+      let known = error as? PersistenceError
       throw PersistenceError(
-        .damaged, "cannot decode a \(schema.name) from the server's record: \(error)", model: schema.name,
-        location: server.client.location)
+        .damaged, "cannot decode a \(schema.name) from the server's record: \(known?.message ?? "\(error)")",
+        model: schema.name, field: known?.field, location: server.client.location)
     }
   }
 }
 
 /// Reads the records of a streamed answer in pages, and resumes after the last record if the stream breaks.
-///
-/// One task at a time uses it.
 final class RemotePager<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time uses it
   private let source: RemoteDataSource<Object>
   private let dialect: any RemoteDialect

@@ -56,8 +56,7 @@ struct ServerDialect: RemoteDialect {
   func insert(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue {
     try await write(
       .init(method: .POST, path: WirePath.records(record.schema.name).text, body: record.json),
-      record.schema,
-      record.key)
+      record.schema, record.key)
   }
 
   func update(_ record: any RemoteRow, replacing expected: (any RemoteRow)?) async throws(PersistenceError)
@@ -96,8 +95,7 @@ struct ServerDialect: RemoteDialect {
           case .update(let record, let expected):
             .init(schema.name, .update, record.json, ifMatch: expected?.tag)
           case .save(let record): .init(schema.name, .save, record.json)
-          case .delete(let record):
-            .init(schema.name, .delete, try RecordJSON.json(record.key, schema))
+          case .delete(let record): .init(schema.name, .delete, try RecordJSON.json(record.key, schema))
           }
         }
       }, id: id)
@@ -150,8 +148,7 @@ struct ServerDialect: RemoteDialect {
 
   /// Sends a write, and first defines the model if the server does not know it.
   private func write(_ call: RemoteClient.Call, _ schema: ModelSchema, _ key: RecordKey?)
-    async throws(PersistenceError)
-    -> JSONValue
+    async throws(PersistenceError) -> JSONValue
   {
     if try await !isKnown(schema) { try await define(schema) }
     var reply = try await client.reply(to: call)
@@ -159,18 +156,14 @@ struct ServerDialect: RemoteDialect {
       try await define(schema)
       reply = try await client.reply(to: call)
     }
-    guard reply.isAnswer else {
-      throw failure(reply).error.at(model: schema.name, key: key)
-    }
+    guard reply.isAnswer else { throw failure(reply).error.at(model: schema.name, key: key) }
     return try reply.json()
   }
 
   private func define(_ schema: ModelSchema) async throws(PersistenceError) {
     let reply = try await client.reply(
       to: .init(method: .PUT, path: WirePath.model(schema.name).text, body: schema.json))
-    guard reply.isAnswer else {
-      throw failure(reply).error.at(model: schema.name)
-    }
+    guard reply.isAnswer else { throw failure(reply).error.at(model: schema.name) }
     server.markValidated(schema)
   }
 
@@ -204,6 +197,5 @@ extension RemoteClient.Reply {
 }
 
 extension RemoteFailure {
-  /// Whether the server does not know the model.
   var isUnknownModel: Bool { error.code == .unknownModel }
 }

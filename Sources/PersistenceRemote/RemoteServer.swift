@@ -105,8 +105,7 @@ public struct RemoteOptions: Sendable, Hashable {
   /// Creates options.
   public init(
     connectTime: Duration = .seconds(10), requestTime: Duration = .seconds(30),
-    readTime: Duration = .seconds(60),
-    connections: Int = 8, answerSize: Int = 64 << 20,
+    readTime: Duration = .seconds(60), connections: Int = 8, answerSize: Int = 64 << 20,
     sendsTokenInPlainText: Bool = false
   ) {
     self.connectTime = connectTime

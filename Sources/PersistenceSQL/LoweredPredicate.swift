@@ -22,13 +22,7 @@ package struct LoweredPredicate: Sendable {
 
   private let schema: ModelSchema
 
-  /// Lowers a condition.
-  ///
-  /// - Parameters:
-  ///   - predicate: The condition of a request; nil for none.
-  ///   - schema: The schema that resolves field names to positions.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where the condition is too deep
-  ///   or too long for SQL, and reads too many fields for the evaluator.
+  /// Lowers a condition; throws if it is too deep or too long for SQL, and reads too many fields for the evaluator.
   package init(_ predicate: PredicateNode?, in schema: ModelSchema) throws {
     self.schema = schema
     guard let predicate else {
@@ -85,12 +79,7 @@ package struct LoweredPredicate: Sendable {
 
   private mutating func append(_ truth: Bool) { opcodes.append(PredicateOpcode(truth ? .always : .never)) }
 
-  private func position(_ field: String) throws -> Int {
-    guard let position = schema.position(of: field) else {
-      throw PersistenceError.unknownField(field, in: schema)
-    }
-    return position
-  }
+  private func position(_ field: String) throws -> Int { try schema.requiredPosition(of: field) }
 
   private mutating func lower(
     _ field: Int, _ comparison: ComparisonOperator, _ value: PersistentValue, _ isNegated: Bool
@@ -103,8 +92,7 @@ package struct LoweredPredicate: Sendable {
     case (_, true): append(isNegated)
     case (_, false):
       opcodes.append(
-        PredicateOpcode(
-          Self.operation(comparison), field, orNull: isNegated && comparison.isOrdering))
+        PredicateOpcode(Self.operation(comparison), field, orNull: isNegated && comparison.isOrdering))
       bindings.append(.value(value))
     }
   }
@@ -258,13 +246,7 @@ package struct PredicateOpcode: Hashable, Sendable {
 
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// An opcode over one field or two.
-  ///
-  /// - Parameters:
-  ///   - operation: The operation.
-  ///   - field: The position of the field.
-  ///   - other: The position of the field to compare it with.
-  ///   - orNull: Whether the opcode is also true where a field that it reads is nil, as a negated comparison is.
+  /// An opcode over one field or two; `orNull` makes it also true where a field is nil, as a negated comparison is.
   package init(_ operation: Operation, _ field: Int = 0, _ other: Int = 0, orNull: Bool = false) {
     rawValue =
       UInt64(operation.rawValue) | (orNull ? 1 << 8 : 0) | UInt64(UInt16(truncatingIfNeeded: field)) << 16

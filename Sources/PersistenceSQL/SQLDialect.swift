@@ -8,7 +8,7 @@ package protocol SQLDialect: Sendable {
   /// A quoted name.
   func identifier(_ name: String) -> String
 
-  /// The clause after `INSERT` or `UPDATE` that makes a conflict fail, whatever the table's definition says.
+  /// The clause after `INSERT` or `UPDATE` that makes a conflict fail, whatever the table declares.
   var abortClause: String { get }
 
   /// A column as a result or an argument.

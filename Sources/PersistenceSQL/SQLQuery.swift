@@ -3,20 +3,13 @@ package import PersistenceDriverSupport
 
 /// A statement to run: the key of its text, and the bindings of its parameters.
 package struct SQLStatement: Sendable {
-  /// The key of the text.
   package let key: StatementKey
   /// The bindings, in the order of the parameters.
   package let bindings: [SQLBinding]
-
-  package init(_ key: StatementKey, _ bindings: [SQLBinding]) {
-    self.key = key
-    self.bindings = bindings
-  }
 }
 
 /// A lowered request, which makes the statements that answer it.
 package struct SQLQuery: Sendable {
-  /// The request's condition.
   package let predicate: LoweredPredicate
 
   /// The request's total order, by field position.
@@ -26,14 +19,7 @@ package struct SQLQuery: Sendable {
   private let schema: ModelSchema
   private let orderWords: [UInt64]
 
-  /// Lowers a request.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - includingAnchor: Whether the request's anchor becomes part of the condition; otherwise the caller seeks to it.
-  ///   - model: The number of the model.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` where neither SQL nor the
-  ///   evaluator can take the condition.
+  /// Lowers a request; without the anchor, the caller seeks to it.
   package init(_ request: FetchRequest, includingAnchor: Bool, model: UInt32) throws {
     schema = request.schema
     self.model = model
@@ -45,14 +31,8 @@ package struct SQLQuery: Sendable {
 
   /// A statement that yields rows, sort keys or row IDs in order, or changes such rows.
   ///
-  /// - Parameters:
-  ///   - kind: Which of these.
-  ///   - items: The fields to yield or set; empty for all of them.
-  ///   - seek: A condition that starts the rows after a position, one of ``seeks(after:)``.
-  ///   - limit: How many rows at most; nil for all.
-  ///   - offset: How many rows to skip.
-  /// - Returns: The statement. Its last parameters are the limit, if it has a limit or an offset, and the offset, if
-  ///   it is not 0.
+  /// No items mean all fields, and `seek` is one of ``seeks(after:)``. The last parameters are the limit, if there is a
+  /// limit or an offset, and the offset if it is not 0.
   package func select(
     _ kind: StatementKey.Kind, _ items: [SQLItem] = [], after seek: LoweredPredicate? = nil, limit: Int?,
     offset: Int = 0
@@ -78,12 +58,6 @@ package struct SQLQuery: Sendable {
   }
 
   /// A statement that sets fields of the rows that match the condition, or of a page of them.
-  ///
-  /// - Parameters:
-  ///   - values: The fields' positions and new values.
-  ///   - limit: How many rows at most; nil for all.
-  ///   - offset: How many rows to skip.
-  /// - Returns: The statement.
   package func set(_ values: [(position: Int, value: PersistentValue)], limit: Int?, offset: Int)
     -> SQLStatement
   {
@@ -110,8 +84,7 @@ package struct SQLQuery: Sendable {
     limit: Int? = nil, offset: Int = 0, values: [SQLBinding]
   ) -> SQLStatement {
     var bindings = values
-    bindings.reserveCapacity(
-      values.count + predicate.bindings.count + (seek?.bindings.count ?? 0) + 2)
+    bindings.reserveCapacity(values.count + predicate.bindings.count + (seek?.bindings.count ?? 0) + 2)
     bindings += predicate.bindings
     if let seek { bindings += seek.bindings }
     var page: StatementKey.Page = []
@@ -126,16 +99,13 @@ package struct SQLQuery: Sendable {
     }
     let key = StatementKey(
       kind, model: model, page: page, order: order, items: items, predicate: predicate, seek: seek)
-    return SQLStatement(key, bindings)
+    return SQLStatement(key: key, bindings: bindings)
   }
 
-  /// The conditions that find the rows after a position in order, each by one seek.
+  /// The conditions that find the rows after a position in order, each by one seek, in the order of their rows.
   ///
   /// The first one matches rows that differ from the position in the last criterion only. One disjunction would be a
   /// scan, and of a row value SQLite seeks by the first column only.
-  ///
-  /// - Parameter values: The order's values at the position, one for each criterion.
-  /// - Returns: The conditions, in the order of the rows that they match.
   package func seeks(after values: [PersistentValue]) -> [LoweredPredicate] {
     var seeks: [LoweredPredicate] = []
     for last in order.criteria.indices.reversed() where last < values.count {
@@ -146,23 +116,18 @@ package struct SQLQuery: Sendable {
         if !value.isNull { bindings.append(.value(value)) }
       }
       let (criterion, value) = (order.criteria[last], values[last])
-      let position = criterion.position
-      switch (value.isNull, criterion.isDescending) {
-      case (true, false):
+      func add(_ operation: PredicateOpcode.Operation, _ operands: [SQLBinding] = []) {
         seeks.append(
           LoweredPredicate(
-            all: opcodes + [PredicateOpcode(.isNotNull, position)], bindings: bindings, in: schema))
+            all: opcodes + [PredicateOpcode(operation, criterion.position)], bindings: bindings + operands,
+            in: schema))
+      }
+      switch (value.isNull, criterion.isDescending) {
+      case (true, false): add(.isNotNull)
       case (true, true): break
       case (false, let isDescending):
-        seeks.append(
-          LoweredPredicate(
-            all: opcodes + [PredicateOpcode(isDescending ? .less : .greater, position)],
-            bindings: bindings + [.value(value)], in: schema))
-        if isDescending, schema.fields[position].isOptional {
-          seeks.append(
-            LoweredPredicate(
-              all: opcodes + [PredicateOpcode(.isNull, position)], bindings: bindings, in: schema))
-        }
+        add(isDescending ? .less : .greater, [.value(value)])
+        if isDescending, schema.fields[criterion.position].isOptional { add(.isNull) }
       }
     }
     return seeks

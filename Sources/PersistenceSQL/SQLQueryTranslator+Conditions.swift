@@ -51,7 +51,7 @@ extension SQLQueryTranslator {
     case .greaterOrEqual: return ordering(opcode, ">=")
     case .isBetween, .isNotBetween:
       let isNegated = opcode.operation == .isNotBetween
-      let key = dialect.orderKey(compared, of: column.kind)
+      let key = orderKey(opcode.field)
       let lower = dialect.orderKey(parameter(), of: column.kind)
       let upper = dialect.orderKey(parameter(), of: column.kind)
       if !isNegated, ascending.contains(opcode.field) {
@@ -79,9 +79,8 @@ extension SQLQueryTranslator {
   }
 
   private mutating func ordering(_ opcode: PredicateOpcode, _ sign: String) -> String {
-    let column = table.columns[opcode.field]
-    var key = dialect.orderKey(dialect.compared(column), of: column.kind)
-    let value = dialect.orderKey(parameter(), of: column.kind)
+    var key = orderKey(opcode.field)
+    let value = dialect.orderKey(parameter(), of: table.columns[opcode.field].kind)
     if (sign.hasPrefix(">") ? ascending : descending).contains(opcode.field) { key = dialect.unindexed(key) }
     return orNull("\(key) \(sign) \(value)", opcode.orNull ? [opcode.field] : [])
   }
@@ -101,9 +100,7 @@ extension SQLQueryTranslator {
   }
 
   private func fieldOrdering(_ opcode: PredicateOpcode, _ sign: String) -> String {
-    let (left, right) = (table.columns[opcode.field], table.columns[opcode.other])
-    let first = dialect.orderKey(dialect.compared(left), of: left.kind)
-    let second = dialect.orderKey(dialect.compared(right), of: right.kind)
+    let (first, second) = (orderKey(opcode.field), orderKey(opcode.other))
     return orNull("\(first) \(sign) \(second)", opcode.orNull ? [opcode.field, opcode.other] : [])
   }
 }

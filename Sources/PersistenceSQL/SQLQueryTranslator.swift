@@ -13,14 +13,9 @@ package struct SQLQueryTranslator {
   var ascending: Set<Int> = []
   var descending: Set<Int> = []
 
-  package init(_ dialect: any SQLDialect, table: SQLTable) {
-    self.dialect = dialect
-    self.table = table
-  }
-
   /// The text of a statement.
   package static func text(of key: StatementKey, on table: SQLTable, _ dialect: any SQLDialect) -> String {
-    var translator = SQLQueryTranslator(dialect, table: table)
+    var translator = SQLQueryTranslator(dialect: dialect, table: table)
     return translator.text(of: key)
   }
 
@@ -69,7 +64,6 @@ package struct SQLQueryTranslator {
 
   func list(_ positions: some Sequence<Int>) -> String { positions.map(column).joined(separator: ", ") }
 
-  /// The fields of a statement's rows.
   private func fields(_ key: StatementKey) -> String {
     let items = key.items
     return items.isEmpty ? list(table.columns.indices) : list(items.map { $0.position })
@@ -101,10 +95,8 @@ package struct SQLQueryTranslator {
   }
 
   private func order(_ key: StatementKey) -> String {
-    let criteria = key.order.map { criterion in
-      let column = table.columns[criterion.position]
-      return dialect.criterion(
-        dialect.orderKey(dialect.compared(column), of: column.kind), isDescending: criterion.isDescending)
+    let criteria = key.order.map {
+      dialect.criterion(orderKey($0.position), isDescending: $0.isDescending)
     }
     return criteria.isEmpty ? "" : " ORDER BY " + criteria.joined(separator: ", ")
   }
@@ -124,7 +116,6 @@ package struct SQLQueryTranslator {
   }
 }
 
-/// Aggregates.
 extension SQLQueryTranslator {
   /// The fields that aggregates read, without duplicates.
   func fields(of key: StatementKey) -> [Int] {
@@ -152,7 +143,8 @@ extension SQLQueryTranslator {
     }
   }
 
-  private func orderKey(_ position: Int) -> String {
+  /// The expression that compares a column in the contract's order.
+  func orderKey(_ position: Int) -> String {
     let column = table.columns[position]
     return dialect.orderKey(dialect.compared(column), of: column.kind)
   }
@@ -161,9 +153,7 @@ extension SQLQueryTranslator {
 /// Statements over one record. Those that write have a parameter for each field, in the order of the fields.
 extension SQLQueryTranslator {
   mutating func byKey() -> String {
-    let parts = table.key.map { position in
-      "\(dialect.compared(table.columns[position])) = \(parameter())"
-    }
+    let parts = table.key.map { "\(dialect.compared(table.columns[$0])) = \(parameter())" }
     return " WHERE " + parts.joined(separator: " AND ")
   }
 
@@ -189,15 +179,11 @@ extension SQLQueryTranslator {
   }
 
   mutating func holder(ofIndex index: Int) -> String {
-    let values = table.indexes[index].map { position in
-      "\(column(position)) = \(parameter())"
-    }
+    let values = table.indexes[index].map { "\(column($0)) = \(parameter())" }
     return "SELECT \(list(table.key)) FROM \(name) WHERE \(values.joined(separator: " AND ")) LIMIT 1"
   }
 
-  func targets(_ positions: some Sequence<Int>) -> String {
-    positions.map(target).joined(separator: ", ")
-  }
+  func targets(_ positions: some Sequence<Int>) -> String { positions.map(target).joined(separator: ", ") }
 
   private var nonKeyColumns: [Int] { table.columns.indices.filter { !table.key.contains($0) } }
 }

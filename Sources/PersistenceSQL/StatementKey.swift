@@ -1,6 +1,5 @@
 /// Everything that determines a statement's text: statements with equal keys differ only in their bindings.
 package struct StatementKey: Equatable, Sendable {
-  /// What a statement does.
   package enum Kind: UInt8, Sendable, CaseIterable {
     /// The rows of a request, in order: the fields of the items, or all fields if there are no items.
     case rows
@@ -8,7 +7,6 @@ package struct StatementKey: Equatable, Sendable {
     case orderKeys
     /// The row IDs of a request's rows, or their keys where rows have no IDs.
     case rowIDs
-    /// How many rows match a condition.
     case count
     /// How many rows match a condition, up to a limit.
     case countUpTo
@@ -28,7 +26,6 @@ package struct StatementKey: Equatable, Sendable {
     case insert, update, save
     /// Deletes one row by its key.
     case deleteKey
-    /// Deletes all rows.
     case deleteAll
     /// The key of the row that holds given values in a unique index.
     case holder
@@ -37,7 +34,6 @@ package struct StatementKey: Equatable, Sendable {
   /// A header, then the order, the items, the condition and the seek.
   package let words: [UInt64]
 
-  /// The hash of the words.
   package let hash: UInt64
 
   package static func == (left: StatementKey, right: StatementKey) -> Bool {
@@ -54,13 +50,7 @@ package struct StatementKey: Equatable, Sendable {
     return hash
   }
 
-  /// The key of a statement without a condition or an order.
-  ///
-  /// - Parameters:
-  ///   - kind: What the statement does.
-  ///   - model: The engine's number for the model's declaration.
-  ///   - index: The position of the index, for ``Kind/holder``.
-  ///   - items: What it yields.
+  /// The key of a statement without a condition or an order; the index is that of ``Kind/holder``.
   package init(_ kind: Kind, model: UInt32, index: Int = 0, items: [SQLItem] = []) {
     var words = [Self.head(kind, model, UInt64(UInt16(truncatingIfNeeded: index)))]
     if !items.isEmpty {
@@ -136,7 +126,6 @@ package struct SQLItem: Hashable, Sendable {
   package enum Operation: UInt8, Sendable {
     /// The field itself.
     case field
-    /// How many rows there are.
     case count
     /// How many rows have a value in the field.
     case countOfValues

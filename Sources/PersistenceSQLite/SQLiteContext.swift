@@ -83,15 +83,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     let connection = try pool.take()
     defer { pool.giveBack(connection) }
     if let found = try findWithoutTransaction(key, in: schema, connection, body) { return found }
-    return try connection.withReadTransaction {
-      guard let model = try connection.model(for: schema) else { return false }
-      return try connection.withStatement(model.find, of: model) { statement in
-        try statement.bind(key)
-        guard try statement.step() else { return false }
-        try statement.withRow(model.columns, body)
-        return true
-      }
-    }
+    return try connection.withReadTransaction { try connection.find(key, in: schema, body) }
   }
 
   /// Finds a record without beginning a transaction; nil if the catalog may be stale.
@@ -127,9 +119,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
   }
 
   /// A snapshot of the newest state; snapshots of one state may share a connection.
-  public func snapshot() throws -> any StorageSnapshot {
-    SQLiteSnapshot(try readTransactions.begin())
-  }
+  public func snapshot() throws -> any StorageSnapshot { SQLiteSnapshot(try readTransactions.begin()) }
 
   /// Runs a closure in a transaction, which excludes all other writers.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {

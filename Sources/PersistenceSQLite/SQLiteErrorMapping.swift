@@ -5,14 +5,7 @@ import PersistenceSQL
 
 /// Maps SQLite's result codes to the package's errors (contract E2, E5, E7).
 enum SQLiteErrorMapping {
-  /// The error for a result code.
-  ///
-  /// - Parameters:
-  ///   - code: The extended result code.
-  ///   - database: The connection, which has SQLite's message and the system's error number.
-  ///   - action: The failed operation, such as `read from the store`.
-  ///   - location: The store.
-  /// - Returns: The error, with SQLite's own code and message as the engine error.
+  /// The error for an extended result code, with SQLite's own code and message as the engine error.
   static func error(_ code: Int32, _ database: OpaquePointer?, _ action: String, _ location: String)
     -> PersistenceError
   {

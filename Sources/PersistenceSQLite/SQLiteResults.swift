@@ -36,13 +36,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   /// How many row IDs the first sort keeps, in SQLite's memory too; reading beyond them sorts everything once more.
   private static let firstSortLimit = 8_192
 
-  /// Results of a request.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - selected: The positions of the fields that the rows have; nil for all.
-  ///   - source: The snapshot or transaction to read in.
-  /// - Throws: ``PersistenceError``.
+  /// Results of a request in a snapshot or transaction, with selected fields or all.
   init(_ request: FetchRequest, selecting selected: [Int]? = nil, in source: any SQLiteReader) throws {
     if let selected { try request.schema.requirePositions(selected) }
     self.request = request
@@ -139,7 +133,7 @@ extension SQLiteResults {
     }
     guard rows != nil else { return nil }
     if let last { bookmarks.rememberPageEnd(last, at: end) }
-    if !isFull, count < wanted, skipped == 0 { noteEnd(at: first + count) }
+    if !isFull, count < wanted, skipped == 0 { setTotal(endingAt: first + count) }
     return count
   }
 
@@ -147,8 +141,8 @@ extension SQLiteResults {
     bookmarks.nearest(notAfter: row).map { ($0.row, $0.position) } ?? (0, nil)
   }
 
-  /// Notes the number of the last row, which a short page reveals.
-  private func noteEnd(at row: Int) {
+  /// Sets the total from the number of the last row, which a short page reveals.
+  private func setTotal(endingAt row: Int) {
     if total == nil { total = max(0, row - request.offset) }
   }
 
@@ -162,21 +156,14 @@ extension SQLiteResults {
         try bookmarks.remember(statement.values(orderPositions), at: row)
       }
     }
-    if rows != nil, row < end { noteEnd(at: row) }
+    if rows != nil, row < end { setTotal(endingAt: row) }
     return rows != nil
   }
 
   /// Runs the statements that yield the rows from a start, one after the other, until there are enough.
   ///
-  /// - Parameters:
-  ///   - kind: Rows, or sort keys only.
-  ///   - connection: The connection to read on.
-  ///   - start: The start.
-  ///   - limit: How many rows to read at most.
-  ///   - body: Steps through one statement, counting down how many rows are left to read.
-  /// - Returns: How many rows there were, nil where a statement would have to sort, and whether the limit was
-  ///   reached.
-  /// - Throws: ``PersistenceError``, and what the closure throws.
+  /// The closure steps through one statement, and counts down how many rows are left to read. The number of rows is
+  /// nil where a statement would have to sort.
   private func run(
     _ kind: StatementKey.Kind, _ connection: SQLiteConnection, after start: Start, limit: Int,
     _ body: (SQLiteStatement, inout Int) throws -> Void
@@ -238,8 +225,7 @@ extension SQLiteResults {
     let rows = SQLiteBufferedRows(columns, in: query.order, at: orderColumns)
     let statement = query.unordered(columns.items)
     exceedsBuffer = true
-    try connection.withStatement(statement.key, of: model) { prepared in
-      try prepared.bind(statement.bindings)
+    try connection.withStatement(statement, of: model) { prepared in
       let cells = prepared.cells(of: columns)
       while try prepared.step() {
         guard prepared.firstMismatch(cells, columns) == nil, rows.append(cells) else { return }
@@ -258,8 +244,7 @@ extension SQLiteResults {
     _ body: (borrowing Row) throws -> Void
   ) throws -> Int {
     let statement = query.select(.rows, columns.items, limit: request.limit, offset: request.offset)
-    return try connection.withStatement(statement.key, of: model) { prepared in
-      try prepared.bind(statement.bindings)
+    return try connection.withStatement(statement, of: model) { prepared in
       var count = 0
       while try prepared.step() {
         try prepared.withRow(columns, body)

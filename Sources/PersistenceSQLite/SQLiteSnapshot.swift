@@ -17,18 +17,6 @@ final class SQLiteSnapshot: StorageSnapshot, SQLiteReader {
   func withReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
     try transaction.withConnection(body)
   }
-
-  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    try find(key, in: schema, reading: body)
-  }
-
-  func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    try SQLiteResults(request, in: self)
-  }
-
-  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try SQLiteResults(request, selecting: positions, in: self)
-  }
 }
 
 /// The reading half of contexts, snapshots and transactions, which provide the connection.
@@ -39,9 +27,7 @@ protocol SQLiteReader: StorageReader {
 
 extension SQLiteReader {
   /// The schemas of all models, including those of foreign tables.
-  public func catalog() throws -> [ModelSchema] {
-    try withReader { try $0.schemas() }
-  }
+  public func catalog() throws -> [ModelSchema] { try withReader { try $0.schemas() } }
 
   /// The schema of one model, derived on first use.
   public func schema(named name: String) throws -> ModelSchema? {
@@ -53,19 +39,22 @@ extension SQLiteReader {
     try withReader { try $0.unmappedObjects() }
   }
 
-  func find(
-    _ key: RecordKey, in schema: ModelSchema, reading body: (borrowing Row) throws -> Void
-  ) throws -> Bool {
+  /// Finds a record by its key.
+  public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
+    -> Bool
+  {
     try key.validate(for: schema)
-    return try withReader { connection in
-      guard let model = try connection.model(for: schema) else { return false }
-      return try connection.withStatement(model.find, of: model) { statement in
-        try statement.bind(key)
-        guard try statement.step() else { return false }
-        try statement.withRow(model.columns, body)
-        return true
-      }
-    }
+    return try withReader { try $0.find(key, in: schema, body) }
+  }
+
+  /// The rows of a request, read from this snapshot or transaction.
+  public func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    try SQLiteResults(request, in: self)
+  }
+
+  /// Selected fields of a request's rows, read from this snapshot or transaction.
+  public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
+    try SQLiteResults(request, selecting: positions, in: self)
   }
 
   /// How many rows a request has; SQLite counts them.
@@ -84,6 +73,11 @@ extension SQLiteReader {
       }
       return try connection.plan(for: request, of: model)
     }
+  }
+
+  /// The cost of a change of schema: only what `ALTER TABLE` cannot do rewrites records.
+  public func cost(of change: SchemaChange) throws -> EvolutionCost {
+    try withReader { try $0.evolution(for: change).cost }
   }
 
   /// The plan for whole rows: selecting fields does not change it.

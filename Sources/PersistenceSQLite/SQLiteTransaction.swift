@@ -13,9 +13,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
 
   init(on connection: SQLiteConnection) { self.connection = connection }
 
-  /// Ends the transaction before it is committed.
-  ///
-  /// - Throws: The error after which SQLite rolled back the transaction, if the closure has swallowed it.
+  /// Ends the transaction before it is committed; throws if SQLite has rolled it back.
   func end() throws {
     try requireOpen()
     isOpen = false
@@ -39,52 +37,27 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     }
   }
 
-  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    try find(key, in: schema, reading: body)
-  }
-
-  func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    try SQLiteResults(request, in: self)
-  }
-
-  func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try SQLiteResults(request, selecting: positions, in: self)
-  }
-
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
-    try write(row, in: schema) {
-      $0.insert
-    } rejected: { model, row, error in
-      try requireNoRecord(ofKeyOf: row, model)
-      throw try violation(of: row, model) ?? error
-    }
+    try write(row, in: schema, isInsert: true) { $0.insert }
   }
 
   func update(_ row: borrowing Row, in schema: ModelSchema) throws {
-    try write(row, in: schema) {
-      $0.update
-    } rejected: { model, row, error in
-      throw try violation(of: row, model) ?? error
-    }
+    try write(row, in: schema) { $0.update }
     guard connection.changes > 0 else {
       throw PersistenceError.notFound(try RecordKey(of: row, in: schema), in: schema)
     }
   }
 
   func save(_ row: borrowing Row, in schema: ModelSchema) throws {
-    try write(row, in: schema) {
-      $0.save
-    } rejected: { model, row, error in
-      throw try violation(of: row, model) ?? error
-    }
+    try write(row, in: schema) { $0.save }
   }
 
   /// Runs one of the statements that write a row.
   ///
   /// If a constraint of the table rejects the row, SQLite has rolled back that statement only.
   private func write(
-    _ row: borrowing Row, in schema: ModelSchema, _ statementKey: (SQLiteModel) -> StatementKey,
-    rejected: (SQLiteModel, borrowing Row, PersistenceError) throws -> Void
+    _ row: borrowing Row, in schema: ModelSchema, isInsert: Bool = false,
+    _ statementKey: (SQLiteModel) -> StatementKey
   ) throws {
     try requireOpen()
     try schema.validate(row)
@@ -103,7 +76,8 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     } catch let error as PersistenceError {
       if connection.isOutsideTransaction { failure = error }
       guard Self.isConstraintViolation(error) else { throw error.at(model: schema.name) }
-      try rejected(model, row, error.at(model: schema.name))
+      if isInsert { try requireNoRecord(ofKeyOf: row, model) }
+      throw try violation(of: row, model) ?? error.at(model: schema.name)
     }
   }
 
@@ -148,10 +122,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     try change(request.schema) { model in
       let query = try SQLQuery(request, includingAnchor: true, model: model.number)
       let statement = query.delete(limit: request.limit, offset: request.offset)
-      try connection.withStatement(statement.key, of: model) { prepared in
-        try prepared.bind(statement.bindings)
-        try prepared.run()
-      }
+      try connection.withStatement(statement, of: model) { try $0.run() }
     }
   }
 
@@ -167,10 +138,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
           schema.position(of: assignment.field).map { (position: $0, value: assignment.value) }
         }
         let statement = query.set(values, limit: rows.limit, offset: rows.offset)
-        try connection.withStatement(statement.key, of: model) { prepared in
-          try prepared.bind(statement.bindings)
-          try prepared.run()
-        }
+        try connection.withStatement(statement, of: model) { try $0.run() }
       }
     } catch let error as PersistenceError where Self.isConstraintViolation(error) {
       // SQLite has rolled back the statement. Updating one record at a time reveals which one it rejects, and why.

@@ -6,14 +6,10 @@ import PersistenceDriver
 public struct AccessTokens: Sendable {
   /// The permission of a request.
   enum Access: Int, Sendable, Comparable {
-    /// No access.
     case none
-    /// Reading.
     case read
-    /// Reading and writing.
     case write
 
-    /// Whether one permission is weaker than another.
     static func < (left: Access, right: Access) -> Bool { left.rawValue < right.rawValue }
   }
 

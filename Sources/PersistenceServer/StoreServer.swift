@@ -51,30 +51,21 @@ public struct StoreServer: Sendable {
     host: String = "127.0.0.1", port: Int, endsOnSignals: Bool = false, stop: ServerStop = ServerStop(),
     whenListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) async throws {
-    let reading = BlockingThreads(
-      "server", limit: limits.readingThreads, queueLimit: limits.waitingRequests)
+    let reading = BlockingThreads("server", limit: limits.readingThreads, queueLimit: limits.waitingRequests)
     // A store has one writer at a time. The second thread parses the next request meanwhile.
     let writing = BlockingThreads("server", limit: 2, queueLimit: limits.waitingRequests)
-    let failure = await Self.failure {
+    var failure: (any Error)?
+    do {
       try await serve(host, port, endsOnSignals, stop, whenListening, reading, writing)
+    } catch let error as IOError {
+      failure = PersistenceError(
+        .inputOutput, "cannot listen on \(host):\(port): \(error)", location: "http://\(host):\(port)")
+    } catch {
+      failure = error
     }
     await reading.close()
     await writing.close()
-    guard let failure else { return }
-    if let failure = failure as? IOError {
-      throw PersistenceError(
-        .inputOutput, "cannot listen on \(host):\(port): \(failure)", location: "http://\(host):\(port)")
-    }
-    throw failure
-  }
-
-  private static func failure(of body: () async throws -> Void) async -> (any Error)? {
-    do {
-      try await body()
-      return nil
-    } catch {
-      return error
-    }
+    if let failure { throw failure }
   }
 
   private func serve(
@@ -185,10 +176,9 @@ public struct ServerLimits: Sendable, Hashable {
   public init(
     bodySize: Int = 8 << 20, pathSize: Int = 16 << 10, pageBytes: Int = 16 << 20, pageSize: Int = 1000,
     defaultPageSize: Int = 100, queryDepth: Int = 32, querySize: Int = 2000,
-    requestTime: Duration = .seconds(30),
-    headTime: Duration = .seconds(30), bodyTime: Duration = .seconds(60), writeTime: Duration = .seconds(60),
-    connections: Int = 1024, waitingRequests: Int = 1024, readingThreads: Int = 16,
-    shutdownTime: Duration = .seconds(30)
+    requestTime: Duration = .seconds(30), headTime: Duration = .seconds(30),
+    bodyTime: Duration = .seconds(60), writeTime: Duration = .seconds(60), connections: Int = 1024,
+    waitingRequests: Int = 1024, readingThreads: Int = 16, shutdownTime: Duration = .seconds(30)
   ) {
     self.bodySize = bodySize
     self.pathSize = pathSize

@@ -26,7 +26,7 @@ struct DocumentationTests {
   @Test("the contract's text and the checks have the same rules")
   func contract() throws {
     let contract = try text("Documentation/Contract.md")
-    let numbers = contract.matches(of: /\*\*([VOWRECU][0-9]+a?)/).map { String($0.1) }
+    let numbers = contract.matches(of: /\*\*([VOWRECUS][0-9]+a?)/).map { String($0.1) }
     #expect(Set(numbers) == Set(ContractRule.allCases.map(\.rawValue)))
   }
 

@@ -115,7 +115,7 @@ extension PlanProgram {
     for _ in 0..<3 {
       let request = try items.aggregates(over: rows)
       let expected = outcome { try self.memory.aggregate(request) }
-      let reading = AggregateReading(request, binding, reader, location: "plans")
+      let reading = AggregateReading(request: request, binding: binding, reader: reader, location: "plans")
       try #require(outcome { try reading.groups() } == expected, "\(request)")
       for plan in plans {
         let query = try PreparedQuery(rows, binding, plan, longestKey: reader.longestKey, location: "plans")

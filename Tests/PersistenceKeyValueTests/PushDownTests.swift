@@ -117,7 +117,7 @@ struct PushDownTests {
     #expect(steps < 2 * 65 + 192 + 3 * 1024)
     let binding = try #require(try store.binding(schema, bytes))
     let condition = PredicateNode.comparison(field: "day", .less, .integer(500))
-    let sample = try PathStatistics(binding, bytes, location: "array").sample([condition])
+    let sample = try PathStatistics(binding: binding, reader: bytes, location: "array").sample([condition])
     #expect(sample.size == 64)
     #expect((0.3...0.7).contains(sample.share([0])))
   }

@@ -9,11 +9,11 @@ import Testing
 import PersistenceMacroExpansion
 
 private enum PersistentMacro: PersistentExpansion {}
-private enum IDMacro: IDExpansion {}
-private enum IndexedMacro: IndexedExpansion {}
-private enum UniqueMacro: UniqueExpansion {}
-private enum TransientMacro: TransientExpansion {}
-private enum FieldMacro: FieldExpansion {}
+private enum IDMacro: MarkerExpansion {}
+private enum IndexedMacro: MarkerExpansion {}
+private enum UniqueMacro: MarkerExpansion {}
+private enum TransientMacro: MarkerExpansion {}
+private enum FieldMacro: MarkerExpansion {}
 private enum IndexMacro: IndexExpansion {}
 
 private let macros: [String: MacroSpec] = [

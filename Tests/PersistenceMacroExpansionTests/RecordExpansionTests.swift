@@ -43,7 +43,7 @@ struct RecordExpansionTests {
               .field("title", \\.title),
               .field("rating", \\.rating),
               .field("imdb id", \\.imdbID),
-              .field("cast", \\.cast),
+              .field("cast", \\.cast, fill: []),
             ],
             key: [\\.id],
             indexes: [

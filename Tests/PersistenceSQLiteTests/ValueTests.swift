@@ -119,9 +119,9 @@ import Testing
     let outsider = try Outsider(scratch.path())
     #expect(
       try outsider.texts("SELECT sql FROM sqlite_schema WHERE name = 'Movie'") == [
-        #"CREATE TABLE "Movie" ("id" INTEGER PRIMARY KEY NOT NULL, "title" TEXT NOT NULL, "#
-          + #""released" REAL_SECONDS_SINCE_2001, "rating" REAL NOT NULL, "price" DECIMAL_TEXT NOT NULL, "#
-          + #""seen" BOOLEAN NOT NULL, "tags" JSON_TEXT NOT NULL)"#
+        #"CREATE TABLE "Movie" ("id" INTEGER PRIMARY KEY NOT NULL, "title" TEXT, "#
+          + #""released" REAL_SECONDS_SINCE_2001, "rating" REAL, "price" DECIMAL_TEXT, "#
+          + #""seen" BOOLEAN, "tags" JSON_TEXT)"#
       ])
     #expect(
       try outsider.texts("SELECT sql FROM sqlite_schema WHERE tbl_name = 'Movie' AND type = 'index'") == [

@@ -93,9 +93,9 @@ public struct AnyDataSource<Object: PersistentRecord>: DataSource {
     where Base.Object == Object {
       let (pages, translate) = (base.pages(query, size: size), translate)
       return DataSourcePages {
-        let walk = SequenceIterator(pages)
+        let iterator = SequenceIterator(pages)
         return { () async throws(PersistenceError) in
-          do { return try await walk.next() } catch { throw translate(error) }
+          do { return try await iterator.next() } catch { throw translate(error) }
         }
       }
     }

@@ -5,12 +5,9 @@ import PersistenceDriver
 extension LayerCore {
   /// Writes to the top layer, and then to the replicas.
   ///
-  /// - Parameters:
-  ///   - changes: The changes.
-  ///   - mayRepeat: Whether the write is idempotent, so that an attempt with unknown outcome may be repeated.
-  ///   - body: The write to the top layer.
-  ///   - replicated: The changes for the replicas, from the result of the top layer; nil if unknown.
-  /// - Returns: The result of the top layer.
+  /// An idempotent write may repeat an attempt with unknown outcome. `replicated` derives the changes for the
+  /// replicas from the result of the top layer; nil if they are unknown.
+  ///
   /// - Throws: The error of the top layer; `incompleteWrite` if a replica failed.
   func write<Value: Sendable>(
     _ changes: [ObjectChange<Object>], mayRepeat: Bool,

@@ -134,10 +134,7 @@ public struct RetryPolicy: Sendable {
   /// A single attempt.
   public static let once = RetryPolicy(attempts: 1)
 
-  /// The delay after a number of failures.
-  ///
-  /// - Parameter failures: The number of failures, at least 1.
-  /// - Returns: The delay.
+  /// The delay after a number of failures, at least 1.
   package func delay(after failures: Int) -> Duration {
     // The bound on doublings prevents an overflow.
     var delay = firstDelay

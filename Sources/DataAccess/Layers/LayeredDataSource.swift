@@ -35,8 +35,7 @@ public final class LayeredDataSource<Object: PersistentRecord>: DataSource {
   ///   ``PersistenceError/Code/unsupported`` if writes start in a local layer that cannot keep an outbox.
   public init(
     cache: (any DataSource<Object>)? = nil, local: (any DataSource<Object>)? = nil,
-    remote: (any DataSource<Object>)? = nil,
-    options: LayerOptions<Object> = LayerOptions()
+    remote: (any DataSource<Object>)? = nil, options: LayerOptions<Object> = LayerOptions()
   ) throws(PersistenceError) {
     core = try LayerCore(cache: cache, local: local, remote: remote, options: options)
     if let sender = core.outbox?.sender { Task { await sender.wake() } }
@@ -161,9 +160,9 @@ public final class LayeredDataSource<Object: PersistentRecord>: DataSource {
     let core = core
     return LayeredAnswers {
       let layerQuery = Result { try LayerQuery<Object>(query) }
-      let walk = layerQuery.map { AnswerIterator(core, $0) }
+      let iterator = layerQuery.map { AnswerIterator(core, $0) }
       return { () async throws(PersistenceError) in
-        try await mappingErrors { try walk.get() }.next()
+        try await mappingErrors { try iterator.get() }.next()
       }
     }
   }
@@ -175,9 +174,9 @@ public final class LayeredDataSource<Object: PersistentRecord>: DataSource {
   public func answers(for key: Object.PrimaryKey) -> LayeredAnswers<Object?> {
     let core = core
     return LayeredAnswers {
-      let walk = Result { AnswerIterator(core, try LayerQuery<Object>(key)) }
+      let iterator = Result { AnswerIterator(core, try LayerQuery<Object>(key)) }
       return { () async throws(PersistenceError) in
-        try await mappingErrors { try walk.get() }.next()?.map(\.first)
+        try await mappingErrors { try iterator.get() }.next()?.map(\.first)
       }
     }
   }

@@ -12,8 +12,7 @@ extension PersistenceError {
   var allowsFallback: Bool {
     let codes: Set<Code> = [
       .cancelled, .invalidRequest, .unknownField, .patternTooSlow, .unsupported, .invalidSchema,
-      .unauthorized,
-      .incompatibleContext, .schemaMismatch, .insideTransaction,
+      .unauthorized, .incompatibleContext, .schemaMismatch, .insideTransaction,
     ]
     return !codes.contains(code)
   }

@@ -19,10 +19,7 @@ public struct LoadingStates<Value: Sendable>: AsyncSequence, Sendable {
 
   private let begin: @Sendable () -> Next
 
-  /// Creates a sequence.
-  ///
-  /// - Parameter begin: Makes a closure for each iterator. One task at a time calls that closure, once for each
-  ///   value.
+  /// Creates a sequence from a closure for each iterator, which one task at a time calls once for each value.
   package init(_ begin: @escaping @Sendable () -> Next) { self.begin = begin }
 
   /// Creates a sequence of one value.

@@ -149,8 +149,7 @@ extension DataAccessObject {
     } catch let error as PersistenceError {
       throw error
     } catch {
-      throw PersistenceError(
-        .encodingFailed, "the mapper failed for a \(Domain.self): \(error)")
+      throw PersistenceError(.encodingFailed, "the mapper failed for a \(Domain.self): \(error)")
     }
   }
 

@@ -40,14 +40,14 @@ public struct DomainUpdates<Domain: Sendable, Entity: PersistentRecord>: AsyncSe
 
   /// Observes the data source.
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-    fileprivate let walk: DomainUpdateIterator<Domain, Entity>
+    fileprivate let iterator: DomainUpdateIterator<Domain, Entity>
 
     /// The next update; nil if the task is cancelled.
     ///
     /// - Throws: ``PersistenceError``, with code ``PersistenceError/Code/unsupported`` if the data source
     ///   cannot be observed.
     public mutating func next() async throws(PersistenceError) -> DomainUpdate<Domain, Entity>? {
-      try await walk.next()
+      try await iterator.next()
     }
 
     /// The next update, in the isolation of an actor; nil if the task is cancelled.
@@ -56,12 +56,12 @@ public struct DomainUpdates<Domain: Sendable, Entity: PersistentRecord>: AsyncSe
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(PersistenceError)
       -> DomainUpdate<Domain, Entity>?
     {
-      try await walk.next()
+      try await iterator.next()
     }
   }
 
   /// Starts to observe at the first call of ``AsyncIterator/next()``.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(walk: DomainUpdateIterator(self)) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(iterator: DomainUpdateIterator(self)) }
 
   /// The updates, as loading states.
   public var states: LoadingStates<DomainUpdate<Domain, Entity>> {
@@ -81,15 +81,14 @@ extension DataAccessObject {
     where predicate: PersistentPredicate<Entity> = .all, sorted sorting: [SortCriterion<Entity>] = [],
     options: ObservationOptions = ObservationOptions()
   ) -> DomainUpdates<Domain, Entity> {
-    DomainUpdates(
-      access: self, query: FetchOptions(predicate: predicate, sorting: sorting), options: options)
+    DomainUpdates(access: self, query: FetchOptions(predicate: predicate, sorting: sorting), options: options)
   }
 }
 
 /// One iteration over the updates of the current data source.
 private final class DomainUpdateIterator<Domain: Sendable, Entity: PersistentRecord>: Sendable {
   private struct Current {
-    let walk: SequenceIterator<RecordUpdates<Entity>>
+    let iterator: SequenceIterator<RecordUpdates<Entity>>
     let generation: ProviderGeneration?
   }
 
@@ -120,16 +119,16 @@ private final class DomainUpdateIterator<Domain: Sendable, Entity: PersistentRec
     guard let records = use.provider?.updates(updates.query, options: updates.options) else {
       throw PersistenceError(.unsupported, "the data source of \(Entity.self) cannot be observed")
     }
-    let begun = Current(walk: SequenceIterator(records), generation: use.lease?.generation)
+    let begun = Current(iterator: SequenceIterator(records), generation: use.lease?.generation)
     current.withLock { $0 = begun }
     return begun
   }
 
   /// The next update; nil as soon as the data sources are replaced.
   private func outcome(of current: Current) async -> Result<RecordUpdate<Entity>?, PersistenceError> {
-    guard let generation = current.generation else { return await Self.result(of: current.walk) }
+    guard let generation = current.generation else { return await Self.result(of: current.iterator) }
     return await withTaskGroup(of: Result<RecordUpdate<Entity>?, PersistenceError>.self) { group in
-      group.addTask { await Self.result(of: current.walk) }
+      group.addTask { await Self.result(of: current.iterator) }
       group.addTask {
         await generation.untilOver()
         return .success(nil)
@@ -140,10 +139,10 @@ private final class DomainUpdateIterator<Domain: Sendable, Entity: PersistentRec
   }
 
   private static func result(
-    of walk: SequenceIterator<RecordUpdates<Entity>>
+    of iterator: SequenceIterator<RecordUpdates<Entity>>
   ) async -> Result<RecordUpdate<Entity>?, PersistenceError> {
     do {
-      return .success(try await walk.next())
+      return .success(try await iterator.next())
     } catch {
       return .failure(error)
     }

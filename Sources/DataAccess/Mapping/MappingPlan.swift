@@ -24,7 +24,6 @@ struct MappingPlan<Domain: Sendable, Entity: PersistentRecord> {
     }
   }
 
-  /// Adds a rule.
   mutating func apply(_ rule: MappingRule<Domain, Entity>) {
     for property in rule.domainKeyPaths {
       guard let position = fields.firstIndex(where: { $0.property.anyKeyPath == property.keyPath }) else {

@@ -34,64 +34,58 @@ enum ValueChecks {
     { $0.nested = Kinds.Nested(text: "", number: .min, list: []) },
   ]
 
-  @Sendable private static func roundTrip(_ bed: DataSourceTestBed) async throws {
-    try await bed.withDataSource(of: Kinds.self) { source in
-      for (number, change) in samples.enumerated() {
-        var sample = Kinds()
-        change(&sample)
-        let wanted = try sample.stored
-        let inserted = try await source.insert(sample)
-        try expect(try inserted.stored, equals: wanted, "the result of insert for sample \(number)")
-        try expect(try await source.find(sample.id)?.stored, equals: wanted, "sample \(number), from find")
-        let expected = sample
-        sample.small = 1
-        try await source.update(sample, replacing: expected)
-        try await source.apply(ChangeBatch([.update(expected, replacing: sample)]))
-        let fetched = try await source.filter(where: \.id == sample.id).result()
-        try expect(
-          try fetched.first?.stored, equals: wanted, "sample \(number), from a query after two updates")
-        try expect(
-          try await source.delete(expected)?.stored, equals: wanted,
-          "the result of delete for sample \(number)")
-      }
+  @Sendable private static func roundTrip(_ source: AnyDataSource<Kinds>) async throws {
+    for (number, change) in samples.enumerated() {
+      var sample = Kinds()
+      change(&sample)
+      let wanted = try sample.stored
+      let inserted = try await source.insert(sample)
+      try expect(try inserted.stored, equals: wanted, "the result of insert for sample \(number)")
+      try expect(try await source.find(sample.id)?.stored, equals: wanted, "sample \(number), from find")
+      let expected = sample
+      sample.small = 1
+      try await source.update(sample, replacing: expected)
+      try await source.apply(ChangeBatch([.update(expected, replacing: sample)]))
+      let fetched = try await source.filter(where: \.id == sample.id).result()
+      try expect(
+        try fetched.first?.stored, equals: wanted, "sample \(number), from a query after two updates")
+      try expect(
+        try await source.delete(expected)?.stored, equals: wanted,
+        "the result of delete for sample \(number)")
     }
   }
 
-  @Sendable private static func folded(_ bed: DataSourceTestBed) async throws {
-    try await bed.withDataSource(of: Kinds.self) { source in
-      var sample = Kinds()
-      sample.double = -0.0
-      sample.float = -.nan
-      try await source.insert(sample)
-      let found = try await source.find(sample.id)
-      try expect(found?.double?.sign, equals: .plus)
-      try expect(found?.float?.isNaN, equals: true)
-      try expect(try await source.filter(where: \.double == -0.0 && \.float == .nan).count(), equals: 1)
-    }
+  @Sendable private static func folded(_ source: AnyDataSource<Kinds>) async throws {
+    var sample = Kinds()
+    sample.double = -0.0
+    sample.float = -.nan
+    try await source.insert(sample)
+    let found = try await source.find(sample.id)
+    try expect(found?.double?.sign, equals: .plus)
+    try expect(found?.float?.isNaN, equals: true)
+    try expect(try await source.filter(where: \.double == -0.0 && \.float == .nan).count(), equals: 1)
   }
 
-  @Sendable private static func conditions(_ bed: DataSourceTestBed) async throws {
-    try await bed.withDataSource(of: Kinds.self) { source in
-      var sample = Kinds()
-      for change in samples.reversed() { change(&sample) }
-      sample.integer = 1 << 53 + 1
-      try await source.insert(sample)
-      try await source.insert(Kinds())
-      let conditions: [PersistentPredicate<Kinds>] = [
-        \.id == sample.id, \.bool == sample.bool, \.small == sample.small, \.integer > 1 << 53,
-        \.integer == sample.integer, \.float == sample.float, \.double == sample.double,
-        \.text == sample.text,
-        \.bytes == sample.bytes, \.data == sample.data, \.date == sample.date, \.date >= sample.date,
-        \.uuid == sample.uuid, \.url == sample.url, \.decimal == sample.decimal, \.decimal <= sample.decimal,
-        \.nested == sample.nested, \.text != nil && \.date != nil,
-      ]
-      for (number, condition) in conditions.enumerated() {
-        try expect(
-          try await source.filter(where: condition).result().map(\.id), equals: [sample.id],
-          "condition \(number): \(condition)")
-      }
-      try expect(try await source.filter(where: \.integer == 1 << 53).count(), equals: 0)
-      try expect(try await source.filter(where: \.decimal == nil).count(), equals: 1)
+  @Sendable private static func conditions(_ source: AnyDataSource<Kinds>) async throws {
+    var sample = Kinds()
+    for change in samples.reversed() { change(&sample) }
+    sample.integer = 1 << 53 + 1
+    try await source.insert(sample)
+    try await source.insert(Kinds())
+    let conditions: [PersistentPredicate<Kinds>] = [
+      \.id == sample.id, \.bool == sample.bool, \.small == sample.small, \.integer > 1 << 53,
+      \.integer == sample.integer, \.float == sample.float, \.double == sample.double,
+      \.text == sample.text,
+      \.bytes == sample.bytes, \.data == sample.data, \.date == sample.date, \.date >= sample.date,
+      \.uuid == sample.uuid, \.url == sample.url, \.decimal == sample.decimal, \.decimal <= sample.decimal,
+      \.nested == sample.nested, \.text != nil && \.date != nil,
+    ]
+    for (number, condition) in conditions.enumerated() {
+      try expect(
+        try await source.filter(where: condition).result().map(\.id), equals: [sample.id],
+        "condition \(number): \(condition)")
     }
+    try expect(try await source.filter(where: \.integer == 1 << 53).count(), equals: 0)
+    try expect(try await source.filter(where: \.decimal == nil).count(), equals: 1)
   }
 }

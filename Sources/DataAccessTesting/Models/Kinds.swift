@@ -1,3 +1,4 @@
+import DataAccess
 import Foundation
 import PersistenceCore
 
@@ -38,36 +39,14 @@ struct Kinds: PersistentRecord {
   var primaryKey: UUID { id }
 
   init(from row: borrowing Row) throws {
-    id = try row.decode(at: 0)
-    bool = try row.decode(at: 1)
-    small = try row.decode(at: 2)
-    integer = try row.decode(at: 3)
-    float = try row.decode(at: 4)
-    double = try row.decode(at: 5)
-    text = try row.decode(at: 6)
-    bytes = try row.decode(at: 7)
-    data = try row.decode(at: 8)
-    date = try row.decode(at: 9)
-    uuid = try row.decode(at: 10)
-    url = try row.decode(at: 11)
-    decimal = try row.decode(at: 12)
+    (
+      id, bool, small, integer, float, double, text, bytes, data, date, uuid, url, decimal
+    ) = try row.decodeFields()
     nested = try row.decode(at: 13)
   }
 
   func encode(into row: RowBuffer) throws {
-    row.encode(id, at: 0)
-    row.encode(bool, at: 1)
-    row.encode(small, at: 2)
-    row.encode(integer, at: 3)
-    row.encode(float, at: 4)
-    row.encode(double, at: 5)
-    row.encode(text, at: 6)
-    row.encode(bytes, at: 7)
-    row.encode(data, at: 8)
-    row.encode(date, at: 9)
-    row.encode(uuid, at: 10)
-    row.encode(url, at: 11)
-    row.encode(decimal, at: 12)
+    row.encodeFields(id, bool, small, integer, float, double, text, bytes, data, date, uuid, url, decimal)
     try row.encode(nested, at: 13)
   }
 

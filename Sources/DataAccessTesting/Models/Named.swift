@@ -1,3 +1,4 @@
+import DataAccess
 import PersistenceCore
 
 /// A record with a text key and a unique nickname.
@@ -17,13 +18,11 @@ struct Named: PersistentRecord, Equatable {
   }
 
   init(from row: borrowing Row) throws {
-    name = try row.decode(at: 0)
-    nickname = try row.decode(at: 1)
+    (name, nickname) = try row.decodeFields()
   }
 
   func encode(into row: RowBuffer) throws {
-    row.encode(name, at: 0)
-    row.encode(nickname, at: 1)
+    row.encodeFields(name, nickname)
   }
 
   // Compare by scalars, as stores do. `String` treats both forms of é as equal.
@@ -59,14 +58,10 @@ struct Seat: PersistentRecord, Equatable {
   }
 
   init(from source: borrowing Row) throws {
-    row = try source.decode(at: 0)
-    number = try source.decode(at: 1)
-    guest = try source.decode(at: 2)
+    (row, number, guest) = try source.decodeFields()
   }
 
   func encode(into target: RowBuffer) throws {
-    target.encode(row, at: 0)
-    target.encode(number, at: 1)
-    target.encode(guest, at: 2)
+    target.encodeFields(row, number, guest)
   }
 }

@@ -1,3 +1,4 @@
+import DataAccess
 import PersistenceCore
 
 /// A record with ordinary fields, which most checks use.
@@ -26,18 +27,10 @@ struct Parcel: PersistentRecord, Equatable {
   var primaryKey: Int { id }
 
   init(from row: borrowing Row) throws {
-    id = try row.decode(at: 0)
-    name = try row.decode(at: 1)
-    weight = try row.decode(at: 2)
-    priority = try row.decode(at: 3)
-    isSent = try row.decode(at: 4)
+    (id, name, weight, priority, isSent) = try row.decodeFields()
   }
 
   func encode(into row: RowBuffer) throws {
-    row.encode(id, at: 0)
-    row.encode(name, at: 1)
-    row.encode(weight, at: 2)
-    row.encode(priority, at: 3)
-    row.encode(isSent, at: 4)
+    row.encodeFields(id, name, weight, priority, isSent)
   }
 }

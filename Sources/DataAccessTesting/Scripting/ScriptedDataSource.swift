@@ -12,13 +12,15 @@ import Synchronization
 /// remote.script(.failure(PersistenceError(.unreachable, "no route")), .genuine.after(.seconds(1)), for: .execute)
 /// ```
 public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
+  private typealias Watcher = (
+    isMet: @Sendable ([ScriptedCall]) -> Bool, continuation: CheckedContinuation<Void, Never>
+  )
+
   private struct State {
     var answers: [DataSourceOperation: [ScriptedAnswer]] = [:]
     var otherwise = ScriptedAnswer.genuine
     var calls: [ScriptedCall] = []
-    var watchers:
-      [(isMet: @Sendable ([ScriptedCall]) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
-        []
+    var watchers: [Watcher] = []
 
     /// Removes and returns the watchers whose condition is met.
     mutating func metWatchers() -> [CheckedContinuation<Void, Never>] {
@@ -90,7 +92,7 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
     }
   }
 
-  // MARK: The store
+  // MARK: Data source
 
   /// Inserts an object, as the script permits.
   @discardableResult
@@ -135,20 +137,12 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
 
   /// All objects that match a query, or the scripted answer.
   public func execute(_ query: FetchOptions<Object>) async throws(PersistenceError) -> [Object] {
-    try await perform(.execute) {
-      try await $0.execute(query)
-    } truncate: {
-      Array($0.prefix($1))
-    }
+    try await perform(.execute, truncate: { Array($0.prefix($1)) }) { try await $0.execute(query) }
   }
 
   /// The number of objects that match a query, or the scripted answer.
   public func count(_ query: FetchOptions<Object>) async throws(PersistenceError) -> Int {
-    try await perform(.count) {
-      try await $0.count(query)
-    } truncate: {
-      min($0, $1)
-    }
+    try await perform(.count, truncate: { min($0, $1) }) { try await $0.count(query) }
   }
 
   /// The objects that match a query, in pages, as the script permits.
@@ -193,8 +187,8 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
   }
 
   private func perform<Answer: Sendable>(
-    _ operation: DataSourceOperation, _ body: (AnyDataSource<Object>) async throws -> Answer,
-    truncate: (Answer, Int) -> Answer = { answer, _ in answer }
+    _ operation: DataSourceOperation, truncate: (Answer, Int) -> Answer = { answer, _ in answer },
+    _ body: (AnyDataSource<Object>) async throws -> Answer
   ) async throws(PersistenceError) -> Answer {
     let (call, answer) = begin(operation)
     do {

@@ -1,3 +1,6 @@
+import DataAccess
+import PersistenceCore
+
 /// A check of one rule for data sources.
 ///
 /// It throws if a data source breaks the rule.
@@ -5,11 +8,22 @@ public struct DataSourceCheck: Sendable {
   /// The rule, in one sentence.
   public let title: String
 
-  private let body: @Sendable (DataSourceTestBed) async throws -> Void
+  private let body: @Sendable (any DataSourceUnderTest) async throws -> Void
 
-  init(_ title: String, _ body: @escaping @Sendable (DataSourceTestBed) async throws -> Void) {
+  /// Creates a check whose data source throws `PersistenceError` for each error with a code.
+  init<Object: PersistentRecord>(
+    _ title: String, _ body: @escaping @Sendable (AnyDataSource<Object>) async throws -> Void
+  ) {
     self.title = title
-    self.body = body
+    self.body = { provider in
+      try await provider.withDataSource(of: Object.self) { source in
+        let source = AnyDataSource(source) { error in
+          (error as? PersistenceError)
+            ?? PersistenceError(provider.code(of: error) ?? .engineFailure, "\(error)")
+        }
+        try await body(source)
+      }
+    }
   }
 
   /// Runs the check on new data sources.
@@ -17,7 +31,7 @@ public struct DataSourceCheck: Sendable {
   /// - Parameter provider: Makes the data sources.
   /// - Throws: ``DataSourceCheckFailure`` if the rule is broken, and unexpected errors of the data source.
   public func run(on provider: some DataSourceUnderTest) async throws {
-    try await body(DataSourceTestBed(provider))
+    try await body(provider)
   }
 }
 
@@ -33,8 +47,7 @@ extension DataSourceCheck {
   /// All checks.
   public static let all: [DataSourceCheck] = [
     WritingChecks.all, ConditionalChecks.all, BatchChecks.all, QueryChecks.all, RequestChecks.all,
-    PageChecks.all,
-    ValueChecks.all, KeyChecks.all, ConcurrencyChecks.all, CancellationChecks.all,
+    PageChecks.all, ValueChecks.all, KeyChecks.all, ConcurrencyChecks.all, CancellationChecks.all,
   ].flatMap { $0 }
 }
 
@@ -47,18 +60,19 @@ public struct DataSourceCheckFailure: Error, Sendable, CustomStringConvertible {
   /// The actual behavior.
   public let found: String
   /// The location in the suite.
-  public let place: String
+  public let location: String
 
   init(_ subject: String, expected: String, found: String, file: StaticString, line: UInt) {
     self.subject = subject
     self.expected = expected
     self.found = found
-    place = "\(file):\(line)"
+    location = "\(file):\(line)"
   }
 
   /// The failure in a few lines.
   public var description: String {
-    (subject.isEmpty ? "" : subject + "\n") + "  expected: \(expected)\n  found:    \(found)\n  at \(place)"
+    (subject.isEmpty ? "" : subject + "\n")
+      + "  expected: \(expected)\n  found:    \(found)\n  at \(location)"
   }
 }
 

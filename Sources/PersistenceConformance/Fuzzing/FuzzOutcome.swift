@@ -13,9 +13,7 @@ struct FuzzOutcome: Sendable {
 
   /// The step: positions of steps, outermost first.
   let path: [Int]
-  /// The subject.
   let label: String
-  /// The result.
   let value: Value
 
   init(_ path: [Int], _ label: String, _ value: Value) {

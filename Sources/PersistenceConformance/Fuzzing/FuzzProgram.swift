@@ -20,6 +20,9 @@ public struct FuzzProgram: Sendable, Codable {
   /// The number of operations: all steps, including those inside transactions.
   public var operations: Int { steps.reduce(0) { $0 + $1.operations } }
 
+  /// The changes of schema, at any depth.
+  var changes: [(model: Int, change: FuzzChange)] { steps.flatMap(\.changes) }
+
   /// Runs the program on a new store of a context, and compares it with the reference model after each step.
   ///
   /// - Parameter context: The context.
@@ -33,10 +36,10 @@ public struct FuzzProgram: Sendable, Codable {
 
   /// Runs the program on new stores of several contexts side by side, up to the first difference.
   func difference(on contexts: [ContextUnderTest]) throws -> FuzzDifference? {
-    var reference = FuzzReferenceRun(schemas)
+    var reference = FuzzReferenceRun(self)
     var subjects: [FuzzSubject] = []
     defer { for subject in subjects { subject.remove() } }
-    for context in contexts { subjects.append(try FuzzSubject(context, schemas)) }
+    for context in contexts { subjects.append(try FuzzSubject(context, self)) }
     for (place, step) in steps.enumerated() {
       let expected = reference.run(step, at: place)
       for (position, subject) in subjects.enumerated() {

@@ -36,7 +36,6 @@ public struct FuzzQuery: Sendable, Codable {
     self.after = after
   }
 
-  /// The request that a context receives.
   func request(in schemas: [ModelSchema]) throws -> FetchRequest {
     try FetchRequest(
       schemas[model], where: predicate, order: order, limit: limit, offset: offset,

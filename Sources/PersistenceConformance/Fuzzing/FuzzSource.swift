@@ -23,7 +23,6 @@ extension FuzzDifference {
   }
 }
 
-/// Formats programs as Swift source.
 enum FuzzSource {
   /// Returns declarations that end with `let program`.
   static func program(_ program: FuzzProgram) -> String {
@@ -60,7 +59,6 @@ enum FuzzSource {
     return literal + "\""
   }
 
-  /// Returns a value as a literal.
   static func value(_ value: PersistentValue) -> String {
     switch value {
     case .null: ".null"
@@ -112,21 +110,26 @@ enum FuzzSource {
   private static func step(_ step: FuzzStep, indentation: String) -> [String] {
     let line: String
     switch step {
-    case .define(let model): line = ".define(\(model))"
-    case .insert(let model, let row): line = ".insert(\(model), \(values(row)))"
-    case .update(let model, let row): line = ".update(\(model), \(values(row)))"
-    case .save(let model, let row): line = ".save(\(model), \(values(row)))"
+    case .define(let number), .deleteAll(let number), .holdSnapshot(let number), .readHeld(let number),
+      .release(let number):
+      line = ".\(step.name)(\(number))"
+    case .insert(let model, let values), .update(let model, let values), .save(let model, let values),
+      .delete(let model, let values), .find(let model, let values):
+      line = ".\(step.name)(\(model), \(self.values(values)))"
+    case .deleteRows(let query), .fetch(let query): line = ".\(step.name)(\(self.query(query)))"
+    case .holdResult(let number, let query), .fetchHeld(let number, let query):
+      line = ".\(step.name)(\(number), \(self.query(query)))"
+    case .evolve(let model, let change):
+      line = ".evolve(\(model), FuzzChange(to: \(change.target), \(list(change.sources.map(source)))))"
+    case .declared(let words, let inner):
+      let line = self.step(inner, indentation: "").joined().dropLast()
+      return ["\(indentation).declared(\(self.words(words)), \(line)),"]
     case .saveMany(let model, let rows):
       return ["\(indentation).saveMany(", "\(indentation)  \(model),", "\(indentation)  ["]
         + rows.map { "\(indentation)    \(values($0))," } + ["\(indentation)  ]),"]
-    case .delete(let model, let key): line = ".delete(\(model), \(values(key)))"
-    case .deleteRows(let query): line = ".deleteRows(\(self.query(query)))"
     case .updateRows(let query, let assignments):
       let set = assignments.map { "FieldAssignment(\(text($0.field)), \(value($0.value)))" }
       line = ".updateRows(\(self.query(query)), set: \(list(set)))"
-    case .deleteAll(let model): line = ".deleteAll(\(model))"
-    case .find(let model, let key): line = ".find(\(model), \(values(key)))"
-    case .fetch(let query): line = ".fetch(\(self.query(query)))"
     case .read(let query, let runs):
       line = ".read(\(self.query(query)), \(list(runs.map { "\($0.lowerBound)..<\($0.upperBound)" })))"
     case .pages(let query, let pageSize): line = ".pages(\(self.query(query)), pageSize: \(pageSize))"
@@ -140,11 +143,6 @@ enum FuzzSource {
       let by = grouping.isEmpty ? "" : ", by: \(list(grouping.map(text)))"
       let snapshot = number.map { ", snapshot: \($0)" } ?? ""
       line = ".aggregate(\(self.query(query))\(by), \(list(aggregates.map(aggregate)))\(snapshot))"
-    case .holdResult(let number, let query): line = ".holdResult(\(number), \(self.query(query)))"
-    case .holdSnapshot(let number): line = ".holdSnapshot(\(number))"
-    case .readHeld(let number): line = ".readHeld(\(number))"
-    case .fetchHeld(let number, let query): line = ".fetchHeld(\(number), \(self.query(query)))"
-    case .release(let number): line = ".release(\(number))"
     case .reopen: line = ".reopen"
     case .transaction(let steps, let ending):
       return ["\(indentation).transaction(", "\(indentation)  ["]
@@ -152,6 +150,24 @@ enum FuzzSource {
         + ["\(indentation)  ], .\(ending.rawValue)),"]
     }
     return ["\(indentation)\(line),"]
+  }
+
+  private static func words(_ words: FuzzWords) -> String {
+    let fields = words.fields.map { field in
+      let formerName = field.formerName.map { ", was: \(text($0))" } ?? ""
+      let fill = field.fill.map { ", fill: \(value($0))" } ?? ""
+      return "FuzzWords.Field(\(text(field.name))\(formerName)\(fill))"
+    }
+    return "FuzzWords(\(words.formerName.map { "was: \(text($0)), " } ?? "")\(list(fields)))"
+  }
+
+  private static func source(_ source: FuzzChange.Source) -> String {
+    switch source {
+    case .field(let position, nil): ".field(\(position))"
+    case .field(let position, let replacement?): ".field(\(position), replacingNil: \(value(replacement)))"
+    case .fill(let value): ".fill(\(self.value(value)))"
+    case .computed(let function): ".computed(.\(function))"
+    }
   }
 
   private static func aggregate(_ aggregate: Aggregate) -> String {

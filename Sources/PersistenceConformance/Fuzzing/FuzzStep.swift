@@ -17,6 +17,8 @@ public indirect enum FuzzStep: Sendable, Codable {
 
   /// Enters a model into the catalog.
   case define(Int)
+  /// Changes a model's stored schema.
+  case evolve(Int, FuzzChange)
   /// Inserts a row, its values in the order of the schema's fields.
   case insert(Int, [PersistentValue])
   /// Updates a row.
@@ -62,6 +64,8 @@ public indirect enum FuzzStep: Sendable, Codable {
   case release(Int)
   /// Releases all results and snapshots, and reopens the store if it is durable.
   case reopen
+  /// Runs a read or a write of one model as a program whose declaration may differ from the stored schema.
+  case declared(FuzzWords, FuzzStep)
   /// Runs steps as one transaction, nested inside another if there is one.
   case transaction([FuzzStep], Ending)
 
@@ -71,46 +75,30 @@ public indirect enum FuzzStep: Sendable, Codable {
     return 1
   }
 
+  /// The changes of schema of the step and of those within it.
+  var changes: [(model: Int, change: FuzzChange)] {
+    switch self {
+    case .evolve(let model, let change): [(model, change)]
+    case .transaction(let steps, _): steps.flatMap(\.changes)
+    default: []
+    }
+  }
+
   /// Whether the step may change the store.
   var changesStore: Bool {
     switch self {
-    case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll, .reopen,
-      .transaction:
+    case .define, .evolve, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll,
+      .reopen, .transaction:
       true
+    case .declared(_, let step): step.changesStore
     case .find, .fetch, .read, .pages, .collection, .select, .aggregate, .holdResult, .holdSnapshot,
-      .readHeld,
-      .fetchHeld,
-      .release:
+      .readHeld, .fetchHeld, .release:
       false
     }
   }
 
-  /// The step's name, for reports.
   var name: String {
-    switch self {
-    case .define: "define"
-    case .insert: "insert"
-    case .update: "update"
-    case .save: "save"
-    case .saveMany: "saveMany"
-    case .delete: "delete"
-    case .deleteRows: "deleteRows"
-    case .updateRows: "updateRows"
-    case .deleteAll: "deleteAll"
-    case .find: "find"
-    case .fetch: "fetch"
-    case .read: "read"
-    case .pages: "pages"
-    case .collection: "collection"
-    case .select: "select"
-    case .aggregate: "aggregate"
-    case .holdResult: "holdResult"
-    case .holdSnapshot: "holdSnapshot"
-    case .readHeld: "readHeld"
-    case .fetchHeld: "fetchHeld"
-    case .release: "release"
-    case .reopen: "reopen"
-    case .transaction: "transaction"
-    }
+    if case .declared(_, let step) = self { return step.name }
+    return Mirror(reflecting: self).children.first?.label ?? "\(self)"
   }
 }

@@ -14,28 +14,35 @@ final class FuzzSubject {
 
   private struct RolledBack: Error {}
 
+  private struct Declared: Hashable {
+    let model: Int
+    let words: FuzzWords
+  }
+
   let context: ContextUnderTest
-  private let schemas: [ModelSchema]
+  let schemas: [ModelSchema]
+  /// The requests that read the whole store.
+  private let contentQueries: [FuzzQuery]
   private let store: StoreUnderTest
   private var storage: any StorageContext
   private var held: [Int: Held] = [:]
+  /// The mappings of declarations that differ from the stored schemas.
+  private var fits: [Declared: SchemaFits] = [:]
 
-  /// Opens a new store.
-  init(_ context: ContextUnderTest, _ schemas: [ModelSchema]) throws {
+  init(_ context: ContextUnderTest, _ program: FuzzProgram) throws {
     self.context = context
-    self.schemas = schemas
+    schemas = program.schemas
+    contentQueries = FuzzContent.queries(program)
     store = try context.makeStore()
     storage = try store.open().storage
   }
 
-  /// Closes the store and removes it.
   func remove() {
     held = [:]
     try? storage.close()
     try? FileManager.default.removeItem(at: store.folder)
   }
 
-  /// Runs one step outside any transaction.
   func run(_ step: FuzzStep, at place: Int) -> [FuzzOutcome] {
     var outcomes: [FuzzOutcome] = []
     let path = [place]
@@ -44,10 +51,18 @@ final class FuzzSubject {
       case .transaction(let steps, let ending):
         try storage.transaction { try run(steps, ending, in: $0, path, &outcomes) }
         outcomes.append(FuzzOutcome(path, step.name, .done))
-      case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll:
+      case .define, .evolve, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows,
+        .deleteAll:
         var value = FuzzOutcome.Value.done
         try storage.transaction { value = try write(step, $0) }
         outcomes.append(FuzzOutcome(path, step.name, value))
+      case .declared(let words, let inner) where step.changesStore:
+        var value = FuzzOutcome.Value.done
+        let fits = fits(inner, words)
+        try storage.transaction { value = try write(inner, FittedTransaction($0, fits)) }
+        outcomes.append(FuzzOutcome(path, step.name, value))
+      case .declared(let words, let inner):
+        try declared(inner, FittedContext(storage, fits(inner, words)), words, path, &outcomes)
       case .collection(let query, let pageSize, let part):
         try FuzzCollection(query: query, pageSize: pageSize, part: part).look(at: storage, path, &outcomes)
       case .holdResult(let number, let query):
@@ -56,6 +71,7 @@ final class FuzzSubject {
       case .release(let number): held[number] = nil
       case .reopen:
         held = [:]
+        fits = [:]
         if storage.capabilities.isDurable {
           try storage.close()
           storage = try store.open().storage
@@ -73,6 +89,7 @@ final class FuzzSubject {
     switch error {
     case let error as PersistenceError: error.code.rawValue
     case is RolledBack: rollback
+    case is FuzzFunction.Failure: FuzzFunction.Failure.code
     default: "\(type(of: error)), which is not a PersistenceError: \(error)"
     }
   }
@@ -88,8 +105,15 @@ final class FuzzSubject {
         case .transaction(let steps, let ending):
           try transaction.nested { try run(steps, ending, in: transaction, path, &outcomes) }
           outcomes.append(FuzzOutcome(path, step.name, .done))
-        case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll:
+        case .define, .evolve, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows,
+          .deleteAll:
           outcomes.append(FuzzOutcome(path, step.name, try write(step, transaction)))
+        case .declared(let words, let inner) where step.changesStore:
+          let value = try write(inner, FittedTransaction(transaction, fits(inner, words)))
+          outcomes.append(FuzzOutcome(path, step.name, value))
+        case .declared(let words, let inner):
+          let reader = FittedTransaction(transaction, fits(inner, words))
+          try declared(inner, reader, words, path, &outcomes)
         default: try read(step, transaction, path, &outcomes)
         }
       } catch {
@@ -101,18 +125,13 @@ final class FuzzSubject {
   }
 
   private func write(_ step: FuzzStep, _ transaction: any StorageTransaction) throws -> FuzzOutcome.Value {
-    func put(_ row: [PersistentValue], _ body: (borrowing Row) throws -> Void) throws {
-      let buffer = RowBuffer(count: row.count)
-      buffer.set(row)
-      try buffer.withRow(body)
-    }
     switch step {
     case .define(let model): try transaction.define(schemas[model])
-    case .insert(let model, let row): try put(row) { try transaction.insert($0, in: schemas[model]) }
-    case .update(let model, let row): try put(row) { try transaction.update($0, in: schemas[model]) }
-    case .save(let model, let row): try put(row) { try transaction.save($0, in: schemas[model]) }
-    case .saveMany(let model, let rows):
-      for row in rows { try put(row) { try transaction.save($0, in: schemas[model]) } }
+    case .evolve(let model, let change): try transaction.evolve(try change.change(of: model, in: schemas))
+    case .insert(let model, let row): try row.withRow { try transaction.insert($0, in: schemas[model]) }
+    case .update(let model, let row): try row.withRow { try transaction.update($0, in: schemas[model]) }
+    case .save(let model, let row): try row.withRow { try transaction.save($0, in: schemas[model]) }
+    case .saveMany(let model, let rows): try transaction.save(rows, in: schemas[model])
     case .delete(let model, let key):
       return .truth(try transaction.delete(RecordKey(key), in: schemas[model]))
     case .deleteRows(let query): return .number(try transaction.delete(try query.request(in: schemas)))
@@ -127,12 +146,6 @@ final class FuzzSubject {
 }
 
 extension FuzzSubject {
-  /// The number of rows per read, which is the page size of collections.
-  private static let page = 128
-
-  /// More rows than any model has; a context that returns more never ends.
-  static let endless = 2_000
-
   private func read(
     _ step: FuzzStep, _ reader: any StorageReader, _ path: [Int], _ outcomes: inout [FuzzOutcome]
   ) throws {
@@ -184,6 +197,28 @@ extension FuzzSubject {
     }
   }
 
+  private func declared(
+    _ step: FuzzStep, _ reader: any StorageReader, _ words: FuzzWords, _ path: [Int],
+    _ outcomes: inout [FuzzOutcome]
+  ) throws {
+    guard case .fetchHeld(let number, let query) = step else {
+      return try read(step, reader, path, &outcomes)
+    }
+    guard case .snapshot(let snapshot)? = held[number] else { return }
+    try fetch(query, FittedContext(storage, fits(step, words)).wrap(snapshot), path, &outcomes)
+  }
+
+  /// Returns the mappings of a step's declaration, which stay in use until the store is reopened.
+  private func fits(_ step: FuzzStep, _ words: FuzzWords) -> SchemaFits {
+    let model = step.model ?? 0
+    let declared = Declared(model: model, words: words)
+    if let known = fits[declared] { return known }
+    let made = SchemaFits(location: storage.location)
+    made.declare(words.declaration(of: schemas[model]))
+    fits[declared] = made
+    return made
+  }
+
   /// Returns the snapshot stored under a number, nil if there is none, or the given reader without a number.
   private func reader(_ reader: any StorageReader, _ number: Int?) -> (any StorageReader)? {
     guard let number else { return reader }
@@ -202,67 +237,17 @@ extension FuzzSubject {
     outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(try evaluated(request, reader))))
   }
 
-  /// Reads all rows of a result, page by page, until a page is short.
-  private static func rows(of results: any StorageResults) throws -> [[PersistentValue]] {
-    var rows: [[PersistentValue]] = []
-    while true {
-      let before = rows.count
-      let count = try results.read(from: before, limit: page) { rows.append(try $0.values()) }
-      if count < page || rows.count == before || rows.count > endless { return rows }
-    }
-  }
-
-  /// Answers the request with the shared evaluator over all rows of the model.
-  private func evaluated(_ request: FetchRequest, _ reader: any StorageReader) throws -> [[PersistentValue]] {
-    let predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)
-    let order = try RowOrder(request.totalOrder, in: request.schema)
-    var found: [(key: [PersistentValue], row: [PersistentValue])] = []
-    let all = try reader.fetch(try FetchRequest(request.schema))
-    let buffer = RowBuffer(count: request.schema.fields.count)
-    for row in try Self.rows(of: all) {
-      buffer.set(row)
-      try buffer.withRow { if try predicate.matches($0) { found.append((try order.key(of: $0), row)) } }
-    }
-    found.sort { order.compare($0.key, $1.key) < 0 }
-    return found.dropFirst(request.offset).prefix(request.limit ?? found.count).map(\.row)
-  }
-
-  /// Reads the request's rows page by page, each after the last row of the previous page.
-  private func pages(of query: FuzzQuery, _ pageSize: Int, _ reader: any StorageReader) throws
-    -> [[PersistentValue]]
-  {
-    var rows: [[PersistentValue]] = []
-    var page = query
-    page.limit = min(pageSize, query.limit ?? pageSize)
-    while true {
-      let found = try Self.rows(of: try reader.fetch(try page.request(in: schemas)))
-      rows += found
-      let rest = query.limit.map { $0 - rows.count }
-      guard found.count == page.limit, let last = found.last, rest ?? 1 > 0, rows.count <= Self.endless else {
-        return rows
-      }
-      page.after = try FuzzReference.criteria(query, schemas[query.model]).map { last[$0.0] }
-      page.offset = 0
-      page.limit = min(pageSize, rest ?? pageSize)
-    }
-  }
-
   private func content(_ reader: any StorageReader, _ path: [Int], _ outcomes: inout [FuzzOutcome]) {
-    let catalog: FuzzOutcome.Value
-    do {
-      catalog = .names(try reader.catalog().map(FuzzReference.text))
-    } catch {
-      catalog = .code(Self.code(error))
-    }
-    outcomes.append(FuzzOutcome(path, "catalog", catalog))
-    for query in FuzzContent.queries(schemas) {
-      let value: FuzzOutcome.Value
+    func add(_ label: String, _ value: () throws -> FuzzOutcome.Value) {
       do {
-        value = .rows(try Self.rows(of: try reader.fetch(try query.request(in: schemas))))
+        outcomes.append(FuzzOutcome(path, label, try value()))
       } catch {
-        value = .code(Self.code(error))
+        outcomes.append(FuzzOutcome(path, label, .code(Self.code(error))))
       }
-      outcomes.append(FuzzOutcome(path, FuzzContent.label, value))
+    }
+    add("catalog") { .names(try reader.catalog().map(FuzzReference.text)) }
+    for query in contentQueries {
+      add(FuzzContent.label) { .rows(try Self.rows(of: try reader.fetch(try query.request(in: schemas)))) }
     }
   }
 }

@@ -55,13 +55,11 @@ public struct Fuzzer: Sendable {
           deadline: .now + shrinkingTime)
         report.differences.append(shrinker.shrink())
       }
-      try progress(
-        FuzzProgress(operations: report.operations, total: operations, programs: report.programs))
+      try progress(FuzzProgress(operations: report.operations, total: operations, programs: report.programs))
     }
     return report
   }
 
-  /// Returns the program with a number.
   func program(_ number: Int, within limits: FuzzLimits = FuzzLimits([])) -> FuzzProgram {
     var mixing = SeededGenerator(seed: seed)
     let base = mixing.next()
@@ -72,19 +70,19 @@ public struct Fuzzer: Sendable {
   }
 }
 
-/// The limits of values that every context can store.
+/// The limits of what every context can do.
 struct FuzzLimits: Sendable {
-  /// The maximum size of a key, in bytes.
   var largestKey = Int.max
-  /// The maximum size of a value, in bytes.
   var largestValue = Int.max
-  /// Whether dates keep their exact bits.
   var hasExactDates = true
+  /// Whether every context can change the schema of a model.
+  var changesSchemas = true
 
   init(_ capabilities: [Capabilities]) {
     for capabilities in capabilities {
       largestKey = min(largestKey, capabilities.largestKey ?? .max)
       largestValue = min(largestValue, capabilities.largestValue ?? .max)
+      if !capabilities.dropsModels { changesSchemas = false }
       if capabilities.datePrecision != .exact { hasExactDates = false }
     }
   }

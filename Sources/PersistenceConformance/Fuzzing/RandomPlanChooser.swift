@@ -2,8 +2,8 @@ import Synchronization
 
 /// Picks query plans at random, the same ones on every run.
 ///
-/// Every plan that can answer a request returns the same rows in the same order. A store that takes any of them must
-/// therefore pass the same checks as one that takes the cheapest.
+/// Every plan that can answer a request returns the same rows in the same order. A store that takes any of
+/// them must therefore pass the same checks as one that takes the cheapest.
 package final class RandomPlanChooser: Sendable {
   private let generator = Mutex(SeededGenerator(seed: 0))
 

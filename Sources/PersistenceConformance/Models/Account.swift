@@ -4,13 +4,14 @@ package import PersistenceCore
 package struct Account: PersistentRecord, Hashable {
   package var id: Int
   package var balance: Int
-  package var transfers = 0
-  package var note = ""
+  package var transfers: Int
+  package var note: String
 
-  /// Creates an account.
-  package init(_ id: Int, balance: Int) {
+  package init(_ id: Int, balance: Int, transfers: Int = 0, note: String = "") {
     self.id = id
     self.balance = balance
+    self.transfers = transfers
+    self.note = note
   }
 
   package static let schema = RecordSchema<Account>(

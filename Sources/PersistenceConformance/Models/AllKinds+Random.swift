@@ -2,7 +2,7 @@ import Foundation
 
 extension AllKinds {
   /// A record of random values, extremes included; each optional is nil a third of the time.
-  package static func random(using random: inout SeededGenerator) -> AllKinds {
+  static func random(using random: inout SeededGenerator) -> AllKinds {
     var record = AllKinds(id: random.uuid())
     record.bool = random.oneIn(2)
     record.int8 = random.pick([.min, .max, Int8(random.int(-128...127))])
@@ -63,8 +63,7 @@ extension AllKinds.Optionals {
 }
 
 extension AllKinds: ExactText {
-  /// Compares every field to the bit.
-  package var exactText: String {
+  var exactText: String {
     let fields: [(String, any ExactText)] = [
       ("id", id), ("bool", bool), ("int8", int8), ("int16", int16), ("int32", int32), ("int64", int64),
       ("int", int), ("uint8", uint8), ("uint16", uint16), ("uint32", uint32), ("float", float),
@@ -83,13 +82,10 @@ extension AllKinds: ExactText {
   }
 }
 
-extension [String] {
-  var exactText: String { "[" + map(\.exactText).joined(separator: ", ") + "]" }
-}
+extension [String] { var exactText: String { "[" + map(\.exactText).joined(separator: ", ") + "]" } }
 
 extension Address: ExactText {
-  /// Compares every part to the bit.
-  package var exactText: String {
+  var exactText: String {
     let notes = notes.map { "\($0.key.exactText)=\($0.value.exactText)" }.sorted().joined(separator: ",")
     return "\(street.exactText) \(number) \(position.map(\.exactText)) \(notes)"
   }

@@ -1,7 +1,7 @@
-package import PersistenceCore
+import PersistenceCore
 
 extension AllKinds {
-  package init(from row: borrowing Row) throws {
+  init(from row: borrowing Row) throws {
     id = try row.decode(at: 0)
     bool = try row.decode(at: 1)
     int8 = try row.decode(at: 2)
@@ -49,7 +49,7 @@ extension AllKinds {
     optional.address = try row.decode(at: 44)
   }
 
-  package func encode(into row: RowBuffer) throws {
+  func encode(into row: RowBuffer) throws {
     row.encode(id, at: 0)
     row.encode(bool, at: 1)
     row.encode(int8, at: 2)

@@ -1,105 +1,86 @@
-package import Foundation
-package import PersistenceCore
+import Foundation
+import PersistenceCore
 
 /// An enum over text, as a field.
-package enum Grade: String, PersistentValueConvertible, CaseIterable, Sendable, ExactText {
-  /// The first.
+enum Grade: String, CaseIterable, SampledValue {
   case low = "L"
-  /// The second; its raw value is the empty text, which is not nil.
+  /// Its raw value is the empty text, which is not nil.
   case none = ""
-  /// The third.
   case high = "é"
 }
 
 /// A struct over a number, as a field.
-package struct Metres: RawRepresentable, PersistentValueConvertible, Sendable, Hashable, ExactText {
-  /// The number.
-  package var rawValue: Double
-  /// Wraps a number.
-  package init(rawValue: Double) { self.rawValue = rawValue }
+struct Metres: RawRepresentable, PersistentValueConvertible, Sendable, Hashable, ExactText {
+  var rawValue: Double
 }
 
 /// A nested value, stored as a document.
-package struct Address: Codable, Hashable, Sendable {
-  /// Text of any kind.
-  package var street: String
+struct Address: Codable, Hashable, Sendable {
+  var street: String
   /// A number whose digits a double would lose.
-  package var number: Int64
-  /// Numbers.
-  package var position: [Double]
-  /// A dictionary nested in the document.
-  package var notes: [String: String?]
-  /// Creates an address.
-  package init(street: String, number: Int64, position: [Double] = [], notes: [String: String?] = [:]) {
-    self.street = street
-    self.number = number
-    self.position = position
-    self.notes = notes
-  }
+  var number: Int64
+  var position: [Double] = []
+  var notes: [String: String?] = [:]
 }
 
 /// A record, written by hand, with a required and an optional field of every kind of V1.
-package struct AllKinds: PersistentRecord {
-  package var id: UUID
-  package var bool = false
-  package var int8: Int8 = 0
-  package var int16: Int16 = 0
-  package var int32: Int32 = 0
-  package var int64: Int64 = 0
-  package var int = 0
-  package var uint8: UInt8 = 0
-  package var uint16: UInt16 = 0
-  package var uint32: UInt32 = 0
-  package var float: Float = 0
-  package var double = 0.0
-  package var string = ""
-  package var bytes: [UInt8] = []
-  package var data = Data()
-  package var date = Date(timeIntervalSinceReferenceDate: 0)
-  package var uuid = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-  package var url = AllKinds.anyURL
-  package var decimal: Decimal = 0
-  package var grade = Grade.none
-  package var metres = Metres(rawValue: 0)
-  package var list: [String] = []
-  package var address = Address(street: "", number: 0)
-  package var optional = Optionals()
+struct AllKinds: PersistentRecord {
+  var id: UUID
+  var bool = false
+  var int8: Int8 = 0
+  var int16: Int16 = 0
+  var int32: Int32 = 0
+  var int64: Int64 = 0
+  var int = 0
+  var uint8: UInt8 = 0
+  var uint16: UInt16 = 0
+  var uint32: UInt32 = 0
+  var float: Float = 0
+  var double = 0.0
+  var string = ""
+  var bytes: [UInt8] = []
+  var data = Data()
+  var date = Date(timeIntervalSinceReferenceDate: 0)
+  var uuid = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+  var url = AllKinds.anyURL
+  var decimal: Decimal = 0
+  var grade = Grade.none
+  var metres = Metres(rawValue: 0)
+  var list: [String] = []
+  var address = Address(street: "", number: 0)
+  var optional = Optionals()
 
-  /// The optional fields.
-  package struct Optionals: Sendable {
-    package var bool: Bool?
-    package var int8: Int8?
-    package var int16: Int16?
-    package var int32: Int32?
-    package var int64: Int64?
-    package var int: Int?
-    package var uint8: UInt8?
-    package var uint16: UInt16?
-    package var uint32: UInt32?
-    package var float: Float?
-    package var double: Double?
-    package var string: String?
-    package var bytes: [UInt8]?
-    package var data: Data?
-    package var date: Date?
-    package var uuid: UUID?
-    package var url: URL?
-    package var decimal: Decimal?
-    package var grade: Grade?
-    package var metres: Metres?
-    package var list: [String]?
-    package var address: Address?
-    /// All optional fields are nil.
-    package init() {}
+  struct Optionals: Sendable {
+    var bool: Bool?
+    var int8: Int8?
+    var int16: Int16?
+    var int32: Int32?
+    var int64: Int64?
+    var int: Int?
+    var uint8: UInt8?
+    var uint16: UInt16?
+    var uint32: UInt32?
+    var float: Float?
+    var double: Double?
+    var string: String?
+    var bytes: [UInt8]?
+    var data: Data?
+    var date: Date?
+    var uuid: UUID?
+    var url: URL?
+    var decimal: Decimal?
+    var grade: Grade?
+    var metres: Metres?
+    var list: [String]?
+    var address: Address?
   }
 
   /// A URL, because an empty one does not exist.
-  package static let anyURL = URL(fileURLWithPath: "/")
+  static let anyURL = URL(fileURLWithPath: "/")
 
-  /// Creates a record of zeros, empty values and nils.
-  package init(id: UUID) { self.id = id }
+  init(id: UUID) { self.id = id }
 
-  package static let schema = RecordSchema<AllKinds>(
+  static let schema = RecordSchema<AllKinds>(
     "AllKinds",
     fields: [
       .field("id", \.id), .field("bool", \.bool), .field("int8", \.int8), .field("int16", \.int16),
@@ -121,5 +102,5 @@ package struct AllKinds: PersistentRecord {
       .field("address?", \.optional.address),
     ], key: [\.id], indexes: [RecordIndex(\.double, \.string), RecordIndex(\.optional.date)])
 
-  package var primaryKey: UUID { id }
+  var primaryKey: UUID { id }
 }

@@ -1,19 +1,18 @@
-package import PersistenceCore
+import PersistenceCore
 
 /// A record with one nested value and an optional second one.
-package struct Document<Value: Codable & Hashable & Sendable>: PersistentRecord {
-  package var id: Int
-  package var value: Value
-  package var maybe: Value?
+struct Document<Value: Codable & Hashable & Sendable>: PersistentRecord {
+  var id: Int
+  var value: Value
+  var maybe: Value?
 
-  /// Creates a record.
-  package init(_ id: Int, _ value: Value, maybe: Value? = nil) {
+  init(_ id: Int, _ value: Value, maybe: Value? = nil) {
     self.id = id
     self.value = value
     self.maybe = maybe
   }
 
-  package static var schema: RecordSchema<Document> {
+  static var schema: RecordSchema<Document> {
     .shared(for: Document.self) {
       RecordSchema(
         "Document of \(Value.self)",
@@ -21,15 +20,15 @@ package struct Document<Value: Codable & Hashable & Sendable>: PersistentRecord 
     }
   }
 
-  package var primaryKey: Int { id }
+  var primaryKey: Int { id }
 
-  package init(from row: borrowing Row) throws {
+  init(from row: borrowing Row) throws {
     id = try row.decode(at: 0)
     value = try row.decode(at: 1)
     maybe = try row.decode(at: 2)
   }
 
-  package func encode(into row: RowBuffer) throws {
+  func encode(into row: RowBuffer) throws {
     row.encode(id, at: 0)
     try row.encode(value, at: 1)
     try row.encode(maybe, at: 2)

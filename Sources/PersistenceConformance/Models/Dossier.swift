@@ -2,7 +2,6 @@ import Foundation
 
 /// A nested value with parts of every type that a document may have, including others of its kind.
 struct Dossier: Codable, Hashable, Sendable {
-  /// An enum with associated values.
   enum Shape: Codable, Hashable, Sendable {
     case point
     case circle(radius: Double, name: String?)

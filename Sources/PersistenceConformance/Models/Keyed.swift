@@ -5,7 +5,6 @@ package struct Keyed<Key: PersistentKey & OracleValue & ExactText>: PersistentRe
   package var id: Key
   package var label: String
 
-  /// Creates a record.
   package init(_ id: Key, _ label: String) {
     self.id = id
     self.label = label
@@ -33,35 +32,12 @@ package struct Keyed<Key: PersistentKey & OracleValue & ExactText>: PersistentRe
 }
 
 /// A key that wraps a number.
-package struct WrappedNumber: RawRepresentable, PersistentKey, PersistentValueConvertible, ExactText {
-  /// The number.
-  package var rawValue: Int64
-  /// Wraps a number.
-  package init(rawValue: Int64) { self.rawValue = rawValue }
-}
-
-extension WrappedNumber: OracleOrder {
-  /// Compares the numbers.
-  package static func oracle(_ left: WrappedNumber, _ right: WrappedNumber) -> Int {
-    Int64.oracle(left.rawValue, right.rawValue)
-  }
-}
+struct WrappedNumber: RawRepresentable, PersistentKey, OracleValue, ExactText { var rawValue: Int64 }
 
 /// A key that is an enum over text.
-package enum WrappedWord: String, PersistentKey, PersistentValueConvertible, ExactText, CaseIterable {
-  /// A word that sorts after all others, which start with capitals or symbols.
+enum WrappedWord: String, PersistentKey, OracleValue, ExactText, CaseIterable {
   case lower = "a"
-  /// The empty word.
   case empty = ""
-  /// A word in capitals.
   case upper = "A"
-  /// A word beyond ASCII.
   case accented = "É"
-}
-
-extension WrappedWord: OracleOrder {
-  /// Compares the words.
-  package static func oracle(_ left: WrappedWord, _ right: WrappedWord) -> Int {
-    String.oracle(left.rawValue, right.rawValue)
-  }
 }

@@ -5,13 +5,11 @@ struct PeopleOrder {
   var criteria: [SortCriterion<Person>]
   private var comparisons: [@Sendable (Person, Person) -> Int]
 
-  /// The order of the primary key.
   init() {
     criteria = []
     comparisons = []
   }
 
-  /// Returns the order with one more criterion.
   func then<Value: OracleValue>(
     _ property: SendableKeyPath<Person, Value>, _ direction: SortDirection = .ascending
   ) -> PeopleOrder {
@@ -65,9 +63,12 @@ struct PeopleOrder {
       none.then(\.team, .descending).then(\.score, .descending), none.then(\.team).then(\.score, .descending),
       none.then(\.team, .descending).then(\.score), none.then(\.name).then(\.height, .descending),
       none.then(\.joined, .descending).then(\.age).then(\.name), none.then(\.email),
-      none.then(\.email, .descending),
-      none.then(\.id, .descending), none.then(\.id).then(\.age), none.then(\.age).then(\.id, .descending),
-      none.then(\.team).then(\.seat, .descending),
+      none.then(\.email, .descending), none.then(\.id, .descending), none.then(\.id).then(\.age),
+      none.then(\.age).then(\.id, .descending), none.then(\.team).then(\.seat, .descending),
     ]
   }
+}
+
+extension Query<Person> {
+  func sorted(by order: PeopleOrder) -> Query { order.criteria.reduce(self) { $0.sorted(by: $1) } }
 }

@@ -59,6 +59,15 @@ package struct Person: PersistentRecord, Hashable {
 }
 
 extension Person {
+  init(
+    _ id: String, age: Int? = nil, score: Double = 0, height: Double? = nil, email: String? = nil,
+    team: String = "", seat: Int? = nil
+  ) {
+    self.init(id)
+    (self.age, self.score, self.height) = (age, score, height)
+    (self.email, self.team, self.seat) = (email, team, seat)
+  }
+
   /// Returns people with few different values, so that orders have ties and filters have matches.
   package static func random(_ count: Int, seed: UInt64) -> [Person] {
     var random = SeededGenerator(seed: seed)

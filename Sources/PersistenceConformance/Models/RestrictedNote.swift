@@ -1,29 +1,28 @@
-package import PersistenceCore
+import PersistenceCore
 
 /// A context that has only a name and stores nothing.
 final class AnotherContext: PersistentContext {}
 
 /// A record restricted to a context that is never under test (contract E1).
-package struct RestrictedNote: PersistentRecord, Hashable {
-  package var id: Int
-  package var text = ""
+struct RestrictedNote: PersistentRecord, Hashable {
+  var id: Int
+  var text = ""
 
-  /// Creates a note.
-  package init(_ id: Int) { self.id = id }
+  init(_ id: Int) { self.id = id }
 
-  package static let supportedContexts = SupportedContexts.only(AnotherContext.self)
+  static let supportedContexts = SupportedContexts.only(AnotherContext.self)
 
-  package static let schema = RecordSchema<RestrictedNote>(
+  static let schema = RecordSchema<RestrictedNote>(
     "RestrictedNote", fields: [.field("id", \.id), .field("text", \.text)], key: [\.id])
 
-  package var primaryKey: Int { id }
+  var primaryKey: Int { id }
 
-  package init(from row: borrowing Row) throws {
+  init(from row: borrowing Row) throws {
     id = try row.decode(at: 0)
     text = try row.decode(at: 1)
   }
 
-  package func encode(into row: RowBuffer) throws {
+  func encode(into row: RowBuffer) throws {
     row.encode(id, at: 0)
     row.encode(text, at: 1)
   }

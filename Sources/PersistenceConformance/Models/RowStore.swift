@@ -1,58 +1,60 @@
-package import PersistenceCore
+import PersistenceCore
 
-/// A store of one model that has a schema but no Swift type, read and written as rows of values.
-package struct RowStore {
-  /// The context.
-  package let context: any StorageContext
-  /// The model.
-  package let schema: ModelSchema
+/// The rows of one model that has a schema but no Swift type.
+struct RowStore {
+  let context: any StorageContext
+  let schema: ModelSchema
 
-  /// Creates a store of rows.
-  package init(_ context: any StorageContext, _ schema: ModelSchema) {
+  init(_ context: any StorageContext, _ schema: ModelSchema) {
     self.context = context
     self.schema = schema
   }
 
-  /// Adds or replaces rows in one transaction.
-  package func save(_ rows: [[PersistentValue]]) throws {
+  func save(_ rows: [[PersistentValue]]) throws {
     try context.transaction { transaction in
       try transaction.define(schema)
-      let buffer = RowBuffer(count: schema.fields.count)
-      for row in rows {
-        buffer.set(row)
-        try buffer.withRow { try transaction.save($0, in: schema) }
-      }
+      try transaction.save(rows, in: schema)
     }
   }
 
-  /// Returns the matching rows, in order.
-  package func rows(where predicate: PredicateNode? = nil, order: [FieldOrder] = []) throws
-    -> [[PersistentValue]]
-  {
+  func rows(where predicate: PredicateNode? = nil, order: [FieldOrder] = []) throws -> [[PersistentValue]] {
     try Self.rows(of: FetchRequest(schema, where: predicate, order: order), from: context)
   }
 
-  /// Returns the row of a key.
-  package func find(_ key: [PersistentValue]) throws -> [PersistentValue]? {
+  func find(_ key: [PersistentValue]) throws -> [PersistentValue]? {
     var found: [PersistentValue]?
     _ = try context.find(RecordKey(key), in: schema) { found = try $0.values() }
     return found
   }
 
-  /// Deletes the row of a key.
-  package func delete(_ key: [PersistentValue]) throws -> Bool {
+  func delete(_ key: [PersistentValue]) throws -> Bool {
     var isDeleted = false
     try context.transaction { isDeleted = try $0.delete(RecordKey(key), in: schema) }
     return isDeleted
   }
 
-  /// Returns the rows of a request, from a context, a snapshot or a transaction.
-  package static func rows(of request: FetchRequest, from reader: any StorageReader) throws
-    -> [[PersistentValue]]
-  {
+  static func rows(of request: FetchRequest, from reader: any StorageReader) throws -> [[PersistentValue]] {
     var rows: [[PersistentValue]] = []
     let results = try reader.fetch(request)
     _ = try results.read(from: 0, limit: Int.max) { rows.append(try $0.values()) }
     return rows
+  }
+}
+
+extension [PersistentValue] {
+  func withRow<Result>(_ body: (borrowing Row) throws -> Result) rethrows -> Result {
+    let buffer = RowBuffer(count: count)
+    buffer.set(self)
+    return try buffer.withRow(body)
+  }
+}
+
+extension StorageTransaction {
+  func save(_ rows: [[PersistentValue]], in schema: ModelSchema) throws {
+    for row in rows { try row.withRow { try save($0, in: schema) } }
+  }
+
+  func insert(_ rows: [[PersistentValue]], in schema: ModelSchema) throws {
+    for row in rows { try row.withRow { try insert($0, in: schema) } }
   }
 }

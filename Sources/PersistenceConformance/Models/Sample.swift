@@ -1,27 +1,16 @@
-package import PersistenceCore
+import PersistenceCore
 
 /// A record with fields of one kind, for comparisons and orders of that kind.
-package struct Sample<Value: OracleValue & ExactText>: PersistentRecord {
-  package var id: Int
-  /// A value.
-  package var value: Value
-  /// Another value to compare with.
-  package var other: Value
-  /// A value or nil.
-  package var maybe: Value?
-  /// Another value to compare with.
-  package var perhaps: Value?
+struct Sample<Value: OracleValue & ExactText> {
+  var id: Int
+  var value: Value
+  var other: Value
+  var maybe: Value?
+  var perhaps: Value?
+}
 
-  /// Creates a record.
-  package init(id: Int, value: Value, other: Value, maybe: Value?, perhaps: Value?) {
-    self.id = id
-    self.value = value
-    self.other = other
-    self.maybe = maybe
-    self.perhaps = perhaps
-  }
-
-  package static var schema: RecordSchema<Sample> {
+extension Sample: PersistentRecord {
+  static var schema: RecordSchema<Sample> {
     .shared(for: Sample.self) {
       RecordSchema(
         "Sample of \(Value.self)",
@@ -32,9 +21,9 @@ package struct Sample<Value: OracleValue & ExactText>: PersistentRecord {
     }
   }
 
-  package var primaryKey: Int { id }
+  var primaryKey: Int { id }
 
-  package init(from row: borrowing Row) throws {
+  init(from row: borrowing Row) throws {
     id = try row.decode(at: 0)
     value = try row.decode(at: 1)
     other = try row.decode(at: 2)
@@ -42,7 +31,7 @@ package struct Sample<Value: OracleValue & ExactText>: PersistentRecord {
     perhaps = try row.decode(at: 4)
   }
 
-  package func encode(into row: RowBuffer) throws {
+  func encode(into row: RowBuffer) throws {
     row.encode(id, at: 0)
     row.encode(value, at: 1)
     row.encode(other, at: 2)
@@ -52,15 +41,14 @@ package struct Sample<Value: OracleValue & ExactText>: PersistentRecord {
 }
 
 extension Sample: ExactText {
-  /// Compares every field to the bit.
-  package var exactText: String {
+  var exactText: String {
     "\(id): \(value.exactText), \(other.exactText), \(maybe.exactText), \(perhaps.exactText)"
   }
 }
 
 extension Sample where Value: Sampled {
   /// Returns records of all samples, each with random other values; a third of the optionals are nil.
-  package static func all(seed: UInt64) -> [Sample] {
+  static func all(seed: UInt64) -> [Sample] {
     var random = SeededGenerator(seed: seed)
     let values = Value.samples
     return (values + values).shuffled(using: &random).enumerated().map { id, value in
@@ -69,5 +57,11 @@ extension Sample where Value: Sampled {
         maybe: random.oneIn(3) ? nil : random.pick(values),
         perhaps: random.oneIn(3) ? nil : random.pick(values))
     }
+  }
+
+  var asStored: Sample {
+    Sample(
+      id: id, value: value.asStored, other: other.asStored, maybe: maybe?.asStored,
+      perhaps: perhaps?.asStored)
   }
 }

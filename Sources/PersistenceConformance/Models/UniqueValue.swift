@@ -1,21 +1,20 @@
-package import PersistenceCore
+import PersistenceCore
 
 /// A record with a unique value, and a value that is unique within a group.
-package struct UniqueValue<Value: OracleValue & ExactText>: PersistentRecord {
-  package var id: Int
-  package var value: Value?
-  package var group: String?
-  package var member: Value?
+struct UniqueValue<Value: OracleValue & ExactText>: PersistentRecord {
+  var id: Int
+  var value: Value?
+  var group: String?
+  var member: Value?
 
-  /// Creates a record.
-  package init(_ id: Int, _ value: Value? = nil, group: String? = nil, member: Value? = nil) {
+  init(_ id: Int, _ value: Value? = nil, group: String? = nil, member: Value? = nil) {
     self.id = id
     self.value = value
     self.group = group
     self.member = member
   }
 
-  package static var schema: RecordSchema<UniqueValue> {
+  static var schema: RecordSchema<UniqueValue> {
     .shared(for: UniqueValue.self) {
       RecordSchema(
         "Unique \(Value.self)",
@@ -26,16 +25,16 @@ package struct UniqueValue<Value: OracleValue & ExactText>: PersistentRecord {
     }
   }
 
-  package var primaryKey: Int { id }
+  var primaryKey: Int { id }
 
-  package init(from row: borrowing Row) throws {
+  init(from row: borrowing Row) throws {
     id = try row.decode(at: 0)
     value = try row.decode(at: 1)
     group = try row.decode(at: 2)
     member = try row.decode(at: 3)
   }
 
-  package func encode(into row: RowBuffer) throws {
+  func encode(into row: RowBuffer) throws {
     row.encode(id, at: 0)
     row.encode(value, at: 1)
     row.encode(group, at: 2)

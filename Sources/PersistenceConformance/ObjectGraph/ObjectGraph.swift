@@ -8,7 +8,6 @@ import Synchronization
 package final class ObjectGraph: TransactionalContext {
   private let objects = Mutex<[ObjectIdentifier: [Int: GraphObject.Properties]]>([:])
 
-  /// Creates an empty graph.
   package init() {}
 
   package func transaction(_ body: (any PersistentContext) throws -> Void) throws {
@@ -26,9 +25,7 @@ package final class ObjectGraph: TransactionalContext {
   }
 
   func put(_ properties: [GraphObject.Properties], _ type: ObjectIdentifier) {
-    objects.withLock { objects in
-      for one in properties { objects[type, default: [:]][one.number] = one }
-    }
+    objects.withLock { objects in for one in properties { objects[type, default: [:]][one.number] = one } }
   }
 
   func remove(_ number: Int, _ type: ObjectIdentifier) -> Bool {
@@ -40,11 +37,8 @@ package final class ObjectGraph: TransactionalContext {
 
 /// The framework's record of an object.
 package enum GraphObject {
-  /// The properties of an object.
   package struct Properties: Sendable {
-    /// The object's identity.
     package var number: Int
-    /// The name.
     package var title: String
   }
 }

@@ -3,12 +3,9 @@ package import PersistenceCore
 /// A model of the object-graph framework: a class that conforms to `PersistentModel` through public API,
 /// without a schema, rows or a driver.
 package final class Track: PersistentModel, PersistentFields {
-  /// The track's number.
   package let number: Int
-  /// The title; changing it changes the object, not the graph.
   package var title: String
 
-  /// Creates a track that is not in a graph.
   package init(_ number: Int, _ title: String) {
     self.number = number
     self.title = title
@@ -37,7 +34,7 @@ package final class Track: PersistentModel, PersistentFields {
     guard options.after == nil else {
       throw PersistenceError.unsupported("start a page after an object", by: "\(ObjectGraph.self)")
     }
-    tracks = try tracks.filter { try $0.fits(options.predicate.node) }
+    tracks = try tracks.filter { try $0.matches(options.predicate.node) }
     for criterion in options.sorting.reversed() {
       let isDescending = criterion.fieldOrder.isDescending
       let keyed = try tracks.map { (try $0.value(of: criterion.fieldOrder.field), $0) }
@@ -91,7 +88,7 @@ package final class Track: PersistentModel, PersistentFields {
   }
 
   /// Evaluates a predicate, as any author of a context can.
-  private func fits(_ node: PredicateNode) throws -> Bool {
+  private func matches(_ node: PredicateNode) throws -> Bool {
     switch node {
     case .constant(let truth): return truth
     case .comparison(let field, .equal, let value): return try self.value(of: field) == value
@@ -100,9 +97,9 @@ package final class Track: PersistentModel, PersistentFields {
     case .text(let field, .hasPrefix, let needle, isCaseInsensitive: false):
       guard case .text(let text) = try value(of: field) else { return false }
       return text.unicodeScalars.starts(with: needle.unicodeScalars)
-    case .all(let nodes): return try nodes.allSatisfy { try fits($0) }
-    case .any(let nodes): return try nodes.contains { try fits($0) }
-    case .not(let node): return try !fits(node)
+    case .all(let nodes): return try nodes.allSatisfy { try matches($0) }
+    case .any(let nodes): return try nodes.contains { try matches($0) }
+    case .not(let node): return try !matches(node)
     default: throw PersistenceError.unsupported("decide \(node.shape)", by: "\(ObjectGraph.self)")
     }
   }

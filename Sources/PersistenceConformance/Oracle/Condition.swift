@@ -1,33 +1,26 @@
 package import PersistenceCore
 
 /// A predicate and the same condition as a Swift closure.
-package struct Condition<Model: PersistentRecord>: Sendable, CustomStringConvertible {
-  /// The predicate for the store.
-  package let predicate: PersistentPredicate<Model>
-  /// The closure for the oracle.
-  package let holds: @Sendable (Model) -> Bool
+struct Condition<Model: PersistentRecord>: Sendable, CustomStringConvertible {
+  let predicate: PersistentPredicate<Model>
+  let holds: @Sendable (Model) -> Bool
 
-  /// Creates a condition.
-  package init(_ predicate: PersistentPredicate<Model>, _ holds: @escaping @Sendable (Model) -> Bool) {
+  init(_ predicate: PersistentPredicate<Model>, _ holds: @escaping @Sendable (Model) -> Bool) {
     self.predicate = predicate
     self.holds = holds
   }
 
-  /// The predicate's text.
-  package var description: String { predicate.description }
+  var description: String { predicate.description }
 
-  /// The conjunction.
-  package static func && (left: Condition, right: Condition) -> Condition {
+  static func && (left: Condition, right: Condition) -> Condition {
     Condition(left.predicate && right.predicate) { left.holds($0) && right.holds($0) }
   }
 
-  /// The disjunction.
-  package static func || (left: Condition, right: Condition) -> Condition {
+  static func || (left: Condition, right: Condition) -> Condition {
     Condition(left.predicate || right.predicate) { left.holds($0) || right.holds($0) }
   }
 
-  /// The negation.
-  package static prefix func ! (condition: Condition) -> Condition {
+  static prefix func ! (condition: Condition) -> Condition {
     Condition(!condition.predicate) { !condition.holds($0) }
   }
 }
@@ -37,7 +30,7 @@ package typealias OracleValue = OracleOrder & PersistentValueConvertible & Senda
 
 extension Condition {
   /// Returns all comparisons of a property with a value.
-  package static func comparisons<Value: OracleValue>(
+  static func comparisons<Value: OracleValue>(
     _ property: SendableKeyPath<Model, Value>, _ value: Value
   ) -> [Condition] {
     [
@@ -51,7 +44,7 @@ extension Condition {
   }
 
   /// Returns all comparisons of an optional property with a value; nil matches only inequality (V6).
-  package static func comparisons<Value: OracleValue>(
+  static func comparisons<Value: OracleValue>(
     optional property: SendableKeyPath<Model, Value?>, _ value: Value
   ) -> [Condition] {
     func ordered(
@@ -69,9 +62,7 @@ extension Condition {
   }
 
   /// Returns all comparisons of an optional property with nil; every ordering is false (V6).
-  package static func nilComparisons<Value: OracleValue>(_ property: SendableKeyPath<Model, Value?>)
-    -> [Condition]
-  {
+  static func nilComparisons<Value: OracleValue>(_ property: SendableKeyPath<Model, Value?>) -> [Condition] {
     let none: Value? = nil
     return [
       Condition(property == none) { $0[keyPath: property] == nil },
@@ -82,7 +73,7 @@ extension Condition {
   }
 
   /// Returns all comparisons of two properties of one type, optional or not.
-  package static func comparisons<Value: OracleValue>(
+  static func comparisons<Value: OracleValue>(
     _ left: SendableKeyPath<Model, Value>, with right: SendableKeyPath<Model, Value>
   ) -> [Condition] {
     func ordered(
@@ -103,11 +94,25 @@ extension Condition {
   }
 
   /// Returns the list membership of a property, optional or not.
-  package static func `in`<Value: OracleValue>(_ property: SendableKeyPath<Model, Value>, _ values: [Value])
+  static func `in`<Value: OracleValue>(_ property: SendableKeyPath<Model, Value>, _ values: [Value])
     -> Condition
   {
     Condition(.in(property, values)) { model in
       values.contains { Value.oracle($0, model[keyPath: property]) == 0 }
+    }
+  }
+}
+
+extension ComparisonOperator {
+  /// Returns whether the comparison holds for two values, whose order is below, equal to or above 0.
+  func holds(_ order: Int) -> Bool {
+    switch self {
+    case .equal: order == 0
+    case .notEqual: order != 0
+    case .less: order < 0
+    case .lessOrEqual: order <= 0
+    case .greater: order > 0
+    case .greaterOrEqual: order >= 0
     }
   }
 }

@@ -28,10 +28,7 @@ extension Float: ExactText {
   package var exactText: String { isNaN ? "NaN" : String(bitPattern, radix: 16) }
 }
 
-extension Date: ExactText {
-  /// The bits of the seconds since 2001.
-  package var exactText: String { timeIntervalSinceReferenceDate.exactText }
-}
+extension Date: ExactText { package var exactText: String { timeIntervalSinceReferenceDate.exactText } }
 
 extension Data: ExactText {
   /// The bytes; for a large value, only their number and a checksum.
@@ -41,10 +38,7 @@ extension Data: ExactText {
   }
 }
 
-extension String: ExactText {
-  /// The UTF-8 bytes.
-  package var exactText: String { Data(utf8).exactText }
-}
+extension String: ExactText { package var exactText: String { Data(utf8).exactText } }
 
 extension UUID: ExactText { package var exactText: String { uuidString } }
 extension URL: ExactText { package var exactText: String { absoluteString.exactText } }
@@ -55,10 +49,7 @@ extension Optional: ExactText where Wrapped: ExactText {
   package var exactText: String { map { "<\($0.exactText)>" } ?? "nil" }
 }
 
-extension RawRepresentable where RawValue: ExactText {
-  /// The raw value.
-  package var exactText: String { rawValue.exactText }
-}
+extension RawRepresentable where RawValue: ExactText { package var exactText: String { rawValue.exactText } }
 
 /// A checksum of many bytes that is fast enough in a debug build.
 package enum Checksum {

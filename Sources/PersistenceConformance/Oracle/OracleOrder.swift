@@ -9,9 +9,14 @@ package protocol OracleOrder {
 }
 
 extension OracleOrder where Self: Comparable {
-  /// Uses the type's own order.
   package static func oracle(_ left: Self, _ right: Self) -> Int {
     left == right ? 0 : (left < right ? -1 : 1)
+  }
+}
+
+extension OracleOrder where Self: RawRepresentable, RawValue: OracleOrder {
+  package static func oracle(_ left: Self, _ right: Self) -> Int {
+    RawValue.oracle(left.rawValue, right.rawValue)
   }
 }
 
@@ -38,21 +43,19 @@ extension Double: OracleOrder {
 }
 
 extension Float: OracleOrder {
-  /// Compares as doubles.
   package static func oracle(_ left: Float, _ right: Float) -> Int {
     Double.oracle(Double(left), Double(right))
   }
 }
 
 extension Date: OracleOrder {
-  /// Compares the seconds as doubles.
   package static func oracle(_ left: Date, _ right: Date) -> Int {
     Double.oracle(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
   }
 }
 
 extension Decimal: OracleOrder {
-  /// Compares by numeric value, with NaN last.
+  /// Sorts NaN last.
   package static func oracle(_ left: Decimal, _ right: Decimal) -> Int {
     if left.isNaN || right.isNaN { return Bool.oracle(left.isNaN, right.isNaN) }
     return left == right ? 0 : (left < right ? -1 : 1)
@@ -60,14 +63,12 @@ extension Decimal: OracleOrder {
 }
 
 extension String: OracleOrder {
-  /// Compares the UTF-8 bytes.
   package static func oracle(_ left: String, _ right: String) -> Int {
     Data.oracle(Data(left.utf8), Data(right.utf8))
   }
 }
 
 extension Data: OracleOrder {
-  /// Compares the bytes.
   package static func oracle(_ left: Data, _ right: Data) -> Int {
     if left.elementsEqual(right) { return 0 }
     return left.lexicographicallyPrecedes(right) ? -1 : 1
@@ -82,7 +83,6 @@ extension UUID: OracleOrder {
 }
 
 extension URL: OracleOrder {
-  /// Compares the text.
   package static func oracle(_ left: URL, _ right: URL) -> Int {
     String.oracle(left.absoluteString, right.absoluteString)
   }

@@ -1,7 +1,7 @@
-package import Foundation
+import Foundation
 
 /// A type with sample values that stores often get wrong.
-package protocol Sampled {
+protocol Sampled {
   /// The extremes and other difficult values.
   static var samples: [Self] { get }
 
@@ -11,7 +11,7 @@ package protocol Sampled {
 
 extension FixedWidthInteger {
   /// The extremes and a few values between.
-  package static var samples: [Self] { [.min, .max, 0, 1, 2, 100, .min + 1, .max - 1] }
+  static var samples: [Self] { [.min, .max, 0, 1, 2, 100, .min + 1, .max - 1] }
 }
 
 extension Int8: Sampled {}
@@ -19,7 +19,7 @@ extension Int16: Sampled {}
 extension Int32: Sampled {}
 extension Int64: Sampled {
   /// The extremes, and the limits of exact doubles.
-  package static var samples: [Int64] {
+  static var samples: [Int64] {
     [.min, .max, -1, 0, 1, 1 << 53, (1 << 53) + 1, -(1 << 53) - 1, .max - 1, .min + 1]
   }
 }
@@ -28,14 +28,11 @@ extension UInt8: Sampled {}
 extension UInt16: Sampled {}
 extension UInt32: Sampled {}
 
-extension Bool: Sampled {
-  /// Both values.
-  package static var samples: [Bool] { [false, true] }
-}
+extension Bool: Sampled { static var samples: [Bool] { [false, true] } }
 
 extension Double: Sampled {
   /// The extremes, the neighbors of 1, subnormal numbers, infinities and NaN.
-  package static var samples: [Double] {
+  static var samples: [Double] {
     [
       -.infinity, -.greatestFiniteMagnitude, -1.5, -.leastNonzeroMagnitude, -0.0, 0.0, .leastNonzeroMagnitude,
       .leastNormalMagnitude, 0.1, 1.0, 1.0.nextUp, 1e16, 9_007_199_254_740_992, .greatestFiniteMagnitude,
@@ -43,8 +40,7 @@ extension Double: Sampled {
     ]
   }
 
-  /// 0.0 for −0.0.
-  package var asStored: Double { self == 0 ? 0 : self }
+  var asStored: Double { self == 0 ? 0 : self }
 
   /// Random bits that are not NaN, or one of the samples.
   static func sample(using random: inout SeededGenerator) -> Double {
@@ -57,16 +53,14 @@ extension Double: Sampled {
 }
 
 extension Float: Sampled {
-  /// The same as for doubles.
-  package static var samples: [Float] {
+  static var samples: [Float] {
     [
       -.infinity, -.greatestFiniteMagnitude, -.leastNonzeroMagnitude, -0.0, 0, .leastNonzeroMagnitude, 0.1, 1,
       Float(1).nextUp, 16_777_216, .greatestFiniteMagnitude, .infinity, .nan,
     ]
   }
 
-  /// 0.0 for −0.0.
-  package var asStored: Float { self == 0 ? 0 : self }
+  var asStored: Float { self == 0 ? 0 : self }
 
   static func sample(using random: inout SeededGenerator) -> Float {
     if random.oneIn(4) { return random.pick(samples) + 0 }
@@ -79,7 +73,7 @@ extension Float: Sampled {
 
 extension Date: Sampled {
   /// The extremes, recent dates with all their bits, and dates that differ in one bit.
-  package static var samples: [Date] {
+  static var samples: [Date] {
     [
       -.greatestFiniteMagnitude, -63_114_076_800, -978_307_200, -0.1, 0, 0.1, 0.1.nextUp,
       781_234_567.123_456_7, 781_234_567.123_456_7.nextUp, 1e15, .infinity, .nan,
@@ -94,7 +88,7 @@ extension Date: Sampled {
 
 extension String: Sampled {
   /// Empty text, U+0000, both forms of é, wildcards, common prefixes, and text from all planes.
-  package static var samples: [String] {
+  static var samples: [String] {
     [
       "", "\0", "\0\0", "a", "a\0", "a\0b", "A", "ab", "b", "a%", "a_b", "*", "\\", "'", "\"", "\u{E9}",
       "e\u{301}", "e", "\u{301}", "ß", "SS", "İ", "i\u{307}", "ς", "Σ", "👩‍👩‍👧‍👦", "\u{FFFF}", "\u{10000}",
@@ -105,7 +99,7 @@ extension String: Sampled {
 
 extension Data: Sampled {
   /// Empty data, zeros, common prefixes, and all bytes.
-  package static var samples: [Data] {
+  static var samples: [Data] {
     [[], [0], [0, 0], [0, 255], [1], [127], [128], [255], [255, 0], [255, 255]].map { Data($0 as [UInt8]) }
       + [Data(0...255), Data("NaN".utf8)]
   }
@@ -113,7 +107,7 @@ extension Data: Sampled {
 
 extension UUID: Sampled {
   /// The extremes, and values around the sign bits.
-  package static var samples: [UUID] {
+  static var samples: [UUID] {
     [
       "00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001",
       "7FFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "80000000-0000-0000-0000-000000000000",
@@ -125,7 +119,7 @@ extension UUID: Sampled {
 
 extension URL: Sampled {
   /// Schemes, escapes, a query, and a non-ASCII host.
-  package static var samples: [URL] {
+  static var samples: [URL] {
     [
       "https://example.org", "https://example.org/", "https://example.org/%C3%A9?q=%25", "http://example.org",
       "file:///tmp/a%20b", "mailto:a@example.org", "a", "urn:x:y",
@@ -137,7 +131,7 @@ extension URL: Sampled {
 
 extension Decimal: Sampled {
   /// 38 digits, the smallest steps, numbers that sort wrongly as text, and NaN.
-  package static var samples: [Decimal] {
+  static var samples: [Decimal] {
     [
       "-99999999999999999999999999999999999999", "-10", "-9.5", "-0.00000000000000000000000000000000000001",
       "0", "0.1", "0.10000000000000000000000000000000000001", "9", "10", "10.5", "9007199254740993",
@@ -152,7 +146,6 @@ extension Decimal: Sampled {
   }
 }
 
-extension Sampled {
-  /// The value itself.
-  package var asStored: Self { self }
-}
+extension Sampled { var asStored: Self { self } }
+
+extension Sampled where Self: CaseIterable { static var samples: [Self] { Array(allCases) } }

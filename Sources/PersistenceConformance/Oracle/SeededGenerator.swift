@@ -5,10 +5,8 @@ package import Foundation
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Starts the sequence of a seed.
   package init(seed: UInt64) { state = seed }
 
-  /// Returns the next number.
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -17,7 +15,6 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Returns an integer in a range.
   package mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
   /// Returns one of the elements of a nonempty array.
@@ -28,12 +25,9 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// Returns true once in `count` calls, on average.
   package mutating func oneIn(_ count: Int) -> Bool { int(1...count) == 1 }
 
-  /// Returns a UUID from this sequence.
   package mutating func uuid() -> UUID {
     var bytes = (next(), next())
-    return withUnsafeMutableBytes(of: &bytes) { bytes in
-      UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
-    }
+    return withUnsafeMutableBytes(of: &bytes) { bytes in UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
   }
 
   /// Returns text with scalars from all planes.

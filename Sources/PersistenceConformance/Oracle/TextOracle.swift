@@ -1,14 +1,13 @@
 /// Text searches by rule V7, as the simplest correct code.
-package enum TextOracle {
+enum TextOracle {
   /// Returns the scalars of a text, each mapped to lower case if case does not matter.
-  package static func scalars(_ text: String, caseInsensitive: Bool) -> [Unicode.Scalar] {
+  static func scalars(_ text: String, caseInsensitive: Bool) -> [Unicode.Scalar] {
     text.unicodeScalars.flatMap { scalar in
       caseInsensitive ? Array(scalar.properties.lowercaseMapping.unicodeScalars) : [scalar]
     }
   }
 
-  /// Returns whether the text contains the needle.
-  package static func contains(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
+  static func contains(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
     let (text, needle) = (
       scalars(text, caseInsensitive: caseInsensitive), scalars(needle, caseInsensitive: caseInsensitive)
     )
@@ -16,20 +15,18 @@ package enum TextOracle {
     return (0...(text.count - needle.count)).contains { Array(text[$0..<($0 + needle.count)]) == needle }
   }
 
-  /// Returns whether the text begins with the needle.
-  package static func hasPrefix(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
+  static func hasPrefix(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
     scalars(text, caseInsensitive: caseInsensitive).starts(
       with: scalars(needle, caseInsensitive: caseInsensitive))
   }
 
-  /// Returns whether the text ends with the needle.
-  package static func hasSuffix(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
+  static func hasSuffix(_ text: String, _ needle: String, caseInsensitive: Bool) -> Bool {
     scalars(text, caseInsensitive: caseInsensitive).reversed()
       .starts(with: scalars(needle, caseInsensitive: caseInsensitive).reversed())
   }
 
   /// Returns whether the whole text matches a pattern of `%`, `_` and `\`.
-  package static func like(_ text: String, _ pattern: String, caseInsensitive: Bool = false) -> Bool {
+  static func like(_ text: String, _ pattern: String, caseInsensitive: Bool = false) -> Bool {
     like(
       ArraySlice(scalars(text, caseInsensitive: caseInsensitive)),
       ArraySlice(scalars(pattern, caseInsensitive: caseInsensitive)))
@@ -39,8 +36,7 @@ package enum TextOracle {
   {
     guard let first = pattern.first else { return text.isEmpty }
     switch first {
-    case "%":
-      return like(text, pattern.dropFirst()) || (!text.isEmpty && like(text.dropFirst(), pattern))
+    case "%": return like(text, pattern.dropFirst()) || (!text.isEmpty && like(text.dropFirst(), pattern))
     case "_": return !text.isEmpty && like(text.dropFirst(), pattern.dropFirst())
     case "\\":
       let rest = pattern.dropFirst()

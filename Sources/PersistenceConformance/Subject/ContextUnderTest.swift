@@ -56,22 +56,27 @@ public struct ContextUnderTest: Sendable {
     self.opening = opening
   }
 
-  /// Opens the store at a path.
   package func open(_ path: String, _ options: OpeningOptions, _ monitoring: Monitoring) throws
     -> any StorageContext
   {
     try opening(path, options, monitoring)
   }
 
-  /// Creates the path of a new store, in a folder of its own.
   package func makeStore(on medium: ScratchFolder.Medium = .fast) throws -> StoreUnderTest {
     StoreUnderTest(self, folder: try requireScratch().make(name, on: medium))
+  }
+
+  func makeRepository<Record: PersistentRecord>(
+    with records: some Sequence<Record>, _ options: OpeningOptions = OpeningOptions()
+  ) throws -> Repository {
+    let repository = try makeStore().open(options)
+    try repository.save(contentsOf: records)
+    return repository
   }
 
   /// The folder of the running check.
   func requireScratch() throws -> ScratchFolder { try scratch ?? ScratchFolder(in: folder) }
 
-  /// Returns the capabilities of a new store of this context.
   package func capabilities() throws -> Capabilities {
     try withScratch { context in
       let context = try context.makeStore().open().storage

@@ -13,9 +13,7 @@ public struct OpeningOptions: Sendable, Hashable, Codable {
   /// The defaults: read-write, and a missing store is created.
   public init() {}
 
-  /// Read-only.
   static var readOnly: OpeningOptions { options { $0.isReadOnly = true } }
-  /// Fails if the store is missing.
   static var existing: OpeningOptions { options { $0.creates = false } }
   /// The smallest store that the engine can open.
   static var smallest: OpeningOptions { options { $0.isSmallest = true } }
@@ -33,11 +31,8 @@ public struct OpeningOptions: Sendable, Hashable, Codable {
 
 extension OpeningOptions {
   /// The options as one command-line argument.
-  var argument: String {
-    "\(busyMilliseconds ?? -1),\(isReadOnly),\(creates),\(isSmallest)"
-  }
+  var argument: String { "\(busyMilliseconds ?? -1),\(isReadOnly),\(creates),\(isSmallest)" }
 
-  /// Parses ``argument``; fails if it is malformed.
   init?(argument: String) {
     let parts = argument.split(separator: ",")
     guard parts.count == 4, let busy = Int(parts[0]), let isReadOnly = Bool(String(parts[1])),

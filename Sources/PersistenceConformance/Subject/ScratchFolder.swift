@@ -8,7 +8,6 @@ import Synchronization
 /// Most checks do not depend on the medium, and use an in-memory file system if available, which is several
 /// times faster. Checks of kills and media use the disk.
 package struct ScratchFolder: Sendable {
-  /// The medium of a store.
   package enum Medium: Sendable {
     /// An in-memory file system if there is one, otherwise the disk.
     case fast
@@ -55,8 +54,8 @@ package struct ScratchFolder: Sendable {
 
   /// Held while a folder is created and while the process's own is removed.
   ///
-  /// Otherwise, the end of one check
-  /// could remove the process's folder before another check creates its own in it.
+  /// Otherwise, the end of one check could remove the process's folder before another check creates its own
+  /// in it.
   private static let making = Mutex<Void>(())
 
   /// An in-memory file system with at least 2 GiB free; nil if there is none.

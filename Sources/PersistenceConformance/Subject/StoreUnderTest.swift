@@ -5,13 +5,11 @@ package import PersistenceCore
 ///
 /// If the context is not durable, each opening creates a separate store.
 package struct StoreUnderTest: Sendable {
-  /// The context of the store.
   package let context: ContextUnderTest
 
   /// The folder that holds the store and nothing else.
   package let folder: URL
 
-  /// Names a store in a folder.
   package init(_ context: ContextUnderTest, folder: URL) {
     self.context = context
     self.folder = folder
@@ -20,33 +18,26 @@ package struct StoreUnderTest: Sendable {
   /// The store's path: a file or a folder, as the engine decides.
   package var path: String { folder.appendingPathComponent("store").path }
 
-  /// Opens the store.
-  ///
-  /// - Parameters:
-  ///   - options: How.
-  ///   - monitoring: What is watched; nothing by default.
-  /// - Returns: A repository over it.
-  /// - Throws: ``PersistenceError``.
-  package func open(_ options: OpeningOptions = OpeningOptions(), monitoring: Monitoring? = nil)
-    throws
+  /// Opens the store, and reports to a monitoring; to none by default.
+  package func open(_ options: OpeningOptions = OpeningOptions(), monitoring: Monitoring? = nil) throws
     -> Repository
   {
     Repository(try context.open(path, options, monitoring ?? .silent))
   }
 
-  /// Starts the context's worker on the store in another process.
-  ///
-  /// - Parameters:
-  ///   - command: The worker's command; see ``ConformanceWorker``.
-  ///   - arguments: The command's own arguments.
-  ///   - options: How it opens the store.
-  /// - Returns: The process.
-  /// - Throws: ``ConformanceFailure`` where the context names no worker.
+  /// Closes the repository and opens its store again; returns false if the context is not durable.
+  @discardableResult
+  func reopen(_ repository: inout Repository) throws -> Bool {
+    guard try repository.storage.capabilities.isDurable else { return false }
+    try repository.close()
+    repository = try open()
+    return true
+  }
+
+  /// Starts the context's worker on the store in another process; throws if the context has no worker.
   package func worker(
     _ command: String, _ arguments: String..., opening options: OpeningOptions = OpeningOptions()
-  )
-    throws -> WorkerProcess
-  {
+  ) throws -> WorkerProcess {
     guard let program = context.worker else {
       throw ConformanceFailure(
         "\(context) declares that its stores outlive a process or are shared between processes",
@@ -70,7 +61,6 @@ package struct StoreUnderTest: Sendable {
 }
 
 extension PersistentRepository {
-  /// Returns the storage context behind the repository.
   package var storage: any StorageContext {
     get throws {
       guard let storage = context.asStorageContext else {

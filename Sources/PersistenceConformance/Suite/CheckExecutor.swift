@@ -3,11 +3,12 @@ import Synchronization
 
 /// Runs checks on dedicated threads.
 ///
-/// A blocking check would occupy one of the few threads of the cooperative pool. A suspending check could resume there
-/// minutes later, and its watchdog would report a context that hangs. Suspending checks run two at a time.
+/// A blocking check would occupy one of the few threads of the cooperative pool. A suspending check could
+/// resume there minutes later, and its watchdog would report a context that hangs. Suspending checks run two
+/// at a time.
 enum CheckExecutor {
   private static let threads = BlockingThreads("persistence check", limit: 4)
-  /// Blocking checks mostly wait for a disk, a process or a time-out, so more of them run than there are cores.
+  /// Blocking checks mostly wait for a disk, a process or a time-out, so more run than there are cores.
   private static let blockingThreads = BlockingThreads("persistence blocking check", limit: 4)
   private static let state = Mutex(State())
 
@@ -16,7 +17,6 @@ enum CheckExecutor {
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// Runs a blocking check.
   static func run(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await blockingThreads.run(body)
   }
@@ -46,9 +46,7 @@ enum CheckExecutor {
   }
 
   /// Starts a task of a check on these threads, which other tasks would leave.
-  static func task<Success: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Success
-  ) -> Task<Success, any Error> {
-    Task(executorPreference: threads) { try await body() }
-  }
+  static func task<Success: Sendable>(_ body: @escaping @Sendable () async throws -> Success) -> Task<
+    Success, any Error
+  > { Task(executorPreference: threads) { try await body() } }
 }

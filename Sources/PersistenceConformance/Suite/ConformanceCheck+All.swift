@@ -1,10 +1,10 @@
 extension ConformanceCheck {
   /// Every check of the contract, by chapter.
   ///
-  /// The checks of pages come first, because all other checks read
-  /// pages.
+  /// The checks of pages come first, because all other checks read pages.
   public static let all: [ConformanceCheck] = [
     PageReadingChecks.all, values, queries, writing, results, errors, faults, observation,
+    evolution,
   ].flatMap { $0 }
 
   private static let values = [
@@ -14,11 +14,8 @@ extension ConformanceCheck {
 
   private static let queries = [
     ConditionChecks.all, AggregateChecks.all, SelectionChecks.all, BoundChecks.all, TextSearchChecks.all,
-    ScriptChecks.all,
-    PatternChecks.all,
-    RandomPredicateChecks.all, RandomReaderChecks.all, OrderChecks.all, KeyLengthChecks.all, PageChecks.all,
-    PageTokenChecks.all,
-    KindPageChecks.all, CompoundKeyChecks.all,
+    ScriptChecks.all, PatternChecks.all, RandomPredicateChecks.all, RandomReaderChecks.all, OrderChecks.all,
+    KeyLengthChecks.all, PageChecks.all, PageTokenChecks.all, KindPageChecks.all, CompoundKeyChecks.all,
   ].flatMap { $0 }
 
   private static let writing = [
@@ -40,6 +37,12 @@ extension ConformanceCheck {
 
   private static let observation = [
     ObservationChecks.all, ObservationLoadChecks.all, ObservationEndChecks.all, OutsideCommitChecks.all,
+  ].flatMap { $0 }
+
+  private static let evolution = [
+    AdditionChecks.all, OlderVersionChecks.all, LeftBehindChecks.all, RuleChecks.all, RemovalChecks.all,
+    IndexRuleChecks.all,
+    OpeningChecks.all, SchemaChangeChecks.all, SuccessionChecks.all,
   ].flatMap { $0 }
 
   private static let faults = [

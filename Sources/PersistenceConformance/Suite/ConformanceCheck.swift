@@ -23,31 +23,24 @@ public struct ConformanceCheck: Sendable {
 
   let body: Body
 
-  /// Creates a check that blocks its thread.
   init(
     _ title: String, _ rules: [ContractRule], needs requirements: [Requirement] = [.writable],
     _ body: @escaping @Sendable (ContextUnderTest) throws -> Void
   ) {
-    self.title = title
-    self.rules = rules
-    self.requirements = requirements
-    self.body = .blocking(body)
+    (self.title, self.rules, self.requirements, self.body) = (title, rules, requirements, .blocking(body))
   }
 
-  /// Creates a check that suspends.
   init(
     asynchronous title: String, _ rules: [ContractRule], needs requirements: [Requirement] = [.writable],
     _ body: @escaping @Sendable (ContextUnderTest) async throws -> Void
   ) {
-    self.title = title
-    self.rules = rules
-    self.requirements = requirements
-    self.body = .asynchronous(body)
+    (self.title, self.rules, self.requirements, self.body) = (title, rules, requirements, .asynchronous(body))
   }
 
   /// Runs the check on new stores of a context, and removes them.
   ///
-  /// Checks run on dedicated threads, a few at a time. Do not run a check that excuses the context: see ``excuse(for:)``.
+  /// Checks run on dedicated threads, a few at a time. Do not run a check that excuses the context: see
+  /// ``excuse(for:)``.
   ///
   /// - Parameter context: The context.
   /// - Throws: ``ConformanceFailure`` if the context breaks the contract, and errors that the context should

@@ -11,7 +11,6 @@ public struct ConformanceFailure: Error, Sendable, Codable {
   /// The line of the check.
   public let line: Int
 
-  /// Creates a failure.
   init(_ subject: String, expected: String, found: String, file: StaticString, line: UInt) {
     self.subject = subject
     self.expected = expected

@@ -36,7 +36,7 @@ extension ConformanceReport {
   public var isConforming: Bool { count(where: \.isHeld) > 0 && count(where: \.isBroken) == 0 }
 
   /// Returns the number of checks with a certain outcome.
-  public func count(where fits: (Outcome) -> Bool) -> Int { entries.count { fits($0.outcome) } }
+  public func count(where matches: (Outcome) -> Bool) -> Int { entries.count { matches($0.outcome) } }
 
   /// Returns the checks of a rule.
   public func entries(of rule: ContractRule) -> [Entry] { entries.filter { $0.rules.contains(rule) } }

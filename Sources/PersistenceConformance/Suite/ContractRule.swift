@@ -36,6 +36,18 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
   case c2 = "C2"
   case u1 = "U1"
   case u2 = "U2"
+  case s1 = "S1"
+  case s2 = "S2"
+  case s3 = "S3"
+  case s4 = "S4"
+  case s5 = "S5"
+  case s6 = "S6"
+  case s7 = "S7"
+  case s8 = "S8"
+  case s9 = "S9"
+  case s10 = "S10"
+  case s11 = "S11"
+  case s12 = "S12"
 
   /// The subject of the rule, in a few words.
   public var title: String {
@@ -74,6 +86,18 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
     case .c2: "several processes"
     case .u1: "observers get every commit once"
     case .u2: "observers get commits of other processes"
+    case .s1: "older and newer declarations share a store"
+    case .s2: "fills of added fields"
+    case .s3: "names are never given again"
+    case .s4: "older versions never change a store"
+    case .s5: "a change of schema is all or nothing"
+    case .s6: "opening again changes nothing"
+    case .s7: "computed fields have their sources"
+    case .s8: "removed values stay, hidden"
+    case .s9: "new indexes are complete and guard at once"
+    case .s10: "snapshots keep their schema, other contexts learn the new one"
+    case .s11: "page tokens outlive other changes"
+    case .s12: "read-only stores show added fields"
     }
   }
 }

@@ -1,6 +1,5 @@
 import PersistenceCore
 
-/// Expects a condition.
 func expect(
   _ condition: @autoclosure () throws -> Bool, _ subject: @autoclosure () -> String = "",
   file: StaticString = #fileID, line: UInt = #line
@@ -42,21 +41,47 @@ func expectError<Result>(
   throw failure("no error, but \(Shown.text(result))")
 }
 
+/// Expects each of several calls to throw an error with a code, and returns the errors for further checks.
+@discardableResult
+func expectErrors(
+  _ code: PersistenceError.Code, _ subject: @autoclosure () -> String = "", file: StaticString = #fileID,
+  line: UInt = #line, calls: (() throws -> Any?)...
+) throws -> [PersistenceError] {
+  try calls.enumerated().map { number, call in
+    let what = [subject(), "call \(number + 1)"].filter { !$0.isEmpty }.joined(separator: ", ")
+    return try expectError(code, what, file: file, line: line, call)
+  }
+}
+
+/// Expects an asynchronous call to throw an error with a code.
+func expectAsyncError<Success>(
+  _ code: PersistenceError.Code, _ subject: String = "", file: StaticString = #fileID, line: UInt = #line,
+  _ body: () async throws -> Success
+) async throws {
+  let result: Result<Success, any Error>
+  do {
+    result = .success(try await body())
+  } catch {
+    result = .failure(error)
+  }
+  try expectError(code, subject, file: file, line: line) { try result.get() }
+}
+
 /// Expects an error to be rethrown unchanged.
 func expectThrows<Failure: Error & Equatable, Result>(
   _ error: Failure, _ subject: @autoclosure () -> String = "", file: StaticString = #fileID,
   line: UInt = #line, _ body: () throws -> Result
 ) throws {
+  var found = "no error"
   do {
     _ = try body()
   } catch let thrown as Failure where thrown == error {
     return
   } catch {
-    throw ConformanceFailure(
-      subject(), expected: "the error that the closure threw", found: "\(error)", file: file, line: line)
+    found = "\(error)"
   }
   throw ConformanceFailure(
-    subject(), expected: "the error that the closure threw", found: "no error", file: file, line: line)
+    subject(), expected: "the error that the closure threw", found: found, file: file, line: line)
 }
 
 /// Returns a value that must not be nil.

@@ -1,5 +1,5 @@
-package import Foundation
-package import PersistenceCore
+import Foundation
+import PersistenceCore
 
 extension ConformanceWorker {
   /// `digest`: reads everything and prints a summary.
@@ -38,7 +38,7 @@ extension ConformanceWorker {
   }
 
   /// The bytes of a record, which no medium can compress.
-  package static func bytes(_ number: Int) -> Data {
+  static func bytes(_ number: Int) -> Data {
     var random = SeededGenerator(seed: UInt64(number))
     let words = (0..<2500).map { _ in random.next() }
     return words.withUnsafeBytes { Data($0) }
@@ -72,9 +72,8 @@ extension ConformanceWorker {
 }
 
 /// The content of a store, as one line of text.
-package enum StoreDigest {
-  /// Reads all accounts and people.
-  package static func of(_ repository: any PersistentRepository) throws -> String {
+enum StoreDigest {
+  static func of(_ repository: any PersistentRepository) throws -> String {
     var text = ""
     try repository.filter(Account.self).result().forEach { text += "\($0)" }
     try repository.filter(Person.self).result().forEach { text += "\($0)" }

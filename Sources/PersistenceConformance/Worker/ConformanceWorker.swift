@@ -31,17 +31,14 @@ public enum ConformanceWorker {
     }
   }
 
-  /// The store named by the arguments.
-  struct WorkerStore {
-    let open: () throws -> Repository
-  }
+  struct WorkerStore { let open: () throws -> Repository }
 
   private static let commands: [String: @Sendable (WorkerStore, [String]) throws -> Void] = [
     "commit": commit, "transfer": transfer, "hold": hold, "rewrite": rewrite, "digest": digest, "fill": fill,
     "unprivileged": unprivileged, "append": append, "redefine": redefine,
+    "evolve": evolve,
   ]
 
-  /// Writes a line to standard output, unbuffered.
   static func say(_ line: String) {
     let bytes = Array((line.replacingOccurrences(of: "\n", with: " ") + "\n").utf8)
     _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
@@ -103,6 +100,18 @@ public enum ConformanceWorker {
     while true {
       number += 1
       try Redefinition.apply(number, to: storage)
+      say("ack \(number)")
+    }
+  }
+
+  /// `evolve number`: changes a schema after version `number`, until it is killed.
+  @Sendable private static func evolve(_ store: WorkerStore, _ arguments: [String]) throws {
+    var number = arguments.first.flatMap { Int($0) } ?? 0
+    let storage = try store.open().storage
+    say("open")
+    while true {
+      number += 1
+      try Succession.apply(number, to: storage)
       say("ack \(number)")
     }
   }

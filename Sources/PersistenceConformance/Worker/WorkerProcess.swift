@@ -3,22 +3,14 @@ import Synchronization
 
 /// The worker process as the suite sees it: its lines of output, and its end.
 package final class WorkerProcess: Sendable {
-  /// How a worker ended.
   package struct Ending: Sendable, Equatable {
-    /// The exit code, or the signal number.
     package var status: Int32
-    /// Whether a signal ended it.
     package var isSignal: Bool
 
-    /// The ending of a successful worker.
     package static let success = Ending(status: 0, isSignal: false)
   }
 
-  /// A worker did not do its work in time.
-  package struct Failure: Error, CustomStringConvertible {
-    /// The lines that it printed instead.
-    package var description: String
-  }
+  package struct Failure: Error, CustomStringConvertible { package var description: String }
 
   private let process = Mutex<Running?>(nil)
   private let received = Mutex<(lines: [String], isOver: Bool)>(([], false))
@@ -29,7 +21,6 @@ package final class WorkerProcess: Sendable {
     let process: Process
   }
 
-  /// Starts a worker.
   init(_ program: WorkerProgram, _ arguments: [String]) throws {
     let process = Process()
     process.executableURL = program.executable
@@ -62,7 +53,6 @@ package final class WorkerProcess: Sendable {
     }
   }
 
-  /// The lines received so far.
   package var lines: [String] { received.withLock { $0.lines } }
 
   /// The number of the last acknowledged transaction; 0 if there is none.
@@ -94,7 +84,6 @@ package final class WorkerProcess: Sendable {
     _ = waitUntilOver()
   }
 
-  /// Closes the worker's input, which lets it end.
   package func release() { try? standardInput.fileHandleForWriting.close() }
 
   /// Waits for the worker's end and reads its remaining lines.

@@ -1,16 +1,11 @@
-package import PersistenceCore
+import PersistenceCore
 
 /// Transfers between accounts that start with 100 each; the total reveals lost updates and inconsistent
 /// reads.
-package enum Bank {
-  /// A wrong total.
-  package struct Torn: Error, CustomStringConvertible {
-    /// The found total.
-    package var description: String
-  }
+enum Bank {
+  struct Torn: Error, CustomStringConvertible { var description: String }
 
-  /// Transfers a random amount between two random accounts, in one transaction.
-  package static func transfer(
+  static func transfer(
     in repository: any PersistentRepository, accounts: Int, using random: inout SeededGenerator
   ) throws {
     let from = random.int(1...accounts)
@@ -29,7 +24,7 @@ package enum Bank {
   }
 
   /// Reads all accounts from one result, by key and by an index, and throws if the total is wrong.
-  package static func audit(_ repository: any PersistentRepository, accounts: Int) throws {
+  static func audit(_ repository: any PersistentRepository, accounts: Int) throws {
     let byKey = try repository.filter(Account.self).result()
     try check(byKey, accounts)
     let byBalance = try repository.filter(Account.self).sorted(by: \.balance, inOrder: .descending).result()

@@ -1,28 +1,22 @@
-package import PersistenceCore
+import PersistenceCore
 
 /// A history of numbered transactions, with the expected content of the store after each.
-package struct CommitScript: Sendable {
-  /// The content of a store.
-  package struct State: Sendable, Equatable {
-    /// The accounts, by id.
-    package var accounts: [Int: Account] = [:]
-    /// The people, by id.
-    package var people: [String: Person] = [:]
+struct CommitScript: Sendable {
+  struct State: Sendable, Equatable {
+    var accounts: [Int: Account] = [:]
+    var people: [String: Person] = [:]
 
-    /// The empty state.
-    package init() {}
+    init() {}
 
     /// The number of transactions so far.
-    package var number: Int { accounts[0]?.transfers ?? 0 }
+    var number: Int { accounts[0]?.transfers ?? 0 }
   }
 
   private let seed: UInt64
 
-  /// Creates the history of a seed.
-  package init(seed: UInt64) { self.seed = seed }
+  init(seed: UInt64) { self.seed = seed }
 
-  /// Returns the state after a number of transactions.
-  package func state(after number: Int) throws -> State {
+  func state(after number: Int) throws -> State {
     var state = State()
     for step in 0..<number { try apply(step + 1, to: &state) }
     return state
@@ -38,12 +32,11 @@ package struct CommitScript: Sendable {
   /// Every transaction stores its number in account 0.
   private func step(_ number: Int) -> Step {
     var random = SeededGenerator(seed: seed &+ UInt64(number) &* 7919)
-    var counter = Account(0, balance: random.int(0...9))
-    counter.transfers = number
+    let counter = Account(0, balance: random.int(0...9), transfers: number)
     let others = (0..<random.int(1...5)).map { _ in
-      var account = Account(random.int(1...40), balance: random.int(0...9))
-      account.note = String(repeating: "é\(number) ", count: random.int(0...60))
-      return account
+      Account(
+        random.int(1...40), balance: random.int(0...9),
+        note: String(repeating: "é\(number) ", count: random.int(0...60)))
     }
     var person = Person("p\(random.int(0...30))")
     person.name = "step \(number)"
@@ -54,8 +47,7 @@ package struct CommitScript: Sendable {
     )
   }
 
-  /// Applies one transaction to a state.
-  package func apply(_ number: Int, to state: inout State) throws {
+  func apply(_ number: Int, to state: inout State) throws {
     let step = step(number)
     switch step.kind {
     case 0...2: state.accounts[0] = step.accounts[0]
@@ -71,10 +63,7 @@ package struct CommitScript: Sendable {
     }
   }
 
-  private struct Undone: Error {}
-
-  /// Applies one transaction to a store.
-  package func apply(_ number: Int, to repository: any PersistentRepository) throws {
+  func apply(_ number: Int, to repository: any PersistentRepository) throws {
     let step = step(number)
     switch step.kind {
     case 0...2: try repository.save(step.accounts[0])
@@ -86,9 +75,9 @@ package struct CommitScript: Sendable {
           try store.transaction { inner in
             try inner.save(contentsOf: (0..<5).map { Account($0, balance: -1) })
             try inner.deleteAll(Person.self)
-            throw Undone()
+            throw SuiteError()
           }
-        } catch is Undone {}
+        } catch is SuiteError {}
         if step.kind == 9 {
           try store.deleteAll(Person.self)
           try store.filter(Account.self, where: \.balance == 3 && \.id != 0).delete()
@@ -100,17 +89,17 @@ package struct CommitScript: Sendable {
   }
 
   /// Reads the content of a store by key and again by its indexes, which must agree.
-  package static func read(_ repository: any PersistentRepository) throws -> State {
+  static func read(_ repository: any PersistentRepository) throws -> State {
     var state = State()
     for account in try repository.fetch(Account.self) { state.accounts[account.id] = account }
     for person in try repository.fetch(Person.self) { state.people[person.id] = person }
-    let byBalance = try repository.filter(Account.self).sorted(by: \.balance).result().map(\.id)
+    let byBalance = try repository.filter(Account.self).sorted(by: \.balance).ids()
     let expected = state.accounts.values.sorted { ($0.balance, $0.id) < ($1.balance, $1.id) }.map(\.id)
     guard byBalance == expected else {
       throw Inconsistent(description: "the index of balance has \(byBalance), not \(expected)")
     }
     for person in state.people.values {
-      let found = try repository.filter(Person.self, where: \.email == person.email).result().map(\.id)
+      let found = try repository.filter(Person.self, where: \.email == person.email).ids()
       guard found == [person.id] else {
         throw Inconsistent(description: "the index of email has \(found) for \(person.id)")
       }
@@ -122,9 +111,5 @@ package struct CommitScript: Sendable {
     return state
   }
 
-  /// An index that disagrees with the records.
-  package struct Inconsistent: Error, CustomStringConvertible {
-    /// The disagreement.
-    package var description: String
-  }
+  struct Inconsistent: Error, CustomStringConvertible { var description: String }
 }

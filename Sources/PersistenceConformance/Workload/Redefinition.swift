@@ -13,7 +13,6 @@ enum Redefinition {
       ], key: ["id"], indexes: [IndexSchema(["of \(number)"])])
   }
 
-  /// The rows of the n-th version.
   static func rows(_ number: Int) -> [[PersistentValue]] {
     (0..<count).map { id in
       [
@@ -23,17 +22,12 @@ enum Redefinition {
     }
   }
 
-  /// Replaces the previous version by the n-th one.
   static func apply(_ number: Int, to storage: any StorageContext) throws {
     try storage.transaction { transaction in
       if number > 1 { try transaction.drop(schema(number - 1)) }
       let schema = try schema(number)
       try transaction.define(schema)
-      let buffer = RowBuffer(count: 2)
-      for row in rows(number) {
-        buffer.set(row)
-        try buffer.withRow { try transaction.insert($0, in: schema) }
-      }
+      try transaction.insert(rows(number), in: schema)
     }
   }
 

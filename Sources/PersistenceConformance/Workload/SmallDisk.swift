@@ -2,7 +2,6 @@ package import Foundation
 
 /// A tmpfs file system of a few megabytes, which a check can fill.
 package struct SmallDisk: Sendable {
-  /// The mount point.
   package let folder: URL
 
   /// Whether this process may mount one.
@@ -25,7 +24,6 @@ package struct SmallDisk: Sendable {
     #endif
   }
 
-  /// Unmounts the disk, which discards its content.
   package func unmount() {
     #if os(Linux)
       _ = umount2(folder.path, Int32(MNT_DETACH))

@@ -1,9 +1,9 @@
-package import Dispatch
+import Dispatch
 import Foundation
 import Synchronization
 
 /// A thread whose sleeping state is visible, to show that it waits.
-package final class WaitingThread: Sendable {
+final class WaitingThread: Sendable {
   private struct State {
     var identity: String?
     var isOver = false
@@ -11,12 +11,8 @@ package final class WaitingThread: Sendable {
 
   private let state = Mutex(State())
 
-  /// Starts the thread.
-  ///
-  /// - Parameters:
-  ///   - group: A group that the thread leaves when the closure returns.
-  ///   - body: The work.
-  package init(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+  /// Starts the thread, which leaves the group when the closure returns.
+  init(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
     group.enter()
     Thread.detachNewThread {
       self.state.withLock { $0.identity = Self.current }
@@ -30,7 +26,7 @@ package final class WaitingThread: Sendable {
   /// thread sleeps.
   ///
   /// If the system does not report it, it waits a moment.
-  package func waitUntilAsleepOrOver() throws {
+  func waitUntilAsleepOrOver() throws {
     var sightings = 0
     for _ in 0..<10_000 where sightings < 8 {
       usleep(1000)

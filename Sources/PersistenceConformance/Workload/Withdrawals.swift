@@ -1,13 +1,13 @@
-package import PersistenceCore
+import PersistenceCore
 
 /// Transactions that depend on their reads, so that a write in between would break them.
-package enum Withdrawals {
+enum Withdrawals {
   /// Takes 60 from one of two accounts if the two together have as much.
   ///
   /// Two at once, each from its own account, would leave a negative total (write skew).
   ///
   /// - Returns: Whether the money was taken.
-  package static func withdraw(from id: Int, in repository: any PersistentRepository) throws -> Bool {
+  static func withdraw(from id: Int, in repository: any PersistentRepository) throws -> Bool {
     try repository.transaction { store in
       let sum = try store.fetch(Account.self).reduce(0) { $0 + $1.balance }
       guard sum >= 60 else { return false }
@@ -22,20 +22,17 @@ package enum Withdrawals {
   /// Takes the next free seat: the number of people with a seat, counted by an index in the same transaction.
   ///
   /// Two at once would take the same seat.
-  package static func takeSeat(_ name: String, in repository: any PersistentRepository) throws {
+  static func takeSeat(_ name: String, in repository: any PersistentRepository) throws {
     try repository.transaction { store in
       let taken = try store.filter(Person.self, where: \.team == "seated").count()
-      var person = Person(name)
-      person.team = "seated"
-      person.age = taken
-      try store.insert(person)
+      try store.insert(Person(name, age: taken, team: "seated"))
     }
   }
 
   /// Appends to a list, which it reads and saves in one transaction.
   ///
   /// - Returns: The list before.
-  package static func append(_ word: String, in repository: any PersistentRepository) throws -> [String] {
+  static func append(_ word: String, in repository: any PersistentRepository) throws -> [String] {
     try repository.transaction { store in
       var list = try store.find(Person.self, id: "list") ?? Person("list")
       let before = list.tags

@@ -15,18 +15,13 @@ package final class ObservedContext: StorageContextWrapper {
   }
 
   package let monitor: ContextMonitor
+  package var isKnownComplete: Bool { monitor.isKnownComplete }
 
-  /// Wraps a context.
-  ///
-  /// - Parameters:
-  ///   - wrapped: The context.
-  ///   - monitoring: The monitoring.
   package init(_ wrapped: any StorageContext, monitoring: Monitoring = Monitoring()) {
     self.wrapped = wrapped
     monitor = ContextMonitor(monitoring, location: wrapped.location)
   }
 
-  /// The number of rows read from results.
   package var rowsRead: Int { state.withLock(\.rowsRead) }
 
   /// Makes reading fail after a number of further rows; nil ends that.

@@ -1,26 +1,25 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The access that a context gives to a record type: a store, or a running transaction.
 enum StorageAccess {
   case store(any StorageContext)
   case transaction(any StorageTransaction, root: any StorageContext)
 
-  /// Resolves the access of a model to a context.
-  ///
-  /// - Throws: `incompatibleContext` if the context does not store rows or the model does not accept it (contract E1),
-  ///   `insideTransaction` if it is used inside its own transaction (R1a).
+  /// Resolves the access of a model to a context (contract E1, R1a).
   init<Model: PersistentRecord>(_ context: any PersistentContext, for model: Model.Type) throws {
     if let inside = context as? TransactionContext {
       try Self.requireSupport(of: model, by: inside.root)
-      self = .transaction(try inside.transaction(), root: inside.root)
+      let transaction = try inside.transaction()
+      self = .transaction(
+        try inside.root.fits(with: model).map { FittedTransaction(transaction, $0) } ?? transaction,
+        root: inside.root)
       return
     }
     self = .store(try Self.store(context, for: model))
   }
 
   /// The store of a context that is not a transaction.
-  ///
-  /// - Throws: As ``init(_:for:)`` does.
   static func store<Model: PersistentRecord>(
     _ context: any PersistentContext, for model: Model.Type
   ) throws -> any StorageContext {
@@ -30,15 +29,42 @@ enum StorageAccess {
     }
     try requireSupport(of: model, by: store)
     try TransactionScope.requireOutside(of: store)
+    if store.isKnownComplete, !model.schema.hasFormerNames { return store }
     try store.requireComplete()
-    return store
+    if model.schema.hasFormerNames { try store.settle(model.schema.declaration) }
+    return try store.fits(with: model).map { FittedContext(store, $0) } ?? store
+  }
+
+  /// Calls a closure with the access of a model to a context; once more, with a mapping, if the store contains another
+  /// schema of the model (contract S1).
+  static func with<Model: PersistentRecord, Result>(
+    _ context: any PersistentContext, for model: Model.Type, _ body: (StorageAccess) throws -> Result
+  ) throws -> Result {
+    let access = try StorageAccess(context, for: model)
+    do {
+      return try body(access)
+    } catch let error as PersistenceError where error.code == .schemaMismatch {
+      return try body(access.fitted(for: model, after: error, in: context))
+    }
+  }
+
+  /// The access through a mapping.
+  ///
+  /// - Throws: The error, if it concerns another model or comes from a mapping.
+  func fitted<Model: PersistentRecord>(
+    for model: Model.Type, after error: PersistenceError, in context: any PersistentContext
+  ) throws -> StorageAccess {
+    let declaration = try model.schema.declaration
+    guard error.model == declaration.schema.name, error.differences.isEmpty,
+      root.adopt(declaration)
+    else { throw error }
+    return try StorageAccess(context, for: model)
   }
 
   private static func requireSupport<Model: PersistentRecord>(
     of model: Model.Type, by context: any PersistentContext
   ) throws {
     let supported = model.supportedContexts
-    if supported.isAny { return }
     guard supported.contains(context) else {
       throw PersistenceError.incompatibleContext(model, context: context, accepted: supported.names)
     }
@@ -79,6 +105,33 @@ enum StorageAccess {
   }
 }
 
+extension StorageContext {
+  /// The declarations that use the store through mappings, with a model's; nil if no declaration needs one.
+  fileprivate func fits<Model: PersistentRecord>(with model: Model.Type) throws -> SchemaFits? {
+    guard !isKnownComplete, let fits = monitor.schemaFits as? SchemaFits else { return nil }
+    if try !fits.knows(model.schema.model) { fits.declare(try model.schema.declaration) }
+    return fits
+  }
+
+  /// Adds a declaration with earlier names to the ones that use mappings, unless the store has its present name.
+  ///
+  /// A driver finds no model of the present name and would answer that there are no records.
+  fileprivate func settle(_ declaration: ModelDeclaration) throws {
+    if monitor.isSettled(declaration.schema) { return }
+    if case .same = try SchemaFits.fit(declaration, snapshot(), location: location).fit {
+      monitor.settle(declaration.schema)
+    } else {
+      _ = adopt(declaration)
+    }
+  }
+
+  /// Adds a declaration to the ones that use mappings; returns whether it is new.
+  fileprivate func adopt(_ declaration: ModelDeclaration) -> Bool {
+    if monitor.schemaFits == nil { monitor.keepSchemaFits(SchemaFits(location: location)) }
+    return (monitor.schemaFits as? SchemaFits)?.declare(declaration) ?? false
+  }
+}
+
 /// A reader with the location of its store.
 @usableFromInline
 struct LocatedReader {
@@ -88,7 +141,6 @@ struct LocatedReader {
   /// A second reference to the store would add a contended reference count.
   private let root: (any StorageContext)?
 
-  /// Creates a reader of a transaction in a store or, if that is nil, of a store.
   init(_ reader: any StorageReader, of root: (any StorageContext)?) {
     self.reader = reader
     self.root = root

@@ -18,15 +18,11 @@ final class TransactionContext: PersistentContext {
 
   init(_ transaction: any StorageTransaction, of root: any StorageContext) {
     self.root = root
-    state = Mutex(nil)
-    let unchecked = Unchecked(transaction: transaction)
-    state.withLock { $0 = unchecked }
+    state = Mutex(Unchecked(transaction: transaction))
   }
 
   /// Closes the transaction: further use throws.
-  func end() {
-    state.withLock { $0 = nil }
-  }
+  func end() { state.withLock { $0 = nil } }
 
   /// The driver's transaction, for the thread that it belongs to.
   func transaction() throws -> any StorageTransaction {

@@ -29,9 +29,9 @@ enum DocumentCoding {
     }
   }
 
-  static func decode<Value: Decodable>(_ type: Value.Type, from cell: RowCell, at position: Int) throws
-    -> Value
-  {
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from cell: RowCell, at position: Int
+  ) throws -> Value {
     if cell.isNull, let type = type as? any OptionalValue.Type, let none = type.none as? Value { return none }
     guard cell.tag == .document else {
       throw PersistenceError.damaged(
@@ -59,9 +59,7 @@ extension Set: UnorderedElements {
 }
 
 extension Dictionary: UnorderedElements {
-  /// String and integer keys become an object, whose members are sorted.
-  ///
-  /// Other keys become an array of keys and values.
+  /// Keys other than strings and integers become an array of keys and values.
   var sizeOfUnorderedElement: Int? { 2 }
 }
 
@@ -82,7 +80,7 @@ extension JSONValue {
 }
 
 /// An optional of unknown type, which a nested value may be.
-private protocol OptionalValue {
+protocol OptionalValue {
   static var none: Self { get }
   var isNil: Bool { get }
 }

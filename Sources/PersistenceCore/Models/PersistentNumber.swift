@@ -11,75 +11,30 @@ public protocol PersistentNumber: PersistentValueConvertible {
   associatedtype Average: PersistentValueConvertible
 }
 
-extension Int: PersistentNumber {
+extension PersistentNumber where Self: PersistentInteger {
   /// A 64-bit integer.
   public typealias Sum = Int
   /// A double.
   public typealias Average = Double
 }
 
-extension Int8: PersistentNumber {
-  /// A 64-bit integer.
-  public typealias Sum = Int
-  /// A double.
-  public typealias Average = Double
-}
-
-extension Int16: PersistentNumber {
-  /// A 64-bit integer.
-  public typealias Sum = Int
-  /// A double.
-  public typealias Average = Double
-}
-
-extension Int32: PersistentNumber {
-  /// A 64-bit integer.
-  public typealias Sum = Int
-  /// A double.
-  public typealias Average = Double
-}
-
-extension Int64: PersistentNumber {
-  /// A 64-bit integer.
-  public typealias Sum = Int
-  /// A double.
-  public typealias Average = Double
-}
-
-extension UInt8: PersistentNumber {
-  /// A 64-bit integer.
-  public typealias Sum = Int
-  /// A double.
-  public typealias Average = Double
-}
-
-extension UInt16: PersistentNumber {
-  /// A 64-bit integer.
-  public typealias Sum = Int
-  /// A double.
-  public typealias Average = Double
-}
-
-extension UInt32: PersistentNumber {
-  /// A 64-bit integer.
-  public typealias Sum = Int
-  /// A double.
-  public typealias Average = Double
-}
-
-extension Float: PersistentNumber {
+extension PersistentNumber where Self: BinaryFloatingPoint {
   /// A double.
   public typealias Sum = Double
   /// A double.
   public typealias Average = Double
 }
 
-extension Double: PersistentNumber {
-  /// A double.
-  public typealias Sum = Double
-  /// A double.
-  public typealias Average = Double
-}
+extension Int: PersistentNumber {}
+extension Int8: PersistentNumber {}
+extension Int16: PersistentNumber {}
+extension Int32: PersistentNumber {}
+extension Int64: PersistentNumber {}
+extension UInt8: PersistentNumber {}
+extension UInt16: PersistentNumber {}
+extension UInt32: PersistentNumber {}
+extension Float: PersistentNumber {}
+extension Double: PersistentNumber {}
 
 extension Decimal: PersistentNumber {
   /// A decimal.

@@ -11,13 +11,7 @@ extension PersistentRecord {
   /// Fetches the records of a context lazily, as the concrete collection behind
   /// ``PersistentModel/fetch(in:options:)``.
   ///
-  /// It is Sendable, and has methods that throw if reading fails.
-  ///
-  /// - Parameters:
-  ///   - context: The context of the records.
-  ///   - options: The options.
-  /// - Returns: The results; the first page is already read.
-  /// - Throws: ``PersistenceError``.
+  /// It is Sendable, and has methods that throw if reading fails. The first page is already read.
   @usableFromInline
   package static func results(
     in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
@@ -32,51 +26,58 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>, selecting selected: [Int]?,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
-    let access = try StorageAccess(context, for: Self.self)
-    let request = try options.request(in: access.root)
-    let (monitor, location) = (access.root.monitor, access.root.location)
-    return try monitor.measure(request) {
-      try access.reader.plan(for: request)
-    } _: {
-      let rows =
-        if let selected { try access.reader.fetch(request, selecting: selected) } else {
-          try access.reader.fetch(request)
-        }
-      switch access {
-      case .store:
-        return try PersistentResults(
-          rows, request: request, selecting: selected, monitor: monitor, location: location,
-          place: options.place, decode: decode)
-      case .transaction:
-        return try PersistentResults(
-          reading: rows, request: request, selecting: selected, monitor: monitor, location: location,
-          decode: decode)
+    try StorageAccess.with(context, for: Self.self) { access in
+      let request = try options.request(in: access.root)
+      let (monitor, location) = (access.root.monitor, access.root.location)
+      return try monitor.measure(request) {
+        try access.reader.plan(for: request)
+      } _: {
+        let rows =
+          if let selected { try access.reader.fetch(request, selecting: selected) } else {
+            try access.reader.fetch(request)
+          }
+        let decoder = RowDecoder(
+          schema: request.schema, selecting: selected, location: location, decode: decode)
+        let storage =
+          switch access {
+          case .store: try ResultStorage(rows, of: request, decoder, monitor, place: options.place)
+          case .transaction: try ResultStorage(reading: rows, decoder, monitor)
+          }
+        return PersistentResults(storage: storage)
       }
     }
   }
 
   /// Counts the records of a context without decoding them.
   public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
-    let access = try StorageAccess(context, for: Self.self)
-    let request = try (options ?? FetchOptions()).request(in: access.root)
-    return try access.root.monitor.measure(request) {
-      try access.reader.plan(for: request)
-    } _: {
-      try access.reader.count(request)
+    try StorageAccess.with(context, for: Self.self) { access in
+      let request = try (options ?? FetchOptions()).request(in: access.root)
+      return try access.root.monitor.measure(request) {
+        try access.reader.plan(for: request)
+      } _: {
+        try access.reader.count(request)
+      }
     }
   }
 
-  /// Finds the record with a primary key.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - context: The context of the records.
-  /// - Returns: The record; nil if there is none.
-  /// - Throws: ``PersistenceError``.
   @inlinable
   package static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
     let reader = try LocatedReader(context, for: Self.self)
-    return try read(RecordKey(key.keyValues), as: schema.model, from: reader)
+    do {
+      return try read(RecordKey(key.keyValues), as: schema.model, from: reader)
+    } catch let error as PersistenceError where error.code == .schemaMismatch {
+      return try findFitted(key, in: context, after: error)
+    }
+  }
+
+  /// Reads through a mapping, because the store contains another schema.
+  @usableFromInline
+  static func findFitted(
+    _ key: PrimaryKey, in context: any PersistentContext, after error: PersistenceError
+  ) throws -> Self? {
+    let access = try StorageAccess(context, for: Self.self).fitted(for: Self.self, after: error, in: context)
+    return try read(
+      RecordKey(key.keyValues), as: schema.model, from: LocatedReader(access.reader, of: access.root))
   }
 
   /// Reads the record with a key, and adds the key to errors.

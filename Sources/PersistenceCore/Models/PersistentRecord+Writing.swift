@@ -7,23 +7,11 @@ extension PersistentRecord {
   }
 
   /// Adds all records, or none.
-  ///
-  /// - Parameters:
-  ///   - models: The models to add.
-  ///   - context: The context of the records.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/duplicateKey`` if a key exists, and
-  ///   ``PersistenceError/Code/uniqueViolation``.
   package static func insert(_ models: [Self], in context: any PersistentContext) throws {
     try put(models, in: context) { try $0.insert($1, in: $2) }
   }
 
-  /// Replaces all records, or none.
-  ///
-  /// - Parameters:
-  ///   - models: The new records, each with the key of an existing one.
-  ///   - context: The context of the records.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if a key does not exist, and
-  ///   ``PersistenceError/Code/uniqueViolation``.
+  /// Replaces the records with the same keys, or none.
   package static func update(_ models: [Self], in context: any PersistentContext) throws {
     try put(models, in: context) { try $0.update($1, in: $2) }
   }
@@ -37,39 +25,32 @@ extension PersistentRecord {
 
   /// Reads the record with a key, changes it and saves it, in one transaction (contract W2).
   ///
-  /// - Parameters:
-  ///   - key: The primary key, which the closure must not change.
-  ///   - context: The context of the records.
-  ///   - change: Changes the stored record; if it throws, nothing is changed.
-  /// - Returns: The stored record after the change.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if there is no such record,
-  ///   and the closure's error.
+  /// The closure must not change the key; if it throws, nothing is changed.
   package static func write(
     _ key: PrimaryKey, in context: any PersistentContext, _ change: (inout Self) throws -> Void
   ) throws -> Self {
-    let access = try StorageAccess(context, for: Self.self)
-    let schema = try Self.schema.model
-    let key = RecordKey(key.keyValues)
-    var changed: Self?
-    // The closure may also write other records, which must roll back with this one if it throws.
-    try access.writeAtomically { transaction in
-      try transaction.define(schema)
-      guard var record = try read(key, as: schema, from: LocatedReader(transaction, of: access.root))
-      else {
-        throw PersistenceError.notFound(key, in: schema)
+    try StorageAccess.with(context, for: Self.self) { access in
+      let schema = try Self.schema.model
+      let key = RecordKey(key.keyValues)
+      var changed: Self?
+      // The closure may also write other records, which must roll back with this one if it throws.
+      try access.writeAtomically { transaction in
+        try transaction.define(schema)
+        guard var record = try read(key, as: schema, from: LocatedReader(transaction, of: access.root))
+        else { throw PersistenceError.notFound(key, in: schema) }
+        try change(&record)
+        guard record.recordKey == key else {
+          throw PersistenceError.invalidRequest(
+            "write cannot change the primary key of a \(schema.name); delete the record and insert another")
+        }
+        let row = RowBuffer(count: schema.fields.count)
+        try record.encode(into: row)
+        try row.withRow { try transaction.update($0, in: schema) }
+        changed = record
       }
-      try change(&record)
-      guard record.recordKey == key else {
-        throw PersistenceError.invalidRequest(
-          "write cannot change the primary key of a \(schema.name); delete the record and insert another")
-      }
-      let row = RowBuffer(count: schema.fields.count)
-      try record.encode(into: row)
-      try row.withRow { try transaction.update($0, in: schema) }
-      changed = record
+      guard let changed else { throw PersistenceError.notFound(key, in: schema) }
+      return changed
     }
-    guard let changed else { throw PersistenceError.notFound(key, in: schema) }
-    return changed
   }
 
   /// Deletes the record with the model's key.
@@ -77,67 +58,55 @@ extension PersistentRecord {
     try delete(model.primaryKey, in: context)
   }
 
-  /// Deletes the record with a key.
-  ///
-  /// - Parameters:
-  ///   - key: The primary key.
-  ///   - context: The context of the records.
-  /// - Returns: Whether the record existed.
-  /// - Throws: ``PersistenceError``.
+  /// Deletes the record with a key, and returns whether it existed.
   package static func delete(_ key: PrimaryKey, in context: any PersistentContext) throws -> Bool {
-    let access = try StorageAccess(context, for: Self.self)
-    let schema = try Self.schema.model
-    var deleted = false
-    try access.writeSingle { deleted = try $0.delete(RecordKey(key.keyValues), in: schema) }
-    return deleted
+    try StorageAccess.with(context, for: Self.self) { access in
+      let schema = try Self.schema.model
+      var deleted = false
+      try access.writeSingle { deleted = try $0.delete(RecordKey(key.keyValues), in: schema) }
+      return deleted
+    }
   }
 
-  /// Deletes the records that a fetch with the same options would return.
-  ///
-  /// - Parameters:
-  ///   - context: The context of the records.
-  ///   - options: The options, including limit and offset.
-  /// - Returns: The number of records.
-  /// - Throws: ``PersistenceError``.
+  /// Deletes the records that a fetch with the same options would return, and returns their number.
   package static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
-    let access = try StorageAccess(context, for: Self.self)
-    let request = try options.request(in: access.root)
-    var deleted = 0
-    try access.writeSingle { deleted = try $0.delete(request) }
-    return deleted
+    try StorageAccess.with(context, for: Self.self) { access in
+      let request = try options.request(in: access.root)
+      var deleted = 0
+      try access.writeSingle { deleted = try $0.delete(request) }
+      return deleted
+    }
   }
 
   /// Deletes all records of this model, and no others.
   public static func deleteAll(in context: any PersistentContext) throws {
-    let access = try StorageAccess(context, for: Self.self)
-    let schema = try Self.schema.model
-    try access.writeSingle { _ = try $0.deleteAll(in: schema) }
+    try StorageAccess.with(context, for: Self.self) { access in
+      let schema = try Self.schema.model
+      try access.writeSingle { _ = try $0.deleteAll(in: schema) }
+    }
   }
 
   private static func put(
     _ models: [Self], in context: any PersistentContext,
     _ write: (any StorageTransaction, borrowing Row, ModelSchema) throws -> Void
   ) throws {
-    let access = try StorageAccess(context, for: Self.self)
-    guard !models.isEmpty else { return }
-    let schema = try Self.schema.model
-    let row = RowBuffer(count: schema.fields.count)
-    func putAll(_ transaction: any StorageTransaction) throws {
-      try transaction.define(schema)
-      for model in models {
-        row.reset()
-        try model.encode(into: row)
-        do {
-          try row.withRow { try write(transaction, $0, schema) }
-        } catch let error as PersistenceError {
-          throw error.at(model: schema.name, key: model.recordKey, location: access.root.location)
+    try StorageAccess.with(context, for: Self.self) { access in
+      guard !models.isEmpty else { return }
+      let schema = try Self.schema.model
+      let row = RowBuffer(count: schema.fields.count)
+      func putAll(_ transaction: any StorageTransaction) throws {
+        try transaction.define(schema)
+        for model in models {
+          row.reset()
+          try model.encode(into: row)
+          do {
+            try row.withRow { try write(transaction, $0, schema) }
+          } catch let error as PersistenceError {
+            throw error.at(model: schema.name, key: model.recordKey, location: access.root.location)
+          }
         }
       }
-    }
-    if models.count == 1 {
-      try access.writeSingle(putAll)
-    } else {
-      try access.writeAtomically(putAll)
+      if models.count == 1 { try access.writeSingle(putAll) } else { try access.writeAtomically(putAll) }
     }
   }
 }

@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// One stored property of a record type: its stored name, kind and key path.
 public struct RecordField<Model>: Sendable {
@@ -6,6 +7,9 @@ public struct RecordField<Model>: Sendable {
   public let schema: FieldSchema
 
   let keyPath: SendablePartialKeyPath<Model>
+
+  /// What the declaration says of the field's past.
+  var past = ModelDeclaration.Field()
 
   /// Why no store can represent the field; thrown when the schema is first used.
   var refusal: String?
@@ -16,39 +20,41 @@ public struct RecordField<Model>: Sendable {
   /// - Parameters:
   ///   - name: The stored name.
   ///   - keyPath: The property.
+  ///   - was: Earlier stored names.
+  ///   - fill: The value of records from before the field; without one, a store with records cannot get a required
+  ///     field.
   /// - Returns: The field.
   public static func field<Value: PersistentValueConvertible>(
-    _ name: String, _ keyPath: SendableKeyPath<Model, Value>
+    _ name: String, _ keyPath: SendableKeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
   ) -> RecordField {
     RecordField(
       schema: FieldSchema(name, Value.persistentKind, isOptional: Value.isPersistentOptional),
-      keyPath: keyPath)
+      keyPath: keyPath,
+      past: ModelDeclaration.Field(formerNames: was, fill: fill?.persistentValue.normalized))
   }
 
-  /// Declares a property of any other `Codable` type, stored as one JSON document.
+  /// Declares a property of any other `Codable` type or an optional of one, stored as one JSON document or nil.
   ///
   /// - Parameters:
   ///   - name: The stored name.
   ///   - keyPath: The property.
+  ///   - was: Earlier stored names.
+  ///   - fill: The value of records from before the field.
   /// - Returns: The field.
   @_disfavoredOverload
   public static func field<Value: Codable>(
-    _ name: String, _ keyPath: SendableKeyPath<Model, Value>
+    _ name: String, _ keyPath: SendableKeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
   ) -> RecordField {
-    RecordField(schema: FieldSchema(name, .document), keyPath: keyPath)
-  }
-
-  /// Declares an optional property of any other `Codable` type, stored as one JSON document or nil.
-  ///
-  /// - Parameters:
-  ///   - name: The stored name.
-  ///   - keyPath: The property.
-  /// - Returns: The field.
-  @_disfavoredOverload
-  public static func field<Value: Codable>(
-    _ name: String, _ keyPath: SendableKeyPath<Model, Value?>
-  ) -> RecordField {
-    RecordField(schema: FieldSchema(name, .document, isOptional: true), keyPath: keyPath)
+    let isOptional = Value.self is any OptionalValue.Type
+    var field = RecordField(schema: FieldSchema(name, .document, isOptional: isOptional), keyPath: keyPath)
+    field.past.formerNames = was
+    guard let fill else { return field }
+    do {
+      field.past.fill = try DocumentCoding.encode(fill).map { PersistentValue.document($0) } ?? .null
+    } catch {
+      field.refusal = "the fill of “\(name)” cannot be encoded: \(error)"
+    }
+    return field
   }
 }
 
@@ -92,7 +98,9 @@ extension RecordField {
     message:
       "the property's type is neither PersistentValueConvertible nor Codable; make it one of them, or mark the property @Transient"
   )
-  public static func field<Value>(_ name: String, _ keyPath: SendableKeyPath<Model, Value>) -> RecordField {
+  public static func field<Value>(
+    _ name: String, _ keyPath: SendableKeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
+  ) -> RecordField {
     refused(name, keyPath, "its type is neither PersistentValueConvertible nor Codable")
   }
 
@@ -100,7 +108,9 @@ extension RecordField {
   @available(
     *, deprecated, message: "values of UInt64 do not fit in the 64 signed bits of a store; use Int64"
   )
-  public static func field(_ name: String, _ keyPath: SendableKeyPath<Model, UInt64>) -> RecordField {
+  public static func field(
+    _ name: String, _ keyPath: SendableKeyPath<Model, UInt64>, was: [String] = [], fill: UInt64? = nil
+  ) -> RecordField {
     refused(name, keyPath, "values of UInt64 do not fit in 64 signed bits; use Int64")
   }
 
@@ -108,19 +118,25 @@ extension RecordField {
   @available(
     *, deprecated, message: "values of UInt64 do not fit in the 64 signed bits of a store; use Int64"
   )
-  public static func field(_ name: String, _ keyPath: SendableKeyPath<Model, UInt64?>) -> RecordField {
+  public static func field(
+    _ name: String, _ keyPath: SendableKeyPath<Model, UInt64?>, was: [String] = [], fill: UInt64? = nil
+  ) -> RecordField {
     refused(name, keyPath, "values of UInt64 do not fit in 64 signed bits; use Int64")
   }
 
   /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.
   @available(*, deprecated, message: "values of UInt do not fit in the 64 signed bits of a store; use Int")
-  public static func field(_ name: String, _ keyPath: SendableKeyPath<Model, UInt>) -> RecordField {
+  public static func field(
+    _ name: String, _ keyPath: SendableKeyPath<Model, UInt>, was: [String] = [], fill: UInt? = nil
+  ) -> RecordField {
     refused(name, keyPath, "values of UInt do not fit in 64 signed bits; use Int")
   }
 
   /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.
   @available(*, deprecated, message: "values of UInt do not fit in the 64 signed bits of a store; use Int")
-  public static func field(_ name: String, _ keyPath: SendableKeyPath<Model, UInt?>) -> RecordField {
+  public static func field(
+    _ name: String, _ keyPath: SendableKeyPath<Model, UInt?>, was: [String] = [], fill: UInt? = nil
+  ) -> RecordField {
     refused(name, keyPath, "values of UInt do not fit in 64 signed bits; use Int")
   }
 

@@ -1,6 +1,7 @@
 import Synchronization
 
 public import PersistenceDriver
+package import PersistenceDriverSupport
 
 /// The schema of a record type, with the key paths of its stored properties.
 ///
@@ -12,14 +13,15 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   ///
   /// - Parameters:
   ///   - name: The model's name in stores.
+  ///   - was: Earlier names.
   ///   - fields: The stored properties, in the order of their positions in rows.
   ///   - key: The properties of the primary key, in order.
   ///   - indexes: Secondary indexes.
   public init(
-    _ name: String, fields: [RecordField<Model>], key: [SendablePartialKeyPath<Model>],
+    _ name: String, was: [String] = [], fields: [RecordField<Model>], key: [SendablePartialKeyPath<Model>],
     indexes: [RecordIndex<Model>] = []
   ) {
-    storage = Storage(name, fields: fields, key: key, indexes: indexes)
+    storage = Storage(name, was: was, fields: fields, key: key, indexes: indexes)
   }
 
   /// Declares a model of this package, with a reserved name.
@@ -37,6 +39,14 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   @inlinable  // callers can borrow it, which avoids a contended reference count
   public var model: ModelSchema {
     get throws { try storage.schema.get() }
+  }
+
+  /// Whether the model had other names.
+  var hasFormerNames: Bool { storage.hasFormerNames }
+
+  /// The schema, and what the code says of the model's past.
+  package var declaration: ModelDeclaration {
+    get throws { try ModelDeclaration(model, formerNames: storage.formerNames, fields: storage.pasts) }
   }
 
   /// The stored name of a property; nil if the key path is not a stored property.
@@ -72,14 +82,21 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   final class Storage: @unchecked Sendable {  // immutable; its key paths capture nothing
     @usableFromInline let schema: Result<ModelSchema, PersistenceError>
     let names: [AnyKeyPath: String]
+    let formerNames: [String]
+    let hasFormerNames: Bool
+    let pasts: [ModelDeclaration.Field]
 
     init(
-      _ name: String, fields: [RecordField<Model>], key: [PartialKeyPath<Model>],
+      _ name: String, was formerNames: [String] = [], fields: [RecordField<Model>],
+      key: [PartialKeyPath<Model>],
       indexes: [RecordIndex<Model>], isOurs: Bool = false
     ) {
       var names: [AnyKeyPath: String] = [:]
       for field in fields { names[field.keyPath] = field.schema.name }
       self.names = names
+      self.formerNames = formerNames
+      hasFormerNames = !formerNames.isEmpty
+      pasts = fields.map(\.past)
       func stored(_ keyPath: PartialKeyPath<Model>) throws -> String {
         guard let stored = names[keyPath] else {
           throw PersistenceError.invalidSchema(name, "\(keyPath) is not a stored property")

@@ -17,9 +17,6 @@ public struct SupportedContexts: Sendable {
     SupportedContexts(types)
   }
 
-  /// Whether every context is accepted.
-  var isAny: Bool { types == nil }
-
   /// Whether a context supports the model: it has one of the types, or wraps such a context.
   func contains(_ context: any PersistentContext) -> Bool {
     guard let types else { return true }
@@ -36,10 +33,7 @@ extension PersistentContext {
   ///
   /// The name differs from `StorageContext.layers`: with the same name, the compiler would choose this member, which
   /// would recurse forever.
-  fileprivate var allLayers: [any PersistentContext] {
-    guard let store = asStorageContext else { return [self] }
-    return store.layers
-  }
+  fileprivate var allLayers: [any PersistentContext] { asStorageContext?.layers ?? [self] }
 }
 
 extension PersistenceError {
@@ -56,7 +50,6 @@ extension PersistenceError {
     let layers = context.allLayers.map { "\(type(of: $0))" }.joined(separator: " around ")
     return PersistenceError(
       .incompatibleContext,
-      "\(model) cannot be stored in \(layers); use "
-        + accepted.joined(separator: ", "), model: "\(model)")
+      "\(model) cannot be stored in \(layers); use " + accepted.joined(separator: ", "), model: "\(model)")
   }
 }

@@ -46,7 +46,7 @@ extension ChangeSet {
     }
     var keys = ChangedKeys()
     for (key, entry) in changes.entries {
-      switch (entry.fittedBefore, entry.fitsNow) {
+      switch (entry.matchedBefore, entry.matchesNow) {
       case (true, true): keys.updated.insert(key)
       case (true, false): keys.deleted.insert(key)
       case (false, _): keys.inserted.insert(key)
@@ -57,8 +57,7 @@ extension ChangeSet {
 
   /// The keys; nil for the first update, and if they are unknown.
   public var keys: ChangedKeys? {
-    if case .keys(let keys) = self { return keys }
-    return nil
+    if case .keys(let keys) = self { keys } else { nil }
   }
 }
 
@@ -74,12 +73,10 @@ extension RecordKey {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the key has several fields,
   ///   and ``PersistenceError/Code/damaged`` if its value does not have the type.
   public func value<Key: PersistentKey & PersistentValueConvertible>(as type: Key.Type) throws -> Key {
-    guard values.count == 1, let value = values.first else {
+    guard values.count == 1 else {
       throw PersistenceError.invalidRequest(
         "the key \(self) has \(values.count) fields, but \(type) has one")
     }
-    let row = RowBuffer(count: 1)
-    row.set(value, at: 0)
-    return try row.withRow { try Key.read(from: $0, at: 0) }
+    return try Key.converted(from: values[0])
   }
 }

@@ -75,7 +75,12 @@ final class Observation<Model: PersistentRecord>: Sendable {
 
   /// Registers the observer; nil if another call of ``next()`` has registered one, or ended the iteration.
   private func begin() throws -> Observed? {
-    let store = try StorageAccess.store(try outside(context), for: Model.self)
+    if let inside = context as? TransactionContext {
+      throw PersistenceError(
+        .unsupported, "a transaction cannot be observed; observe its repository",
+        location: inside.root.location)
+    }
+    let store = try StorageAccess.store(context, for: Model.self)
     guard store.capabilities.reportsCommits, let observable = store.innermost as? any ObservableContext else {
       throw PersistenceError.unsupported("be observed", by: "the context \(store.location)")
     }
@@ -95,13 +100,6 @@ final class Observation<Model: PersistentRecord>: Sendable {
     return observed
   }
 
-  private func outside(_ context: any PersistentContext) throws -> any PersistentContext {
-    guard let inside = context as? TransactionContext else { return context }
-    throw PersistenceError(
-      .unsupported, "a transaction cannot be observed; observe its repository",
-      location: inside.root.location)
-  }
-
   /// Pins the newest state, if it has changed.
   private func look(_ observed: Observed, isFirst: Bool) throws -> RecordUpdate<Model>? {
     let store = observed.store
@@ -115,10 +113,12 @@ final class Observation<Model: PersistentRecord>: Sendable {
     let results = try store.monitor.measure(request) {
       try snapshot.plan(for: request)
     } _: {
-      try PersistentResults<Model>(
-        snapshot.fetch(request), request: request, selecting: nil, monitor: store.monitor,
-        location: store.location, place: query.place
-      ) { try Model(from: $0) }
+      let decoder = RowDecoder(schema: request.schema, selecting: nil, location: store.location) {
+        try Model(from: $0)
+      }
+      return PersistentResults(
+        storage: try ResultStorage(
+          snapshot.fetch(request), of: request, decoder, store.monitor, place: query.place))
     }
     return RecordUpdate(results: results, changes: isFirst ? .first : ChangeSet(changes))
   }

@@ -30,97 +30,73 @@ extension PersistentPredicate: MismatchedTypes {}
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func < <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func < <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func <= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func <= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func > <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func > <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func >= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   property: SendableKeyPath<Model, Value>, value: Other
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func >= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
   left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
-) -> Condition {
-  .mistyped
-}
+) -> Condition { .mistyped }
 
 extension MismatchedTypes {
   /// The result of a function that is never called.
@@ -133,55 +109,41 @@ extension PersistentPredicate where Model: PersistentFields {
   @_disfavoredOverload
   public static func `in`<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ values: Other
-  ) -> Condition {
-    .mistyped
-  }
+  ) -> Condition { .mistyped }
 
   /// Does not compile: the values and the property have different types.
   @_disfavoredOverload
   public static func between<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ values: Other
-  ) -> Condition {
-    .mistyped
-  }
+  ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func contains<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
-  ) -> Condition {
-    .mistyped
-  }
+  ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func hasPrefix<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
-  ) -> Condition {
-    .mistyped
-  }
+  ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func hasSuffix<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
-  ) -> Condition {
-    .mistyped
-  }
+  ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func like<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
-  ) -> Condition {
-    .mistyped
-  }
+  ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func matches<Value, Other, Condition: MismatchedTypes<Model>>(
     _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
-  ) -> Condition {
-    .mistyped
-  }
+  ) -> Condition { .mistyped }
 }

@@ -73,11 +73,8 @@ extension PersistentPredicate {
   public static func && (left: PersistentPredicate, right: PersistentPredicate) -> PersistentPredicate {
     if left == .all { return right }
     if right == .all { return left }
-    return both(left, right)
-  }
-
-  private static func both(_ left: PersistentPredicate, _ right: PersistentPredicate) -> PersistentPredicate {
-    PersistentPredicate(node: .conjunction(left.node, right.node), failure: left.failure ?? right.failure)
+    return PersistentPredicate(
+      node: .conjunction(left.node, right.node), failure: left.failure ?? right.failure)
   }
 
   /// At least one of the conditions is true.

@@ -55,50 +55,29 @@ extension FetchOptions: Sendable where Model: Sendable {}
 
 extension FetchOptions where Model: PersistentRecord {
   /// The request for drivers.
-  ///
-  /// - Parameter context: The store, which must be that of a page token.
-  /// - Returns: The request.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if a key path is not a
-  ///   stored property, ``PersistenceError/Code/invalidRequest`` if the options are invalid, and
-  ///   ``PersistenceError/Code/incompatibleContext`` if the token belongs to another store.
   func request(in context: any StorageContext) throws -> FetchRequest {
     try request(at: context.location)
   }
 
-  /// The request for drivers, for the store at a location.
-  ///
-  /// - Parameter location: The location of the store, which must be that of a page token.
-  /// - Returns: The request.
-  /// - Throws: As ``request(in:)``.
+  /// The request for drivers, for the store at a location, which must be that of a page token.
   package func request(at location: String) throws -> FetchRequest {
-    let whole = try wholeRequest()
-    var anchor: PageAnchor?
-    if let token {
-      anchor = try token.anchor(for: whole, location: location)
-    } else if let after {
-      anchor = try Self.anchor(of: after, in: whole)
-    }
-    guard let anchor else { return whole }
-    return try FetchRequest(
-      whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset, after: anchor)
+    guard let token else { return try fetchRequest() }
+    return try request { try token.anchor(for: $0, location: location) }
   }
 
   /// The request for drivers, from options without a page token.
-  ///
-  /// - Throws: ``PersistenceError`` as ``request(in:)`` does.
   package func fetchRequest() throws -> FetchRequest {
-    let whole = try wholeRequest()
-    guard let after else { return whole }
-    return try FetchRequest(
-      whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset,
-      after: try Self.anchor(of: after, in: whole))
+    try request { whole in try after.map { try Self.anchor(of: $0, in: whole) } }
   }
 
-  /// The request without an anchor.
-  private func wholeRequest() throws -> FetchRequest {
-    try FetchRequest(
+  /// The request with an anchor in the order of the request without one.
+  private func request(after anchor: (FetchRequest) throws -> PageAnchor?) throws -> FetchRequest {
+    let whole = try FetchRequest(
       Model.schema.model, where: try predicate.requestedNode(), order: sorting.map { $0.fieldOrder },
       limit: limit, offset: offset)
+    guard let anchor = try anchor(whole) else { return whole }
+    return try FetchRequest(
+      whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset, after: anchor)
   }
 
   /// The anchor of a record in a request's order.

@@ -45,18 +45,15 @@ extension PageToken {
     let content = Content(
       store: Self.fingerprint(location), query: Self.fingerprint(request), values: anchor.values)
     do {
-      let data = try JSONEncoder().encode(content)
-      text = data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
-        "=", with: "")
+      let base64 = try JSONEncoder().encode(content).base64EncodedString()
+      text = base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     } catch {
       throw PersistenceError(
         .encodingFailed, "the page token could not be encoded: \(error)", model: request.schema.name)
     }
   }
 
-  /// The anchor of the token, in a query without limit and offset.
-  ///
-  /// - Throws: ``PersistenceError`` if the text is not a token, or belongs to another query or store.
+  /// The anchor of the token; throws if the text is not a token, or belongs to another query or store.
   func anchor(for request: FetchRequest, location: String) throws -> PageAnchor {
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + padding

@@ -105,13 +105,14 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>, grouping: [String],
     _ aggregates: [Aggregate]
   ) throws -> [AggregateGroup] {
-    let access = try StorageAccess(context, for: Self.self)
-    let rows = try options.request(in: access.root)
-    let request = try AggregateRequest(rows, grouping: grouping, aggregates: aggregates)
-    return try access.root.monitor.measure(rows) {
-      try access.reader.plan(for: rows)
-    } _: {
-      try access.reader.aggregate(request)
+    try StorageAccess.with(context, for: Self.self) { access in
+      let rows = try options.request(in: access.root)
+      let request = try AggregateRequest(rows, grouping: grouping, aggregates: aggregates)
+      return try access.root.monitor.measure(rows) {
+        try access.reader.plan(for: rows)
+      } _: {
+        try access.reader.aggregate(request)
+      }
     }
   }
 }

@@ -43,10 +43,11 @@ extension Query {
   /// - Returns: The token.
   /// - Throws: ``PersistenceError``.
   public func token(after model: Model) throws -> PageToken {
-    let access = try StorageAccess(context, for: Model.self)
-    let request = try options.request(in: access.root)
-    return try PageToken(
-      FetchOptions.anchor(of: model, in: request), of: request, location: access.root.location)
+    try StorageAccess.with(context, for: Model.self) { access in
+      let request = try options.request(in: access.root)
+      return try PageToken(
+        FetchOptions.anchor(of: model, in: request), of: request, location: access.root.location)
+    }
   }
 
   /// The plan of the query: which index it uses, what the engine evaluates, and how it sorts.
@@ -54,8 +55,9 @@ extension Query {
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   public func explain() throws -> QueryPlan {
-    let access = try StorageAccess(context, for: Model.self)
-    return try access.reader.plan(for: options.request(in: access.root))
+    try StorageAccess.with(context, for: Model.self) { access in
+      return try access.reader.plan(for: options.request(in: access.root))
+    }
   }
 
   /// The plan of the query for selected properties.
@@ -68,16 +70,13 @@ extension Query {
   public func explain<each Value: PersistentValueConvertible & Sendable>(
     selecting properties: repeat SendableKeyPath<Model, each Value>
   ) throws -> QueryPlan {
-    let access = try StorageAccess(context, for: Model.self)
-    let schema = try Model.schema.model
-    var positions: [Int] = []
-    for property in repeat each properties {
-      let name = Model.name(of: property)
-      guard let position = schema.position(of: name) else {
-        throw PersistenceError.unknownField(name, in: schema)
+    try StorageAccess.with(context, for: Model.self) { access in
+      let schema = try Model.schema.model
+      var positions: [Int] = []
+      for property in repeat each properties {
+        positions.append(try schema.requiredPosition(of: Model.name(of: property)))
       }
-      positions.append(position)
+      return try access.reader.plan(for: options.request(in: access.root), selecting: positions)
     }
-    return try access.reader.plan(for: options.request(in: access.root), selecting: positions)
   }
 }

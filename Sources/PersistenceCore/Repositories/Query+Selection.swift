@@ -45,13 +45,8 @@ extension Query {
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
     let schema = try Model.schema.model
-    let positions = try names.map { name in
-      guard let position = schema.position(of: name) else {
-        throw PersistenceError.unknownField(name, in: schema)
-      }
-      return position
-    }
-    return try Model.results(in: context, options: options, selecting: positions, decode: decode)
+    return try Model.results(
+      in: context, options: options, selecting: names.map(schema.requiredPosition), decode: decode)
   }
 }
 

@@ -19,24 +19,18 @@ extension Query {
 }
 
 extension PersistentRecord {
-  /// Sets properties of the records that a fetch with the same options would return.
-  ///
-  /// - Parameters:
-  ///   - context: The context of the records.
-  ///   - options: The options, including limit and offset.
-  ///   - assignments: The properties and their new values.
-  /// - Returns: The number of records.
-  /// - Throws: ``PersistenceError``.
+  /// Sets properties of the records that a fetch with the same options would return, and returns their number.
   package static func update(
     in context: any PersistentContext, options: FetchOptions<Self>,
     set assignments: [PropertyAssignment<Self>]
   ) throws -> Int {
-    let access = try StorageAccess(context, for: Self.self)
-    let request = try UpdateRequest(
-      options.request(in: access.root), set: assignments.map { $0.fieldAssignment })
-    var updated = 0
-    try access.writeSingle { updated = try $0.update(request) }
-    return updated
+    try StorageAccess.with(context, for: Self.self) { access in
+      let request = try UpdateRequest(
+        options.request(in: access.root), set: assignments.map { $0.fieldAssignment })
+      var updated = 0
+      try access.writeSingle { updated = try $0.update(request) }
+      return updated
+    }
   }
 }
 
@@ -67,9 +61,7 @@ extension PersistentRepository {
   @discardableResult
   public func delete<Model: PersistentRecord>(
     _ model: Model.Type, where predicate: PersistentPredicate<Model>
-  ) throws
-    -> Int
-  {
+  ) throws -> Int {
     try model.delete(in: context, options: FetchOptions(predicate: predicate))
   }
 }

@@ -27,6 +27,46 @@ public struct Repository: PersistentRepository {
     context = try StorageEngine.open(url, engines: engines, monitoring: monitoring)
   }
 
+  /// Opens the store with a URL, and changes it as the declarations of an app need.
+  ///
+  /// The whole change is one transaction. A store that fits already is opened without a write, in the time of reading
+  /// its catalog. Nothing is destroyed: removed fields and models stay in the store, hidden.
+  ///
+  /// - Parameters:
+  ///   - url: `scheme:path?option=value&…`.
+  ///   - engines: The engines that the URL may name; `memory:` is always available.
+  ///   - schema: The models, and the rules of their evolution.
+  ///   - monitoring: The settings of the context's monitor.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` and the differences that need a
+  ///   rule, ``PersistenceError/Code/newerStore`` if a newer version of the app has changed the store,
+  ///   ``PersistenceError/Code/invalidURL``, the error of a rule's closure, and any error of opening the store.
+  public init(
+    opening url: String, engines: [StorageEngine], schema: any StoreSchema.Type,
+    monitoring: Monitoring = Monitoring()
+  ) throws {
+    let context = try StorageEngine.open(url, engines: engines, monitoring: monitoring)
+    do {
+      try self.init(context, schema: schema)
+    } catch {
+      try? context.asStorageContext?.close()
+      throw error
+    }
+  }
+
+  /// Creates a repository over a context, and changes its store as the declarations of an app need.
+  ///
+  /// - Parameters:
+  ///   - context: The context.
+  ///   - schema: The models, and the rules of their evolution.
+  /// - Throws: ``PersistenceError``, as ``init(opening:engines:schema:monitoring:)`` does.
+  public init(_ context: any PersistentContext, schema: any StoreSchema.Type) throws {
+    guard let store = context.asStorageContext else {
+      throw PersistenceError.unsupported("change its schema", by: "\(type(of: context))")
+    }
+    self.context = context
+    try StoreEvolution(store, schema).run()
+  }
+
   /// Runs a closure as one transaction.
   public func transaction<Result>(_ body: (any PersistentRepository) throws -> Result) throws -> Result {
     var result: Result?

@@ -82,12 +82,9 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // owned by o
     state.deallocate()
   }
 
-  /// Fills the empty page.
+  /// Fills the empty page with the elements that a closure initializes; if it throws, it leaves none.
   ///
-  /// If it stays empty, the cursor has reached its end.
-  ///
-  /// - Parameter fill: Initializes elements from the beginning and returns their number. It deinitializes
-  ///   them before it throws.
+  /// If the page stays empty, the cursor has reached its end.
   func refill(_ fill: (UnsafeMutableBufferPointer<Element>) throws -> Int) rethrows {
     let wanted = Swift.min(Self.size, state.pointee.end - state.pointee.position)
     let count = wanted > 0 ? try fill(UnsafeMutableBufferPointer(start: elements, count: wanted)) : 0

@@ -18,24 +18,6 @@ public struct PersistentResults<Element: Sendable>: Sendable {
   /// The positions of this slice; it may extend beyond the end of the result.
   @usableFromInline var window = 0..<Int.max
 
-  init(
-    _ rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?, monitor: ContextMonitor,
-    location: String, place: CallSite, decode: @escaping @Sendable (borrowing Row) throws -> Element
-  ) throws {
-    storage = try ResultStorage(
-      rows, request: request, selecting: selected, monitor: monitor, location: location, place: place,
-      decode: decode)
-  }
-
-  init(
-    reading rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?,
-    monitor: ContextMonitor, location: String, decode: @escaping @Sendable (borrowing Row) throws -> Element
-  ) throws {
-    storage = try ResultStorage(
-      reading: rows, request: request, selecting: selected, monitor: monitor, location: location,
-      decode: decode)
-  }
-
   /// The number of models in a page.
   public static var pageSize: Int { ResultStorage<Element>.pageSize }
 }

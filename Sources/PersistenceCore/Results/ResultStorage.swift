@@ -26,11 +26,10 @@ final class ResultStorage<Element: Sendable>: Sendable {
 
   /// Keeps the rows of a pinned snapshot, and reads the first page.
   init(
-    _ rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?, monitor: ContextMonitor,
-    location: String, place: CallSite, decode: @escaping @Sendable (borrowing Row) throws -> Element
+    _ rows: any StorageResults, of request: FetchRequest, _ decoder: RowDecoder<Element>,
+    _ monitor: ContextMonitor, place: CallSite
   ) throws {
-    decoder = RowDecoder(
-      schema: request.schema, selecting: selected, location: location, decode: decode)
+    self.decoder = decoder
     self.monitor = monitor
     let size = rows.usesRandomAccess ? Self.shortPageSize : Self.pageSize
     firstPage = try decoder.page(rows, from: 0, limit: size)
@@ -45,21 +44,17 @@ final class ResultStorage<Element: Sendable>: Sendable {
 
   /// Reads all rows of a result in a transaction, where nothing can be pinned (contract R1a).
   init(
-    reading rows: any StorageResults, request: FetchRequest, selecting selected: [Int]?,
-    monitor: ContextMonitor, location: String, decode: @escaping @Sendable (borrowing Row) throws -> Element
+    reading rows: any StorageResults, _ decoder: RowDecoder<Element>, _ monitor: ContextMonitor
   ) throws {
-    decoder = RowDecoder(
-      schema: request.schema, selecting: selected, location: location, decode: decode)
+    self.decoder = decoder
     self.monitor = monitor
     self.rows = nil
     pin = nil
     var chunks = ElementChunks<Element>(capacity: Self.pageSize)
-    var goesOn = true
-    while goesOn {
+    var hasMore = true
+    while hasMore {
       let position = chunks.count
-      goesOn = try chunks.append(atMost: Int.max) { [decoder] in
-        try decoder.read(rows, from: position, into: $0)
-      }
+      hasMore = try chunks.append(atMost: Int.max) { try decoder.read(rows, from: position, into: $0) }
     }
     firstPage = Array(chunks.take())
   }
@@ -110,9 +105,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
   func model(at position: Int) throws -> Element? {
     if position < firstPage.count { return firstPage[position] }
     guard rows != nil else { return nil }
-    let page = try page(position / Self.pageSize)
-    let offset = position % Self.pageSize
-    return offset < page.count ? page[offset] : nil
+    return try page(position / Self.pageSize).dropFirst(position % Self.pageSize).first
   }
 
   /// Fills a cursor's page with its next elements, and leaves the shared pages unchanged.
@@ -137,10 +130,10 @@ final class ResultStorage<Element: Sendable>: Sendable {
     var chunks = ElementChunks<Element>(capacity: Self.pageSize)
     do {
       if !known.isEmpty { _ = chunks.append(atMost: known.count) { $0.initialize(fromContentsOf: known) } }
-      var goesOn = true
-      while goesOn {
+      var hasMore = true
+      while hasMore {
         let position = window.lowerBound + chunks.count
-        goesOn = try chunks.append(atMost: window.upperBound - position) {
+        hasMore = try chunks.append(atMost: window.upperBound - position) {
           try decoder.read(rows, from: position, into: $0)
         }
       }

@@ -8,13 +8,7 @@ struct RowDecoder<Element: Sendable>: Sendable {
   private let keyPositions: [Int]?
   private let decode: @Sendable (borrowing Row) throws -> Element
 
-  /// Creates a decoder.
-  ///
-  /// - Parameters:
-  ///   - schema: The model.
-  ///   - selected: The fields of the rows, in order; nil for all fields of the schema.
-  ///   - location: The location of the store.
-  ///   - decode: Decodes an element from a row.
+  /// Creates a decoder of rows with the selected fields, in order; nil for all fields of the schema.
   init(
     schema: ModelSchema, selecting selected: [Int]?, location: String,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
@@ -32,12 +26,7 @@ struct RowDecoder<Element: Sendable>: Sendable {
 
   /// Decodes rows in place: an append that is not specialized for the model costs more than decoding.
   ///
-  /// - Parameters:
-  ///   - rows: The rows to read.
-  ///   - offset: The number of the first row.
-  ///   - page: The memory for the elements; its size limits the number of rows.
-  /// - Returns: The number of decoded rows. If it throws, no element remains.
-  /// - Throws: ``PersistenceError``.
+  /// The size of the memory limits the number of rows. If it throws, no element remains.
   func read(
     _ rows: any StorageResults, from offset: Int, into page: UnsafeMutableBufferPointer<Element>
   ) throws -> Int {
@@ -109,12 +98,9 @@ struct ElementChunks<Element>: ~Copyable {
     }
   }
 
-  /// Appends the elements that a closure initializes.
+  /// Appends the elements that a closure initializes from the beginning; if it throws, it leaves none.
   ///
-  /// - Parameters:
-  ///   - limit: The maximum number of elements.
-  ///   - fill: Initializes elements from the beginning and returns their number. If it throws, none remain.
-  /// - Returns: Whether the chunk is full, so that there may be more.
+  /// Returns whether the chunk is full, so that there may be more.
   mutating func append(
     atMost limit: Int, _ fill: (UnsafeMutableBufferPointer<Element>) throws -> Int
   ) rethrows -> Bool {

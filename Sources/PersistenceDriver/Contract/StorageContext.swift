@@ -82,9 +82,6 @@ extension StorageContext {
   /// Repositories call it before they read or write. It reads the catalog once: a store found complete counts as
   /// complete for the lifetime of the context, because a copy that begins in this process notes it in ``monitor``.
   /// Code that resumes a copy calls the context instead of a repository.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/incompleteStore`` if a copy is unfinished, and
-  ///   any error of reading the catalog.
   @inlinable
   package func requireComplete() throws {
     if isKnownComplete { return }
@@ -93,6 +90,7 @@ extension StorageContext {
 
   @usableFromInline
   func checkCompleteness() throws {
+    if monitor.isCheckedComplete { return }
     guard try !holdsUnfinishedMigration() else { throw PersistenceError.incompleteStore(location) }
     monitor.note(isComplete: true)
   }

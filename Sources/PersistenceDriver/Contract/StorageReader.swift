@@ -82,6 +82,12 @@ public protocol StorageReader: AnyObject {
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan
+
+  /// The cost of a change of schema, which ``StorageTransaction/evolve(_:)`` makes. The fallback `costOfCopying(_:)`
+  /// says ``EvolutionCost/rewrite``.
+  ///
+  /// - Throws: ``PersistenceError``.
+  func cost(of change: SchemaChange) throws -> EvolutionCost
 }
 
 /// The state of a whole store at one moment, pinned until it is released (contract R2).

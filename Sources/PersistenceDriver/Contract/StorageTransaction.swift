@@ -41,6 +41,18 @@ public protocol StorageTransaction: StorageReader {
   ///   with another schema.
   func drop(_ schema: ModelSchema) throws
 
+  /// Changes the stored schema of a model, and its records as far as the engine needs.
+  ///
+  /// Afterwards the catalog contains ``SchemaChange/target``, and each record has the values that the change's sources
+  /// give. A transaction that rolls back leaves schema and records as they were. The fallback `evolveByCopying(_:)`
+  /// rewrites all records.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` if the catalog does not contain
+  ///   ``SchemaChange/stored``, or contains another model with the target's name,
+  ///   ``PersistenceError/Code/uniqueViolation`` if records collide in a new unique index, and
+  ///   the error of ``SchemaChange/compute``. If it throws, nothing changes.
+  func evolve(_ change: SchemaChange) throws
+
   /// Adds a record of a defined model.
   ///
   /// Implementations call ``ModelSchema/validate(_:)`` before they insert, update or save.

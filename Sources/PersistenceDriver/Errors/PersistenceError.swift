@@ -48,6 +48,9 @@ public struct PersistenceError: Error, Sendable {
   public var location: String?
   /// The engine's error.
   public var engineError: EngineError?
+  /// The differences between a declaration and the store, if ``code`` is ``Code/schemaMismatch`` or
+  /// ``Code/newerStore``.
+  public var differences: [SchemaDifference] = []
 
   /// Creates an error.
   public init(
@@ -105,6 +108,8 @@ extension PersistenceError.Code {
   public static let unknownField = Self(rawValue: "unknownField")
   /// The store was written with another schema (E4).
   public static let schemaMismatch = Self(rawValue: "schemaMismatch")
+  /// A newer version of the app has changed the model so that this version cannot use it (S7).
+  public static let newerStore = Self(rawValue: "newerStore")
   /// No store can represent the declared schema.
   public static let invalidSchema = Self(rawValue: "invalidSchema")
   /// A request is invalid: a negative limit, a malformed pattern, a value of the wrong kind (O4, V7).

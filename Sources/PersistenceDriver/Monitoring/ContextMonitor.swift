@@ -12,6 +12,9 @@ public final class ContextMonitor: Sendable {
 
   private let pins = Mutex(Pins())
   private let wholeness = Atomic<Bool>(false)
+  private let settled = Mutex<[ObjectIdentifier: ModelSchema]>([:])
+  private let isChecked = Atomic<Bool>(false)
+  private let fits = Mutex<(any AnyObject & Sendable)?>(nil)
 
   /// Creates a monitor for a store.
   ///
@@ -25,11 +28,40 @@ public final class ContextMonitor: Sendable {
     self.logger = logger
   }
 
-  /// Whether the store is known to be complete, that is, no copy into it is unfinished.
+  /// Whether the store is known to be complete, and needs no mapping of schemas.
+  ///
+  /// That is, no copy into it is unfinished, and all users of this context declare the stored schemas.
+  ///
+  /// Every call reads it. If it is false, a call takes longer, and finds out why.
   public var isKnownComplete: Bool { wholeness.load(ordering: .relaxed) }
 
   /// Sets ``isKnownComplete``; code that begins to fill the store sets it to false.
-  package func note(isComplete: Bool) { wholeness.store(isComplete, ordering: .relaxed) }
+  package func note(isComplete: Bool) {
+    fits.withLock { fits in
+      isChecked.store(isComplete, ordering: .relaxed)
+      wholeness.store(isComplete && fits == nil, ordering: .relaxed)
+    }
+  }
+
+  /// Whether the store is known to be complete, also if it needs mappings.
+  package var isCheckedComplete: Bool { isChecked.load(ordering: .relaxed) }
+
+  /// The object that maps declarations to other stored schemas; nil if no program needs it.
+  package var schemaFits: (any AnyObject & Sendable)? { fits.withLock { $0 } }
+
+  /// Whether a declared schema with earlier names is known to be the stored one.
+  package func isSettled(_ schema: ModelSchema) -> Bool { settled.withLock { $0[schema.identity] != nil } }
+
+  /// Records that a declared schema with earlier names is the stored one.
+  package func settle(_ schema: ModelSchema) { settled.withLock { $0[schema.identity] = schema } }
+
+  /// Keeps the object that maps declarations, unless there is one, so that ``isKnownComplete`` stays false.
+  package func keepSchemaFits(_ made: any AnyObject & Sendable) {
+    fits.withLock { fits in
+      if fits == nil { fits = made }
+      wholeness.store(false, ordering: .relaxed)
+    }
+  }
 
   /// Reports that the store was opened.
   public func opened(_ details: @autoclosure () -> String) {
@@ -41,14 +73,7 @@ public final class ContextMonitor: Sendable {
     logger.notice("recovered", metadata: ["details": .string(details())])
   }
 
-  /// Measures a request and reports it, with its plan, if it was slow.
-  ///
-  /// - Parameters:
-  ///   - request: The request. Its shape is logged; its values are logged at debug level only.
-  ///   - plan: Returns the plan of a slow request.
-  ///   - body: Answers the request.
-  /// - Returns: The result of the closure.
-  /// - Throws: The closure's error.
+  /// Measures a request and reports it, with its plan, if it was slow; its values are logged at debug level only.
   package func measure<Result>(
     _ request: FetchRequest, plan: () throws -> QueryPlan, _ body: () throws -> Result
   ) rethrows -> Result {
@@ -95,12 +120,8 @@ extension ContextMonitor {
     var isReported = false
   }
 
-  /// Records that a result pins a snapshot, and reports results held for too long.
-  ///
-  /// - Parameters:
-  ///   - request: The request of the result.
-  ///   - place: The call site of the fetch.
-  /// - Returns: A token for ``released(_:)``.
+  /// Records that a result pins a snapshot, reports results held for too long, and returns a token for
+  /// ``released(_:)``.
   package func pinned(_ request: FetchRequest, place: CallSite) -> UInt64 {
     let token = pins.withLock { pins in
       pins.next += 1

@@ -43,12 +43,10 @@ public struct Monitoring: Sendable {
 /// A call site in the sources, for reports.
 @usableFromInline
 package struct CallSite: Sendable, Hashable, CustomStringConvertible {
-  /// The file, in the form of `#fileID`.
   package var fileID: String
-  /// The line.
   package var line: UInt
 
-  /// Creates a call site; by default that of the caller.
+  /// By default the call site of the caller.
   @usableFromInline
   package init(fileID: String = #fileID, line: UInt = #line) {
     self.fileID = fileID

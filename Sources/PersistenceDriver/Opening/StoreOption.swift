@@ -48,21 +48,15 @@ public struct StoreOption: Sendable, Hashable {
 public struct StoreOptions: Sendable {
   private let url: StoreURL
 
-  /// Validates the options of a URL.
-  ///
-  /// - Parameters:
-  ///   - url: The URL.
-  ///   - known: The engine's options.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` and the known options.
+  /// Validates the options of a URL; an error names the known options.
   package init(_ url: StoreURL, known: [StoreOption]) throws {
     self.url = url
     for (name, value) in url.options.sorted(by: { $0.key < $1.key }) {
       guard let option = known.first(where: { $0.name == name }) else {
-        let list = known.map(\.name).joined(separator: ", ")
+        let advice =
+          known.isEmpty ? "remove it" : "the options are " + known.map(\.name).joined(separator: ", ")
         throw PersistenceError(
-          .invalidURL,
-          "\(url.scheme): has no option “\(name)”; "
-            + (known.isEmpty ? "remove it" : "the options are \(list)"), location: "\(url)")
+          .invalidURL, "\(url.scheme): has no option “\(name)”; \(advice)", location: "\(url)")
       }
       guard option.accepts(value) else {
         throw PersistenceError(

@@ -34,7 +34,7 @@ public struct StoreURL: Sendable, Hashable {
       throw invalid("it has no scheme")
     }
     let scheme = text[..<colon].lowercased()
-    guard scheme.utf8.allSatisfy(Self.isSchemeByte) else { throw invalid("its scheme is malformed") }
+    guard scheme.unicodeScalars.allSatisfy(Self.isInScheme) else { throw invalid("its scheme is malformed") }
     var rest = text[text.utf8.index(after: colon)...]
     var query: Substring?
     if let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) {
@@ -86,11 +86,9 @@ public struct StoreURL: Sendable, Hashable {
     text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : String(text)
   }
 
-  private static func isSchemeByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
-      UInt8(ascii: "-"), UInt8(ascii: "."):
-      true
+  private static func isInScheme(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "0"..."9", "+", "-", ".": true
     default: false
     }
   }

@@ -26,19 +26,13 @@ public struct AggregateRequest: Sendable, Hashable {
   ///   a number.
   public init(_ rows: FetchRequest, grouping: [String] = [], aggregates: [Aggregate]) throws {
     let schema = rows.schema
-    func field(_ name: String) throws -> FieldSchema {
-      guard let field = schema.field(named: name) else {
-        throw PersistenceError.unknownField(name, in: schema)
-      }
-      return field
-    }
-    for name in grouping where try !field(name).kind.isOrdered {
+    for name in grouping where try !schema.requiredField(named: name).kind.isOrdered {
       throw PersistenceError.invalidRequest(
         "\(schema.name) cannot be grouped by “\(name)”, which is a document; group by another field")
     }
     for aggregate in aggregates {
       guard let name = aggregate.field else { continue }
-      let kind = try field(name).kind
+      let kind = try schema.requiredField(named: name).kind
       switch aggregate {
       case .count: break
       case .minimum, .maximum:

@@ -53,9 +53,7 @@ public struct FetchRequest: Sendable, Hashable {
     var unique: [FieldOrder] = []
     var seen: Set<StoredName> = []
     for criterion in order {
-      guard let field = schema.field(named: criterion.field) else {
-        throw PersistenceError.unknownField(criterion.field, in: schema)
-      }
+      let field = try schema.requiredField(named: criterion.field)
       guard field.kind.isOrdered else {
         throw PersistenceError.invalidRequest(
           "\(schema.name) cannot be sorted by “\(field.name)”, which is a document; sort by another field")

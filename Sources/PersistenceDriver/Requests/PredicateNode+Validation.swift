@@ -7,16 +7,7 @@ extension PredicateNode {
   /// Values are normalized (contract V4). The values of an `in` list are sorted and unique, so that one set of values
   /// is one condition. A nil in an `in` list, which matches nil (V6), becomes a separate comparison, so that drivers
   /// never receive a list with nil.
-  ///
-  /// - Parameter schema: The model.
-  /// - Returns: The checked predicate.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` or
-  ///   ``PersistenceError/Code/invalidRequest``.
-  package func validated(for schema: ModelSchema) throws -> PredicateNode {
-    try validated(for: schema, depth: 0)
-  }
-
-  private func validated(for schema: ModelSchema, depth: Int) throws -> PredicateNode {
+  package func validated(for schema: ModelSchema, depth: Int = 0) throws -> PredicateNode {
     guard depth < Self.depthLimit else {
       throw PersistenceError.invalidRequest(
         "the predicate is nested deeper than \(Self.depthLimit) levels; simplify it")
@@ -61,7 +52,7 @@ extension PredicateNode {
   }
 
   private static func field(_ name: String, in schema: ModelSchema, isOrdered: Bool) throws -> FieldSchema {
-    guard let field = schema.field(named: name) else { throw PersistenceError.unknownField(name, in: schema) }
+    let field = try schema.requiredField(named: name)
     guard !isOrdered || field.kind.isOrdered else {
       throw PersistenceError.invalidRequest(
         "“\(name)” of \(schema.name) is a document and has no order; compare it for equality only")

@@ -50,9 +50,7 @@ public struct UpdateRequest: Sendable, Hashable {
     }
     var values: [Int: PersistentValue] = [:]
     for assignment in assignments {
-      guard let position = schema.position(of: assignment.field) else {
-        throw PersistenceError.unknownField(assignment.field, in: schema)
-      }
+      let position = try schema.requiredPosition(of: assignment.field)
       let field = schema.fields[position]
       guard !schema.keyPositions.contains(position) else {
         throw PersistenceError.invalidRequest(

@@ -6,9 +6,7 @@ struct ByteArena {
   @usableFromInline var full: [UnsafeMutableRawBufferPointer] = []
 
   @usableFromInline
-  init() {
-    chunk = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-  }
+  init() { chunk = UnsafeMutableRawBufferPointer(start: nil, count: 0) }
 
   @inlinable
   mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
@@ -45,10 +43,9 @@ struct ByteArena {
     }
   }
 
-  mutating func deallocate() {
+  /// Frees all memory; the arena is not used afterwards.
+  func deallocate() {
     for chunk in full { chunk.deallocate() }
-    full.removeAll()
-    if chunk.count > 0 { chunk.deallocate() }
-    chunk = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    chunk.deallocate()
   }
 }

@@ -57,21 +57,18 @@ public final class RowBuffer {
     }
   }
 
-  /// Sets a field to a copy of a string's UTF-8 bytes.
   @inlinable
   package func setText(_ text: String, at position: Int) { set(.text, text, at: position) }
 
-  /// Sets a field to a document, given as canonical JSON text.
+  /// Sets a field to a document, which is canonical JSON text.
   @inlinable
   package func setDocument(_ json: String, at position: Int) { set(.document, json, at: position) }
 
-  /// Sets a field to a decimal number.
   @usableFromInline
   package func setDecimal(_ number: Decimal, at position: Int) {
     set(.decimal, number.canonicalText, at: position)
   }
 
-  /// Sets a field to a copy of bytes.
   @inlinable
   package func setBytes(_ bytes: UnsafeRawBufferPointer, at position: Int) {
     setCell(.bytes(arena.copy(bytes)), at: position)

@@ -3,11 +3,8 @@ import PersistencePrimitives
 extension ModelSchema {
   /// The differences between the declared schema and a stored one, one per line.
   ///
-  /// The order of fields and indexes does not matter, because stores identify fields by name.
-  ///
-  /// - Parameter stored: The schema in the store's catalog.
-  /// - Returns: One line for each difference, such as `budget: stored as int64, declared as double?`; empty if the
-  ///   declared schema is compatible with the store.
+  /// The order of fields and indexes does not matter, because stores identify fields by name. A difference reads
+  /// `budget: stored as int64, declared as double?`.
   package func differences(from stored: ModelSchema) -> [String] {
     var lines: [String] = []
     for field in fields {
@@ -27,12 +24,10 @@ extension ModelSchema {
         "primary key: stored as (\(stored.key.joined(separator: ", "))), "
           + "declared as (\(key.joined(separator: ", ")))")
     }
-    let declaredIndexes = Set(indexes)
-    let storedIndexes = Set(stored.indexes)
-    for index in indexes where !storedIndexes.contains(index) {
+    for index in indexes where !stored.indexes.contains(index) {
       lines.append("index \(index): declared, not in the store")
     }
-    for index in stored.indexes where !declaredIndexes.contains(index) {
+    for index in stored.indexes where !indexes.contains(index) {
       lines.append("index \(index): in the store, not declared")
     }
     return lines

@@ -5,10 +5,6 @@ extension ModelSchema {
   ///
   /// Stores read their catalogs with it. The first use of Foundation's decoder in a process takes longer than the rest
   /// of opening a store.
-  ///
-  /// - Parameter json: The object.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the JSON is not a schema, and
-  ///   ``PersistenceError/Code/invalidSchema`` if no store can represent the schema.
   package init(json: JSONValue) throws {
     try self.init(
       name: json.required("name").text(),
@@ -31,31 +27,26 @@ extension ModelSchema {
 
 /// The expected forms of values in this package's files.
 extension JSONValue {
-  /// The member of a name.
   package func required(_ name: String) throws -> JSONValue {
     guard let member = member(name) else { throw PersistenceError.damaged("“\(name)” is missing") }
     return member
   }
 
-  /// The text of a string.
   package func text() throws -> String {
     guard case .string(let text) = self else { throw unexpected("a string") }
     return text
   }
 
-  /// The members of an array.
   package func elements() throws -> [JSONValue] {
     guard case .array(let elements) = self else { throw unexpected("an array") }
     return elements
   }
 
-  /// A Boolean value.
   package func truth() throws -> Bool {
     guard case .bool(let truth) = self else { throw unexpected("a Boolean value") }
     return truth
   }
 
-  /// An integer.
   package func integer() throws -> Int {
     guard case .number(let text) = self, let number = Int(text) else { throw unexpected("an integer") }
     return number

@@ -81,6 +81,17 @@ public struct ModelSchema: Sendable {
   /// The field with a stored name; nil if there is none.
   public func field(named name: String) -> FieldSchema? { position(of: name).map { fields[$0] } }
 
+  /// The position of a field that a request names; throws ``PersistenceError/Code/unknownField`` if there is none.
+  package func requiredPosition(of field: String) throws -> Int {
+    guard let position = position(of: field) else { throw PersistenceError.unknownField(field, in: self) }
+    return position
+  }
+
+  /// The field that a request names; throws ``PersistenceError/Code/unknownField`` if there is none.
+  package func requiredField(named name: String) throws -> FieldSchema {
+    fields[try requiredPosition(of: name)]
+  }
+
   /// The tag of a single-field key; nil for compound keys.
   ///
   /// A stored tag avoids contended reference counts of the field lists on the lookup path.

@@ -122,7 +122,7 @@ extension PersistentValue: CustomStringConvertible {
     case .integer(let value): "\(value)"
     case .double(let value): "\(value)"
     case .text(let value): "'" + value.doubling("'") + "'"
-    case .bytes(let value): "x'" + value.map { String($0, radix: 16).leftPadded(to: 2) }.joined() + "'"
+    case .bytes(let value): "x'" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
     case .date(let value): "date(\(value))"
     case .uuid(let value): "uuid('\(value.uuidString)')"
     case .decimal(let value): "decimal('\(value.canonicalText)')"
@@ -144,11 +144,5 @@ extension PersistentValue {
       return PersistentValue.bytes(Array(value.prefix(limit))).description + "… (\(value.count) bytes)"
     default: return description
     }
-  }
-}
-
-extension String {
-  fileprivate func leftPadded(to width: Int) -> String {
-    String(repeating: "0", count: max(0, width - utf8.count)) + self
   }
 }

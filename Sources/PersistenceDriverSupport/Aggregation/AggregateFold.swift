@@ -15,30 +15,18 @@ package struct AggregateFold {
     let kind: FieldKind
   }
 
-  /// Creates a fold without rows.
-  ///
-  /// - Parameter request: The aggregates to compute.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField``.
   package init(_ request: AggregateRequest) throws {
     let schema = request.rows.schema
-    func position(_ name: String) throws -> Int {
-      guard let position = schema.position(of: name) else {
-        throw PersistenceError.unknownField(name, in: schema)
-      }
-      return position
-    }
     self.request = request
-    keyPositions = try request.grouping.map(position)
+    keyPositions = try request.grouping.map(schema.requiredPosition)
     columns = try request.aggregates.map { aggregate in
-      let position = try aggregate.field.map(position) ?? 0
+      let position = try aggregate.field.map(schema.requiredPosition) ?? 0
       return Column(aggregate: aggregate, position: position, kind: schema.fields[position].kind)
     }
     whole = columns.map(Self.initial)
   }
 
   /// Adds a row of the request's schema.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if stored bytes are not a value.
   package mutating func add(_ row: borrowing Row) throws {
     guard !keyPositions.isEmpty else {
       for index in columns.indices { try whole[index].add(row[columns[index].position]) }
@@ -54,9 +42,6 @@ package struct AggregateFold {
   }
 
   /// The aggregates of the added rows, in ascending order of the groups' keys.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/valueTooLarge`` if a sum exceeds the range of
-  ///   its kind.
   package func groups() throws -> [AggregateGroup] {
     let groups: [(key: [PersistentValue], value: [State])] =
       keyPositions.isEmpty
@@ -95,16 +80,14 @@ package struct AggregateFold {
     mutating func add(_ cell: RowCell) throws {
       switch self {
       case .count(let count): self = .count(count + 1)
+      case _ where cell.isNull: return
       case .least(let least):
-        guard !cell.isNull else { return }
         let value = try cell.value()
         if least.isNull || value < least { self = .least(value) }
       case .greatest(let greatest):
-        guard !cell.isNull else { return }
         let value = try cell.value()
         if greatest.isNull || greatest < value { self = .greatest(value) }
       case .sum(var sum, let isAverage):
-        guard !cell.isNull else { return }
         self = .count(0)  // Releases the sum, so that it changes in place.
         try sum.add(cell)
         self = .sum(sum, isAverage: isAverage)

@@ -11,19 +11,13 @@ struct ExactSum {
   /// Bit 0 of limb 0 is 2^−1074; the highest limbs are reserved for carries.
   private var limbs = [Int64](repeating: 0, count: 70)
   private var pending = 0
-  private var hasNaN = false
-  private var hasPositiveInfinity = false
-  private var hasNegativeInfinity = false
+  /// The sum of the terms that are not finite; nil if there are none.
+  private var special: Double?
 
   mutating func add(_ number: Double) {
     guard number.isFinite else {
-      if number.isNaN {
-        hasNaN = true
-      } else if number > 0 {
-        hasPositiveInfinity = true
-      } else {
-        hasNegativeInfinity = true
-      }
+      // The sum of opposite infinities is NaN.
+      special = special.map { $0 + number } ?? number
       return
     }
     let isNormal = number.exponentBitPattern > 0
@@ -43,9 +37,7 @@ struct ExactSum {
 
   /// The sum, rounded to the nearest double, ties to even.
   var value: Double {
-    if hasNaN || (hasPositiveInfinity && hasNegativeInfinity) { return .nan }
-    if hasPositiveInfinity { return .infinity }
-    if hasNegativeInfinity { return -.infinity }
+    if let special { return special.isNaN ? .nan : special }
     var limbs = limbs
     Self.carry(&limbs)
     let isNegative = (limbs.last ?? 0) < 0

@@ -13,8 +13,6 @@ package enum RecordMismatch: Error {
 
 extension ValueReader {
   /// The value of JSON in a field.
-  ///
-  /// - Throws: ``RecordMismatch/mismatch(_:_:)``.
   package func value(_ json: JSONValue, for field: FieldSchema) throws(RecordMismatch) -> PersistentValue {
     if case .null = json, field.isOptional { return .null }
     if case .null = json { throw .mismatch(field, json) }

@@ -31,19 +31,13 @@ package struct ValueReader: Sendable {
   /// path or a file name has one spelling.
   package enum Profile: Sendable { case strict, lenient }
 
-  /// A reader of what programs send.
   package static let strict = ValueReader(.strict)
-  /// A reader of what people write.
   package static let lenient = ValueReader(.lenient)
 
   private let isLenient: Bool
   private let validatesURLs: Bool
 
-  /// Makes a reader.
-  ///
-  /// - Parameters:
-  ///   - profile: The spellings that it accepts.
-  ///   - validatesURLs: Whether to reject text that is not a URL; engines store any text.
+  /// Makes a reader; one that does not validate URLs accepts any text, as engines do.
   package init(_ profile: Profile, validatesURLs: Bool = true) {
     isLenient = profile == .lenient
     self.validatesURLs = validatesURLs

@@ -8,14 +8,8 @@ package enum ValueWriter {
   ///
   /// Numbers keep all their digits; a double always has a decimal point or an exponent. NaN and the
   /// infinities are the strings `NaN`, `Infinity` and `-Infinity`, dates the text of ``DateText``, bytes
-  /// Base64. A document is embedded, see ``JSONDocument``.
-  ///
-  /// - Parameters:
-  ///   - value: The value.
-  ///   - field: The field of the value.
-  ///   - forPeople: Whether to omit the `.0` of a whole double, as in the files of a JSON directory.
-  /// - Returns: The JSON.
-  /// - Throws: ``PersistenceError`` if a document is not valid JSON.
+  /// Base64. A document is embedded, see ``JSONDocument``. JSON for people, as in the files of a JSON directory, omits
+  /// the `.0` of a whole double.
   package static func json(_ value: PersistentValue, _ field: FieldSchema, forPeople: Bool = false) throws
     -> JSONValue
   {

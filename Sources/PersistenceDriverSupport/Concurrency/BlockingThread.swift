@@ -5,7 +5,6 @@ package final class BlockingThread: @unchecked Sendable {  // the condition guar
   private let finished = NSCondition()
   private var isFinished = false
 
-  /// Starts a thread.
   @discardableResult
   package init(_ name: String, _ body: @escaping @Sendable () -> Void) {
     let thread = Thread { [self] in
@@ -28,9 +27,6 @@ package final class BlockingThread: @unchecked Sendable {  // the condition guar
   }
 
   /// Runs a closure on a thread of its own, and suspends until it returns.
-  ///
-  /// - Returns: The closure's result.
-  /// - Throws: The closure's error.
   package static func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {

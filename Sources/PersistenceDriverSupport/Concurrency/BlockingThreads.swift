@@ -26,25 +26,16 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
   private var isClosed = false
   private var closing: [CheckedContinuation<Void, Never>] = []
 
-  /// Makes a pool without threads.
-  ///
-  /// - Parameters:
-  ///   - name: The name of its threads.
-  ///   - limit: The maximum number of threads.
-  ///   - queueLimit: The maximum number of calls that wait for a thread.
+  /// Makes a pool of threads with a name; `queueLimit` is the maximum number of calls that wait for a thread.
   package init(_ name: String, limit: Int, queueLimit: Int = .max) {
     (self.name, self.limit, self.queueLimit) = (name, limit, queueLimit)
   }
 
   /// Runs a closure on a thread of the pool.
   ///
-  /// - Parameters:
-  ///   - time: The time limit of the call. A closure that has started finishes on its thread; the pool discards its result.
-  ///   - body: The work. The pool skips it if the task is cancelled before a thread is free.
-  /// - Returns: The closure's result.
-  /// - Throws: The closure's error, `CancellationError`, and ``PersistenceError`` with code
-  ///   ``PersistenceError/Code/timedOut``, ``PersistenceError/Code/busy`` if the queue is full, or
-  ///   ``PersistenceError/Code/closed``.
+  /// The pool skips the closure if the task is cancelled before a thread is free. If the time limit ends while the
+  /// closure runs, the call throws ``PersistenceError/Code/timedOut`` and the closure finishes on its thread. A full
+  /// queue throws ``PersistenceError/Code/busy``.
   package func run<Value: Sendable>(
     within time: Duration? = nil, _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {

@@ -15,7 +15,6 @@ package struct Lock<Value>: ~Copyable, @unchecked Sendable {  // the mutex guard
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let value: UnsafeMutablePointer<Value>
 
-  /// Protects a value.
   package init(_ value: Value) {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
@@ -32,10 +31,6 @@ package struct Lock<Value>: ~Copyable, @unchecked Sendable {  // the mutex guard
   }
 
   /// Runs a closure with exclusive access to the value; a closure that locks again deadlocks.
-  ///
-  /// - Parameter body: Uses the value.
-  /// - Returns: The result of the closure.
-  /// - Throws: The closure's error.
   package borrowing func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -15,9 +15,7 @@ package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
   nonisolated(unsafe) private let slots: UnsafeMutablePointer<Slot>  // atomics must not move
   private let closed = Atomic<Bool>(false)
 
-  /// Creates an empty pool.
-  ///
-  /// - Parameter count: The maximum number of idle objects.
+  /// Creates an empty pool for a maximum number of idle objects.
   package init(count: Int) {
     self.count = max(0, count)
     slots = .allocate(capacity: max(1, count))
@@ -42,10 +40,7 @@ package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
     return nil
   }
 
-  /// Puts an object back.
-  ///
-  /// - Parameter element: An object from the pool, or a new one.
-  /// - Returns: The object if the pool is full or closed; otherwise nil.
+  /// Puts an object of the pool, or a new one, into the pool; returns it if the pool is full or closed.
   package func give(_ element: Element) -> Element? {
     let start = ThreadIdentity.current.spread
     let object = Unmanaged.passRetained(element)
@@ -73,8 +68,6 @@ package final class StripedPool<Element: AnyObject & Sendable>: Sendable {
   }
 
   /// Closes the pool, and takes all idle objects.
-  ///
-  /// - Returns: The idle objects.
   package func close() -> [Element] {
     closed.store(true, ordering: .sequentiallyConsistent)
     return drain()

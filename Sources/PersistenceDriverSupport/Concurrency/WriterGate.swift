@@ -30,13 +30,9 @@ public final class WriterGate: Sendable {
 
   /// Waits until the calling thread is the only writer.
   ///
-  /// Balance each successful call with a call of ``leave()`` on the same thread.
-  ///
-  /// - Parameters:
-  ///   - timeout: The maximum time to wait.
-  ///   - location: The store, for the message.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/busy`` after the time-out, and
-  ///   ``PersistenceError/Code/insideTransaction`` if the thread has already entered.
+  /// Balance each successful call with a call of ``leave()`` on the same thread. Throws
+  /// ``PersistenceError/Code/busy`` after the time-out, and ``PersistenceError/Code/insideTransaction`` if the thread
+  /// has already entered.
   package func enter(timeout: Duration, location: String) throws {
     let thread = ThreadIdentity.current
     let waiter: Waiter? = try state.withLock { state in
@@ -90,7 +86,6 @@ public final class WriterGate: Sendable {
 }
 
 extension Duration {
-  /// The duration in seconds.
   package var timeInterval: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18
   }

@@ -96,10 +96,6 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
   /// The memory that the tests' cells point at.
   private let constants: [Constant]
 
-  /// Prepares a condition.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` or
-  ///   ``PersistenceError/Code/invalidRequest``.
   init(_ node: PredicateNode, in schema: ModelSchema, positions: [Int]) throws {
     var compiler = PredicateCompiler(schema: schema)
     first = try compiler.add(node, Self.isTrue, Self.isFalse)
@@ -112,21 +108,11 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     self.positions = UnsafeBufferPointer(copy)
   }
 
-  /// The condition that matches every row.
-  init() {
-    first = Self.isTrue
-    tests = .allocate(capacity: 1)
-    count = 0
-    (lists, searches, constants) = ([], [], [])
-    positions = UnsafeBufferPointer(start: nil, count: 0)
-  }
-
   deinit {
     tests.deallocate()
     positions.deallocate()
   }
 
-  /// Whether a row matches.
   package func matches(_ row: borrowing Row) throws -> Bool {
     var number = first
     while number >= 0 {
@@ -134,28 +120,14 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
       let cell = row[Int(test.pointee.position)]
       let holds: Bool
       switch test.pointee.kind {
-      case .integer:
-        if cell.tag == test.pointee.constant.tag {
-          let (left, right) = (cell.integerValue, test.pointee.constant.integerValue)
-          holds = Self.holds(test, left < right ? -1 : left == right ? 0 : 1)
-        } else {
-          holds = Self.holdsOfAny(test, cell)
-        }
-      case .double:
-        if cell.tag == test.pointee.constant.tag {
-          holds = Self.holds(
-            test, TotalOrder.compare(cell.doubleValue, test.pointee.constant.doubleValue))
-        } else {
-          holds = Self.holdsOfAny(test, cell)
-        }
-      case .bytes:
-        if cell.tag == test.pointee.constant.tag {
-          holds = Self.holds(
-            test, TotalOrder.compare(cell.borrowedBytes, test.pointee.constant.borrowedBytes))
-        } else {
-          holds = Self.holdsOfAny(test, cell)
-        }
-      case .cell: holds = Self.holdsOfAny(test, cell)
+      case .integer where cell.tag == test.pointee.constant.tag:
+        let (left, right) = (cell.integerValue, test.pointee.constant.integerValue)
+        holds = Self.holds(test, left < right ? -1 : left == right ? 0 : 1)
+      case .double where cell.tag == test.pointee.constant.tag:
+        holds = Self.holds(test, TotalOrder.compare(cell.doubleValue, test.pointee.constant.doubleValue))
+      case .bytes where cell.tag == test.pointee.constant.tag:
+        holds = Self.holds(test, TotalOrder.compare(cell.borrowedBytes, test.pointee.constant.borrowedBytes))
+      case .integer, .double, .bytes, .cell: holds = Self.holdsOfAny(test, cell)
       case .fields: holds = Self.holds(test, cell, row[Int(test.pointee.other)])
       case .isIn: holds = !cell.isNull && Self.contains(lists[Int(test.pointee.other)], cell)
       case .isBetween:

@@ -13,14 +13,9 @@ struct PredicateCompiler {
 
   init(schema: ModelSchema) { self.schema = schema }
 
-  /// Adds the tests of a condition.
+  /// Adds the tests of a condition, which continues with one of two tests or ends.
   ///
-  /// - Parameters:
-  ///   - node: The condition.
-  ///   - whenTrue: The next test if the condition is true, or the end.
-  ///   - whenFalse: The next test if the condition is false, or the end.
-  /// - Returns: The number of its first test, or of its successor if it needs none.
-  /// - Throws: ``PersistenceError``.
+  /// Returns the number of its first test, or of its successor if it needs none.
   mutating func add(_ node: PredicateNode, _ whenTrue: Int32, _ whenFalse: Int32) throws -> Int32 {
     switch node {
     case .constant(let truth): return truth ? whenTrue : whenFalse
@@ -70,12 +65,7 @@ struct PredicateCompiler {
     return constant.cell
   }
 
-  private func position(_ field: String) throws -> Int32 {
-    guard let position = schema.position(of: field) else {
-      throw PersistenceError.unknownField(field, in: schema)
-    }
-    return Int32(position)
-  }
+  private func position(_ field: String) throws -> Int32 { Int32(try schema.requiredPosition(of: field)) }
 
   private static func kind(of constant: RowCell) -> Test.Kind {
     switch constant.tag {

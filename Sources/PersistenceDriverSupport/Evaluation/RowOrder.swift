@@ -4,9 +4,7 @@ import PersistenceDriver
 public struct RowOrder: Sendable {
   /// One criterion: the position of a field and a direction.
   package struct Criterion: Sendable {
-    /// The field's position in the schema.
     package let position: Int
-    /// Whether greater values come first.
     package let isDescending: Bool
   }
 
@@ -20,11 +18,8 @@ public struct RowOrder: Sendable {
   ///   - schema: The schema whose positions rows have.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField``.
   public init(_ order: [FieldOrder], in schema: ModelSchema) throws {
-    criteria = try order.map { criterion in
-      guard let position = schema.position(of: criterion.field) else {
-        throw PersistenceError.unknownField(criterion.field, in: schema)
-      }
-      return Criterion(position: position, isDescending: criterion.isDescending)
+    criteria = try order.map {
+      Criterion(position: try schema.requiredPosition(of: $0.field), isDescending: $0.isDescending)
     }
   }
 

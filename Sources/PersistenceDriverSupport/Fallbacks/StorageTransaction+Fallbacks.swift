@@ -26,11 +26,11 @@ extension StorageTransaction {
     let changed = RowBuffer(count: schema.fields.count)
     try nested {
       for key in keys {
-        let isThere = try find(key, in: schema) { row in
+        let exists = try find(key, in: schema) { row in
           changed.reset()
           for position in 0..<row.count { changed.setCopy(of: row[position], at: position) }
         }
-        guard isThere else { throw PersistenceError.notFound(key, in: schema) }
+        guard exists else { throw PersistenceError.notFound(key, in: schema) }
         for assignment in request.assignments {
           guard let position = schema.position(of: assignment.field) else { continue }
           changed.set(assignment.value, at: position)

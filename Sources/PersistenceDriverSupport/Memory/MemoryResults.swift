@@ -21,18 +21,11 @@ final class MemoryResults: StorageResults {
 
   let usesRandomAccess = false
 
-  init(empty request: FetchRequest) {
-    self.request = request
-    table = nil
-    positions = nil
-    predicate = CompiledPredicate.always
-    state = Mutex(Found(isComplete: true))
-  }
-
-  init(_ request: FetchRequest, table: MemoryTable) throws {
+  /// Prepares the rows of a table; nil has no rows.
+  init(_ request: FetchRequest, table: MemoryTable?) throws {
     self.request = request
     self.table = table
-    positions = MemoryRows.positions(of: request.schema, in: table.schema)
+    positions = table.flatMap { MemoryRows.positions(of: request.schema, in: $0.schema) }
     predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)
     state = Mutex(Found())
     if !request.isInKeyOrder { try sort() }
@@ -104,15 +97,5 @@ final class MemoryResults: StorageResults {
       found.records = page.map(\.record)
       found.isComplete = true
     }
-  }
-}
-
-extension CompiledPredicate {
-  /// A predicate that matches every row.
-  static let always = CompiledPredicate()
-
-  private init() {
-    program = PredicateProgram()
-    positions = []
   }
 }

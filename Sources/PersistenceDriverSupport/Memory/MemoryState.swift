@@ -5,9 +5,7 @@ import PersistencePrimitives
 struct MemoryState: Sendable {
   var tables: [StoredName: MemoryTable] = [:]
 
-  var catalog: [ModelSchema] {
-    tables.sorted { $0.key < $1.key }.map(\.value.schema)
-  }
+  var catalog: [ModelSchema] { tables.sorted { $0.key < $1.key }.map(\.value.schema) }
 
   /// The table of a model, checked against the declared schema; nil if the store does not have the model.
   func table(_ schema: ModelSchema, location: String) throws -> MemoryTable? {
@@ -30,10 +28,7 @@ struct MemoryState: Sendable {
   }
 
   func results(_ request: FetchRequest, location: String) throws -> MemoryResults {
-    guard let table = try table(request.schema, location: location) else {
-      return MemoryResults(empty: request)
-    }
-    return try MemoryResults(request, table: table)
+    try MemoryResults(request, table: table(request.schema, location: location))
   }
 }
 

@@ -73,6 +73,37 @@ struct MemoryTable: Sendable {
     unique = Array(repeating: [:], count: uniqueIndexes.count)
   }
 
+  /// The table after a change of schema; it shares the records if only names change.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` if records collide in an index.
+  func evolved(by change: SchemaChange) throws -> MemoryTable {
+    var table = MemoryTable(schema: change.target)
+    table.count = count
+    let positions = MemoryRows.positions(of: change.stored, in: schema)
+    let isShared = positions == nil && change.sources == change.stored.fields.indices.map { .field($0) }
+    if isShared {
+      table.chunks = chunks
+    } else {
+      let row = RowBuffer(count: change.stored.fields.count)
+      for chunk in chunks {
+        table.chunks.append(
+          try chunk.map { record in
+            MemoryRows.fill(row, with: record, positions: positions)
+            return Record(key: record.key, values: try row.withRow { try change.values(from: $0) })
+          })
+      }
+    }
+    if isShared, table.uniqueIndexes.map(\.positions) == uniqueIndexes.map(\.positions) {
+      table.unique = unique
+      return table
+    }
+    for record in table.chunks.joined() {
+      try table.checkUnique(record)
+      table.addToUnique(record)
+    }
+    return table
+  }
+
   private mutating func split(_ chunk: Int) {
     let half = chunks[chunk].count / 2
     let upper = Array(chunks[chunk][half...])

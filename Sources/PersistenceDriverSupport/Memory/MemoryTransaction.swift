@@ -4,7 +4,7 @@ import PersistenceDriver
 /// A transaction of a memory context: a copy of the state, which a commit publishes.
 final class MemoryTransaction: StorageTransaction, MemoryReader {
   let location: String
-  private(set) var state: MemoryState
+  var state: MemoryState
   private var isOpen = true
 
   init(_ state: MemoryState, location: String) {

@@ -27,13 +27,8 @@ package final class CommitObserver: Sendable {
     }
   }
 
-  /// Creates an observer, which gets commits between ``CommitObservers/add(_:)`` and ``CommitObservers/remove(_:)``.
-  ///
-  /// - Parameters:
-  ///   - request: The records to observe.
-  ///   - context: The context to observe.
-  ///   - keyLimit: The maximum number of changed keys to track.
-  /// - Throws: ``PersistenceError`` if the condition cannot be compiled.
+  /// Creates an observer, which gets commits between ``CommitObservers/add(_:)`` and ``CommitObservers/remove(_:)``
+  /// and tracks a maximum number of changed keys.
   package init(_ request: FetchRequest, in context: any StorageContext, keyLimit: Int) throws {
     self.request = request
     // One more row than the limit is read, so the limit must be less than Int.max.
@@ -85,9 +80,9 @@ package final class CommitObserver: Sendable {
     }
   }
 
-  func lose() -> [CheckedContinuation<Void, Never>] {
+  func discardKeys() -> [CheckedContinuation<Void, Never>] {
     state.withLock { state in
-      state.changes.lose()
+      state.changes.discardKeys()
       return state.wake()
     }
   }

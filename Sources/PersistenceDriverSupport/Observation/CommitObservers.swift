@@ -55,7 +55,7 @@ public final class CommitObservers: Sendable {
         try body()
       } catch {
         // A commit that failed on the storage medium may have succeeded, so the observers read again.
-        transaction.record?.loseAll()
+        transaction.record?.discardRecordedKeys()
         tell(observers, of: transaction.record, &woken)
         throw error
       }
@@ -70,13 +70,13 @@ public final class CommitObservers: Sendable {
     _ observers: [CommitObserver], of record: CommitRecord?, _ woken: inout [CheckedContinuation<Void, Never>]
   ) {
     // The begin and end of a copy concern all observers of the store.
-    if record?.hasTouched(Self.ledger) == true { record?.loseEverything() }
+    if record?.hasTouched(Self.ledger) == true { record?.discardAllKeys() }
     for observer in observers {
       if let changes = record?.changes(for: observer) {
         woken += observer.merge(changes)
       } else if record?.hasTouched(observer.model) ?? true {
         // The observer was added after the transaction began.
-        woken += observer.lose()
+        woken += observer.discardKeys()
       }
     }
   }
@@ -92,7 +92,7 @@ public final class CommitObservers: Sendable {
       // Another process is committing; the next check detects it.
       return false
     }
-    for observer in observers { woken += observer.lose() }
+    for observer in observers { woken += observer.discardKeys() }
     return true
   }
 }
@@ -101,7 +101,6 @@ extension CommitObservers {
   /// Whether commits of other processes are detected.
   package var noticesOutsideCommits: Bool { outside != nil }
 
-  /// Adds an observer.
   package func add(_ observer: CommitObserver) throws {
     try observers.withLock { observers in
       if observers.isEmpty { _ = try outside?.check() }
@@ -110,19 +109,16 @@ extension CommitObservers {
     }
   }
 
-  /// Removes an observer.
   package func remove(_ observer: CommitObserver) {
     observers.withLock { observers in
       observers.removeAll { $0 === observer }
       guard observers.isEmpty else { return }
       observed.store(false, ordering: .releasing)
-      outside?.rest()
+      outside?.reset()
     }
   }
 
   /// The newest state of the store, and exactly the changes in it since the observer's last read.
-  ///
-  /// - Throws: ``PersistenceError``.
   package func look(_ observer: CommitObserver, at context: any StorageContext) throws
     -> (snapshot: any StorageSnapshot, changes: KeyChanges)
   {
@@ -139,7 +135,7 @@ extension CommitObservers {
         guard isExact || attempts == 8 else { continue }
         let changes = observer.takeChanges()
         // If another process commits incessantly, the snapshot may lack its last commits, so there is another read.
-        if !isExact { woken += observer.lose() }
+        if !isExact { woken += observer.discardKeys() }
         return (snapshot, changes)
       }
     }
@@ -163,14 +159,11 @@ extension CommitObservers {
     let owner = ObjectIdentifier(context)
     var woken: [CheckedContinuation<Void, Never>] = []
     observers.withLock { observers in
-      for observer in observers where observer.owner == owner {
-        woken += observer.end()
-      }
+      for observer in observers where observer.owner == owner { woken += observer.end() }
     }
     for waiter in woken { waiter.resume() }
   }
 
-  /// The number of observers.
   package var count: Int { observers.withLock { $0.count } }
 }
 
@@ -185,7 +178,7 @@ public struct ObservedTransaction {
   ///
   /// Call it before ``CommitObservers/commit(_:_:)`` if the writes may have changed further records, for example
   /// through triggers.
-  public func mayHaveChangedMore() { record?.loseEverything() }
+  public func mayHaveChangedMore() { record?.discardAllKeys() }
 }
 
 /// A context that reports its commits, as ``Capabilities/reportsCommits`` declares.

@@ -32,13 +32,13 @@ final class CommitRecord {
     var present: [Bool?] { Array(repeating: true, count: places.count) }
 
     /// Whether each observer's condition matches a row; nil if the evaluation fails.
-    func fits(_ row: borrowing Row) -> [Bool?] {
-      var fits: [Bool?] = []
-      fits.reserveCapacity(predicates.count)
+    func matches(_ row: borrowing Row) -> [Bool?] {
+      var matches: [Bool?] = []
+      matches.reserveCapacity(predicates.count)
       for predicate in predicates {
-        if let predicate { fits.append(try? predicate.matches(row)) } else { fits.append(true) }
+        if let predicate { matches.append(try? predicate.matches(row)) } else { matches.append(true) }
       }
-      return fits
+      return matches
     }
   }
 
@@ -85,7 +85,7 @@ final class CommitRecord {
         predicates.append(try observer.predicate(for: schema))
         places.append(place)
       } catch {
-        changes[place].lose()
+        changes[place].discardKeys()
       }
     }
     let model = Model(
@@ -98,12 +98,12 @@ final class CommitRecord {
   /// Records that a record was written or deleted.
   func note(_ key: RecordKey, of model: Model, before: [Bool?], after: [Bool?]) {
     for (position, place) in model.places.enumerated() where !changes[place].isUnknown {
-      guard let fitted = before[position], let fits = after[position] else {
-        changes[place].lose()
+      guard let matchedBefore = before[position], let matchesNow = after[position] else {
+        changes[place].discardKeys()
         continue
       }
-      guard fitted || fits else { continue }
-      let known = changes[place].note(key, fitted: fitted, fits: fits)
+      guard matchedBefore || matchesNow else { continue }
+      let known = changes[place].record(key, matchedBefore: matchedBefore, matchesNow: matchesNow)
       guard depth > 0 else { continue }
       if undo.count == Self.undoLimit { discardUndoEntries() }
       undo.append(Undo(place: place, key: key, entry: known))
@@ -117,20 +117,20 @@ final class CommitRecord {
   }
 
   /// Marks the changes of a model as unknown.
-  func lose(_ model: Model) {
-    for place in model.places { changes[place].lose() }
+  func discardKeys(of model: Model) {
+    for place in model.places { changes[place].discardKeys() }
   }
 
   /// Marks the changes of each observer that has some as unknown.
-  func loseAll() {
-    for place in changes.indices where !changes[place].isEmpty { changes[place].lose() }
+  func discardRecordedKeys() {
+    for place in changes.indices where !changes[place].isEmpty { changes[place].discardKeys() }
   }
 
   /// Marks the changes of all observers as unknown, if the transaction wrote anything.
-  func loseEverything() {
+  func discardAllKeys() {
     guard !touched.isEmpty else { return }
     hasTouchedAll = true
-    for place in changes.indices { changes[place].lose() }
+    for place in changes.indices { changes[place].discardKeys() }
   }
 
   /// Runs a closure; if it throws, reverts the changes recorded in it.
@@ -153,7 +153,7 @@ final class CommitRecord {
         changes[last.place].restore(last.entry, for: last.key)
       }
       // A discarded undo entry may hold a change from before the closure, so these changes are unknown.
-      for place in changes.indices where lastDiscarded[place] >= start { changes[place].lose() }
+      for place in changes.indices where lastDiscarded[place] >= start { changes[place].discardKeys() }
       throw error
     }
   }

@@ -4,12 +4,11 @@ import PersistenceDriver
 package struct KeyChanges: Sendable {
   /// Whether a record matched before all changes, and after them.
   package struct Entry: Sendable, Equatable {
-    package var fittedBefore: Bool
-    package var fitsNow: Bool
+    package var matchedBefore: Bool
+    package var matchesNow: Bool
 
-    package init(fittedBefore: Bool, fitsNow: Bool) {
-      self.fittedBefore = fittedBefore
-      self.fitsNow = fitsNow
+    package init(matchedBefore: Bool, matchesNow: Bool) {
+      (self.matchedBefore, self.matchesNow) = (matchedBefore, matchesNow)
     }
   }
 
@@ -21,49 +20,43 @@ package struct KeyChanges: Sendable {
 
   private let limit: Int
 
-  /// Creates an empty record of changes.
-  ///
-  /// - Parameter limit: The maximum number of keys to track.
+  /// Creates an empty record of changes, which tracks a maximum number of keys.
   package init(limit: Int) { self.limit = limit }
 
   /// Whether there are no changes; coalescing may remove all of them.
   package var isEmpty: Bool { entries.isEmpty && !isUnknown }
 
   /// Discards the keys: any record may have changed.
-  package mutating func lose() {
+  package mutating func discardKeys() {
     entries = [:]
     isUnknown = true
   }
 
-  /// Records that a record was written or deleted.
-  ///
-  /// - Parameters:
-  ///   - key: Its key.
-  ///   - fitted: Whether the record existed and matched before.
-  ///   - fits: Whether the record exists and matches now.
-  /// - Returns: The previous entry, for ``restore(_:for:)``.
+  /// Records that a record was written or deleted, and returns the previous entry for ``restore(_:for:)``.
   @discardableResult
-  package mutating func note(_ key: RecordKey, fitted: Bool, fits: Bool) -> Entry? {
+  package mutating func record(_ key: RecordKey, matchedBefore: Bool, matchesNow: Bool) -> Entry? {
     guard !isUnknown else { return nil }
     let known = entries[key]
-    let fittedBefore = known?.fittedBefore ?? fitted
-    guard fittedBefore || fits else {
+    let matchedBefore = known?.matchedBefore ?? matchedBefore
+    guard matchedBefore || matchesNow else {
       if known != nil { entries[key] = nil }
       return known
     }
-    entries[key] = Entry(fittedBefore: fittedBefore, fitsNow: fits)
-    if entries.count > limit { lose() }
+    entries[key] = Entry(matchedBefore: matchedBefore, matchesNow: matchesNow)
+    if entries.count > limit { discardKeys() }
     return known
   }
 
-  /// Reverts calls of ``note(_:fitted:fits:)``, the last one first.
+  /// Reverts calls of ``record(_:matchedBefore:matchesNow:)``, the last one first.
   package mutating func restore(_ entry: Entry?, for key: RecordKey) {
     if !isUnknown { entries[key] = entry }
   }
 
   /// Adds the changes of a later commit.
   package mutating func merge(_ later: KeyChanges) {
-    if later.isUnknown { return lose() }
-    for (key, entry) in later.entries { note(key, fitted: entry.fittedBefore, fits: entry.fitsNow) }
+    if later.isUnknown { return discardKeys() }
+    for (key, entry) in later.entries {
+      record(key, matchedBefore: entry.matchedBefore, matchesNow: entry.matchesNow)
+    }
   }
 }

@@ -3,7 +3,7 @@
 /// It is called only while the store has observers, by one thread at a time.
 public protocol OutsideCommits: Sendable {
   /// Whether another process has committed since the last call; false for the first call, and the first after
-  /// ``rest()``.
+  /// ``reset()``.
   ///
   /// Commits of this process do not count.
   ///
@@ -11,7 +11,7 @@ public protocol OutsideCommits: Sendable {
   func check() throws -> Bool
 
   /// Releases the resources of ``check()``, because the store has no observers.
-  func rest()
+  func reset()
 }
 
 /// Detects commits of other processes by a number that every commit increases.
@@ -58,5 +58,5 @@ public final class CommitCounter: OutsideCommits {
   }
 
   /// Discards the number.
-  public func rest() { state.withLock { $0 = State() } }
+  public func reset() { state.withLock { $0 = State() } }
 }

@@ -16,48 +16,48 @@ final class RecordingTransaction: StorageTransactionWrapper {
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try wrapped.insert(row, in: schema)
     guard let model = record.model(schema) else { return }
-    guard let key = try? RecordKey(of: row, in: schema) else { return record.lose(model) }
-    record.note(key, of: model, before: model.absent, after: model.fits(row))
+    guard let key = try? RecordKey(of: row, in: schema) else { return record.discardKeys(of: model) }
+    record.note(key, of: model, before: model.absent, after: model.matches(row))
   }
 
   func update(_ row: borrowing Row, in schema: ModelSchema) throws {
     guard let model = record.model(schema), let key = try? RecordKey(of: row, in: schema) else {
       return try wrapped.update(row, in: schema)
     }
-    let before = model.needsRows ? fits(key, model) : model.present
+    let before = model.needsRows ? matches(of: key, model) : model.present
     try wrapped.update(row, in: schema)
-    record.note(key, of: model, before: before, after: model.fits(row))
+    record.note(key, of: model, before: before, after: model.matches(row))
   }
 
   func save(_ row: borrowing Row, in schema: ModelSchema) throws {
     guard let model = record.model(schema), let key = try? RecordKey(of: row, in: schema) else {
       return try wrapped.save(row, in: schema)
     }
-    let before = fits(key, model)
+    let before = matches(of: key, model)
     try wrapped.save(row, in: schema)
-    record.note(key, of: model, before: before, after: model.fits(row))
+    record.note(key, of: model, before: before, after: model.matches(row))
   }
 
   func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
     guard let model = record.model(schema) else { return try wrapped.delete(key, in: schema) }
-    let before = model.needsRows ? fits(key, model) : model.present
-    let wasThere = try wrapped.delete(key, in: schema)
-    if wasThere { record.note(key, of: model, before: before, after: model.absent) }
-    return wasThere
+    let before = model.needsRows ? matches(of: key, model) : model.present
+    let existed = try wrapped.delete(key, in: schema)
+    if existed { record.note(key, of: model, before: before, after: model.absent) }
+    return existed
   }
 
   func delete(_ request: FetchRequest) throws -> Int {
-    try deleting(request, from: request.schema) { try wrapped.delete(request) }
+    try recording(request, in: request.schema) { try wrapped.delete(request) }
   }
 
   func deleteAll(in schema: ModelSchema) throws -> Int {
-    try deleting(try? FetchRequest(schema), from: schema) { try wrapped.deleteAll(in: schema) }
+    try recording(try? FetchRequest(schema), in: schema) { try wrapped.deleteAll(in: schema) }
   }
 
   func drop(_ schema: ModelSchema) throws {
     guard record.model(schema) != nil else { return try wrapped.drop(schema) }
     let request = try? FetchRequest(schema)
-    _ = try deleting(request, from: schema) {
+    _ = try recording(request, in: schema) {
       // If the records cannot be counted, the changes are unknown.
       let count = request.flatMap { try? wrapped.count($0) } ?? Int.max
       try wrapped.drop(schema)
@@ -66,49 +66,43 @@ final class RecordingTransaction: StorageTransactionWrapper {
   }
 
   func update(_ request: UpdateRequest) throws -> Int {
-    guard let model = record.model(request.rows.schema) else { return try wrapped.update(request) }
-    let rows = changing(request.rows, model)
-    let count = try wrapped.update(request)
-    guard count > 0 else { return 0 }
-    guard let rows, rows.count == count else {
-      record.lose(model)
-      return count
+    try recording(request.rows, in: request.rows.schema) {
+      try wrapped.update(request)
+    } after: { key, model in
+      model.needsRows ? matches(of: key, model) : model.present
     }
-    for (key, before) in rows {
-      let after = model.needsRows ? fits(key, model) : model.present
-      record.note(key, of: model, before: before, after: after)
-    }
-    return count
   }
 
   func nested(_ body: () throws -> Void) throws {
     try record.nested { try wrapped.nested(body) }
   }
 
-  private func deleting(_ request: FetchRequest?, from schema: ModelSchema, _ delete: () throws -> Int) throws
-    -> Int
-  {
-    guard let model = record.model(schema) else { return try delete() }
+  /// Performs a write to the rows of a request, after which none of them exists by default.
+  private func recording(
+    _ request: FetchRequest?, in schema: ModelSchema, _ write: () throws -> Int,
+    after: (RecordKey, CommitRecord.Model) -> [Bool?] = { $1.absent }
+  ) throws -> Int {
+    guard let model = record.model(schema) else { return try write() }
     let rows = request.flatMap { changing($0, model) }
-    let count = try delete()
+    let count = try write()
     guard count > 0 else { return 0 }
     guard let rows, rows.count == count else {
-      record.lose(model)
+      record.discardKeys(of: model)
       return count
     }
-    for (key, before) in rows { record.note(key, of: model, before: before, after: model.absent) }
+    for (key, before) in rows { record.note(key, of: model, before: before, after: after(key, model)) }
     return count
   }
 
   /// Which observers' conditions the stored record with a key matches.
-  private func fits(_ key: RecordKey, _ model: CommitRecord.Model) -> [Bool?] {
-    var fits = model.absent
+  private func matches(of key: RecordKey, _ model: CommitRecord.Model) -> [Bool?] {
+    var matches = model.absent
     do {
-      _ = try wrapped.find(key, in: model.schema) { fits = model.fits($0) }
+      _ = try wrapped.find(key, in: model.schema) { matches = model.matches($0) }
     } catch {
-      return Array(repeating: nil, count: fits.count)
+      return Array(repeating: nil, count: matches.count)
     }
-    return fits
+    return matches
   }
 
   /// The keys of a request's rows with the conditions they match; nil if there are too many, or reading fails.
@@ -117,7 +111,7 @@ final class RecordingTransaction: StorageTransactionWrapper {
     do {
       let results = try wrapped.fetch(request)
       _ = try results.read(from: 0, limit: model.keyLimit + 1) { row in
-        rows.append((try RecordKey(of: row, in: request.schema), model.fits(row)))
+        rows.append((try RecordKey(of: row, in: request.schema), model.matches(row)))
       }
     } catch {
       return nil

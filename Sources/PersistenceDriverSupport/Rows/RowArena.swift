@@ -4,9 +4,7 @@ package import PersistenceDriver
 ///
 /// Copied cells point into the chunks, so a row stays valid until ``removeAll()``.
 package struct RowArena: ~Copyable {
-  /// The number of cells of a row.
   package let width: Int
-
   /// The number of rows.
   package private(set) var count = 0
 
@@ -40,11 +38,7 @@ package struct RowArena: ~Copyable {
     return count
   }
 
-  /// Appends a copy of a row.
-  ///
-  /// - Parameters:
-  ///   - row: The row, of the arena's width.
-  ///   - byteCount: At least the number of bytes that its cells point at.
+  /// Appends a copy of a row, whose cells point at `byteCount` bytes or fewer.
   @inlinable
   package mutating func append(_ row: borrowing Row, byteCount: Int) {
     // The strict comparison gives even an empty text an address, which distinguishes it from nil.
@@ -73,7 +67,6 @@ package struct RowArena: ~Copyable {
     for position in 0..<width { target[position] = row[position] }
   }
 
-  /// A cell of a row.
   @inlinable
   package subscript(row: Int, column: Int) -> RowCell { cells[row &* width &+ column] }
 

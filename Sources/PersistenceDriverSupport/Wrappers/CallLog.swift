@@ -10,15 +10,7 @@ struct CallLog: Sendable {
   /// Whether the logger logs at debug level.
   var isOn: Bool { logger.logLevel <= .debug }
 
-  /// Performs a call and logs the request, the duration and the outcome.
-  ///
-  /// - Parameters:
-  ///   - shape: The request, without user values.
-  ///   - values: The request with its values; nil if it has none.
-  ///   - outcome: Describes the result, without values.
-  ///   - body: The call.
-  /// - Returns: The result of the call.
-  /// - Throws: The error of the call.
+  /// Performs a call and logs the request, the duration and the outcome; only `values` contains user values.
   func call<Result>(
     _ shape: @autoclosure () -> String, values: @autoclosure () -> String? = nil,
     outcome: (Result) -> String, _ body: () throws -> Result
@@ -44,68 +36,6 @@ struct CallLog: Sendable {
   private func report(_ shape: String, _ outcome: String, _ start: ContinuousClock.Instant) {
     let duration = ContinuousClock.now - start
     logger.debug("\(shape)", metadata: ["outcome": "\(outcome)", "duration": "\(duration)"])
-  }
-}
-
-extension CallLog {
-  func find(
-    _ key: RecordKey, in schema: ModelSchema, _ reader: any StorageReader,
-    _ body: (borrowing Row) throws -> Void
-  ) throws -> Bool {
-    try call("find \(schema.name) by key", values: "\(key)", outcome: { $0 ? "1 row" : "0 rows" }) {
-      try reader.find(key, in: schema, body)
-    }
-  }
-
-  func count(_ request: FetchRequest, _ reader: any StorageReader) throws -> Int {
-    try call("count \(request.shape)", values: request.description, outcome: { "\($0) rows" }) {
-      try reader.count(request)
-    }
-  }
-
-  func schema(named name: String, _ reader: any StorageReader) throws -> ModelSchema? {
-    try call("schema of \(name)", outcome: { $0 == nil ? "absent" : "present" }) {
-      try reader.schema(named: name)
-    }
-  }
-
-  func unmappedObjects(_ reader: any StorageReader) throws -> [UnmappedObject] {
-    try call("unmapped objects", outcome: { "\($0.count) objects" }) { try reader.unmappedObjects() }
-  }
-
-  func aggregate(_ request: AggregateRequest, _ reader: any StorageReader) throws -> [AggregateGroup] {
-    try call(request.shape, values: request.description, outcome: { "\($0.count) groups" }) {
-      try reader.aggregate(request)
-    }
-  }
-
-  func fetch(_ request: FetchRequest, _ reader: any StorageReader) throws -> any StorageResults {
-    try call("fetch \(request.shape)", values: request.description, outcome: { _ in "ready" }) {
-      try reader.fetch(request)
-    }
-  }
-
-  func fetch(_ request: FetchRequest, selecting positions: [Int], _ reader: any StorageReader) throws
-    -> any StorageResults
-  {
-    let fields = positions.map {
-      request.schema.fields.indices.contains($0) ? request.schema.fields[$0].name : "?"
-    }
-    return try call(
-      "fetch \(fields.joined(separator: ", ")) of \(request.shape)", values: request.description,
-      outcome: { _ in "ready" }
-    ) {
-      try reader.fetch(request, selecting: positions)
-    }
-  }
-
-  func plan(for request: FetchRequest, selecting positions: [Int]?, _ reader: any StorageReader) throws
-    -> QueryPlan
-  {
-    try call("plan \(request.shape)", outcome: { $0.description }) {
-      if let positions { return try reader.plan(for: request, selecting: positions) }
-      return try reader.plan(for: request)
-    }
   }
 
   func write(

@@ -63,20 +63,14 @@ private final class LoggingSnapshot: StorageSnapshotWrapper, LoggingReader {
   let wrapped: any StorageSnapshot
   let log: CallLog
 
-  init(wrapped: any StorageSnapshot, log: CallLog) {
-    self.wrapped = wrapped
-    self.log = log
-  }
+  init(wrapped: any StorageSnapshot, log: CallLog) { (self.wrapped, self.log) = (wrapped, log) }
 }
 
 private final class LoggingTransaction: StorageTransactionWrapper, LoggingReader {
   let wrapped: any StorageTransaction
   let log: CallLog
 
-  init(wrapped: any StorageTransaction, log: CallLog) {
-    self.wrapped = wrapped
-    self.log = log
-  }
+  init(wrapped: any StorageTransaction, log: CallLog) { (self.wrapped, self.log) = (wrapped, log) }
 
   func define(_ schema: ModelSchema) throws {
     try log.call("define \(schema.name)", outcome: { _ in "defined" }) { try wrapped.define(schema) }
@@ -89,6 +83,11 @@ private final class LoggingTransaction: StorageTransactionWrapper, LoggingReader
   func buildIndexes(of schema: ModelSchema) throws -> Bool {
     try log.call("build the indexes of \(schema.name)", outcome: { $0 ? "built" : "a part" }) {
       try wrapped.buildIndexes(of: schema)
+    }
+  }
+  func evolve(_ change: SchemaChange) throws {
+    try log.call("evolve \(change.stored.name) to \(change.target)", outcome: { _ in "evolved" }) {
+      try wrapped.evolve(change)
     }
   }
   func drop(_ schema: ModelSchema) throws {
@@ -171,43 +170,70 @@ extension LoggingReader {
   }
 
   /// Forwards to the wrapped reader, and logs the call.
-  public func schema(named name: String) throws -> ModelSchema? { try log.schema(named: name, wrappedReader) }
+  public func schema(named name: String) throws -> ModelSchema? {
+    try log.call("schema of \(name)", outcome: { $0 == nil ? "absent" : "present" }) {
+      try wrappedReader.schema(named: name)
+    }
+  }
 
   /// Forwards to the wrapped reader, and logs the call.
-  public func unmappedObjects() throws -> [UnmappedObject] { try log.unmappedObjects(wrappedReader) }
+  public func unmappedObjects() throws -> [UnmappedObject] {
+    try log.call("unmapped objects", outcome: { "\($0.count) objects" }) {
+      try wrappedReader.unmappedObjects()
+    }
+  }
 
   /// Forwards to the wrapped reader, and logs the call.
   public func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {
-    try log.find(key, in: schema, wrappedReader, body)
+    try log.call("find \(schema.name) by key", values: "\(key)", outcome: { $0 ? "1 row" : "0 rows" }) {
+      try wrappedReader.find(key, in: schema, body)
+    }
   }
 
   /// Forwards to the wrapped reader, and logs the call.
-  public func count(_ request: FetchRequest) throws -> Int { try log.count(request, wrappedReader) }
+  public func count(_ request: FetchRequest) throws -> Int {
+    try log.call("count \(request.shape)", values: request.description, outcome: { "\($0) rows" }) {
+      try wrappedReader.count(request)
+    }
+  }
 
   /// Forwards to the wrapped reader, and logs the call.
   public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
-    try log.aggregate(request, wrappedReader)
+    try log.call(request.shape, values: request.description, outcome: { "\($0.count) groups" }) {
+      try wrappedReader.aggregate(request)
+    }
   }
 
   /// Forwards to the wrapped reader, and logs the call and the reads of its results.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    wrap(try log.fetch(request, wrappedReader), of: request)
+    let results = try log.call(
+      "fetch \(request.shape)", values: request.description, outcome: { _ in "ready" }
+    ) { try wrappedReader.fetch(request) }
+    return wrap(results, of: request)
   }
 
   /// Forwards to the wrapped reader, and logs the call and the reads of its results.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    wrap(try log.fetch(request, selecting: positions, wrappedReader), of: request)
+    let fields = request.schema.fields
+    let names = positions.map { fields.indices.contains($0) ? fields[$0].name : "?" }
+    let results = try log.call(
+      "fetch \(names.joined(separator: ", ")) of \(request.shape)", values: request.description,
+      outcome: { _ in "ready" }
+    ) { try wrappedReader.fetch(request, selecting: positions) }
+    return wrap(results, of: request)
   }
 
   /// Forwards to the wrapped reader, and logs the call.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
-    try log.plan(for: request, selecting: nil, wrappedReader)
+    try log.call("plan \(request.shape)", outcome: \.description) { try wrappedReader.plan(for: request) }
   }
 
   /// Forwards to the wrapped reader, and logs the call.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
-    try log.plan(for: request, selecting: positions, wrappedReader)
+    try log.call("plan \(request.shape)", outcome: \.description) {
+      try wrappedReader.plan(for: request, selecting: positions)
+    }
   }
 }

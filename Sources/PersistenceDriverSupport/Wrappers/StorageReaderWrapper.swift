@@ -64,6 +64,9 @@ extension StorageReaderWrapper {
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try wrappedReader.plan(for: request, selecting: positions)
   }
+
+  /// Forwards to the wrapped reader.
+  public func cost(of change: SchemaChange) throws -> EvolutionCost { try wrappedReader.cost(of: change) }
 }
 
 /// A snapshot that wraps another one: it changes some calls and forwards the others.

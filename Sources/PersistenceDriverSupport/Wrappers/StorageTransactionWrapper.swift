@@ -28,6 +28,9 @@ extension StorageTransactionWrapper {
   public func drop(_ schema: ModelSchema) throws { try wrapped.drop(schema) }
 
   /// Forwards to the wrapped transaction.
+  public func evolve(_ change: SchemaChange) throws { try wrapped.evolve(change) }
+
+  /// Forwards to the wrapped transaction.
   public func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try wrapped.insert(row, in: schema)
   }

@@ -9,16 +9,13 @@ import PersistencePrimitives
 ///                                {"model": "Movie", "save": {…}}, {"model": "Movie", "delete": {"id": "…"}}]}
 /// ```
 package struct WireBatch {
-  /// The operation of a change.
   package enum Action: String, CaseIterable, Sendable {
     case insert, update, save, delete
   }
 
   /// A change, whose record is not yet validated against its model.
   package struct Change {
-    /// The model's name.
     package var model: String
-    /// The operation.
     package var action: Action
     /// The record, or the key of a deletion.
     package var record: JSONValue
@@ -27,7 +24,6 @@ package struct WireBatch {
     /// The state, in the form of a header.
     private var ifMatchText: String?
 
-    /// Makes a change.
     package init(_ model: String, _ action: Action, _ record: JSONValue, ifMatch: EntityTag? = nil) {
       self.model = model
       self.action = action
@@ -70,10 +66,8 @@ package struct WireBatch {
 
   /// The batch's id, which makes it idempotent; nil to apply it every time.
   package var id: UUID?
-  /// The changes, in order.
   package var changes: [Change]
 
-  /// Makes a batch.
   package init(_ changes: [Change], id: UUID?) {
     self.changes = changes
     self.id = id
@@ -102,7 +96,6 @@ package struct WireBatch {
     }
   }
 
-  /// The batch as a body.
   package var json: JSONValue {
     .object(
       (id.map { [JSONMember("id", .string($0.uuidString))] } ?? [])

@@ -6,31 +6,23 @@ package struct OpenAPIDocument {
   private let models: [ModelSchema]
   private let limits: QueryLimits
 
-  /// Makes a description.
-  ///
-  /// - Parameters:
-  ///   - models: The models that the server offers.
-  ///   - limits: The limits of requests.
   package init(_ models: [ModelSchema], limits: QueryLimits) {
     self.models = models
     self.limits = limits
   }
 
-  /// The document.
   package var json: JSONValue {
-    var paths: [JSONMember] = [
-      JSONMember(
-        "/health", ["get": Operation("health", "Whether the server is running").isOpen().answers(204).json]),
-      JSONMember(
-        "/openapi.json",
-        ["get": Operation("description", "This document").answers(200, ["type": "object"]).json]),
-      JSONMember(
-        "/models",
-        ["get": Operation("models", "The schemas of all models").answers(200, Self.reference("Models")).json]),
-      JSONMember("/models/{model}", modelPath),
-      JSONMember("/batches", ["post": batches]),
+    let paths: KeyValuePairs<String, JSONValue> = [
+      "/health": ["get": Operation("health", "Whether the server is running").isOpen().answers(204).json],
+      "/openapi.json": [
+        "get": Operation("description", "This document").answers(200, ["type": "object"]).json
+      ],
+      "/models": [
+        "get": Operation("models", "The schemas of all models").answers(200, Self.reference("Models")).json
+      ],
+      "/models/{model}": modelPath, "/batches": ["post": batches],
     ]
-    for (number, model) in models.enumerated() { paths += OpenAPIModel(model, number, limits).paths }
+    let models = models.enumerated().map { OpenAPIModel(schema: $1, number: $0, limits: limits) }
     return [
       "openapi": "3.1.0",
       "info": [
@@ -39,11 +31,10 @@ package struct OpenAPIDocument {
           "Records of the models below, queried, paged and written. Errors are problems (RFC 9457) with a stable code.",
       ],
       "security": [["token": []]],
-      "paths": .object(paths),
+      "paths": .object(([paths] + models.map(\.paths)).flatMap { $0.map { JSONMember($0, $1) } }),
       "components": [
         "securitySchemes": ["token": ["type": "http", "scheme": "bearer"]],
-        "schemas": .object(
-          OpenAPISchemas.common + models.enumerated().flatMap { OpenAPIModel($1, $0, limits).schemas }),
+        "schemas": .object(OpenAPISchemas.common.map { JSONMember($0, $1) } + models.flatMap(\.schemas)),
       ],
     ]
   }
@@ -63,10 +54,8 @@ package struct OpenAPIDocument {
         "define",
         "Defines a model, or does nothing if the definition is equal; otherwise answers 409 with the differences"
       )
-      .takes(Self.reference("Model")).answers(200, Self.reference("Model")).answers(
-        201, Self.reference("Model")
-      )
-      .writes().json,
+      .takes(Self.reference("Model"))
+      .answers(200, Self.reference("Model")).answers(201, Self.reference("Model")).writes().json,
     ]
   }
 
@@ -77,13 +66,11 @@ package struct OpenAPIDocument {
       "description": "The batch's id, unless the body has it",
     ]
     return Operation(
-      "apply",
-      "Applies changes in one transaction; a batch whose id was applied before changes nothing"
+      "apply", "Applies changes in one transaction; a batch whose id was applied before changes nothing"
     )
     .parameters([key]).takes(Self.reference("Batch"))
     .answers(
       200, ["type": "object", "required": ["applied"], "properties": ["applied": ["type": "boolean"]]]
-    )
-    .writes().json
+    ).writes().json
   }
 }

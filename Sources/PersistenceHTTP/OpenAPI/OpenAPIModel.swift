@@ -3,15 +3,10 @@ import PersistencePrimitives
 
 /// The description of one model.
 struct OpenAPIModel {
-  private let schema: ModelSchema
-  private let number: Int
-  private let limits: QueryLimits
-
-  init(_ schema: ModelSchema, _ number: Int, _ limits: QueryLimits) {
-    self.schema = schema
-    self.number = number
-    self.limits = limits
-  }
+  let schema: ModelSchema
+  /// The position of the model in the description.
+  let number: Int
+  let limits: QueryLimits
 
   /// The name of the record's schema.
   ///
@@ -28,8 +23,7 @@ struct OpenAPIModel {
     Operation("\(verb).\(component.dropFirst(7))", summary)
   }
 
-  /// The paths of the model.
-  var paths: [JSONMember] {
+  var paths: KeyValuePairs<String, JSONValue> {
     let record = OpenAPIDocument.reference(component)
     let page = OpenAPIDocument.reference(pageComponent)
     let query = OpenAPIDocument.reference("Query")
@@ -37,40 +31,27 @@ struct OpenAPIModel {
       "type": "object", "required": ["count"], "properties": ["count": ["type": "integer", "minimum": 0]],
     ]
     let base = WirePath.model(schema.name).text
+    let pageParameters = queryParameters(pageSize: limits.pageSize)
     return [
-      JSONMember(
-        base + "/records",
-        [
-          "get": operation("list", "Records, in pages, or streamed as application/x-ndjson")
-            .parameters(queryParameters(pageSize: limits.pageSize)).answers(200, page, lines: record).fails(
-              400, 404, 422
-            ).json,
-          "post": operation("insert", "Adds a record").takes(record)
-            .answers(201, record, headers: ["ETag", "Location"]).writes().json,
-        ]),
-      JSONMember(base + recordPath, recordOperations(record)),
-      JSONMember(
-        base + "/query",
-        [
-          "get": operation("queryByURL", "The same as list").parameters(
-            queryParameters(pageSize: limits.pageSize)
-          )
-          .answers(200, page, lines: record).fails(400, 404, 422).json,
-          "post": operation("query", "Records, by a query in the body").takes(query)
-            .answers(200, page, lines: record).fails(400, 404, 413, 415, 422).json,
-        ]),
-      JSONMember(
-        base + "/count",
-        [
-          "get": operation("countByURL", "The number of records that match a query").parameters(
-            queryParameters(pageSize: .max)
-          )
-          .answers(200, number).fails(400, 404, 422).json,
-          "post": operation("count", "The number of records that match a query").takes(query).answers(
-            200, number
-          )
-          .fails(400, 404, 413, 415, 422).json,
-        ]),
+      base + "/records": [
+        "get": operation("list", "Records, in pages, or streamed as application/x-ndjson")
+          .parameters(pageParameters).answers(200, page, lines: record).fails(400, 404, 422).json,
+        "post": operation("insert", "Adds a record").takes(record)
+          .answers(201, record, headers: ["ETag", "Location"]).writes().json,
+      ],
+      base + recordPath: recordOperations(record),
+      base + "/query": [
+        "get": operation("queryByURL", "The same as list")
+          .parameters(pageParameters).answers(200, page, lines: record).fails(400, 404, 422).json,
+        "post": operation("query", "Records, by a query in the body").takes(query)
+          .answers(200, page, lines: record).fails(400, 404, 413, 415, 422).json,
+      ],
+      base + "/count": [
+        "get": operation("countByURL", "The number of records that match a query")
+          .parameters(queryParameters(pageSize: .max)).answers(200, number).fails(400, 404, 422).json,
+        "post": operation("count", "The number of records that match a query").takes(query)
+          .answers(200, number).fails(400, 404, 413, 415, 422).json,
+      ],
     ]
   }
 
@@ -130,13 +111,11 @@ struct OpenAPIModel {
         "The maximum number of records in a page"),
       parameter(
         "offset", ["type": "integer", "minimum": 0, "maximum": .number("\(Int.max)")],
-        "The number of records to skip"
-      ),
+        "The number of records to skip"),
       parameter("after", ["type": "string"], "The token of the previous page's next"),
     ]
   }
 
-  /// The schemas of the model.
   var schemas: [JSONMember] {
     let required = schema.fields.filter { !$0.isOptional }.map { JSONValue.string($0.name) }
     let record: JSONValue = [
@@ -151,16 +130,5 @@ struct OpenAPIModel {
       ],
     ]
     return [JSONMember(component, record), JSONMember(pageComponent, page)]
-  }
-}
-
-extension UInt8 {
-  fileprivate var isLetterOrDigit: Bool {
-    switch self {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: false
-    }
   }
 }

@@ -30,112 +30,91 @@ enum OpenAPISchemas {
     case .date: ["type": "string", "format": "date-time", "description": "In UTC, with Z"]
     case .uuid: ["type": "string", "format": "uuid"]
     case .document:
-      [
-        "description":
-          "Any JSON; an object with the only member $json wraps null, and any such object"
-      ]
+      ["description": "Any JSON; an object with the only member $json wraps null, and any such object"]
     }
   }
 
   private static let special: JSONValue = ["enum": ["NaN", "Infinity", "-Infinity"]]
 
-  /// The schemas that every description has.
-  static let common: [JSONMember] = [
-    JSONMember(
-      "Problem",
-      [
-        "type": "object", "required": ["type", "title", "status", "detail", "code"],
-        "properties": [
-          "type": ["type": "string"], "title": ["type": "string"], "status": ["type": "integer"],
-          "detail": ["type": "string"], "code": ["type": "string"], "model": ["type": "string"],
-          "field": ["type": "string"], "change": ["type": "integer"],
-        ],
-      ]),
-    JSONMember(
-      "Models",
-      [
-        "type": "object", "required": ["models"],
-        "properties": ["models": ["type": "array", "items": OpenAPIDocument.reference("Model")]],
-      ]),
-    JSONMember(
-      "Model",
-      [
-        "type": "object", "required": ["name", "fields", "key", "indexes"],
-        "properties": [
-          "name": ["type": "string"],
-          "fields": [
-            "type": "array",
-            "items": [
-              "type": "object", "required": ["name", "kind", "isOptional"],
-              "properties": [
-                "name": ["type": "string"],
-                "kind": ["enum": .array(FieldKind.allCases.map { .string($0.rawValue) })],
-                "isOptional": ["type": "boolean"],
-              ],
-            ],
-          ],
-          "key": ["type": "array", "minItems": 1, "items": ["type": "string"]],
-          "indexes": [
-            "type": "array",
-            "items": [
-              "type": "object", "required": ["fields", "isUnique"],
-              "properties": [
-                "fields": ["type": "array", "items": ["type": "string"]], "isUnique": ["type": "boolean"],
-              ],
+  static let common: KeyValuePairs<String, JSONValue> = [
+    "Problem": [
+      "type": "object", "required": ["type", "title", "status", "detail", "code"],
+      "properties": [
+        "type": ["type": "string"], "title": ["type": "string"], "status": ["type": "integer"],
+        "detail": ["type": "string"], "code": ["type": "string"], "model": ["type": "string"],
+        "field": ["type": "string"], "change": ["type": "integer"],
+      ],
+    ],
+    "Models": [
+      "type": "object", "required": ["models"],
+      "properties": ["models": ["type": "array", "items": OpenAPIDocument.reference("Model")]],
+    ],
+    "Model": [
+      "type": "object", "required": ["name", "fields", "key", "indexes"],
+      "properties": [
+        "name": ["type": "string"],
+        "fields": [
+          "type": "array",
+          "items": [
+            "type": "object", "required": ["name", "kind", "isOptional"],
+            "properties": [
+              "name": ["type": "string"],
+              "kind": ["enum": .array(FieldKind.allCases.map { .string($0.rawValue) })],
+              "isOptional": ["type": "boolean"],
             ],
           ],
         ],
-      ]),
-    JSONMember(
-      "Query",
-      [
-        "type": "object", "additionalProperties": false,
-        "properties": [
-          "where": OpenAPIDocument.reference("Condition"),
-          "sort": ["type": ["string", "array"]], "limit": ["type": "integer", "minimum": 0],
-          "offset": ["type": "integer", "minimum": 0], "after": ["type": ["string", "array"]],
-        ],
-      ]),
-    JSONMember(
-      "Condition",
-      [
-        "type": ["object", "boolean", "string"],
-        "description":
-          "A condition as text, true, false, or an object: all, any, not, or field with is and value or other, in, between, contains, hasPrefix, hasSuffix, like, matches",
-      ]),
-    JSONMember(
-      "Batch",
-      [
-        "type": "object", "additionalProperties": false, "required": ["changes"],
-        "properties": [
-          "id": ["type": "string", "format": "uuid"],
-          "changes": [
-            "type": "array",
-            "items": [
-              "type": "object", "required": ["model"],
-              "properties": [
-                "model": ["type": "string"], "insert": ["type": "object"], "update": ["type": "object"],
-                "save": ["type": "object"], "delete": ["type": "object"], "ifMatch": ["type": "string"],
-              ],
+        "key": ["type": "array", "minItems": 1, "items": ["type": "string"]],
+        "indexes": [
+          "type": "array",
+          "items": [
+            "type": "object", "required": ["fields", "isUnique"],
+            "properties": [
+              "fields": ["type": "array", "items": ["type": "string"]], "isUnique": ["type": "boolean"],
             ],
           ],
         ],
-      ]),
+      ],
+    ],
+    "Query": [
+      "type": "object", "additionalProperties": false,
+      "properties": [
+        "where": OpenAPIDocument.reference("Condition"),
+        "sort": ["type": ["string", "array"]], "limit": ["type": "integer", "minimum": 0],
+        "offset": ["type": "integer", "minimum": 0], "after": ["type": ["string", "array"]],
+      ],
+    ],
+    "Condition": [
+      "type": ["object", "boolean", "string"],
+      "description":
+        "A condition as text, true, false, or an object: all, any, not, or field with is and value or other, in, between, contains, hasPrefix, hasSuffix, like, matches",
+    ],
+    "Batch": [
+      "type": "object", "additionalProperties": false, "required": ["changes"],
+      "properties": [
+        "id": ["type": "string", "format": "uuid"],
+        "changes": [
+          "type": "array",
+          "items": [
+            "type": "object", "required": ["model"],
+            "properties": [
+              "model": ["type": "string"], "insert": ["type": "object"], "update": ["type": "object"],
+              "save": ["type": "object"], "delete": ["type": "object"], "ifMatch": ["type": "string"],
+            ],
+          ],
+        ],
+      ],
+    ],
   ]
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  /// Makes a value from a literal.
   package init(stringLiteral value: String) { self = .string(value) }
-  /// Makes a value from a literal.
   package init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// Makes a value from a literal.
   package init(integerLiteral value: Int) { self = .number("\(value)") }
-  /// Makes a value from a literal.
   package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// Makes a value from a literal.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(elements.map { JSONMember($0.0, $0.1) })
   }

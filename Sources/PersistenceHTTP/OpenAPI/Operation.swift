@@ -18,10 +18,8 @@ struct Operation {
   /// Allows requests without a token.
   func isOpen() -> Operation { changed { $0.isFree = true } }
 
-  /// Adds parameters.
   func parameters(_ more: [JSONValue]) -> Operation { changed { $0.parameters += more } }
 
-  /// Adds a body.
   func takes(_ schema: JSONValue) -> Operation { changed { $0.body = schema } }
 
   /// Adds an answer, with or without a body.
@@ -42,7 +40,6 @@ struct Operation {
     }
   }
 
-  /// Adds failures.
   func fails(_ statuses: Int...) -> Operation { fails(statuses) }
 
   private func fails(_ statuses: [Int]) -> Operation {

@@ -7,10 +7,9 @@ package enum PathSegment {
     let isDots = text.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
     for byte in text.utf8 {
       switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
-        bytes.append(byte)
+      case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"): bytes.append(byte)
       case UInt8(ascii: ".") where !isDots: bytes.append(byte)
+      case _ where byte.isLetterOrDigit: bytes.append(byte)
       default:
         bytes.append(UInt8(ascii: "%"))
         bytes.append(contentsOf: [digits[Int(byte >> 4)], digits[Int(byte & 15)]])
@@ -45,6 +44,18 @@ package enum PathSegment {
     case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
     case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
     default: nil
+    }
+  }
+}
+
+extension UInt8 {
+  /// Whether the byte is an ASCII letter or digit.
+  var isLetterOrDigit: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
     }
   }
 }

@@ -27,9 +27,7 @@ package enum WirePath: Equatable, Sendable {
   /// Batches of changes.
   case batches
 
-  /// Reads a path; nil if it has no resource.
-  ///
-  /// - Parameter path: The encoded path of a request, without the query.
+  /// Reads the encoded path of a request, without the query; nil if it has no resource.
   package init?(_ path: String) {
     var parts = path[...].parts("/")
     guard parts.first == "" else { return nil }
@@ -59,7 +57,6 @@ package enum WirePath: Equatable, Sendable {
     }
   }
 
-  /// The encoded path.
   package var text: String {
     switch self {
     case .health: "/health"

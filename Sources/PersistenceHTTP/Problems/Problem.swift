@@ -9,20 +9,15 @@ package struct Problem: Error, Sendable {
   /// The media type of problems.
   package static let mediaType = "application/problem+json"
 
-  /// The status of the answer.
   package var status: Int
   /// The code, from which a client makes an error.
   package var code: PersistenceError.Code
-  /// The explanation.
   package var detail: String
-  /// The affected model.
   package var model: String?
-  /// The affected field.
   package var field: String?
   /// The number of the change in a batch that failed, from 0.
   package var change: Int?
 
-  /// Makes a problem.
   package init(
     status: Int, _ code: PersistenceError.Code, _ detail: String, model: String? = nil, field: String? = nil,
     change: Int? = nil
@@ -48,7 +43,6 @@ package struct Problem: Error, Sendable {
       field: rule.detail == nil ? error.field : nil, change: change)
   }
 
-  /// The body of the answer.
   package var json: JSONValue {
     var members = [
       JSONMember("type", .string(Self.type(code))),

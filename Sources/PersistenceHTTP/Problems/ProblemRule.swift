@@ -2,7 +2,6 @@ package import PersistenceDriver
 
 /// The HTTP status and text of an error code.
 struct ProblemRule {
-  /// The status of the answer.
   let status: Int
   /// The fixed text, for errors whose message may name files, engines or other requests.
   let detail: String?

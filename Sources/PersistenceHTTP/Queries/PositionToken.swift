@@ -18,7 +18,7 @@ package enum PositionToken {
   package static func json(_ anchor: PageAnchor, of request: FetchRequest) throws -> JSONValue {
     .array(
       try zip(anchor.values, request.totalOrder).map { value, criterion in
-        try OperandJSON.json(value, for: try field(criterion, of: request))
+        try OperandJSON.json(value, for: try request.schema.requiredField(named: criterion.field))
       })
   }
 
@@ -47,15 +47,8 @@ package enum PositionToken {
     }
     return PageAnchor(
       try zip(values, request.totalOrder).map { value, criterion in
-        try OperandJSON.value(value, for: try field(criterion, of: request))
+        try OperandJSON.value(value, for: try request.schema.requiredField(named: criterion.field))
       })
-  }
-
-  private static func field(_ criterion: FieldOrder, of request: FetchRequest) throws -> FieldSchema {
-    guard let field = request.schema.field(named: criterion.field) else {
-      throw PersistenceError.unknownField(criterion.field, in: request.schema)
-    }
-    return field
   }
 
   private static func fingerprint(_ request: FetchRequest) -> String {

@@ -8,50 +8,38 @@ import PersistencePrimitives
 ///          {"not": {"field": "title", "hasPrefix": "The "}}]}
 /// ```
 package enum PredicateJSON {
-  /// A condition as JSON.
   package static func json(_ node: PredicateNode, _ schema: ModelSchema) throws -> JSONValue {
     func operand(_ value: PersistentValue, _ name: String) throws -> JSONValue {
-      try OperandJSON.json(value, for: try field(name, schema))
+      try OperandJSON.json(value, for: try schema.requiredField(named: name))
     }
     switch node {
     case .constant(let truth): return .bool(truth)
     case .comparison(let name, let comparison, let value):
-      return .object([
-        JSONMember("field", .string(name)), JSONMember("is", .string(comparison.rawValue)),
-        JSONMember("value", try operand(value, name)),
-      ])
+      return [
+        "field": .string(name), "is": .string(comparison.rawValue), "value": try operand(value, name),
+      ]
     case .fieldComparison(let left, let comparison, let right):
-      return .object([
-        JSONMember("field", .string(left)), JSONMember("is", .string(comparison.rawValue)),
-        JSONMember("other", .string(right)),
-      ])
+      return ["field": .string(left), "is": .string(comparison.rawValue), "other": .string(right)]
     case .isIn(let name, let values):
-      return .object([
-        JSONMember("field", .string(name)),
-        JSONMember("in", .array(try values.map { try operand($0, name) })),
-      ])
+      return ["field": .string(name), "in": .array(try values.map { try operand($0, name) })]
     case .isBetween(let name, let lower, let upper):
-      return .object([
-        JSONMember("field", .string(name)),
-        JSONMember("between", .array([try operand(lower, name), try operand(upper, name)])),
-      ])
+      return [
+        "field": .string(name), "between": [try operand(lower, name), try operand(upper, name)],
+      ]
     case .text(let name, let search, let needle, let isCaseInsensitive):
       return .object(
         [JSONMember("field", .string(name)), JSONMember(search.rawValue, .string(needle))]
           + (isCaseInsensitive ? [JSONMember("caseInsensitive", .bool(true))] : []))
-    case .all(let nodes): return .object([JSONMember("all", .array(try nodes.map { try json($0, schema) }))])
-    case .any(let nodes): return .object([JSONMember("any", .array(try nodes.map { try json($0, schema) }))])
-    case .not(let node): return .object([JSONMember("not", try json(node, schema))])
+    case .all(let nodes): return ["all": .array(try nodes.map { try json($0, schema) })]
+    case .any(let nodes): return ["any": .array(try nodes.map { try json($0, schema) })]
+    case .not(let node): return ["not": try json(node, schema)]
     }
   }
 
   /// Reads a condition.
   ///
-  /// - Parameters:
-  ///   - json: The condition.
-  ///   - schema: The model.
-  ///   - limits: The limits of its depth and size.
-  /// - Returns: The condition, which is not yet validated against the model.
+  /// The result is not yet validated against the model.
+  ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` or
   ///   ``PersistenceError/Code/unknownField``.
   package static func node(_ json: JSONValue, _ schema: ModelSchema, limits: QueryLimits) throws
@@ -59,11 +47,6 @@ package enum PredicateJSON {
   {
     var reader = Reader(schema: schema, limits: limits)
     return try reader.node(json, depth: 1)
-  }
-
-  fileprivate static func field(_ name: String, _ schema: ModelSchema) throws -> FieldSchema {
-    guard let field = schema.field(named: name) else { throw PersistenceError.unknownField(name, in: schema) }
-    return field
   }
 }
 
@@ -105,7 +88,7 @@ private struct Reader {
     case ["not"]: return .not(try node(member("not"), depth: depth + 1))
     default: break
     }
-    let field = try PredicateJSON.field(text(member("field"), "field"), schema)
+    let field = try schema.requiredField(named: text(member("field"), "field"))
     switch names.subtracting(["field"]) {
     case ["is", "value"]:
       return .comparison(

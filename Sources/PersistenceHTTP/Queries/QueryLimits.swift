@@ -11,7 +11,6 @@ package struct QueryLimits: Sendable {
   /// The maximum number of tests and values in a condition.
   package var nodes: Int
 
-  /// Makes limits.
   package init(pageSize: Int = 1000, defaultPageSize: Int = 100, depth: Int = 32, nodes: Int = 2000) {
     self.pageSize = pageSize
     self.defaultPageSize = defaultPageSize

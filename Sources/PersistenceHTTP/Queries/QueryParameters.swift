@@ -6,9 +6,6 @@ package struct QueryParameters: Sendable {
 
   /// Reads the part of a URL after the question mark.
   ///
-  /// - Parameters:
-  ///   - text: The parameters; nil for none.
-  ///   - known: The valid names.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if a name is unknown
   ///   or repeated, or an escape is malformed.
   package init(_ text: Substring?, known: Set<String>) throws {

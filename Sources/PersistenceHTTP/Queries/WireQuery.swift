@@ -4,13 +4,11 @@ import PersistencePrimitives
 
 /// A query as URL parameters or as a body.
 package struct WireQuery: Sendable {
-  /// The valid parameters.
   package static let parameters: Set<String> = ["where", "sort", "limit", "offset", "after"]
 
   /// The request, without a limit if the query has none.
   package let request: FetchRequest
 
-  /// Reads the parameters of a URL.
   package init(_ parameters: QueryParameters, _ schema: ModelSchema, limits: QueryLimits) throws {
     let predicate = try parameters["where"].map { try Self.predicate($0, schema, limits) }
     let order = try parameters["sort"].map { try Self.order($0) } ?? []
@@ -19,7 +17,6 @@ package struct WireQuery: Sendable {
     try self.init(whole, try parameters.count("limit"), try parameters.count("offset"), anchor)
   }
 
-  /// Reads a body.
   package init(_ json: JSONValue, _ schema: ModelSchema, limits: QueryLimits) throws {
     guard case .object(let members) = json else {
       throw PersistenceError.invalidRequest("a query is an object, not \(json.kind)")
@@ -53,22 +50,16 @@ package struct WireQuery: Sendable {
       after: anchor)
   }
 
-  /// A request as a body.
   package static func json(_ request: FetchRequest) throws -> JSONValue {
     var members: [JSONMember] = []
     if let predicate = request.predicate {
       members.append(JSONMember("where", try PredicateJSON.json(predicate, request.schema)))
     }
     if !request.order.isEmpty {
-      members.append(
-        JSONMember(
-          "sort",
-          .array(
-            request.order.map {
-              .object([
-                JSONMember("field", .string($0.field)), JSONMember("descending", .bool($0.isDescending)),
-              ])
-            })))
+      let order = request.order.map { criterion -> JSONValue in
+        ["field": .string(criterion.field), "descending": .bool(criterion.isDescending)]
+      }
+      members.append(JSONMember("sort", .array(order)))
     }
     if let limit = request.limit { members.append(JSONMember("limit", .number("\(limit)"))) }
     if request.offset > 0 { members.append(JSONMember("offset", .number("\(request.offset)"))) }

@@ -1,20 +1,13 @@
 import Crypto
 import Foundation
-package import PersistenceDriver
 
 /// An entity tag: the digest of a record's canonical JSON, which the server and its clients can compute.
 package struct EntityTag: Hashable, Sendable {
   /// The tag, with quotation marks, as in a header.
   package let text: String
 
-  /// The tag of a record's canonical line.
   package init(ofLine line: String) {
     text = "\"" + Base64URL.text(Array(SHA256.hash(data: Data(line.utf8)))) + "\""
-  }
-
-  /// The tag of a record.
-  package init(of row: borrowing Row, in schema: ModelSchema) throws {
-    self.init(ofLine: try RecordJSON.line(row, schema))
   }
 
   private init(text: String) { self.text = text }
@@ -23,14 +16,11 @@ package struct EntityTag: Hashable, Sendable {
   package enum List: Equatable, Sendable {
     /// `*`: any state.
     case any
-    /// These states.
     case tags([EntityTag])
 
     /// Reads a header's value; nil if it is malformed.
     ///
-    /// - Parameters:
-    ///   - header: The value.
-    ///   - matchesWeakly: Whether weak tags match, as in If-None-Match; in If-Match they do not.
+    /// Weak tags match in If-None-Match, but not in If-Match.
     package init?(_ header: String, matchesWeakly: Bool = false) {
       let trimmed = header.trimmingCharacters(in: .whitespaces)
       if trimmed == "*" {
@@ -63,7 +53,6 @@ package struct EntityTag: Hashable, Sendable {
 
 /// Base64 with the alphabet for URLs and headers, without padding.
 package enum Base64URL {
-  /// The text of bytes.
   package static func text(_ bytes: [UInt8]) -> String {
     Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
       .replacing("=", with: "")

@@ -18,7 +18,6 @@ package enum OperandJSON {
     }
   }
 
-  /// An operand for a field as JSON.
   package static func json(_ value: PersistentValue, for field: FieldSchema) throws -> JSONValue {
     try ValueWriter.json(value, operandField(field))
   }

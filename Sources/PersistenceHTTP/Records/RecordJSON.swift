@@ -13,11 +13,8 @@ package enum RecordJSON {
 
   /// Reads a record into a row.
   ///
-  /// - Parameters:
-  ///   - json: The record.
-  ///   - schema: The model.
-  ///   - row: The row to fill.
-  ///   - reader: The spellings that are accepted: the canonical ones, unless another system wrote the record.
+  /// The reader accepts the canonical spellings, unless another system wrote the record.
+  ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the JSON is not an
   ///   object, lacks a field that is not optional, or has a value that its field cannot hold, and
   ///   ``PersistenceError/Code/unknownField`` if it has another member.
@@ -25,8 +22,7 @@ package enum RecordJSON {
     _ json: JSONValue, _ schema: ModelSchema, into row: RowBuffer, by reader: ValueReader = .strict
   ) throws {
     guard case .object(let members) = json else {
-      throw PersistenceError(
-        .invalidRequest, "a record is an object, not \(json.kind)", model: schema.name)
+      throw PersistenceError(.invalidRequest, "a record is an object, not \(json.kind)", model: schema.name)
     }
     do {
       try reader.fill(row, from: members, in: schema)

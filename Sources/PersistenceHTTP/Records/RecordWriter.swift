@@ -14,19 +14,17 @@ package struct RecordWriter: Sendable {
 
   private let parts: [Part]
 
-  /// Prepares to write rows of a model.
   package init(_ schema: ModelSchema) {
     let sorted = schema.fields.indices.sorted {
       StoredName(schema.fields[$0].name) < StoredName(schema.fields[$1].name)
     }
-    parts = sorted.enumerated().map { place, position in
+    parts = sorted.enumerated().map { index, position in
       let field = schema.fields[position]
-      let name = (place == 0 ? "{" : ",") + JSONText.canonical(.string(field.name)) + ":"
+      let name = (index == 0 ? "{" : ",") + JSONText.canonical(.string(field.name)) + ":"
       return Part(position: position, field: field, name: Array(name.utf8))
     }
   }
 
-  /// Appends a row.
   package func append(_ row: borrowing Row, to bytes: inout [UInt8]) throws {
     for part in parts {
       bytes.append(contentsOf: part.name)

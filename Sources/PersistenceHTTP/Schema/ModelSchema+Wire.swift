@@ -4,28 +4,17 @@ import PersistencePrimitives
 extension ModelSchema {
   /// The schema as JSON, which `ModelSchema.init(json:)` reads.
   package var json: JSONValue {
-    .object([
-      JSONMember("name", .string(name)),
-      JSONMember(
-        "fields",
-        .array(
-          fields.map {
-            .object([
-              JSONMember("name", .string($0.name)), JSONMember("kind", .string($0.kind.rawValue)),
-              JSONMember("isOptional", .bool($0.isOptional)),
-            ])
-          })),
-      JSONMember("key", .array(key.map { .string($0) })),
-      JSONMember(
-        "indexes",
-        .array(
-          indexes.map {
-            .object([
-              JSONMember("fields", .array($0.fields.map { .string($0) })),
-              JSONMember("isUnique", .bool($0.isUnique)),
-            ])
-          })),
-    ])
+    let fields = fields.map { field -> JSONValue in
+      let kind = field.kind.rawValue
+      return ["name": .string(field.name), "kind": .string(kind), "isOptional": .bool(field.isOptional)]
+    }
+    let indexes = indexes.map { index -> JSONValue in
+      ["fields": .array(index.fields.map { .string($0) }), "isUnique": .bool(index.isUnique)]
+    }
+    return [
+      "name": .string(name), "fields": .array(fields), "key": .array(key.map { .string($0) }),
+      "indexes": .array(indexes),
+    ]
   }
 
   /// Reads a schema that a client sent.

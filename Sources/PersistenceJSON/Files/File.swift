@@ -1,14 +1,6 @@
+import Foundation
 import PersistenceDriver
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// An open file.
 final class File: Sendable {
   let descriptor: Int32
   private let folder: String
@@ -47,11 +39,14 @@ final class File: Sendable {
     throw PersistenceError(.changedOutside, "\(path) was changed by hand again and again while it was read")
   }
 
-  private func read(expecting size: Int) throws -> [UInt8] {
+  private func read(expecting size: Int) throws -> [UInt8] { try read(size, at: 0) }
+
+  /// The bytes from a position on; fewer at the end of the file.
+  func read(_ size: Int, at start: Int) throws -> [UInt8] {
     try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       while count < size {
         let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-        let new = pread(descriptor, rest.baseAddress, rest.count, off_t(count))
+        let new = pread(descriptor, rest.baseAddress, rest.count, off_t(start + count))
         if new < 0, errno == EINTR { continue }
         guard new >= 0 else { throw SystemFailure("read the file", path) }
         guard new > 0 else { return }
@@ -81,12 +76,7 @@ final class File: Sendable {
     #endif
   }
 
-  /// Writes content at the beginning.
-  func write(_ bytes: [UInt8]) throws {
-    try write(bytes, at: 0)
-  }
-
-  func write(_ bytes: [UInt8], at start: Int) throws {
+  func write(_ bytes: [UInt8], at start: Int = 0) throws {
     var offset = 0
     while offset < bytes.count {
       let count = bytes.withUnsafeBytes { bytes in
@@ -108,7 +98,6 @@ final class File: Sendable {
     if fsync(descriptor) != 0 { throw SystemFailure("synchronise the file", path) }
   }
 
-  /// The file's status.
   func status() throws -> FileStatus {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at the file", path) }

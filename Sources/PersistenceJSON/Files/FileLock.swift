@@ -1,15 +1,8 @@
+import Foundation
 import PersistenceDriver
 
 #if os(Linux)
   import CFileSystem
-#endif
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
 #endif
 
 /// Byte-range locks that belong to the open file: they also exclude other descriptors of this process, and

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Foundation
 
 /// The status of a file: equal until the file is changed or replaced.
 struct FileStatus: Hashable, Sendable {
@@ -15,29 +9,7 @@ struct FileStatus: Hashable, Sendable {
   ///
   /// Equality ignores it, since a hard link in the history changes it too.
   let changed: FileTime
-  let isRegular: Bool
-
-  init(_ status: stat) {
-    size = Int(status.st_size)
-    inode = UInt64(status.st_ino)
-    #if canImport(Darwin)
-      modified = FileTime(status.st_mtimespec)
-      changed = FileTime(status.st_ctimespec)
-    #else
-      modified = FileTime(status.st_mtim)
-      changed = FileTime(status.st_ctim)
-    #endif
-    isRegular = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
-  }
-
-  /// A recorded status of a regular file.
-  init(size: Int, inode: UInt64, modified: FileTime, changed: FileTime) {
-    self.size = size
-    self.inode = inode
-    self.modified = modified
-    self.changed = changed
-    isRegular = true
-  }
+  var isRegular = true
 
   static func == (left: FileStatus, right: FileStatus) -> Bool {
     left.size == right.size && left.inode == right.inode && left.modified == right.modified
@@ -71,17 +43,23 @@ struct FileStatus: Hashable, Sendable {
   func isSettled(at moment: FileTime) -> Bool { modified.isPast(at: moment) && changed.isPast(at: moment) }
 }
 
+extension FileStatus {
+  init(_ status: stat) {
+    #if canImport(Darwin)
+      let (modified, changed) = (FileTime(status.st_mtimespec), FileTime(status.st_ctimespec))
+    #else
+      let (modified, changed) = (FileTime(status.st_mtim), FileTime(status.st_ctim))
+    #endif
+    self.init(
+      size: Int(status.st_size), inode: UInt64(status.st_ino), modified: modified, changed: changed,
+      isRegular: status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG))
+  }
+}
+
 /// A moment on the clock of the file system.
 struct FileTime: Hashable, Comparable, Sendable {
   let seconds: Int
   let nanoseconds: Int
-
-  init(seconds: Int, nanoseconds: Int) {
-    self.seconds = seconds
-    self.nanoseconds = nanoseconds
-  }
-
-  init(_ time: timespec) { self.init(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec)) }
 
   static var now: FileTime {
     var time = timespec()
@@ -108,4 +86,8 @@ struct FileTime: Hashable, Comparable, Sendable {
     let (whole, isBeyond) = seconds.addingReportingOverflow(other.seconds + sum / 1_000_000_000)
     return isBeyond ? nil : FileTime(seconds: whole, nanoseconds: sum % 1_000_000_000)
   }
+}
+
+extension FileTime {
+  init(_ time: timespec) { self.init(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec)) }
 }

@@ -5,23 +5,13 @@ import PersistenceDriver
   import CFileSystem
 #endif
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// File operations in one open folder, with errors that name the operation.
 ///
 /// The engine opens everything below a store's folder through descriptors of open folders, and never builds
 /// paths. So a name that was checked once cannot lead elsewhere later.
 final class Folder: Sendable {
   let descriptor: Int32
-  /// The folder's path, for messages.
   let path: String
-  /// The folder's inode.
   let inode: ino_t
   let device: dev_t
 
@@ -39,20 +29,8 @@ final class Folder: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The system call, which a method of the same name would hide.
-  private static func open(_ path: String, _ flags: Int32) -> Int32 {
-    #if canImport(Darwin)
-      Darwin.open(path, flags)
-    #elseif canImport(Glibc)
-      Glibc.open(path, flags)
-    #else
-      Musl.open(path, flags)
-    #endif
-  }
-
-  /// Opens a folder by its path.
   convenience init(path: String) throws {
-    let descriptor = Self.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemFailure("open the folder", path) }
     try self.init(descriptor: descriptor, path: path)
   }
@@ -93,7 +71,6 @@ final class Folder: Sendable {
     try open(name, O_RDONLY | O_NONBLOCK)?.contents()
   }
 
-  /// Creates a file with content.
   func write(_ bytes: [UInt8], to name: String, synchronized: Bool) throws {
     guard let file = try open(name, O_WRONLY | O_CREAT | O_TRUNC) else { return }
     try file.write(bytes)
@@ -107,8 +84,7 @@ final class Folder: Sendable {
     throw SystemFailure("move a file to", folder.path(of: newName))
   }
 
-  /// Creates a hard link to a file, or a copy if the file system has no links; does nothing if the name
-  /// exists.
+  /// Creates a hard link to a file, or a copy if the file system has no links, unless the name exists.
   ///
   /// - Returns: Whether there was a file.
   func keep(_ name: String, in folder: Folder, as newName: String) throws -> Bool {
@@ -127,7 +103,6 @@ final class Folder: Sendable {
     }
   }
 
-  /// Removes a file; returns whether there was one.
   @discardableResult
   func remove(_ name: String) throws -> Bool {
     if unlinkat(descriptor, name, 0) == 0 { return true }
@@ -135,7 +110,6 @@ final class Folder: Sendable {
     throw SystemFailure("remove the file", path(of: name))
   }
 
-  /// Removes an empty folder.
   func removeFolder(_ name: String) throws {
     if unlinkat(descriptor, name, AT_REMOVEDIR) != 0, errno != ENOENT {
       throw SystemFailure("remove the folder", path(of: name))

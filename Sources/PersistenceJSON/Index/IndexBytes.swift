@@ -45,7 +45,6 @@ struct ByteReader {
 
   var isAtEnd: Bool { position == bytes.count }
 
-  /// The number of bytes left.
   var rest: Int { bytes.count - position }
 
   mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {

@@ -1,12 +1,5 @@
+import Foundation
 import PersistenceDriver
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The file that keeps a model's index between processes: `.persistence/index/FOLDER`.
 ///

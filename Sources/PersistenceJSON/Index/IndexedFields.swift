@@ -18,19 +18,25 @@ struct IndexedFields: Sendable {
   /// For each position of a row, whether the field is indexed.
   private let isKept: [Bool]
 
-  init(_ schema: ModelSchema) {
+  init(_ schema: ModelSchema, _ past: ModelPast? = nil) {
     self.schema = schema
     var names = Set(schema.key.map(StoredName.init))
     for index in schema.indexes { names.formUnion(index.fields.map(StoredName.init)) }
-    fields = names.sorted().compactMap { name in
-      schema.position(of: name.text).map { Field(position: $0, schema: schema.fields[$0]) }
+    // The first name of a field: a rename leaves the entries valid.
+    let named = names.map { name in
+      let field = past?.field(named: name.text)
+      return (name: field?.names?.first.map(StoredName.init) ?? name, current: name, fill: field?.fill)
+    }.sorted { $0.name < $1.name }
+    fields = named.compactMap { entry in
+      schema.position(of: entry.current.text).map { Field(position: $0, schema: schema.fields[$0]) }
     }
     var isKept = Array(repeating: false, count: schema.fields.count)
     for field in fields { isKept[field.position] = true }
     self.isKept = isKept
-    let list = fields.map { field in
-      let name = JSONText.canonical(.string(field.schema.name))
-      return "\(name) \(field.schema.kind.rawValue)\(field.schema.isOptional ? "?" : "")"
+    let list = zip(named, fields).map { entry, field in
+      let name = JSONText.canonical(.string(entry.name.text))
+      let fill = entry.fill.map { " = \(JSONText.canonical(.string("\($0)")))" } ?? ""
+      return "\(name) \(field.schema.kind.rawValue)\(field.schema.isOptional ? "?" : "")\(fill)"
     }
     signature = list.joined(separator: ", ")
   }

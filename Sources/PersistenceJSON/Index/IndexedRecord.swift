@@ -43,7 +43,7 @@ final class IndexedRecord: Sendable {
     let isWhole = values.withUnsafeBytes { bytes in
       var reader = ByteReader(bytes)
       for field in fields.fields {
-        guard let cell = reader.cell(), Self.fits(cell, field.schema) else { return false }
+        guard let cell = reader.cell(), Self.matches(cell, field.schema) else { return false }
       }
       return reader.isAtEnd
     }
@@ -55,7 +55,7 @@ final class IndexedRecord: Sendable {
     return FileName.file(for: key).utf8.elementsEqual(file.utf8)
   }
 
-  private static func fits(_ cell: RowCell, _ field: FieldSchema) -> Bool {
+  private static func matches(_ cell: RowCell, _ field: FieldSchema) -> Bool {
     if cell.isNull { return field.isOptional }
     guard cell.tag == field.kind.tag else { return false }
     switch cell.tag {

@@ -42,15 +42,7 @@ final class ModelIndex: Sendable {
     }
   }
 
-  /// Adds a record that was just read.
-  ///
-  /// - Parameters:
-  ///   - name: The file's name.
-  ///   - row: The record.
-  ///   - fields: The indexed fields, at the row's positions.
-  ///   - status: The file's status after it was read.
-  ///   - start: A moment before the read.
-  /// - Returns: The entry; nil if a later change might not show in the status.
+  /// Adds a record that was read after `start`; returns nil if a later change might not show in the status.
   @discardableResult
   func keep(
     _ name: String, _ row: borrowing Row, _ fields: IndexedFields, status: FileStatus,
@@ -66,9 +58,7 @@ final class ModelIndex: Sendable {
     return record
   }
 
-  /// Writes the file if enough records are new.
-  ///
-  /// - Parameter names: Returns the names of all files; entries of other files are removed.
+  /// Writes the file if enough records are new, without entries of other files than those of `names`.
   func saveIfWorthwhile(_ names: () throws -> [String]) {
     let isWorthwhile = state.withLock { state in
       guard state.unsaved >= max(Self.leastUnsaved, state.records.count / 8) else { return false }
@@ -81,20 +71,5 @@ final class ModelIndex: Sendable {
       return state.records
     }
     file.write(records, fields)
-  }
-}
-
-/// The indexes of a store's models.
-final class ModelIndexes: Sendable {
-  private let known = Mutex<[String: ModelIndex]>([:])
-
-  /// The index of a folder.
-  func index(of folder: String, _ fields: IndexedFields, _ file: () -> IndexFile) -> ModelIndex {
-    known.withLock { known in
-      if let index = known[folder], index.keeps(fields) { return index }
-      let index = ModelIndex(fields, file())
-      known[folder] = index
-      return index
-    }
   }
 }

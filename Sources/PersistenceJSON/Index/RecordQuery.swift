@@ -9,11 +9,8 @@ struct RecordQuery {
 
   let request: FetchRequest
   private let fields: IndexedFields
-  /// The conditions on the key alone.
   private let keyNode: PredicateNode?
-  /// The conditions on indexed values.
   private let keptNode: PredicateNode?
-  /// The other conditions.
   private let residualNode: PredicateNode?
 
   /// Whether the order is that of the key, or its reverse.
@@ -88,7 +85,6 @@ struct RecordQuery {
 }
 
 extension RecordQuery {
-  /// The plan of the request.
   var plan: QueryPlan {
     let native = PredicateNode.conjunction(of: [keyNode, keptNode].compactMap { $0 })
     let access: QueryPlan.Access =
@@ -106,9 +102,7 @@ extension RecordQuery {
     let order = isSortedByIndex ? Set(request.totalOrder.map { StoredName($0.field) }) : []
     func worth(_ index: IndexSchema) -> (Int, Int) {
       let names = index.fields.map(StoredName.init)
-      return (
-        names.prefix { conditions.contains($0) }.count, names.prefix { order.contains($0) }.count
-      )
+      return (names.prefix { conditions.contains($0) }.count, names.prefix { order.contains($0) }.count)
     }
     func isUsed(_ index: IndexSchema) -> Bool {
       index.fields.contains { conditions.contains(StoredName($0)) || order.contains(StoredName($0)) }

@@ -6,8 +6,8 @@ import PersistenceDriverSupport
 /// If the index contains these fields, the sort opens no file with a valid entry; otherwise it reads each
 /// file once.
 struct RecordSorting {
-  /// A candidate row, by its position among the entries.
-  struct Place {
+  /// A row that may belong to the result, by its position among the entries.
+  struct Candidate {
     var key: [PersistentValue]
     var number: Int
     /// The stamp of its file, or 0 if the file cannot change.
@@ -19,7 +19,7 @@ struct RecordSorting {
   private let order: RowOrder
   /// The maximum number of rows that the result needs.
   private let limit: Int
-  private var places: [Place] = []
+  private var candidates: [Candidate] = []
 
   init(_ query: RecordQuery, _ files: RecordFiles, _ order: RowOrder) {
     self.query = query
@@ -34,22 +34,23 @@ struct RecordSorting {
   ///
   /// If the order uses indexed values only, the caller still has to test the conditions that need the whole
   /// record.
-  mutating func sort(_ entries: [RecordFiles.Entry]) throws -> [Place] {
+  mutating func sort(_ entries: [RecordFiles.Entry]) throws -> [Candidate] {
     let row = RowBuffer(count: query.request.schema.fields.count)
     for (number, entry) in entries.enumerated() {
       guard let stamp = try look(at: entry, row) else { continue }
-      places.append(Place(key: try row.withRow { try order.key(of: $0) }, number: number, stamp: stamp))
+      candidates.append(
+        Candidate(key: try row.withRow { try order.key(of: $0) }, number: number, stamp: stamp))
       // Sorting from time to time discards candidates beyond the limit.
-      if places.count / 2 > max(limit, 512) { settle() }
+      if candidates.count / 2 > max(limit, 512) { settle() }
     }
     settle()
     files.saveIndex()
-    return places
+    return candidates
   }
 
   private mutating func settle() {
-    places.sort { order.compare($0.key, $1.key) < 0 }
-    if places.count > limit { places.removeLast(places.count - limit) }
+    candidates.sort { order.compare($0.key, $1.key) < 0 }
+    if candidates.count > limit { candidates.removeLast(candidates.count - limit) }
   }
 
   /// Reads the fields of the order, and tests the conditions that they allow; nil if the record does not

@@ -6,12 +6,16 @@ import Synchronization
 /// The schemas of a store's models, as the file `catalog.json` holds them.
 struct Catalog: Sendable {
   private static let format = "persistence-json"
+  /// The version of a store whose models have no past.
   private static let version = 1
+  /// The version of a store with a model that has one.
+  private static let evolvedVersion = 2
 
-  /// One model: its schema, and the folder of its records.
+  /// One model: its schema, the folder of its records, and the past of its schema.
   struct Model: Codable, Sendable {
     var schema: ModelSchema
     var folder: String
+    var past: ModelPast?
   }
 
   private var models: [StoredName: Model] = [:]
@@ -19,6 +23,9 @@ struct Catalog: Sendable {
 
   /// The folders of dropped models, which contain files until the commit.
   private(set) var leftFolders: Set<String> = []
+
+  /// The folders whose committed files the transaction replaces, so that they do not match the schema.
+  private(set) var rewrittenFolders: Set<String> = []
 
   private struct Content: Codable {
     var format: String
@@ -37,16 +44,22 @@ struct Catalog: Sendable {
     } catch {
       throw PersistenceError.damaged("the store's \(StoreFolder.catalogName) is damaged: \(error)")
     }
-    guard content.format == Self.format, content.version == Self.version else {
+    guard content.format == Self.format, (Self.version...Self.evolvedVersion).contains(content.version)
+    else {
       throw PersistenceError(
         .notAStore,
         "the store's format is \(content.format) \(content.version), this library reads \(Self.format) "
-          + "\(Self.version); use a newer version of it")
+          + "\(Self.evolvedVersion); use a newer version of it")
     }
     for model in content.models {
       guard FileName.isFolder(model.folder) else {
         throw PersistenceError.damaged(
           "the store's \(StoreFolder.catalogName) names a folder outside the store")
+      }
+      guard model.past?.isPlausible(in: model.schema) ?? true else {
+        throw PersistenceError.damaged(
+          "the store's \(StoreFolder.catalogName) has invalid earlier names or values of \(model.schema.name)"
+        )
       }
       models[StoredName(model.schema.name)] = model
     }
@@ -55,36 +68,59 @@ struct Catalog: Sendable {
   /// The schemas, sorted by name.
   var schemas: [ModelSchema] { models.sorted { $0.key < $1.key }.map(\.value.schema) }
 
-  /// The folder of a model's records; nil if the store does not have the model.
+  /// A model's folder and past; nil if the store does not have the model.
   ///
   /// - Throws: ``PersistenceError`` with code `schemaMismatch` if the store has another declaration of the
   ///   model.
-  func folder(of schema: ModelSchema, location: String) throws -> String? {
+  func model(of schema: ModelSchema, location: String) throws -> Model? {
     guard let stored = models[StoredName(schema.name)] else { return nil }
     try agreements.require(schema, stored.schema, location: location)
-    return stored.folder
+    return stored
   }
 
   /// Adds a model; returns whether it was new.
   mutating func define(_ schema: ModelSchema, location: String) throws -> Bool {
-    guard try folder(of: schema, location: location) == nil else { return false }
+    guard try model(of: schema, location: location) == nil else { return false }
     let folder = FileName.folder(for: schema.name, besides: models.values.map(\.folder) + leftFolders)
     models[StoredName(schema.name)] = Model(schema: schema, folder: folder)
     return true
   }
 
-  /// Removes a model.
   mutating func remove(_ schema: ModelSchema) {
     guard let model = models.removeValue(forKey: StoredName(schema.name)) else { return }
     leftFolders.insert(model.folder)
   }
 
-  /// The catalog's text.
+  /// The model that a change starts from.
+  ///
+  /// - Throws: ``PersistenceError`` with code `schemaMismatch` if the store does not have the model, has another
+  ///   declaration of it, or already has a model of the new name.
+  func model(for change: SchemaChange, location: String) throws -> Model {
+    let (old, new) = (change.stored.name, change.target.name)
+    guard let model = try model(of: change.stored, location: location) else {
+      throw PersistenceError.schemaMismatch(
+        model: old, location: location, differences: ["\(old): not in the store"])
+    }
+    guard StoredName(old) == StoredName(new) || models[StoredName(new)] == nil else {
+      throw PersistenceError.schemaMismatch(
+        model: new, location: location, differences: ["\(new): already in the store"])
+    }
+    return model
+  }
+
+  /// Replaces a model's schema; its records stay in their folder.
+  mutating func replace(_ change: SchemaChange, past: ModelPast?, isRewritten: Bool = false) {
+    guard let model = models.removeValue(forKey: StoredName(change.stored.name)) else { return }
+    models[StoredName(change.target.name)] = Model(schema: change.target, folder: model.folder, past: past)
+    if isRewritten { rewrittenFolders.insert(model.folder) }
+  }
+
   func text() throws -> [UInt8] {
+    let version = models.values.contains { $0.past != nil } ? Self.evolvedVersion : Self.version
     do {
       let data = try JSONEncoder().encode(
         Content(
-          format: Self.format, version: Self.version, models: models.sorted { $0.key < $1.key }.map(\.value)))
+          format: Self.format, version: version, models: models.sorted { $0.key < $1.key }.map(\.value)))
       return JSONText.pretty(try data.withUnsafeBytes { try JSONParser.parse($0) })
     } catch {
       throw PersistenceError(.encodingFailed, "the catalog could not be encoded: \(error)")

@@ -6,18 +6,17 @@ struct RecordFiles {
   let schema: ModelSchema
   let folder: String
   let location: String
-  /// The indexed fields.
   var indexed: IndexedFields { layout.indexed }
   private let layout: RecordLayout
   /// The model's index; nil if the caller does not use it.
   var index: ModelIndex?
 
-  init(_ schema: ModelSchema, in folder: String, of source: any RecordSource, location: String) {
+  init(_ schema: ModelSchema, in model: Catalog.Model, of source: any RecordSource, location: String) {
     self.source = source
     self.schema = schema
-    self.folder = folder
+    folder = model.folder
     self.location = location
-    layout = source.store.layouts.layout(of: schema)
+    layout = source.store.layouts.layout(of: schema, model.past)
   }
 
   /// One record's file and its key.
@@ -72,9 +71,7 @@ struct RecordFiles {
     return entries
   }
 
-  /// Fills a row from a listed file.
-  ///
-  /// - Returns: The stamp of the file, which shows a later change; nil if the text cannot change.
+  /// Fills a row from a listed file; returns the file's stamp, or nil if the text cannot change.
   func read(_ entry: Entry, into row: RowBuffer) throws -> UInt64? {
     try naming(entry.file, entry.key) {
       let text = try source.readListed(entry.file, in: folder)
@@ -101,7 +98,9 @@ struct RecordFiles {
 
   /// Fills a row from text: with the scanner if the text is canonical, otherwise with the parser.
   func fill(_ row: RowBuffer, from text: [UInt8]) throws {
-    if !RecordScanner.fill(row, from: text, by: layout) { try RecordText.fill(row, from: text, in: schema) }
+    if RecordScanner.fill(row, from: text, by: layout) { return }
+    if let earlier = layout.earlier, RecordScanner.fill(row, from: text, by: layout, earlier) { return }
+    try RecordText.fill(row, from: text, in: schema, layout.earlier)
   }
 
   private func holds(_ row: borrowing Row, _ key: RecordKey) -> Bool {

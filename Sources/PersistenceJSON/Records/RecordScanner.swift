@@ -14,40 +14,50 @@ struct RecordScanner {
   ///
   /// If it is not, the row's content is undefined.
   static func fill(_ row: RowBuffer, from text: [UInt8], by layout: RecordLayout) -> Bool {
+    fill(row, from: text, layout.fields, end: layout.end)
+  }
+
+  /// Fills a row from text with the members of an earlier schema; returns whether the text is canonical.
+  static func fill(
+    _ row: RowBuffer, from text: [UInt8], by layout: RecordLayout, _ earlier: EarlierMembers
+  ) -> Bool {
+    for form in earlier.forms where fill(row, from: text, form.fields, end: layout.end) {
+      for (position, value) in form.fills { row.set(value, at: position) }
+      return true
+    }
+    return false
+  }
+
+  @inline(__always)
+  private static func fill(
+    _ row: RowBuffer, from text: [UInt8], _ fields: [RecordLayout.Field], end: [UInt8]
+  ) -> Bool {
     row.reset()
     return text.withUnsafeBufferPointer { bytes in
       var scanner = RecordScanner(bytes: bytes)
-      for field in layout.fields {
+      for field in fields {
         guard scanner.skip(field.prefix), scanner.fill(row, field) else { return false }
       }
-      return scanner.skip(layout.end) && scanner.position == bytes.count
+      return scanner.skip(end) && scanner.position == bytes.count
     }
   }
 
   private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  private mutating func skip(_ expected: [UInt8]) -> Bool {
+  private mutating func skip(_ expected: some Collection<UInt8>) -> Bool {
     guard bytes.count - position >= expected.count else { return false }
-    for index in expected.indices where bytes[position + index] != expected[index] { return false }
-    position += expected.count
-    return true
-  }
-
-  private mutating func skip(_ word: StaticString) -> Bool {
-    let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-    guard bytes.count - position >= expected.count else { return false }
-    for index in expected.indices where bytes[position + index] != expected[index] { return false }
+    for (offset, byte) in expected.enumerated() where bytes[position + offset] != byte { return false }
     position += expected.count
     return true
   }
 
   private mutating func fill(_ row: RowBuffer, _ field: RecordLayout.Field) -> Bool {
     guard position < bytes.count else { return false }
-    if bytes[position] == UInt8(ascii: "n") { return field.isOptional && skip("null") }
+    if bytes[position] == UInt8(ascii: "n") { return field.isOptional && skip("null".utf8) }
     switch field.kind {
     case .bool:
       let truth = bytes[position] == UInt8(ascii: "t")
-      guard truth ? skip("true") : skip("false") else { return false }
+      guard skip(truth ? "true".utf8 : "false".utf8) else { return false }
       row.setCell(.bool(truth), at: field.position)
     case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
       guard let number = integer(), let range = field.kind.integerRange, range.contains(number) else {
@@ -202,15 +212,15 @@ extension UUID {
     guard text.count == 36 else { return nil }
     var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     let isValid = withUnsafeMutableBytes(of: &bytes) { bytes in
-      var place = 0
+      var next = 0
       for index in 0..<16 {
         if index == 4 || index == 6 || index == 8 || index == 10 {
-          guard text[place] == UInt8(ascii: "-") else { return false }
-          place += 1
+          guard text[next] == UInt8(ascii: "-") else { return false }
+          next += 1
         }
-        guard let high = Self.digit(text[place]), let low = Self.digit(text[place + 1]) else { return false }
+        guard let high = Self.digit(text[next]), let low = Self.digit(text[next + 1]) else { return false }
         bytes[index] = high << 4 | low
-        place += 2
+        next += 2
       }
       return true
     }

@@ -2,7 +2,6 @@ import PersistenceDriver
 
 /// A source of record files: a pinned version, or a transaction.
 protocol RecordSource: AnyObject {
-  /// The store of the files.
   var store: StoreFolder { get }
 
   /// The names of all files in a folder, unordered.

@@ -23,7 +23,9 @@ enum RecordText {
   /// Fills a row from the text of a record, checking every member.
   ///
   /// - Throws: ``PersistenceError`` with code `damaged`, naming line and column.
-  static func fill(_ row: RowBuffer, from bytes: [UInt8], in schema: ModelSchema) throws {
+  static func fill(
+    _ row: RowBuffer, from bytes: [UInt8], in schema: ModelSchema, _ earlier: EarlierMembers? = nil
+  ) throws {
     let value: JSONValue
     do {
       value = try bytes.withUnsafeBytes { try JSONParser.parse($0) }
@@ -33,14 +35,23 @@ enum RecordText {
     guard case .object(let members) = value else {
       throw PersistenceError.damaged("line 1, column 1: the text is \(value.kind), not an object")
     }
+    if let name = earlier?.duplicate(in: members) {
+      throw damaged(name, "the file has another member for the same field", bytes)
+    }
     do {
-      try reader.fill(row, from: members, in: schema)
+      if let earlier {
+        try earlier.fill(row, from: members, by: reader)
+      } else {
+        try reader.fill(row, from: members, in: schema)
+      }
     } catch {
       switch error {
       case .unknownField(let name): throw damaged(name, "the model has no such field", bytes)
-      case .mismatch(let field, .null): throw damaged(field.name, "it cannot be null", bytes)
+      case .mismatch(let field, .null):
+        throw damaged(earlier?.name(of: field, in: members) ?? field.name, "it cannot be null", bytes)
       case .mismatch(let field, let value):
-        throw damaged(field.name, "\(value.kind) that is not a valid \(field.kind.rawValue)", bytes)
+        let name = earlier?.name(of: field, in: members) ?? field.name
+        throw damaged(name, "\(value.kind) that is not a valid \(field.kind.rawValue)", bytes)
       case .missing(let field):
         throw PersistenceError.damaged("the member “\(field.name)” is missing and cannot be nil")
       }
@@ -50,17 +61,22 @@ enum RecordText {
   /// The value of a member that is not null; nil if the kind cannot hold it.
   static func value(_ json: JSONValue, _ kind: FieldKind) -> PersistentValue? { reader.value(json, kind) }
 
+  /// A value as a file would keep it.
+  static func written(_ value: PersistentValue, _ field: FieldSchema) throws -> PersistentValue {
+    RecordText.value(try ValueWriter.json(value, field, forPeople: true), field.kind) ?? value
+  }
+
   /// An error with the member's line and column, found by its name in the text.
   private static func damaged(_ member: String, _ reason: String, _ bytes: [UInt8]) -> PersistenceError {
     let name = Array(JSONText.canonical(.string(member)).utf8)
-    var place = ""
+    var location = ""
     if let range = bytes.firstRange(of: name) {
       let before = bytes[..<range.lowerBound]
       let line = before.count { $0 == UInt8(ascii: "\n") } + 1
       let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-      place = "line \(line), column \(range.lowerBound - start + 1): "
+      location = "line \(line), column \(range.lowerBound - start + 1): "
     }
-    var error = PersistenceError.damaged("\(place)the member “\(member)”: \(reason)")
+    var error = PersistenceError.damaged("\(location)the member “\(member)”: \(reason)")
     error.field = member
     return error
   }

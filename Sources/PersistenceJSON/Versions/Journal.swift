@@ -27,6 +27,8 @@ struct Journal {
     var folder: String
     var file: String
     var text: [UInt8]?
+    /// The new text, if it is not in memory.
+    var spooled: SpooledText?
   }
 
   let store: StoreFolder
@@ -88,8 +90,10 @@ struct Journal {
       targets[entry.folder] = target
       let existed = try target.keep(entry.file, in: history, as: "\(number)")
       manifest.changes.append(
-        Manifest.Change(folder: entry.folder, file: entry.file, existed: existed, exists: entry.text != nil))
-      if let text = entry.text {
+        Manifest.Change(
+          folder: entry.folder, file: entry.file, existed: existed,
+          exists: entry.text != nil || entry.spooled != nil))
+      if let text = try entry.spooled?.read() ?? entry.text {
         try stage.write(text, to: Self.stagedName(version, number), synchronized: isSynchronized && isSmall)
       }
     }
@@ -143,11 +147,9 @@ struct Journal {
     }
   }
 
-  /// Completes or rolls back the transaction of a killed writer.
+  /// Completes or rolls back the transaction of a killed writer; returns whether there was one.
   ///
   /// The caller holds the writer lock.
-  ///
-  /// - Returns: Whether there was such a transaction.
   func recover() throws -> Bool {
     let journal = try folder(Self.journalName)
     let versions = try journal.names().compactMap(Self.version(of:)).sorted()

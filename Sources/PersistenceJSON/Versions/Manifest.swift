@@ -5,19 +5,14 @@ import PersistencePrimitives
 struct Manifest: Sendable {
   /// A file that the version changes.
   struct Change: Sendable {
-    /// The folder inside the store.
     var folder: String
-    /// The file's name in it.
     var file: String
-    /// Whether the file existed before.
     var existed: Bool
-    /// Whether the file exists afterwards.
     var exists: Bool
   }
 
   var changes: [Change]
 
-  /// The manifest as JSON.
   var text: [UInt8] {
     JSONText.pretty(
       .array(
@@ -29,11 +24,15 @@ struct Manifest: Sendable {
         }))
   }
 
-  init(changes: [Change]) { self.changes = changes }
+  /// Whether a name refers to an entry of its folder, and not to another folder.
+  private static func isSafe(_ name: String) -> Bool {
+    !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
+      && !name.utf8.contains(0)
+  }
+}
 
-  /// Reads a manifest.
-  ///
-  /// - Throws: ``PersistenceError`` with code `damaged`.
+extension Manifest {
+  /// Reads a manifest; throws an error with code `damaged` if it is malformed.
   init(text: [UInt8], path: String) throws {
     let damage = PersistenceError.damaged("the journal file \(path) is damaged")
     guard case .array(let elements) = try? text.withUnsafeBytes({ try JSONParser.parse($0) }) else {
@@ -48,11 +47,5 @@ struct Manifest: Sendable {
       else { throw damage }
       return Change(folder: folder, file: file, existed: existed, exists: exists)
     }
-  }
-
-  /// Whether a name refers to an entry of its folder, and not to another folder.
-  private static func isSafe(_ name: String) -> Bool {
-    !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
-      && !name.utf8.contains(0)
   }
 }

@@ -2,7 +2,6 @@ import PersistenceDriver
 
 /// The uncommitted changes of a transaction: the newest text of each file, with savepoints.
 struct PendingFiles {
-  /// A file of a model's folder.
   struct Name: Hashable {
     var folder: String
     var file: String
@@ -10,10 +9,17 @@ struct PendingFiles {
 
   /// The pending state of a file.
   struct Pending {
-    /// The new text; nil to delete the file.
+    /// The new text in memory.
     var text: [UInt8]?
+    /// The new text outside memory; if both are nil, the file is deleted.
+    var spooled: SpooledText?
     /// The values of the model's unique indexes.
-    var unique: [[PersistentValue]?]
+    var unique: [[PersistentValue]?] = []
+
+    var exists: Bool { text != nil || spooled != nil }
+
+    /// The new text; nil to delete the file.
+    func bytes() throws -> [UInt8]? { try spooled?.read() ?? text }
   }
 
   private struct UniqueKey: Hashable {
@@ -29,7 +35,7 @@ struct PendingFiles {
   /// The files that the transaction changed in a folder.
   func names(in folder: String) -> [String: Bool] {
     var names: [String: Bool] = [:]
-    for (name, pending) in files where name.folder == folder { names[name.file] = pending.text != nil }
+    for (name, pending) in files where name.folder == folder { names[name.file] = pending.exists }
     return names
   }
 
@@ -38,16 +44,13 @@ struct PendingFiles {
     holders[UniqueKey(folder: folder, index: index, values: values)]
   }
 
-  /// Changes a file.
   mutating func set(_ name: Name, _ pending: Pending) {
     log.append((name, files[name]))
     replace(name, pending)
   }
 
-  /// A savepoint.
   var mark: Int { log.count }
 
-  /// Rolls back to a savepoint.
   mutating func undo(to mark: Int) {
     while log.count > mark {
       let change = log.removeLast()

@@ -30,14 +30,13 @@ final class StoreFolder: Sendable {
   let layouts = RecordLayouts()
   /// The number of record files opened.
   let openings = Atomic<Int>(0)
-  private let indexes = ModelIndexes()
+  private let indexes = Mutex<[String: ModelIndex]>([:])
   private let step: @Sendable (String) throws -> Void
   private let folders = Mutex<[String: Folder]>([:])
   private let catalogs = Mutex<(status: FileStatus, catalog: Catalog)?>(nil)
 
   var location: String { root.path }
 
-  /// Opens a store, or creates one.
   init(
     path: String, mayCreate: Bool, isReadOnly: Bool, step: @escaping @Sendable (String) throws -> Void
   ) throws {
@@ -114,9 +113,13 @@ final class StoreFolder: Sendable {
 
   /// The index of a folder.
   func index(of folder: String, _ fields: IndexedFields) -> ModelIndex {
-    indexes.index(of: folder, fields) {
-      IndexFile(
+    indexes.withLock { indexes in
+      if let index = indexes[folder], index.keeps(fields) { return index }
+      let file = IndexFile(
         control: control, store: UInt64(root.inode), name: folder, isReadOnly: isReadOnly, step: step)
+      let index = ModelIndex(fields, file)
+      indexes[folder] = index
+      return index
     }
   }
 

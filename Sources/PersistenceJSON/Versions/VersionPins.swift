@@ -16,7 +16,6 @@ final class VersionPins: Sendable {
     self.all = all
   }
 
-  /// Pins a version.
   func pin(_ version: UInt64) throws {
     try counts.withLock { counts in
       if counts[version] == nil, try !mine.lock(.shared, byte: version) {
@@ -27,7 +26,6 @@ final class VersionPins: Sendable {
     }
   }
 
-  /// Releases a pinned version.
   func release(_ version: UInt64) {
     counts.withLock { counts in
       guard let count = counts[version] else { return }

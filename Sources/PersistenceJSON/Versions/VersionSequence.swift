@@ -1,11 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
+import Foundation
 import PersistenceDriver
 
 /// The two version numbers that all processes share: the newest complete version, and the newest that has

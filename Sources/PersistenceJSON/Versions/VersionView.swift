@@ -1,13 +1,6 @@
+import Foundation
 import PersistenceDriver
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The store's files in one version, which stays pinned as long as the view exists.
 ///
@@ -98,10 +91,9 @@ final class VersionView: RecordSource, Sendable {
     return catalog
   }
 
-  private func text(_ contents: (bytes: [UInt8], status: FileStatus)?, _ file: String, _ folder: String)
-    throws
-    -> FileText?
-  {
+  private func text(
+    _ contents: (bytes: [UInt8], status: FileStatus)?, _ file: String, _ folder: String
+  ) throws -> FileText? {
     guard let (bytes, status) = contents else { return nil }
     if status.isModified(after: moment) { throw PersistenceError.changedByHand(file, in: folder) }
     return FileText(bytes: bytes, status: status)

@@ -1,12 +1,5 @@
+import Foundation
 import PersistenceDriver
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The lock that allows one writer in all processes; the kernel releases it when the process dies.
 final class WriterLock: Sendable {

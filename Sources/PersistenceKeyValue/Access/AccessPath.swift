@@ -90,9 +90,7 @@ struct AccessPath: Sendable {
   private mutating func clip(to anchor: [PersistentValue], _ prefix: [UInt8]) throws {
     let key = prefix + (try KeyCodec.bytes(of: anchor))
     let beyond = widened(
-      isReversed
-        ? ByteRange(lower: [], upper: key)
-        : ByteRange(lower: key + [KeyCodec.afterAll], upper: nil))
+      isReversed ? ByteRange(lower: [], upper: key) : ByteRange(lower: key + [KeyCodec.afterAll]))
     ranges = ranges.map { $0.clamped(to: beyond) }
   }
 
@@ -120,10 +118,7 @@ extension AccessPath {
     defer { reader.release(cursor) }
     for range in ranges {
       var entry = try range.lower.withUnsafeBytes { try cursor.seek($0) }
-      while let found = entry {
-        if let upper = range.upper, upper.withUnsafeBytes({ TotalOrder.compare(found.key, $0) >= 0 }) {
-          break
-        }
+      while let found = entry, range.isBelowUpper(found.key) {
         guard try body(found) else { return }
         entry = try cursor.next()
       }
@@ -151,7 +146,11 @@ struct ByteRange: Sendable, Hashable {
   /// Whether no key can lie in the range.
   var isEmpty: Bool { upper.map { ByteOrder.compare(lower, $0) >= 0 } ?? false }
 
-  /// The intersection of two ranges.
+  /// Whether a key is less than the upper bound.
+  func isBelowUpper(_ key: UnsafeRawBufferPointer) -> Bool {
+    upper?.withUnsafeBytes { TotalOrder.compare(key, $0) < 0 } ?? true
+  }
+
   func clamped(to other: ByteRange) -> ByteRange {
     let lower = ByteOrder.compare(lower, other.lower) >= 0 ? lower : other.lower
     guard let first = upper, let second = other.upper else {

@@ -126,7 +126,7 @@ extension IndexCursor {
   /// Enters the current range; returns false if there are no more ranges.
   private mutating func enterRange() -> Bool {
     guard range < path.ranges.count else { return false }
-    let bounds = path.ranges[path.isReversed ? path.ranges.count - 1 - range : range]
+    let bounds = bounds
     limit.clear()
     if path.isReversed { limit.append(bounds.lower) } else if let upper = bounds.upper { limit.append(upper) }
     hasLimit = path.isReversed || bounds.upper != nil
@@ -223,8 +223,7 @@ extension IndexCursor {
   }
 
   private var lost: PersistenceError {
-    PersistenceError.damaged("a bookmark of a result refers to a missing entry").at(
-      model: binding.declared.name)
+    .damaged("a bookmark of a result refers to a missing entry").at(model: binding.declared.name)
   }
 
   private func seek(_ key: [UInt8]) throws -> ByteEntry? { try key.withUnsafeBytes { try cursor.seek($0) } }

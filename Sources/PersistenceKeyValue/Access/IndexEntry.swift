@@ -10,13 +10,7 @@ enum IndexEntry {
     value.append(UInt8(truncatingIfNeeded: split))
   }
 
-  /// Appends the stored key of an entry's record.
-  ///
-  /// - Parameters:
-  ///   - entry: The stored entry.
-  ///   - prefix: The prefix of the model's record keys.
-  ///   - key: The buffer.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged``.
+  /// Appends the stored key of an entry's record, whose model has this prefix.
   static func appendRecordKey(of entry: ByteEntry, prefix: [UInt8], to key: ByteBuffer) throws {
     guard entry.value.count <= 2 else { return key.append(entry.value) }
     let split = try split(of: entry)
@@ -65,10 +59,9 @@ struct EntryFields: Sendable {
     return steps
   }
 
-  /// Fills fields of a row from a key that is not cut.
+  /// Fills fields of a row from a key that is not cut; returns whether bytes were copied to the row's memory.
   ///
-  /// - Returns: Whether bytes were copied to the row's own memory; the caller resets the row before the next
-  ///   one.
+  /// The caller then resets the row before the next one.
   func fill(_ row: RowBuffer, from key: UnsafeRawBufferPointer, _ steps: [Int?]) throws -> Bool {
     var index = start
     var hasCopied = false

@@ -30,13 +30,8 @@ struct RunOrder {
     self.reader = reader
   }
 
-  /// Sorts the entries of a run in the direction of the path.
+  /// Sorts all entries of a run in the direction of the path.
   ///
-  /// - Parameters:
-  ///   - entries: All entries of the run.
-  ///   - record: Looks up the record of an entry.
-  /// - Returns: The sorted entries.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if an entry has no record.
   /// - Complexity: O(*n* log *n*) time, and memory for *n* primary keys.
   mutating func sorted(
     _ entries: [ByteEntry], record: (ByteEntry) throws -> ByteEntry

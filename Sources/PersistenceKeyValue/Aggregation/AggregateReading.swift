@@ -8,13 +8,6 @@ struct AggregateReading {
   let reader: any ByteReader
   let location: String
 
-  init(_ request: AggregateRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String) {
-    self.request = request
-    self.binding = binding
-    self.reader = reader
-    self.location = location
-  }
-
   private var rows: FetchRequest { request.rows }
   private var isCut: Bool { rows.limit != nil || rows.offset != 0 }
   private var indexes: [IndexSchema] { binding.readableIndexes }
@@ -30,15 +23,12 @@ struct AggregateReading {
     {
       return groups
     }
-    return try folded(query())
+    let needs = AccessNeeds(fields: names, isOrdered: isCut)
+    return try folded(PreparedQuery(rows, binding, reader, location: location, needs: needs))
   }
 
-  /// The query for an aggregation that reads each row.
-  private func query() throws -> PreparedQuery {
-    let names = request.grouping + request.aggregates.compactMap { $0.field }
-    let needs = AccessNeeds(fields: names, isOrdered: isCut)
-    return try PreparedQuery(rows, binding, reader, location: location, needs: needs)
-  }
+  /// The fields that the request names.
+  private var names: [String] { request.grouping + request.aggregates.compactMap(\.field) }
 
   /// The values if each is a count or lies at an end of an index; nil otherwise.
   private func ends() throws -> [PersistentValue]? {
@@ -87,10 +77,9 @@ struct AggregateReading {
     return try cursor.row.withRow { try $0.value(at: position) }
   }
 
-  /// Aggregates row by row, from the fields that the request names.
+  /// Aggregates row by row, from the named fields.
   func folded(_ query: PreparedQuery) throws -> [AggregateGroup] {
     var fold = try AggregateFold(request)
-    let names = request.grouping + request.aggregates.compactMap { $0.field }
     let positions = Set(names.compactMap { binding.declared.position(of: $0) }).sorted()
     if isCut {
       let results = try query.results(reader, BorrowedSource(reader), selecting: positions)

@@ -16,9 +16,7 @@ struct GroupCursor {
   private let keyOrder: [Int]
   private let aggregates: [Aggregate]
 
-  /// Prepares the cursor.
-  ///
-  /// - Returns: nil if a key of the path was cut, so that its ranges are too wide.
+  /// Prepares the cursor; nil if a key of the path was cut, so that its ranges are too wide.
   init?(
     _ request: AggregateRequest, _ binding: ModelBinding, _ plan: AccessPlan, _ components: Int,
     _ reader: any ByteReader
@@ -44,14 +42,14 @@ struct GroupCursor {
     }
     for range in path.ranges {
       var entry = try range.lower.withUnsafeBytes { try cursor.seek($0) }
-      while let first = entry, isInside(first.key, range) {
+      while let first = entry, range.isBelowUpper(first.key) {
         guard let end = end(of: first.key) else { return nil }
         group.clear()
         group.append(UnsafeRawBufferPointer(rebasing: first.key[..<end]))
         let values = try KeyCodec.values(in: UnsafeRawBufferPointer(rebasing: first.key[start..<end]))
         var count: Int64 = 1
         entry = try cursor.next()
-        while let other = entry, isInside(other.key, range), belongs(other.key, to: group) {
+        while let other = entry, range.isBelowUpper(other.key), belongs(other.key, to: group) {
           count += 1
           if aggregates.isEmpty, count > Self.scanLimit {
             group.append(KeyCodec.afterAll)
@@ -66,10 +64,6 @@ struct GroupCursor {
     return counts.sorted { RecordKey($0.key) < RecordKey($1.key) }.map { key, count in
       AggregateGroup(key: key, values: aggregates.map { _ in .integer(count) })
     }
-  }
-
-  private func isInside(_ key: UnsafeRawBufferPointer, _ range: ByteRange) -> Bool {
-    range.upper?.withUnsafeBytes { TotalOrder.compare(key, $0) < 0 } ?? true
   }
 
   /// The end of the group's components; nil if the key does not contain them all.

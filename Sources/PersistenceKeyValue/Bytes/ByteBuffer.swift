@@ -6,7 +6,6 @@ package final class ByteBuffer {
   @exclusivity(unchecked) private var base: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var capacity: Int
 
-  /// The number of bytes.
   @exclusivity(unchecked) package private(set) var count = 0
 
   package init(capacity: Int = 256) {
@@ -19,7 +18,6 @@ package final class ByteBuffer {
   /// The bytes, valid until the buffer changes.
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// A copy of the bytes.
   package var array: [UInt8] { [UInt8](bytes) }
 
   /// Removes the bytes and keeps the memory, unless it has grown far beyond ordinary keys.
@@ -69,7 +67,6 @@ package final class ByteBuffer {
     }
   }
 
-  /// Inverts all bytes from an offset.
   package func invert(from start: Int) {
     let bytes = base.assumingMemoryBound(to: UInt8.self)
     var index = start

@@ -77,13 +77,7 @@ package protocol ByteCursor: AnyObject {
   /// Moves to the previous entry.
   func previous() throws -> ByteEntry?
 
-  /// Reads the entries after the current one, as many as the buffer has room for, or fewer.
-  ///
-  /// - Parameters:
-  ///   - entries: The buffer.
-  ///   - isReversed: Whether the cursor moves backwards.
-  /// - Returns: The number of entries; 0 at the end.
-  /// - Throws: ``PersistenceError`` if the store fails.
+  /// Reads the entries after the current one, at most as many as the buffer holds; returns 0 at the end.
   func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int
 }
 
@@ -99,13 +93,7 @@ extension ByteCursor {
 package protocol ByteWriter: ByteReader {
   /// Inserts an entry and returns the memory for its value, which the caller fills before any other call.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - count: The length of the value.
-  ///   - space: The space.
-  ///   - isReplacing: Whether to replace an existing entry; otherwise it stays unchanged.
-  /// - Returns: The memory; nil if an entry exists that is not replaced.
-  /// - Throws: ``PersistenceError`` if the store is full or fails.
+  /// - Returns: nil if an entry exists that is not to be replaced.
   func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: ByteSpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?
 

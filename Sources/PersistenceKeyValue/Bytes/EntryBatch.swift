@@ -18,15 +18,13 @@ package struct EntryBatch {
   private var items: [Item] = []
   private let bytes: ByteBuffer
 
-  /// - Parameter limit: The memory of the batch in bytes.
+  /// Creates an empty batch with a memory limit in bytes.
   package init(limit: Int) {
     self.limit = limit
     bytes = ByteBuffer()
   }
 
-  /// The number of entries.
   package var count: Int { items.count }
-  /// Whether the batch is empty.
   package var isEmpty: Bool { items.isEmpty }
   /// Whether the batch has reached its memory limit.
   package var isFull: Bool { bytes.count + items.count * MemoryLayout<Item>.stride > limit }
@@ -41,7 +39,6 @@ package struct EntryBatch {
     bytes.append(value)
   }
 
-  /// Removes all entries.
   package mutating func removeAll() {
     items.removeAll(keepingCapacity: items.count < 1024)
     bytes.clear()
@@ -62,10 +59,7 @@ package struct EntryBatch {
   /// The entry at a position, borrowed until the batch changes.
   package subscript(index: Int) -> ByteEntry {
     let (item, bytes) = (items[index], bytes.bytes)
-    return ByteEntry(
-      key: Self.key(item, bytes),
-      value: UnsafeRawBufferPointer(
-        rebasing: bytes[item.start + Int(item.keyCount)..<item.start + Int(item.count)]))
+    return ByteEntry(key: Self.key(item, bytes), value: Self.value(item, bytes))
   }
 
   /// Passes the entries of a sorted batch to a closure; of equal keys, only the last one.
@@ -80,15 +74,16 @@ package struct EntryBatch {
       {
         continue
       }
-      let end = item.start + Int(item.count)
-      try body(
-        Self.key(item, bytes),
-        UnsafeRawBufferPointer(rebasing: bytes[item.start + Int(item.keyCount)..<end]))
+      try body(Self.key(item, bytes), Self.value(item, bytes))
     }
   }
 
   private static func key(_ item: Item, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[item.start..<item.start + Int(item.keyCount)])
+  }
+
+  private static func value(_ item: Item, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[item.start + Int(item.keyCount)..<item.start + Int(item.count)])
   }
 
   /// Eight bytes of a key as a number of the same order; missing bytes are zero.

@@ -10,20 +10,25 @@ package enum Catalog {
   private static let lastKey = Array("last".utf8)
   private static let family = "persistence records "
   private static let format = Array("\(family)2".utf8)
+  /// The format of a store in which a schema has changed, which earlier versions of this package cannot read.
+  private static let evolvedFormat = Array("\(family)3".utf8)
 
   /// Writes the format marker to an empty store.
-  package static func create(in writer: any ByteWriter) throws {
+  package static func create(in writer: any ByteWriter) throws { try set(format, writer) }
+
+  /// Marks the store as one in which a schema has changed.
+  static func setEvolved(_ writer: any ByteWriter) throws { try set(evolvedFormat, writer) }
+
+  private static func set(_ format: [UInt8], _ writer: any ByteWriter) throws {
     try formatKey.withUnsafeBytes { key in
       try writer.reserve(key, count: format.count, in: .catalog, isReplacing: true)?.copyBytes(from: format)
     }
   }
 
-  /// Throws unless the store has this format.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notAStore``.
+  /// Throws ``PersistenceError/Code/notAStore`` unless the store has this format.
   package static func check(_ reader: any ByteReader, location: String) throws {
     let found = try formatKey.withUnsafeBytes { try reader.value(of: $0, in: .catalog).map([UInt8].init) }
-    guard found != format else { return }
+    guard found != format, found != evolvedFormat else { return }
     let reason: String
     if let found, let number = Int(String(decoding: found.dropFirst(family.utf8.count), as: UTF8.self)),
       found.starts(with: family.utf8)
@@ -94,13 +99,10 @@ package enum Catalog {
   }
 
   static func setCount(_ count: Int, of model: UInt16, _ writer: any ByteWriter) throws {
-    try StoredModel.countKey(model).withUnsafeBytes { key in
-      try writer.reserve(key, count: 8, in: .catalog, isReplacing: true)?
-        .storeBytes(of: UInt64(max(0, count)).bigEndian, as: UInt64.self)
-    }
+    try set(UInt64(max(0, count)), StoredModel.countKey(model), writer)
   }
 
-  /// The number of drops and changes of index builds, by which a cache detects that it is stale.
+  /// The number of drops, changes of schema and of index builds, by which a cache detects that it is stale.
   static func generation(_ reader: any ByteReader) throws -> UInt64 { try number(generationKey, reader) ?? 0 }
 
   static func setGeneration(_ generation: UInt64, _ writer: any ByteWriter) throws {
@@ -136,10 +138,7 @@ package enum Catalog {
   static func add(_ schema: ModelSchema, indexing: StoredModel.Indexing, _ writer: any ByteWriter) throws
     -> StoredModel
   {
-    guard schema.indexes.count <= StoredModel.indexLimit else {
-      throw PersistenceError.unsupported("keep more than \(StoredModel.indexLimit) indexes", by: "the store")
-        .at(model: schema.name)
-    }
+    try requireIndexLimit(schema)
     let last = max(try models(writer).last?.number ?? 0, UInt16(clamping: try number(lastKey, writer) ?? 0))
     guard last < UInt16.max else {
       throw PersistenceError.unsupported("keep more than \(UInt16.max) models", by: "the store")
@@ -148,6 +147,14 @@ package enum Catalog {
     let model = StoredModel(number: last + 1, schema: schema, indexing: indexing)
     try write(model, writer)
     return model
+  }
+
+  /// Throws if a schema has more indexes than their keys can number.
+  static func requireIndexLimit(_ schema: ModelSchema) throws {
+    guard schema.indexes.count <= StoredModel.indexLimit else {
+      throw PersistenceError.unsupported("keep more than \(StoredModel.indexLimit) indexes", by: "the store")
+        .at(model: schema.name)
+    }
   }
 
   /// Writes the record of a model.
@@ -162,12 +169,12 @@ package enum Catalog {
 /// A cache of a store's models, so that a request does not read the catalog.
 ///
 /// A model that was read stays valid in every other version as long as models are only added; in an earlier
-/// version it has no records. A drop or an index build ends that. The catalog therefore counts them as its
-/// *generation*, and the cache is valid for the newest generation that it has seen. It knows the versions of
+/// version it has no records. A drop, a change of schema or an index build ends that. The catalog therefore counts
+/// them as its *generation*, and the cache is valid for the newest generation that it has seen. It knows the versions of
 /// that generation as a range, so most readers need not read the generation.
 ///
 /// Each reader keeps the binding that it used last. Concurrent readers therefore share no lock or reference
-/// count as long as nobody commits.
+/// count between commits.
 final class CatalogCache: Sendable {
   private struct State {
     var models: [StoredName: StoredModel] = [:]
@@ -214,9 +221,7 @@ final class CatalogCache: Sendable {
     return copy
   }
 
-  /// Records the generation of a version.
-  ///
-  /// - Returns: Whether the cache is valid for the version; false if its generation is older.
+  /// Records the generation of a version; returns false if the cache has a newer one.
   func record(_ version: Int, isOf generation: UInt64) -> Bool {
     state.withLock { state in
       guard generation >= state.generation else { return false }
@@ -232,7 +237,7 @@ final class CatalogCache: Sendable {
   }
 
   /// Records that the next version has the same generation.
-  func noteSuccessor(of version: Int) {
+  func recordSuccessor(of version: Int) {
     state.withLock { state in
       guard let known = state.versions, known.contains(version) else { return }
       state.versions = known.lowerBound...max(known.upperBound, version + 1)

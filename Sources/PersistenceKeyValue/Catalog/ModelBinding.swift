@@ -28,13 +28,13 @@ package final class ModelBinding: Sendable {
   package init(_ model: StoredModel, declared: ModelSchema) {
     self.model = model
     self.declared = declared
-    layout = RowLayout(stored: model.schema, declared: declared)
+    layout = RowLayout(of: model, declared: declared)
     keyPositions = declared.keyPositions
     prefix = KeyPrefix.model(model.number)
     storedIndexes = model.schema.indexes.enumerated().map { number, index in
       Index(
         schema: index, positions: index.fields.compactMap { declared.position(of: $0) },
-        prefix: KeyPrefix.index(model.number, number))
+        prefix: KeyPrefix.index(model.number, model.evolution?.indexNumbers[number] ?? number))
     }
     indexes = model.indexing == .built ? storedIndexes : []
     hasUniqueIndex = indexes.contains(where: \.schema.isUnique)

@@ -9,6 +9,8 @@ package struct StoredModel: Sendable {
   package let schema: ModelSchema
   /// The state of the model's indexes.
   package var indexing = Indexing.built
+  /// The revisions of rows and the numbers of indexes, if the schema has changed since it was defined.
+  var evolution: ModelEvolution?
 
   /// The state of a model's indexes; queries use only built ones.
   package enum Indexing: Hashable, Sendable {
@@ -25,6 +27,9 @@ extension StoredModel {
   private static let revision: Int64 = 2
   /// The revision of a model whose indexes are not built; its record ends with their state.
   private static let unindexedRevision: Int64 = 3
+  /// The revision of a model whose schema has changed; its record ends with the state of its indexes and its
+  /// ``ModelEvolution``.
+  private static let evolvedRevision: Int64 = 4
 
   /// The largest number of indexes of a model: one byte of a key identifies an index.
   static let indexLimit = 200
@@ -35,7 +40,8 @@ extension StoredModel {
   /// The catalog record: a checksum, then the schema as a list of values in which each list follows its
   /// length.
   func encoded() throws -> [UInt8] {
-    let revision = indexing == .built ? Self.revision : Self.unindexedRevision
+    let revision =
+      evolution != nil ? Self.evolvedRevision : indexing == .built ? Self.revision : Self.unindexedRevision
     var values: [PersistentValue] = [
       .integer(revision), .text(schema.name), .integer(Int64(schema.fields.count)),
     ]
@@ -46,10 +52,11 @@ extension StoredModel {
     values.append(.integer(Int64(schema.indexes.count)))
     for index in schema.indexes { values += [.bool(index.isUnique)] + Self.list(index.fields) }
     switch indexing {
-    case .built: break
+    case .built: if evolution != nil { values.append(.integer(-1)) }
     case .awaited: values.append(.integer(0))
     case .begun(let token): values.append(.integer(token))
     }
+    values += evolution?.values ?? []
     let bytes = try KeyCodec.bytes(of: values)
     return withUnsafeBytes(of: PackedRow.checksum(of: bytes).littleEndian) { Array($0) } + bytes
   }
@@ -63,9 +70,7 @@ extension StoredModel {
     var reader = ValueRun(try KeyCodec.values(in: Self.checked(encoded)))
     let (revision, name) = try Self.head(&reader)
     let fields = try (0..<reader.count()).map { _ in
-      let name = try reader.text()
-      guard let kind = FieldKind(rawValue: try reader.text()) else { throw Self.malformed }
-      return FieldSchema(name, kind, isOptional: try reader.bool())
+      FieldSchema(try reader.text(), try reader.kind(), isOptional: try reader.bool())
     }
     let key = try reader.texts()
     let indexes = try (0..<reader.count()).map { _ in
@@ -73,10 +78,11 @@ extension StoredModel {
       return IndexSchema(try reader.texts(), isUnique: isUnique)
     }
     schema = try ModelSchema(name: name, fields: fields, key: key, indexes: indexes)
-    if revision == Self.unindexedRevision {
+    if revision != Self.revision {
       let token = try reader.integer()
-      indexing = token == 0 ? .awaited : .begun(token)
+      indexing = token == 0 ? .awaited : token < 0 ? .built : .begun(token)
     }
+    if revision == Self.evolvedRevision { evolution = try ModelEvolution(&reader, schema) }
   }
 
   /// The name in a catalog record; decodes nothing else.
@@ -96,22 +102,22 @@ extension StoredModel {
 
   private static func head(_ reader: inout ValueRun) throws -> (revision: Int64, name: String) {
     let revision = try reader.integer()
-    guard [Self.revision, Self.unindexedRevision].contains(revision) else {
+    guard [Self.revision, unindexedRevision, evolvedRevision].contains(revision) else {
       throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(revision)")
     }
     return (revision, try reader.text())
   }
 
-  private static var malformed: PersistenceError { .damaged("a schema in the catalog cannot be decoded") }
+  static var malformed: PersistenceError { .damaged("a schema in the catalog cannot be decoded") }
 
   /// A decoder of consecutive values.
-  private struct ValueRun {
+  struct ValueRun {
     private let values: [PersistentValue]
     private var next = 0
 
     init(_ values: [PersistentValue]) { self.values = values }
 
-    private mutating func value() throws -> PersistentValue {
+    mutating func value() throws -> PersistentValue {
       guard next < values.count else { throw malformed }
       defer { next += 1 }
       return values[next]
@@ -132,6 +138,11 @@ extension StoredModel {
       return value
     }
 
+    mutating func kind() throws -> FieldKind {
+      guard let kind = FieldKind(rawValue: try text()) else { throw malformed }
+      return kind
+    }
+
     /// The length of a list, at most the number of remaining values.
     mutating func count() throws -> Int {
       guard let count = Int(exactly: try integer()), count >= 0, count <= values.count - next else {
@@ -144,7 +155,6 @@ extension StoredModel {
   }
 }
 
-/// The prefixes of keys.
 enum KeyPrefix {
   static func model(_ number: UInt16) -> [UInt8] {
     [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]

@@ -18,11 +18,7 @@ final class EntrySorter {
   private var next = 0
   private var hasBegun = false
 
-  /// Creates a sorter.
-  ///
-  /// - Parameters:
-  ///   - memory: The memory for sorting in bytes.
-  ///   - folder: The folder for the file.
+  /// Creates a sorter with this memory in bytes, whose file is in the folder.
   init(memory: Int, folder: String) {
     self.memory = memory
     self.folder = folder
@@ -30,14 +26,11 @@ final class EntrySorter {
   }
 
   /// Adds an entry.
-  ///
-  /// - Throws: ``PersistenceError`` if the file cannot be written.
   func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
     batch.add(key, value)
     if batch.isFull { try spill() }
   }
 
-  /// Ends adding.
   func finish() throws {
     if file == nil { return batch.sort() }
     try spill()
@@ -64,7 +57,6 @@ final class EntrySorter {
 
   /// The next entry in key order, borrowed until the next call; nil at the end.
   ///
-  /// - Throws: ``PersistenceError`` if the file cannot be read.
   /// - Complexity: O(log *r*) for *r* runs.
   func entry() throws -> ByteEntry? {
     if runs.isEmpty {

@@ -26,25 +26,28 @@ final class IndexBuild: @unchecked Sendable {  // only write transactions use it
   /// The key of the last written entry.
   private let last = ByteBuffer()
 
-  /// Sorts the entries of all records; writes nothing to the store.
+  /// Sorts the entries of all records, and checks unique indexes; writes nothing to the store.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` if two records have
-  ///   the same values in a unique index, and ``PersistenceError/Code/storeFull``.
+  /// With `indexes`, builds only these, to be written with ``writeAll(to:)``.
   init(
-    _ binding: ModelBinding, _ reader: any ByteReader, _ settings: IndexBuilding, location: String
+    _ binding: ModelBinding, only indexes: [ModelBinding.Index]? = nil, _ reader: any ByteReader,
+    _ settings: IndexBuilding, location: String
   ) throws {
+    let indexes = indexes ?? binding.storedIndexes
     sorter = EntrySorter(memory: settings.memory, folder: settings.folder)
     step = settings.memory
-    try sort(binding, reader, location)
+    try sort(binding, indexes, reader, location)
     try sorter.finish()
-    if binding.storedIndexes.contains(where: \.schema.isUnique) {
+    if indexes.contains(where: \.schema.isUnique) {
       var claims = UniqueClaims(binding, reader, location: location)
       while let entry = try sorter.entry() { try claims.check(entry) }
       sorter.rewind()
     }
   }
 
-  private func sort(_ binding: ModelBinding, _ reader: any ByteReader, _ location: String) throws {
+  private func sort(
+    _ binding: ModelBinding, _ indexes: [ModelBinding.Index], _ reader: any ByteReader, _ location: String
+  ) throws {
     let form = KeyForm.entries(longest: reader.longestKey)
     let access = RecordAccess(binding, reader, location: location)
     let cursor = try reader.acquireCursor(in: .records)
@@ -61,7 +64,7 @@ final class IndexBuild: @unchecked Sendable {  // only write transactions use it
       while let record = next, ByteOrder.begins(record.key, with: prefix) {
         try access.fill(row, from: record, only: binding.entryPositions)
         try row.withRow { row in
-          for index in binding.storedIndexes {
+          for index in indexes {
             key.clear()
             value.clear()
             let split = try binding.appendEntry(of: row, in: index, to: key)
@@ -80,13 +83,7 @@ final class IndexBuild: @unchecked Sendable {  // only write transactions use it
     }
   }
 
-  /// Appends entries after the last one of the store.
-  ///
-  /// - Parameters:
-  ///   - writer: The store.
-  ///   - prefix: The prefix of the model's entries.
-  /// - Returns: Whether all entries are written.
-  /// - Throws: ``PersistenceError`` if the store is full or fails.
+  /// Appends entries after the last one of the store; returns whether all are written.
   func write(to writer: any ByteWriter, prefix: [UInt8]) throws -> Bool {
     let stored = try Self.lastKey(prefix, writer)
     var entry: ByteEntry?
@@ -102,16 +99,27 @@ final class IndexBuild: @unchecked Sendable {  // only write transactions use it
     }
     var count = 0
     while let found = entry {
-      let value = UnsafeRawBufferPointer(rebasing: found.value[1...])
-      try writer.reserve(found.key, count: value.count, in: .indexes, isReplacing: true)?
-        .copyMemory(from: value)
+      try Self.write(found, to: writer)
       last.clear()
       last.append(found.key)
-      count += found.key.count + value.count
+      count += found.key.count + found.value.count - 1
       if count >= step { return false }
       entry = try sorter.entry()
     }
     return true
+  }
+
+  /// Writes all entries.
+  func writeAll(to writer: any ByteWriter) throws {
+    sorter.rewind()
+    while let entry = try sorter.entry() { try Self.write(entry, to: writer) }
+  }
+
+  /// Writes an entry without the mark of a unique claim.
+  private static func write(_ entry: ByteEntry, to writer: any ByteWriter) throws {
+    let value = UnsafeRawBufferPointer(rebasing: entry.value[1...])
+    try writer.reserve(entry.key, count: value.count, in: .indexes, isReplacing: true)?.copyMemory(
+      from: value)
   }
 
   /// The greatest key with a prefix; empty if there is none.

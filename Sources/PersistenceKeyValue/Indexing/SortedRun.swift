@@ -19,12 +19,7 @@ final class SortedRun {
   /// The current entry, borrowed until ``advance()``; nil at the end.
   private(set) var entry: ByteEntry?
 
-  /// Opens a run.
-  ///
-  /// - Parameters:
-  ///   - range: The run's range in the file.
-  ///   - file: The file.
-  ///   - memory: How many bytes to read at a time.
+  /// Opens the run in a range of the file, and reads `memory` bytes at a time.
   init(_ range: Range<Int>, of file: ScratchFile, memory: Int) {
     self.range = range
     self.file = file
@@ -51,14 +46,10 @@ final class SortedRun {
     return start..<file.count
   }
 
-  /// Restarts before the first entry.
   func rewind() {
     (position, end, offset, entry) = (0, 0, range.lowerBound, nil)
   }
 
-  /// Moves to the next entry.
-  ///
-  /// - Throws: ``PersistenceError`` if the file cannot be read or has been changed.
   func advance() throws {
     entry = nil
     guard try fill(Self.headLength) else {
@@ -109,13 +100,9 @@ final class ScratchFile {
   private let file: Int32
   private let folder: String
 
-  /// The length of the file.
   private(set) var count = 0
 
-  /// Creates the file.
-  ///
-  /// - Parameter folder: The folder, which selects the file system.
-  /// - Throws: ``PersistenceError`` if the system rejects the call.
+  /// Creates the file on the file system of a folder.
   init(in folder: String) throws {
     self.folder = folder
     let path = "\(folder)/sorting-\(UUID().uuidString)"
@@ -126,9 +113,6 @@ final class ScratchFile {
 
   deinit { close(file) }
 
-  /// Appends bytes.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/storeFull`` if the disk is full.
   func append(_ bytes: UnsafeRawBufferPointer) throws {
     var rest = bytes
     while !rest.isEmpty {
@@ -142,10 +126,7 @@ final class ScratchFile {
     }
   }
 
-  /// Reads bytes from an offset until the buffer or the file ends.
-  ///
-  /// - Returns: The number of bytes.
-  /// - Throws: ``PersistenceError`` if the device fails.
+  /// Reads bytes from an offset until the buffer or the file ends; returns their number.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     var done = 0
     while done < buffer.count {

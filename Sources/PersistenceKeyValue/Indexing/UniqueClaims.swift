@@ -3,7 +3,7 @@ import PersistenceDriver
 
 /// Detects entries of a unique index with the same values, while all entries pass in key order.
 ///
-/// The first byte of each value says whether the entry claims its values. An entry with a null value does
+/// The first byte of each value is ``mark`` if the entry claims its values. An entry with a null value does
 /// not.
 struct UniqueClaims {
   /// The first byte of an entry that claims its values.
@@ -27,10 +27,7 @@ struct UniqueClaims {
     form = .entries(longest: reader.longestKey)
   }
 
-  /// Checks the next entry.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``, naming the entry's
-  ///   record.
+  /// Checks the next entry; throws ``PersistenceError/Code/uniqueViolation`` with its record's key.
   mutating func check(_ sorted: ByteEntry) throws {
     guard sorted.value.first == Self.mark else { return }
     let entry = ByteEntry(
@@ -86,14 +83,13 @@ struct UniqueClaims {
       reader.workspace.release(row)
     }
     try IndexEntry.appendRecordKey(of: entry, prefix: binding.prefix, to: stored)
-    let number = Int(entry.key[binding.prefix.count]) - 1
+    let number = entry.key[binding.prefix.count]
     guard let record = try reader.value(of: stored.bytes, in: .records),
-      binding.storedIndexes.indices.contains(number)
+      let index = binding.storedIndexes.first(where: { $0.prefix.last == number })
     else {
       throw PersistenceError.damaged("an index entry refers to a missing record").at(
         model: binding.declared.name, location: location)
     }
-    let index = binding.storedIndexes[number]
     try RecordAccess(binding, reader, location: location)
       .fill(row, from: ByteEntry(key: stored.bytes, value: record), only: binding.entryPositions)
     return try row.withRow { row in

@@ -23,10 +23,7 @@ package enum KeyCodec {
   /// The code of a kind of value.
   static func code(of tag: RowCell.Tag) -> UInt8 { tag.rawValue + nilCode }
 
-  /// Appends a cell.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the text of a decimal is
-  ///   invalid.
+  /// Appends a cell; throws if the text of a decimal is invalid.
   package static func append(cell: RowCell, isDescending: Bool = false, to key: ByteBuffer) throws {
     let start = key.count
     key.append(code(of: cell.tag))
@@ -44,9 +41,7 @@ package enum KeyCodec {
     if isDescending { key.invert(from: start) }
   }
 
-  /// Appends a value.
-  ///
-  /// - Throws: ``PersistenceError`` if a decimal has no text.
+  /// Appends a value; throws if a decimal has no text.
   package static func append(value: PersistentValue, to key: ByteBuffer) throws {
     switch value {
     case .null: try append(cell: .null, to: key)
@@ -74,8 +69,6 @@ package enum KeyCodec {
   }
 
   /// The bytes of consecutive values.
-  ///
-  /// - Throws: ``PersistenceError`` if a value has no encoding.
   package static func bytes(of values: some Sequence<PersistentValue>) throws -> [UInt8] {
     let buffer = ByteBuffer()
     for value in values { try append(value: value, to: buffer) }
@@ -86,10 +79,7 @@ package enum KeyCodec {
 extension KeyCodec {
   static var malformed: PersistenceError { .damaged("a key contains malformed values") }
 
-  /// Decodes consecutive ascending components, up to a limit.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the bytes are no key; any
-  ///   input is safe.
+  /// Decodes consecutive ascending components, up to a limit; throws if the bytes are no key.
   package static func values(in key: UnsafeRawBufferPointer, limit: Int = .max) throws -> [PersistentValue] {
     var values: [PersistentValue] = []
     var index = 0
@@ -159,19 +149,11 @@ extension KeyCodec {
 }
 
 extension KeyCodec {
-  /// Decodes the ascending component at an index of a key into a field, and advances the index.
+  /// Decodes the ascending component at an index of a key into a field, or skips it without a field; advances
+  /// the index, and returns whether bytes were copied to the row's own memory.
   ///
   /// Text and bytes without escapes are borrowed. Kinds that can be indexed have one encoding for each value,
   /// so the result equals the record's field.
-  ///
-  /// - Parameters:
-  ///   - position: The field; nil to skip the component.
-  ///   - row: The row.
-  ///   - key: The key.
-  ///   - index: The offset of the component.
-  /// - Returns: Whether bytes were copied to the row's own memory.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the bytes are no
-  ///   component.
   static func fill(
     _ position: Int?, of row: RowBuffer, from key: UnsafeRawBufferPointer, at index: inout Int
   ) throws -> Bool {

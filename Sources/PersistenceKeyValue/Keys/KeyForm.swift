@@ -42,12 +42,9 @@ struct KeyForm {
     return true
   }
 
-  /// Cuts the key of an index entry if it is too long.
+  /// Cuts the key of an index entry if it is too long, and returns whether it was.
   ///
-  /// - Parameters:
-  ///   - key: Prefix and values, then the primary key.
-  ///   - split: The offset of the primary key.
-  /// - Returns: Whether the key was cut.
+  /// The primary key begins at `split`.
   @discardableResult
   func storeEntryKey(_ key: ByteBuffer, split: Int) -> Bool {
     guard key.count >= longest || split > runLength else { return false }
@@ -75,13 +72,7 @@ struct KeyForm {
     UnsafeRawBufferPointer(rebasing: cut[runLength..<(runLength + Self.digestLength)])
   }
 
-  /// Whether an entry has exactly these values.
-  ///
-  /// - Parameters:
-  ///   - stored: The entry's key, which begins with the prefix that ``storeEntryPrefix(_:)`` makes of the
-  ///     values.
-  ///   - values: The values.
-  /// - Returns: Whether the values are equal.
+  /// Whether an entry has exactly these values, given that its key begins with their stored prefix.
   func hasValues(_ stored: UnsafeRawBufferPointer, _ values: [UInt8]) -> Bool {
     if values.count > runLength { return true }
     if isCut(stored), values.count == runLength {

@@ -27,9 +27,7 @@ package struct AccessPlan: Sendable, Hashable {
 
   /// The condition on the component that follows the equal ones.
   package enum Next: Sendable, Hashable {
-    /// Nothing.
     case all
-    /// The component lies between bounds.
     case bounds(lower: Bound?, upper: Bound?)
     /// The component's text begins with a prefix.
     case prefix(String)
@@ -77,11 +75,6 @@ package struct AccessPlan: Sendable, Hashable {
 
 extension AccessPlan {
   /// The plan in the terms of the driver contract, without any value.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - isIndexOnly: Whether the store answers the request without reading records.
-  /// - Returns: The plan.
   package func queryPlan(for request: FetchRequest, isIndexOnly: Bool) -> QueryPlan {
     let access: QueryPlan.Access =
       switch path {

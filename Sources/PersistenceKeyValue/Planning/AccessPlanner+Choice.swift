@@ -6,11 +6,7 @@ extension AccessPlanner {
   /// How many entries are counted if at most one record of the sample matches.
   static let countedEntries = 1024
 
-  /// The best plan.
-  ///
-  /// - Parameter statistics: The store's statistics, read only if the request alone does not decide.
-  /// - Returns: The plan.
-  /// - Throws: Errors of the store.
+  /// The best plan; it reads the statistics only if the request alone does not decide.
   package func best(_ statistics: some PlanStatistics) throws -> AccessPlan {
     let candidates = useful()
     if let plan = obvious(candidates) { return plan.plan }
@@ -111,9 +107,7 @@ extension AccessPlanner {
 extension AccessPlanner {
   /// A path whose keys begin with the grouping fields, apart from components with constant values.
   ///
-  /// - Parameter fields: The grouping fields.
-  /// - Returns: The plan, and how many components identify a group; nil if every such path has to read
-  ///   records.
+  /// - Returns: The plan, and how many components identify a group; nil if every such path reads records.
   package func grouped(by fields: [String]) -> (plan: AccessPlan, components: Int)? {
     guard request.after == nil else { return nil }
     let wanted = Set(fields.map(StoredName.init))

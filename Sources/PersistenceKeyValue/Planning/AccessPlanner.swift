@@ -9,7 +9,6 @@ package typealias PlanChooser = @Sendable (_ count: Int) -> Int
 ///
 /// Every plan yields the same rows in the same order. Plans differ only in speed and memory.
 package struct AccessPlanner {
-  /// The largest number of ranges in one plan.
   static let rangeLimit = 16_384
 
   let request: FetchRequest
@@ -17,12 +16,7 @@ package struct AccessPlanner {
   let conjunction: Conjunction
   let needs: AccessNeeds
 
-  /// Prepares planning.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - indexes: The store's indexes; a plan refers to an index by its position in this list.
-  ///   - needs: What the caller reads of the rows.
+  /// Prepares planning; a plan refers to an index by its position in the list.
   package init(_ request: FetchRequest, indexes: [IndexSchema], needs: AccessNeeds = .rows) {
     self.request = request
     self.needs = needs
@@ -219,7 +213,7 @@ extension AccessPlanner {
 
 /// What the caller reads of the rows of a request.
 ///
-/// A plan does not pay for fields or an order that nobody reads.
+/// A plan does not pay for fields or an order that the caller does not read.
 package struct AccessNeeds: Sendable {
   /// The stored names of the fields that the caller reads of each row; nil for all.
   package var fields: [String]?

@@ -120,9 +120,6 @@ enum FieldConstraint {
 
 extension PredicateNode {
   /// Splits the condition into a part that reads only available fields, and the rest; both have to hold.
-  ///
-  /// - Parameter isAvailable: Whether a field, given by its stored name, is available.
-  /// - Returns: The parts; a part is nil if it has no condition.
   package func parts(_ isAvailable: (String) -> Bool) -> (available: PredicateNode?, rest: PredicateNode?) {
     let conjuncts = conjuncts
     let available = conjuncts.filter { $0.fields.allSatisfy(isAvailable) }

@@ -42,13 +42,7 @@ struct PlanCost {
     return 1 + (candidate.isIndex ? lookup : 0) + recordFields
   }
 
-  /// The cost of a plan.
-  ///
-  /// - Parameters:
-  ///   - candidate: The plan.
-  ///   - entries: How many entries its ranges contain.
-  ///   - passed: The fraction of them that the conditions on keys pass.
-  /// - Returns: The cost.
+  /// The cost of a plan whose ranges contain `entries`, of which a fraction passes the conditions on keys.
   func cost(_ candidate: PlanCandidate, entries: Double, passed: Double) -> Double {
     let isSorted = isOrderNeeded && !candidate.plan.isOrdered
     let readsRecords =

@@ -17,12 +17,11 @@ package protocol PlanStatistics {
 
 /// A sample of a model's records, and the conditions that they match.
 package struct PlanSample: Sendable, Hashable {
-  /// The largest size of a sample.
   package static let limit = 64
 
   /// The number of records in the sample, at most ``limit``.
   package var size: Int
-  /// One bit set for each condition: bit *i* says whether record *i* matches.
+  /// One bit set for each condition: bit *i* is set if record *i* matches it.
   package var matches: [UInt64]
 
   package init(size: Int, matches: [UInt64]) {
@@ -53,15 +52,9 @@ struct PathStatistics: PlanStatistics {
   /// The largest number of bytes that a sample reads.
   private static let sampledBytes = 4 << 20
 
-  private let binding: ModelBinding
-  private let reader: any ByteReader
-  private let location: String
-
-  init(_ binding: ModelBinding, _ reader: any ByteReader, location: String) {
-    self.binding = binding
-    self.reader = reader
-    self.location = location
-  }
+  let binding: ModelBinding
+  let reader: any ByteReader
+  let location: String
 
   func total() throws -> Int { try Catalog.count(of: binding.model, reader) }
 
@@ -106,14 +99,8 @@ struct KeyBisection {
     var upper: [UInt8]
   }
 
-  /// Passes a sample of a model's records to a closure.
+  /// Passes a sample of the records whose keys have a prefix to a closure.
   ///
-  /// - Parameters:
-  ///   - prefix: The prefix of the keys of the model's records.
-  ///   - reader: The store.
-  ///   - limit: The largest number of records in the sample.
-  ///   - body: Called with each record.
-  /// - Throws: Errors of the store and of the closure.
   /// - Complexity: At most three seeks for each record of the limit.
   static func sample(
     of prefix: [UInt8], _ reader: any ByteReader, limit: Int, _ body: (ByteEntry) throws -> Void

@@ -30,11 +30,7 @@ final class CursorResults: StorageResults {
   }
 
   /// The range of the query's rows that the result contains; its end is `Int.max` without a limit.
-  private var window: Range<Int> {
-    let start = query.request.offset
-    let (end, overflows) = start.addingReportingOverflow(query.request.limit ?? Int.max)
-    return start..<(overflows ? Int.max : end)
-  }
+  private var window: Range<Int> { query.request.offset..<query.wanted }
 
   func count() throws -> Int {
     let window = window
@@ -75,9 +71,8 @@ final class CursorResults: StorageResults {
     }
   }
 
-  /// Reads from the nearest bookmark, and passes the rows from one number up to another to a closure.
-  ///
-  /// - Returns: The number of the first row that was not read.
+  /// Reads from the nearest bookmark, and passes the rows from one number up to another to a closure; returns
+  /// the number of the first row that was not read.
   private func scan(
     _ reader: any ByteReader, from start: Int, to end: Int, filling wanted: [Int]?,
     _ body: (RowCursor, ByteEntry) throws -> Void

@@ -15,30 +15,20 @@ struct PreparedQuery: Sendable {
   /// The part of the predicate that is evaluated on keys that are not cut, and the remaining part.
   let keyPredicate: CompiledPredicate?
   let restPredicate: CompiledPredicate?
-  /// The paths to intersect with.
   private let intersections: [AccessPath]
 
-  /// Plans a request.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - binding: Its model.
-  ///   - reader: The store, which also provides the statistics.
-  ///   - location: The store's location, for messages.
-  ///   - needs: What the caller reads of the rows.
-  /// - Throws: ``PersistenceError`` if the store cannot be read.
+  /// Plans a request with the statistics of the store.
   init(
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
     needs: AccessNeeds = .rows
   ) throws {
     let planner = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs)
-    let statistics = PathStatistics(binding, reader, location: location)
     let plan: AccessPlan
     if let choose = reader.workspace.planChooser {
       let plans = planner.all()
       plan = plans[choose(plans.count)]
     } else {
-      plan = try planner.best(statistics)
+      plan = try planner.best(PathStatistics(binding: binding, reader: reader, location: location))
     }
     try self.init(request, binding, plan, longestKey: reader.longestKey, location: location)
   }
@@ -96,7 +86,6 @@ struct PreparedQuery: Sendable {
     return found
   }
 
-  /// The number of rows of the request.
   func count(_ reader: any ByteReader) throws -> Int {
     let wanted = wanted
     let found: Int

@@ -38,14 +38,9 @@ final class RowCursor {
   @exclusivity(unchecked) private var record: ByteEntry?
   @exclusivity(unchecked) private var mark = EntryMark(range: 0, skipped: nil)
 
-  /// Opens a cursor; the caller closes it with ``close()``.
+  /// Opens a cursor that fills ``row`` with the wanted fields; with nil, the caller reads whole records.
   ///
-  /// - Parameters:
-  ///   - query: The query.
-  ///   - reader: The store.
-  ///   - bookmark: The position at which the cursor starts.
-  ///   - wanted: The fields that ``row`` contains after each step; nil if the caller reads whole records.
-  /// - Throws: ``PersistenceError`` if the store cannot be read.
+  /// The caller closes it with ``close()``.
   init(
     _ query: PreparedQuery, _ reader: any ByteReader, from bookmark: Bookmark = Bookmark(),
     filling wanted: [Int]? = nil
@@ -180,9 +175,7 @@ struct PushedDownSelection {
   private let isCopying: Bool
   private let selected: RowBuffer
 
-  /// - Parameters:
-  ///   - positions: The selected fields; one may occur twice.
-  ///   - isCopying: Whether the bytes may move while the closure uses them.
+  /// Selects fields, of which one may occur twice; copies bytes that may move while the closure uses them.
   init(_ positions: [Int], copying isCopying: Bool) {
     self.positions = positions
     self.isCopying = isCopying

@@ -74,17 +74,10 @@ struct SortKeys {
   private var bytes = ByteBuffer()
   private let wanted: Int
 
-  /// - Parameter wanted: The largest number of rows that the caller needs.
+  /// Creates a sorter for a caller that needs at most this many rows.
   init(wanted: Int) { self.wanted = wanted }
 
-  /// Adds a row.
-  ///
-  /// - Parameters:
-  ///   - row: The row.
-  ///   - order: The sort order.
-  ///   - storedKey: The stored key of its record.
-  ///   - address: The address of its record if the address is stable.
-  /// - Throws: ``PersistenceError`` if a value has no sort key.
+  /// Adds a row; its record's address is nil if it may move.
   mutating func add(
     _ row: borrowing Row, _ order: RowOrder, storedKey: UnsafeRawBufferPointer,
     address: UnsafeRawBufferPointer?
@@ -104,7 +97,6 @@ struct SortKeys {
     if wanted < Int.max / 4, items.count >= 2 * wanted + 1024 { cut() }
   }
 
-  /// The stored keys in sort order.
   mutating func sorted() -> StoredKeys {
     sort()
     var keys = StoredKeys()
@@ -124,7 +116,6 @@ struct SortKeys {
     }
   }
 
-  /// Discards the rows beyond the limit.
   private mutating func cut() {
     sort()
     items.removeSubrange(min(wanted, items.count)...)
@@ -195,18 +186,8 @@ extension PreparedQuery {
 struct KeySet {
   private var keys = StoredKeys()
   /// A hash table with open addressing: the position of a key plus one, or 0 for an empty slot.
-  private var slots: [UInt32]
-  private var mask: Int
-
-  /// - Parameter expected: The estimated number of keys.
-  init(expected: Int = 64) {
-    var size = 128
-    while size < expected * 2 { size *= 2 }
-    slots = [UInt32](repeating: 0, count: size)
-    mask = size - 1
-  }
-
-  var count: Int { keys.count }
+  private var slots = [UInt32](repeating: 0, count: 128)
+  private var mask: Int { slots.count - 1 }
 
   /// Adds a key that the set does not contain.
   mutating func add(_ key: UnsafeRawBufferPointer) {
@@ -232,7 +213,6 @@ struct KeySet {
 
   private mutating func grow() {
     slots = [UInt32](repeating: 0, count: slots.count * 2)
-    mask = slots.count - 1
     for number in 0..<keys.count { insert(number + 1, keys.withKey(at: number, Self.hash)) }
   }
 

@@ -46,9 +46,8 @@ final class PackedCondition: @unchecked Sendable {  // immutable after init
       made.append(
         Test(
           constant: test.constant.rawBits, offset: slot.offset, nilByte: slot.nilByte,
-          whenTrue: test.whenTrue,
-          whenFalse: test.whenFalse, nilBit: slot.nilBit, isOptional: slot.isOptional,
-          isDouble: test.kind == .double, outcomes: test.outcomes.rawValue))
+          whenTrue: test.whenTrue, whenFalse: test.whenFalse, nilBit: slot.nilBit,
+          isOptional: slot.isOptional, isDouble: test.kind == .double, outcomes: test.outcomes.rawValue))
     }
     guard !made.isEmpty else { return nil }
     first = program.first

@@ -6,11 +6,11 @@ package import PersistenceDriver
 extension RowLayout {
   /// Checks a row and decodes all its fields.
   ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged``.
   /// - Complexity: Linear in the row's length, several bytes a cycle.
   @inline(__always)
   package func fill(_ buffer: RowBuffer, from row: UnsafeRawBufferPointer) throws {
-    let base = try checkFixed(row)
+    guard let base = start(of: row) else { return try fillEarlier(buffer, from: row, only: nil) }
+    try checkFixed(base, row.count)
     if hasVariable { try checkVariable(base, row.count) }
     let (cells, count) = (buffer.storage, min(count, buffer.count))
     var position = 0
@@ -34,7 +34,10 @@ extension RowLayout {
   ) throws {
     let base: UnsafeRawPointer
     if check == .nothing {
-      base = try checkFixed(row)
+      // A row of an earlier revision stays unchecked, so that every call takes this path.
+      guard let start = start(of: row) else { return try fillEarlier(buffer, from: row, only: positions) }
+      try checkFixed(start, row.count)
+      base = start
       check = .fixedPart
     } else {
       guard let checked = row.baseAddress else { throw RowDamage.cut.error }
@@ -50,16 +53,32 @@ extension RowLayout {
     }
   }
 
-  /// Throws unless the bytes have an undamaged fixed part of this layout and their original length.
+  /// The start of a row with this layout's head and enough bytes for its fixed part; nil for any other row.
   @inline(__always)
-  private func checkFixed(_ row: UnsafeRawBufferPointer) throws -> UnsafeRawPointer {
-    guard row.count >= fixedLength, let base = row.baseAddress else { throw RowDamage.cut.error }
-    guard base.loadUnaligned(as: UInt32.self).littleEndian == head else { throw RowDamage.head.error }
+  private func start(of row: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+    guard row.count >= fixedLength, let base = row.baseAddress,
+      base.loadUnaligned(as: UInt32.self).littleEndian == head
+    else { return nil }
+    return base
+  }
+
+  /// Decodes all fields of a row of an earlier revision, or some; throws if the row has no such revision.
+  @inline(never)
+  private func fillEarlier(
+    _ buffer: RowBuffer, from row: UnsafeRawBufferPointer, only positions: UnsafeBufferPointer<Int>?
+  ) throws {
+    guard try earlier?.fill(buffer, from: row, only: positions) == true else {
+      throw row.count < fixedLength ? RowDamage.cut.error : RowDamage.head.error
+    }
+  }
+
+  /// Throws unless the row's fixed part is undamaged and the row has its original length.
+  @inline(__always)
+  private func checkFixed(_ base: UnsafeRawPointer, _ count: Int) throws {
     guard
       base.loadUnaligned(fromByteOffset: PackedRow.fixedChecksum, as: UInt32.self).littleEndian
-        == PackedRow.fixedChecksum(base, fixedLength: fixedLength, count: row.count)
+        == PackedRow.fixedChecksum(base, fixedLength: fixedLength, count: count)
     else { throw RowDamage.checksum.error }
-    return base
   }
 
   /// Throws unless the variable part is undamaged; the fixed part has been checked.
@@ -128,9 +147,7 @@ enum RowCheck {
 
 /// Damage of a whole row.
 private enum RowDamage {
-  case cut
-  case head
-  case checksum
+  case cut, head, checksum
 
   @inline(never)
   var error: PersistenceError {
@@ -143,10 +160,7 @@ private enum RowDamage {
 }
 
 extension RowLayout {
-  /// The length of the packed row, after a check against the schema.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed`` if a field violates
-  ///   the schema, and ``PersistenceError/Code/valueTooLarge`` beyond 4 GiB.
+  /// The length of the packed row, after a check against the schema; throws beyond 4 GiB.
   package func packedLength(of row: borrowing Row) throws -> Int {
     guard row.count == count else {
       throw PersistenceError(
@@ -166,8 +180,7 @@ extension RowLayout {
     }
     guard length <= Int(UInt32.max) else {
       throw PersistenceError(
-        .valueTooLarge, "a record of \(length) bytes exceeds the limit of 4 GiB",
-        model: schema.name)
+        .valueTooLarge, "a record of \(length) bytes exceeds the limit of 4 GiB", model: schema.name)
     }
     return length
   }

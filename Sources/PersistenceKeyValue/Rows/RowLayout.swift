@@ -10,12 +10,7 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
     case word
     /// The offset of its end in the variable part.
     case variable
-    /// One byte.
-    case bool
-    /// Sixteen bytes.
-    case uuid
-    /// No bytes.
-    case none
+    case bool, uuid, none
   }
 
   /// The location of a field.
@@ -32,7 +27,6 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
     let previousEnd: Int32
   }
 
-  /// The number of fields.
   let count: Int
   /// The slots by declared position.
   let slots: UnsafeMutablePointer<Slot>
@@ -43,26 +37,40 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
   let fixedLength: Int
   /// Whether the schema has fields of variable length.
   let hasVariable: Bool
-  /// The first four bytes of every row.
+  /// The first four bytes of every row, except rows of an earlier revision.
   let head: UInt32
-  /// The declared schema.
   package let schema: ModelSchema
+  /// Decodes rows of earlier revisions; nil if the model's schema never changed.
+  let earlier: EarlierRows?
 
   /// Computes the layout of a stored schema for a compatible declared one.
-  package init(stored: ModelSchema, declared: ModelSchema, revision: UInt16 = 1) {
+  package convenience init(stored: ModelSchema, declared: ModelSchema, revision: UInt16 = 1) {
+    self.init(
+      stored.fields.map(RowRevision.Field.init), at: declared.fields.map { stored.position(of: $0.name) },
+      declared,
+      revision: revision)
+  }
+
+  /// Computes the layout of rows with some fields, given the number of each declared field among them; a field without
+  /// a number is nil.
+  init(
+    _ fields: [RowRevision.Field], at numbers: [Int?], _ declared: ModelSchema, revision: UInt16,
+    earlier: EarlierRows? = nil
+  ) {
     schema = declared
+    self.earlier = earlier
     head = UInt32(PackedRow.format) | UInt32(revision) << 16
     count = declared.fields.count
-    var order: [Int32] = []
-    var found: [Slot?] = Array(repeating: nil, count: declared.fields.count)
-    var offset = PackedRow.headerLength + (stored.fields.count + 7) / 8
+    var found: [Slot] = []
+    var offset = PackedRow.headerLength + (fields.count + 7) / 8
     var previousEnd = 0
-    for (number, field) in stored.fields.enumerated() {
+    for (number, field) in fields.enumerated() {
       let form = Self.form(of: field.kind.tag)
-      let slot = Slot(
-        tag: field.kind.tag, form: form, isOptional: field.isOptional, nilBit: 1 << UInt8(number % 8),
-        nilByte: Int32(PackedRow.headerLength + number / 8), offset: Int32(offset),
-        previousEnd: Int32(previousEnd))
+      found.append(
+        Slot(
+          tag: field.kind.tag, form: form, isOptional: field.isOptional, nilBit: 1 << UInt8(number % 8),
+          nilByte: Int32(PackedRow.headerLength + number / 8), offset: Int32(offset),
+          previousEnd: Int32(previousEnd)))
       switch form {
       case .bool: offset += 1
       case .uuid: offset += 16
@@ -71,10 +79,9 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
         previousEnd = offset
         offset += 4
       }
-      guard let position = declared.position(of: field.name) else { continue }
-      found[position] = slot
-      order.append(Int32(position))
     }
+    let order = numbers.indices.filter { numbers[$0] != nil }
+      .sorted { (numbers[$0] ?? 0) < (numbers[$1] ?? 0) }.map { Int32($0) }
     fixedLength = offset
     hasVariable = previousEnd != 0
     storedCount = order.count
@@ -84,7 +91,9 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
     let missing = Slot(
       tag: .null, form: .none, isOptional: true, nilBit: 0, nilByte: Int32(PackedRow.headerLength), offset: 0,
       previousEnd: 0)
-    for position in 0..<count { (slots + position).initialize(to: found[position] ?? missing) }
+    for position in 0..<count {
+      (slots + position).initialize(to: numbers[position].map { found[$0] } ?? missing)
+    }
   }
 
   deinit {

@@ -13,16 +13,8 @@ struct IndexChange {
   private let binding: ModelBinding
   private let form: KeyForm
 
-  /// The change for a record that is replaced or inserted.
-  ///
-  /// - Parameters:
-  ///   - binding: The model.
-  ///   - old: The replaced record; nil if there is none.
-  ///   - new: The new row.
-  ///   - storedKey: The stored key of both.
-  ///   - writer: The store, which is checked for unique violations.
-  ///   - location: The store's location, for messages.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation``.
+  /// The change for a record that replaces an old one with the same stored key, or is inserted; throws if its
+  /// values violate a unique index.
   init(
     _ binding: ModelBinding, old: ByteEntry?, new: borrowing Row, storedKey: UnsafeRawBufferPointer,
     _ writer: any ByteWriter, location: String
@@ -161,9 +153,6 @@ final class NewEntries {
   private let key = ByteBuffer()
   @exclusivity(unchecked) private var slices: [Slice] = []
 
-  /// Encodes the entries of a row.
-  ///
-  /// - Throws: ``PersistenceError`` if a value has no encoding.
   func prepare(
     _ row: borrowing Row, _ binding: ModelBinding, storedKey: UnsafeRawBufferPointer, _ form: KeyForm
   ) throws {
@@ -180,7 +169,6 @@ final class NewEntries {
     }
   }
 
-  /// Writes the encoded entries.
   func write(to writer: any ByteWriter) throws {
     for slice in slices {
       let entry = bytes.bytes[slice.start..<slice.start + slice.count]

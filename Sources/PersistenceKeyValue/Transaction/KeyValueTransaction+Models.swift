@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistenceDriverSupport
 
 extension KeyValueTransaction {
   package func define(_ schema: ModelSchema) throws { try define(schema, indexing: .built) }

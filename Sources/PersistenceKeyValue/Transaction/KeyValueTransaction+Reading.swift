@@ -36,11 +36,11 @@ extension KeyValueTransaction {
   package func fetch(_ request: FetchRequest) throws -> any StorageResults { try fetch(request, nil) }
 
   package func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try request.schema.requirePositions(positions)
-    return try fetch(request, positions)
+    try fetch(request, positions)
   }
 
   private func fetch(_ request: FetchRequest, _ positions: [Int]?) throws -> any StorageResults {
+    try request.schema.requirePositions(positions ?? [])
     try requireOpen()
     guard let binding = try binding(request.schema), request.limit != 0 else { return EmptyResults() }
     try flushCounts()
@@ -55,7 +55,8 @@ extension KeyValueTransaction {
       return try AggregateFold(request).groups()
     }
     try flushCounts()
-    return try AggregateReading(request, binding, writer, location: store.location).groups()
+    return try AggregateReading(request: request, binding: binding, reader: writer, location: store.location)
+      .groups()
   }
 
   package func plan(for request: FetchRequest) throws -> QueryPlan { try plan(for: request, nil) }

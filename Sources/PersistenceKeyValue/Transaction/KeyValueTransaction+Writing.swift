@@ -2,11 +2,7 @@ package import PersistenceDriver
 
 extension KeyValueTransaction {
   /// Whether a write requires its key to exist.
-  private enum Expectation {
-    case absent
-    case present
-    case either
-  }
+  private enum Expectation { case absent, present, either }
 
   package func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema, .absent)
@@ -71,7 +67,7 @@ extension KeyValueTransaction {
     isReplacing: Bool
   ) throws -> Bool {
     // Closures cannot capture a borrowed row, so errors are handled here.
-    changed()
+    source.invalidateResults()
     do {
       let buffer = try writer.reserve(key, count: length, in: .records, isReplacing: isReplacing)
       guard let buffer else { return false }

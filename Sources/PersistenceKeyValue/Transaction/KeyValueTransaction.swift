@@ -46,15 +46,13 @@ package final class KeyValueTransaction: StorageTransaction {
     source = TransactionSource(writer)
   }
 
-  /// Writes the deferred changes.
-  ///
-  /// - Throws: The store's error if the store failed before, even if the caller ignored it.
+  /// Writes the deferred changes; throws if the store failed before, even if the caller ignored it.
   package func finish() throws {
     if let failure { throw failure }
     try attempt {
       try flushTally()
       for model in changes.changedCounts.sorted() {
-        try writeCount(changes.counts[model] ?? 0, of: model)
+        try Catalog.setCount(changes.counts[model] ?? 0, of: model, writer)
       }
       guard changes.generations > 0 || !changes.models.isEmpty else { return }
       generation = try Catalog.generation(writer) + changes.generations
@@ -71,14 +69,13 @@ package final class KeyValueTransaction: StorageTransaction {
     isOpen = false
     source.end()
     guard let version else { return }
-    if changes.generations == 0, version > writer.version { store.cache.noteSuccessor(of: writer.version) }
+    if changes.generations == 0, version > writer.version { store.cache.recordSuccessor(of: writer.version) }
     guard !changes.models.isEmpty else { return }
     store.cache.insert(Array(changes.models.values), of: generation)
   }
 }
 
 extension KeyValueTransaction {
-  /// Throws if the transaction has ended or failed.
   func requireOpen() throws {
     guard isOpen else { throw PersistenceError.closed("the transaction") }
     if let failure { throw failure }
@@ -86,16 +83,13 @@ extension KeyValueTransaction {
 
   /// Runs writes; if one fails, the transaction fails.
   func attempt<Result>(_ body: () throws -> Result) throws -> Result {
-    changed()
+    source.invalidateResults()
     do {
       return try body()
     } catch {
       throw failed(error)
     }
   }
-
-  /// Invalidates the open results before a write.
-  func changed() { source.changed() }
 
   /// Records the failure of a write; every further call throws it.
   func failed(_ error: any Error) -> any Error {
@@ -134,8 +128,7 @@ extension KeyValueTransaction {
     guard let binding = try changingBinding(schema) else {
       throw PersistenceError(
         .invalidRequest, "the model \(schema.name) is not defined; define it before writing to it",
-        model: schema.name,
-        location: store.location)
+        model: schema.name, location: store.location)
     }
     return binding
   }
@@ -171,16 +164,14 @@ extension KeyValueTransaction {
     changes.changedCounts.insert(number)
   }
 
-  private func writeCount(_ count: Int, of number: UInt16) throws {
-    try Catalog.setCount(count, of: number, writer)
-  }
-
   /// Writes the changed counts to the store, where reads find them.
   func flushCounts() throws {
     try flushTally()
     guard !changes.changedCounts.isEmpty else { return }
     try attempt {
-      for model in changes.changedCounts { try writeCount(changes.counts[model] ?? 0, of: model) }
+      for model in changes.changedCounts {
+        try Catalog.setCount(changes.counts[model] ?? 0, of: model, writer)
+      }
     }
     changes.changedCounts.removeAll()
   }
@@ -191,7 +182,7 @@ extension KeyValueTransaction {
     try requireOpen()
     try flushTally()
     let before = changes
-    source.changed()
+    source.invalidateResults()
     var bodyError: (any Error)?
     do {
       try writer.nested {
@@ -204,18 +195,14 @@ extension KeyValueTransaction {
         }
       }
     } catch {
-      source.changed()
+      source.invalidateResults()
       changes = before
       tally = nil
       forgetBindings()
-      if bodyError == nil {
-        failure = error
-      } else {
-        // The rollback of the nested transaction also undoes its failure.
-        failure = nil
-      }
+      // The rollback of the nested transaction also undoes its failure.
+      failure = bodyError == nil ? error : nil
       throw error
     }
-    source.changed()
+    source.invalidateResults()
   }
 }

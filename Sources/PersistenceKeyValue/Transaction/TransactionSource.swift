@@ -11,7 +11,7 @@ final class TransactionSource: @unchecked Sendable {  // used by the transaction
 
   init(_ writer: any ByteWriter) { self.writer = writer }
 
-  func changed() { generation &+= 1 }
+  func invalidateResults() { generation &+= 1 }
 
   func end() { isOpen = false }
 
@@ -77,28 +77,16 @@ private final class GuardedCursor: ByteCursor {
     self.cursor = cursor
   }
 
-  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? {
-    try view.requireValid()
-    return try cursor.seek(key)
+  private var valid: any ByteCursor {
+    get throws {
+      try view.requireValid()
+      return cursor
+    }
   }
 
-  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? {
-    try view.requireValid()
-    return try cursor.find(key)
-  }
-
-  func last() throws -> ByteEntry? {
-    try view.requireValid()
-    return try cursor.last()
-  }
-
-  func next() throws -> ByteEntry? {
-    try view.requireValid()
-    return try cursor.next()
-  }
-
-  func previous() throws -> ByteEntry? {
-    try view.requireValid()
-    return try cursor.previous()
-  }
+  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try valid.seek(key) }
+  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try valid.find(key) }
+  func last() throws -> ByteEntry? { try valid.last() }
+  func next() throws -> ByteEntry? { try valid.next() }
+  func previous() throws -> ByteEntry? { try valid.previous() }
 }

@@ -14,34 +14,41 @@ import PersistenceDriverSupport
 extension LMDBEnvironment {
   /// A reader of the newest state, for one thread; the caller releases it.
   func acquireReader() throws -> LMDBReader {
-    var attempts = 0
-    while true {
-      try awaitReopening(forWriting: false)
-      let (handle, idle) = try state.withLock { state in
-        let handle = try current(&state)
-        state.live += 1
-        return (handle, state.idle.popLast())
-      }
+    try begin(forWriting: false, { $0.idle.popLast() }) { handle, idle in
+      guard let idle else { return try LMDBReader(handle) }
       do {
-        guard let idle else { return try LMDBReader(handle) }
-        do {
-          try idle.renew()
-          return idle
-        } catch {
-          idle.close()
-          throw error
-        }
-      } catch let error as PersistenceError {
-        let canRetry = recover(from: error, handle)
-        state.withLock { $0.live -= 1 }
-        attempts += 1
-        guard canRetry, attempts < Self.attemptLimit else { throw error.at(location: files.directory) }
+        try idle.renew()
+        return idle
+      } catch {
+        idle.close()
+        throw error
       }
     }
   }
 
-  /// How often to retry when the store rejects a transaction for a temporary reason.
-  static var attemptLimit: Int { 4 }
+  /// Begins a transaction, and retries a few times if the store rejects it for a temporary reason.
+  func begin<Prepared, Result>(
+    forWriting isForWriting: Bool, _ prepare: (inout State) -> Prepared,
+    _ body: (LMDBHandle, Prepared) throws -> Result
+  ) throws -> Result {
+    var attempts = 0
+    while true {
+      try awaitReopening(forWriting: isForWriting)
+      let (handle, prepared) = try state.withLock { state in
+        let handle = try current(&state)
+        state.live += 1
+        return (handle, prepare(&state))
+      }
+      do {
+        return try body(handle, prepared)
+      } catch let error as PersistenceError {
+        let canRetry = recover(from: error, handle)
+        state.withLock { $0.live -= 1 }
+        attempts += 1
+        guard canRetry, attempts < 4 else { throw error.at(location: files.directory) }
+      }
+    }
+  }
 
   /// Closes a reader that cannot be reused.
   func discard(_ reader: LMDBReader) {
@@ -50,9 +57,7 @@ extension LMDBEnvironment {
   }
 
   /// Returns a reader for reuse.
-  func release(_ reader: LMDBReader) { release(reader, wasPinned: false) }
-
-  func release(_ reader: LMDBReader, wasPinned: Bool) {
+  func release(_ reader: LMDBReader, wasPinned: Bool = false) {
     reader.reset()
     let isKept = state.withLock { state in
       if wasPinned { state.pinned -= 1 }
@@ -85,12 +90,9 @@ extension LMDBEnvironment {
     for slot in slots { slot.end() }
   }
 
-  /// Waits for active readers and writers if the file has to be reopened first.
+  /// Waits for active readers and writers if the file has to be reopened, as for any write after a failed one.
   ///
-  /// - Parameter isForWriting: Whether the caller wants to write, which a failed write prevents until the
-  ///   file is reopened.
-  /// - Throws: The reason for reopening if results keep the file open, or if calls take longer than the
-  ///   store's timeout.
+  /// It throws the reason if results keep the file open, or if calls take longer than the store's timeout.
   func awaitReopening(forWriting isForWriting: Bool) throws {
     let deadline = ContinuousClock.now + settings.busyTimeout
     var pause: UInt32 = 20
@@ -163,12 +165,8 @@ extension LMDBEnvironment {
     }
     return snapshot
   }
-
-  /// Returns the reader of a snapshot.
-  func endSnapshot(_ reader: LMDBReader) { release(reader, wasPinned: true) }
 }
 
-/// A list of weak references.
 struct WeakList<Object: AnyObject> {
   private struct Reference {
     weak var object: Object?

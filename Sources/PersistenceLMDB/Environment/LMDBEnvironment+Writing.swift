@@ -9,12 +9,9 @@ extension LMDBEnvironment {
   /// The number of writes between two checks for dead processes.
   private static var writesBetweenChecks: Int { 256 }
 
-  /// Runs a closure as the only writer of all processes; rolls back what the closure has not committed.
+  /// Runs a closure with a writer and a function that commits, as the only writer of all processes.
   ///
-  /// - Parameters:
-  ///   - configuration: The timeout and the durability.
-  ///   - body: The closure; takes the writer and a function that commits.
-  /// - Throws: ``PersistenceError``: `busy`, `readOnly`, `storeFull` and others; and errors of the closure.
+  /// It rolls back what the closure has not committed.
   func write(
     _ configuration: LMDBConfiguration, body: (LMDBTransaction, () throws -> Void) throws -> Void
   ) throws {
@@ -50,24 +47,13 @@ extension LMDBEnvironment {
   }
 
   private func beginWrite(_ synchronization: LMDBConfiguration.Synchronization) throws -> LMDBTransaction {
-    var attempts = 0
-    while true {
-      try awaitReopening(forWriting: true)
-      let (handle, isCheckDue) = try state.withLock { state in
-        let handle = try current(&state)
-        state.live += 1
-        state.writes += 1
-        return (handle, state.writes % Self.writesBetweenChecks == 0)
-      }
+    func countWrite(_ state: inout State) -> Bool {
+      state.writes += 1
+      return state.writes % Self.writesBetweenChecks == 0
+    }
+    return try begin(forWriting: true, countWrite) { handle, isCheckDue in
       if isCheckDue { handle.clearStaleReaders() }
-      do {
-        return try LMDBTransaction(handle, synchronization)
-      } catch let error as PersistenceError {
-        let canRetry = recover(from: error, handle)
-        state.withLock { $0.live -= 1 }
-        attempts += 1
-        guard canRetry, attempts < Self.attemptLimit else { throw error.at(location: files.directory) }
-      }
+      return try LMDBTransaction(handle, synchronization)
     }
   }
 

@@ -33,6 +33,13 @@ final class LMDBEnvironment: Sendable {
     /// environment.
     var reopenReason: PersistenceError?
     var writes = 0
+
+    mutating func closeHandle() {
+      for reader in idle { reader.close() }
+      idle.removeAll()
+      handle?.close()
+      handle = nil
+    }
   }
 
   let state: Lock<State>
@@ -65,7 +72,6 @@ final class LMDBEnvironment: Sendable {
   /// The number of the newest committed transaction of any process.
   private var newestTransaction: Int { state.withLock { $0.handle?.newestTransaction ?? 0 } }
 
-  /// Opens the file and checks its format.
   private static func open(
     _ files: LMDBFiles, _ settings: LMDBSettings, _ monitor: ContextMonitor? = nil
   ) throws -> LMDBHandle {
@@ -89,7 +95,6 @@ final class LMDBEnvironment: Sendable {
     }
   }
 
-  /// The map size.
   var mapSize: Int { state.withLock { $0.handle?.mapSize ?? 0 } }
 
   /// Releases the reader slots of dead processes.
@@ -102,28 +107,17 @@ final class LMDBEnvironment: Sendable {
     monitor?.recovered("released the reader slots of \(dead) readers of dead processes")
   }
 
-  /// The number of active readers and writers.
   var live: Int { state.withLock { $0.live } }
 
   /// Closes the file; no readers or writers are active.
-  func close() {
-    state.withLock { state in
-      for reader in state.idle { reader.close() }
-      state.idle.removeAll()
-      state.handle?.close()
-      state.handle = nil
-    }
-  }
+  func close() { state.withLock { $0.closeHandle() } }
 
-  /// The handle, reopened if required and nobody uses it.
+  /// The handle, reopened if required and unused.
   func current(_ state: inout State) throws -> LMDBHandle {
     if let handle = state.handle, state.live > 0 || !(state.isSuspect || state.reopenReason != nil) {
       return handle
     }
-    for reader in state.idle { reader.close() }
-    state.idle.removeAll()
-    state.handle?.close()
-    state.handle = nil
+    state.closeHandle()
     let handle = try Self.open(try files.refreshed(), settings)
     state.handle = handle
     (state.isSuspect, state.reopenReason) = (false, nil)

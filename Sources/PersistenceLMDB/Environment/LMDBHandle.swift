@@ -18,14 +18,9 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   private(set) var records: MDB_dbi = 0
   private(set) var indexes: MDB_dbi = 0
 
-  /// Opens the environment without its databases, which ``openSpaces(create:)`` opens.
+  /// Opens the environment of a folder or data file; ``openSpaces(create:)`` opens its databases.
   ///
-  /// - Parameters:
-  ///   - path: The store's folder, or its data file.
-  ///   - isFile: Whether the path is the data file.
-  ///   - header: The header of the data file; nil if it is new.
-  ///   - settings: The settings.
-  /// - Throws: ``PersistenceError`` if LMDB rejects the files.
+  /// The header is nil for a new file.
   init(path: String, isFile: Bool = false, header: LMDBHeader?, _ settings: LMDBSettings) throws {
     planChooser = settings.planChooser
     let recorded = header?.mapSize ?? 0
@@ -107,14 +102,12 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
     }
   }
 
-  /// Whether the main database is empty.
   func isEmpty() throws -> Bool {
     var status = MDB_stat()
     try LMDBFailure.check(mdb_env_stat(environment, &status), "look into the store")
     return status.ms_entries == 0
   }
 
-  /// The number of the newest committed transaction.
   var newestTransaction: Int {
     var info = MDB_envinfo()
     mdb_env_info(environment, &info)

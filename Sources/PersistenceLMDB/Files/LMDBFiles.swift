@@ -3,7 +3,6 @@ import Foundation
 import PersistenceDriver
 import PersistenceKeyValue
 
-/// The identity of a file.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
@@ -23,7 +22,6 @@ struct LMDBFiles: Sendable {
 
   /// The folder's path with links resolved.
   let directory: String
-  /// The identity of the data file.
   let identity: FileIdentity
   /// The header of the data file; nil if it is new.
   private(set) var header: LMDBHeader?
@@ -31,8 +29,6 @@ struct LMDBFiles: Sendable {
   var dataPath: String { directory + "/" + Self.dataName }
 
   /// Finds a store's files, and creates missing ones if the configuration allows it.
-  ///
-  /// - Throws: ``PersistenceError``: `missingStore`, `notAStore`, `accessDenied`, `readOnly`, `storeFull`.
   init(path: String, _ configuration: LMDBConfiguration) throws {
     let mayCreate = configuration.createsMissingStore && !configuration.isReadOnly
     var status = stat()
@@ -40,7 +36,9 @@ struct LMDBFiles: Sendable {
     if stat(path, &status) != 0 {
       let code = errno
       guard code == ENOENT, mayCreate else { throw Self.failure(code, path) }
-      try Self.makeFolder(path)
+      guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+        throw LMDBFailure(code: errno, action: "create the store's folder").error(location: path)
+      }
       guard stat(path, &status) == 0 else { throw Self.failure(errno, path) }
       isNew = true
     }
@@ -68,7 +66,10 @@ struct LMDBFiles: Sendable {
       do {
         try LMDBCreation.make(in: directory, configuration)
       } catch {
-        if isNew { Self.removeFolder(directory) }
+        if isNew {
+          for name in LMDBCreation.names { unlink(directory + "/" + name) }
+          rmdir(directory)
+        }
         throw error
       }
       guard stat(directory + "/" + Self.dataName, &status) == 0 else { throw Self.failure(errno, path) }
@@ -78,7 +79,7 @@ struct LMDBFiles: Sendable {
 
   /// The files with the current header, and the settings for opening them.
   ///
-  /// - Throws: ``PersistenceError`` if they are no store, or cannot be written as required.
+  /// It throws if they are no store, or cannot be written as required.
   func prepared(_ configuration: LMDBConfiguration) throws -> (LMDBFiles, LMDBSettings) {
     var settings = LMDBSettings(configuration)
     let files = try refreshed()
@@ -107,18 +108,6 @@ struct LMDBFiles: Sendable {
     guard let resolved = realpath(path, nil) else { throw failure(errno, path) }
     defer { free(resolved) }
     return String(cString: resolved)
-  }
-
-  private static func makeFolder(_ path: String) throws {
-    guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
-      throw LMDBFailure(code: errno, action: "create the store's folder").error(location: path)
-    }
-  }
-
-  /// Removes a folder that was created for a store whose creation failed.
-  private static func removeFolder(_ directory: String) {
-    for name in LMDBCreation.names { unlink(directory + "/" + name) }
-    rmdir(directory)
   }
 
   /// Throws if the folder contains other files, since a store must not be created among them.

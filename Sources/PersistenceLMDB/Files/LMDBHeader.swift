@@ -13,7 +13,6 @@ struct LMDBHeader: Sendable, Equatable {
   /// The root pages of LMDB's free list and of its main database, without empty ones.
   let roots: [Int]
 
-  /// The number of used bytes of the file.
   var usedSize: Int { (lastPage + 1) * pageSize }
 
   private static let headerLength = 16
@@ -21,9 +20,7 @@ struct LMDBHeader: Sendable, Equatable {
   private static let magic: UInt32 = 0xBEEF_C0DE
   private static let version: UInt32 = 1
 
-  /// Reads the header.
-  ///
-  /// - Throws: ``PersistenceError`` with code `notAStore` or `damaged`.
+  /// Reads the header; throws an error with code `notAStore` or `damaged`.
   static func read(_ path: String) throws -> LMDBHeader {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFailure(code: errno, action: "open the store").error(location: path) }
@@ -51,7 +48,7 @@ struct LMDBHeader: Sendable, Equatable {
     init(_ file: Int32, _ path: String) throws {
       first = try LMDBHeader.meta(file, at: 0, path)
       second = try first.flatMap { try LMDBHeader.meta(file, at: $0.pageSize, path) }
-      // Read last: a file grows before its header says so.
+      // Read last: a file grows before its header changes.
       var status = stat()
       guard fstat(file, &status) == 0 else {
         throw LMDBFailure(code: errno, action: "open the store").error(location: path)
@@ -86,9 +83,7 @@ struct LMDBHeader: Sendable, Equatable {
     var bytes = [UInt8](repeating: 0, count: headerLength + metaLength)
     let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(offset)) }
     guard count >= 0 else { throw LMDBFailure(code: errno, action: "read the store").error(location: path) }
-    guard count == bytes.count else {
-      return nil
-    }
+    guard count == bytes.count else { return nil }
     return bytes.withUnsafeBytes { page in
       func word(_ offset: Int) -> UInt64 {
         page.loadUnaligned(fromByteOffset: headerLength + offset, as: UInt64.self)
@@ -108,7 +103,7 @@ struct LMDBHeader: Sendable, Equatable {
   }
 }
 
-/// Checks a file that is shorter than its header says.
+/// Checks a file that is shorter than the size in its header.
 ///
 /// LMDB does not write pages that were freed in the transaction that created them, so a sound file may end
 /// before its last page. A truncated file may too; the system kills a process that reads beyond its end. The
@@ -133,9 +128,7 @@ struct LMDBPageCheck {
     pages = header.fileSize / header.pageSize
   }
 
-  /// Throws if a reachable page is missing.
-  ///
-  /// - Throws: ``PersistenceError`` with code `damaged`.
+  /// Throws an error with code `damaged` if a reachable page is missing.
   func requireWhole(_ path: String) throws {
     var pending = header.roots
     var seen = 0

@@ -18,12 +18,7 @@ final class LMDBWriterLock: Sendable {
     writer = try LMDBFileLock(directory + "/" + LMDBFiles.dataName, flags: O_RDONLY)
   }
 
-  /// Waits until this process is the writer.
-  ///
-  /// - Parameters:
-  ///   - deadline: The end of the wait.
-  ///   - timeout: The whole timeout, for the message.
-  /// - Throws: ``PersistenceError`` with code `busy` after the deadline.
+  /// Waits until this process is the writer; throws `busy` with the whole timeout after the deadline.
   func lock(until deadline: ContinuousClock.Instant, timeout: Duration) throws {
     try turn.lock(until: deadline, timeout: timeout)
     defer { turn.unlock() }

@@ -30,15 +30,11 @@ final class LMDBCursor: ByteCursor {
     cursor = nil
   }
 
-  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_RANGE, key) }
-
-  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_KEY, key) }
-
-  func last() throws -> ByteEntry? { try move(MDB_LAST, UnsafeRawBufferPointer(start: nil, count: 0)) }
-
-  func next() throws -> ByteEntry? { try move(MDB_NEXT, UnsafeRawBufferPointer(start: nil, count: 0)) }
-
-  func previous() throws -> ByteEntry? { try move(MDB_PREV, UnsafeRawBufferPointer(start: nil, count: 0)) }
+  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_RANGE, MDB_val(key)) }
+  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_KEY, MDB_val(key)) }
+  func last() throws -> ByteEntry? { try move(MDB_LAST) }
+  func next() throws -> ByteEntry? { try move(MDB_NEXT) }
+  func previous() throws -> ByteEntry? { try move(MDB_PREV) }
 
   func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int {
     guard let cursor else { throw PersistenceError.closed("a cursor") }
@@ -58,10 +54,9 @@ final class LMDBCursor: ByteCursor {
   }
 
   @inline(__always)
-  private func move(_ operation: MDB_cursor_op, _ wanted: UnsafeRawBufferPointer) throws -> ByteEntry? {
+  private func move(_ operation: MDB_cursor_op, _ wanted: MDB_val = MDB_val()) throws -> ByteEntry? {
     guard let cursor else { throw PersistenceError.closed("a cursor") }
-    var key = MDB_val(wanted)
-    var value = MDB_val()
+    var (key, value) = (wanted, MDB_val())
     let code = mdb_cursor_get(cursor, &key, &value, operation)
     if code == MDB_SUCCESS { return ByteEntry(key: key.bytes, value: value.bytes) }
     if code == MDB_NOTFOUND { return nil }

@@ -16,9 +16,7 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // its owners use it 
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
   @exclusivity(unchecked) private var generation: UInt64 = 0
 
-  /// Begins a transaction.
-  ///
-  /// - Throws: ``PersistenceError``, whose engine error tells ``LMDBEnvironment`` whether it can recover.
+  /// Begins a transaction; ``LMDBEnvironment`` recovers from some errors.
   init(_ handle: LMDBHandle) throws {
     self.handle = handle
     workspace = KeyValueWorkspace(planChooser: handle.planChooser)
@@ -39,16 +37,9 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // its owners use it 
     try LMDBFailure.check(mdb_txn_renew(transaction), "begin to read")
   }
 
-  /// Moves to the newest state, after ``reset()``; returns whether it succeeded.
-  func renewed() -> Bool {
-    generation &+= 1
-    return mdb_txn_renew(transaction) == MDB_SUCCESS
-  }
-
   /// Releases the state that the reader sees.
   func reset() { mdb_txn_reset(transaction) }
 
-  /// Ends the transaction.
   func close() {
     for cursor in cursors { cursor.close() }
     cursors.removeAll()

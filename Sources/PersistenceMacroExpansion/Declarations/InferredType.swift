@@ -64,7 +64,7 @@ enum InferredType {
   }
 
   /// Whether an expression looks like a type's name: every component begins with a capital letter.
-  private static func isTypeName(_ expression: ExprSyntax) -> Bool {
+  static func isTypeName(_ expression: ExprSyntax) -> Bool {
     switch expression.as(ExprSyntaxEnum.self) {
     case .declReferenceExpr(let name): isCapitalized(name.baseName)
     case .memberAccessExpr(let member):

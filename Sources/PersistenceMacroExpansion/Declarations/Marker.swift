@@ -27,4 +27,17 @@ extension AttributeSyntax {
     guard case .argumentList(let list) = arguments else { return [] }
     return Array(list)
   }
+
+  /// The argument without a label, which is the stored name; nil if there is none or it is nil.
+  var nameArgument: ExprSyntax? {
+    guard let first = expressions.first, first.label == nil, !first.expression.is(NilLiteralExprSyntax.self)
+    else { return nil }
+    return first.expression
+  }
+
+  /// The arguments of a label, of which the first has the label.
+  func arguments(labeled label: String) -> [LabeledExprSyntax] {
+    let following = expressions.drop { $0.label?.text != label }
+    return following.prefix(1) + following.dropFirst().prefix { $0.label == nil }
+  }
 }

@@ -2,8 +2,10 @@ import SwiftSyntax
 
 /// A struct whose declaration is valid.
 struct ModelDeclaration {
-  /// The model's stored name, as an expression.
   let storedName: ExprSyntax
+
+  /// The earlier stored names.
+  let formerNames: [StoredNameLiteral]
 
   /// The access level of the generated code: `public`, `package`, `fileprivate`, or none for internal.
   let access: String?
@@ -18,10 +20,7 @@ struct ModelDeclaration {
   /// The stored properties, in the order of their positions in rows.
   let properties: [ModelProperty]
 
-  /// The properties of the primary key, in order.
   let key: [ModelProperty]
-
-  /// The secondary indexes.
   let indexes: [ModelIndex]
 
   /// The contexts that support the model; empty for any.
@@ -32,8 +31,6 @@ struct ModelDeclaration {
 struct ModelIndex {
   /// The names of the properties as source code writes them, in order.
   let properties: [String]
-
-  /// Whether it is unique.
   let isUnique: Bool
 
   /// The location of the declaration, for diagnostics.

@@ -5,8 +5,13 @@ struct ModelProperty {
   /// The name as source code writes it, with backticks if needed.
   let identifier: TokenSyntax
 
-  /// The stored name.
   let storedName: StoredNameLiteral
+
+  /// The earlier stored names.
+  var formerNames: [StoredNameLiteral] = []
+
+  /// The value of records from before the field, as the generated code writes it; nil if there is none.
+  var fill: String?
 
   /// The type, written or inferred; nil if neither was possible, which is already diagnosed.
   let type: TypeSyntax?

@@ -8,16 +8,15 @@ extension ModelReader {
   /// The extension is outside all of these types and must repeat their attributes. For each platform, the
   /// attribute of the innermost type counts, because it is the strictest.
   func availability(of model: StructDeclSyntax) -> AttributeListSyntax {
-    let outer = context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self)?.attributes }
-    var said: Set<String> = []
+    var known: Set<String> = []
     var all: [AttributeListSyntax.Element] = []
-    for list in [model.attributes] + outer {
-      let news = list.availability.filter { element in
+    for list in [model.attributes] + enclosingTypes.map(\.attributes) {
+      let added = list.availability.filter { element in
         guard case .attribute(let attribute) = element else { return true }
-        return !attribute.subjects.isSubset(of: said)
+        return !attribute.subjects.isSubset(of: known)
       }
-      for case .attribute(let attribute) in news { said.formUnion(attribute.subjects) }
-      all += news
+      for case .attribute(let attribute) in added { known.formUnion(attribute.subjects) }
+      all += added
     }
     return AttributeListSyntax(all)
   }

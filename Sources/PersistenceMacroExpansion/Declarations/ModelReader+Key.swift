@@ -34,7 +34,8 @@ extension ModelReader {
         ["Int", "Int64", "String", "UUID"].contains(spelling.name)
       else { continue }
       let marked = variable.adding(.id)
-      fixIts.append(FixIt(message: Repair("make '\(property.name)' the key"), changes: marked.changes))
+      fixIts.append(
+        FixIt(message: Repair(message: "make '\(property.name)' the key"), changes: marked.changes))
     }
     let members = model.memberBlock.members
     var added = MemberBlockItemSyntax(decl: DeclSyntax("var id: UUID"))

@@ -9,7 +9,6 @@ struct ModelMembers {
   /// Computed or static properties by name, which a user may have mistaken for stored ones.
   var unstored: [(name: String, node: Syntax, isStatic: Bool)] = []
 
-  /// The declared indexes.
   var indexes: [MacroExpansionDeclSyntax] = []
 }
 
@@ -25,7 +24,7 @@ extension ModelReader {
       } else if let macro = declaration.as(MacroExpansionDeclSyntax.self), macro.macroName.text == "Index" {
         members.indexes.append(macro)
       } else if let condition = declaration.as(IfConfigDeclSyntax.self), holdsStoredMembers(condition) {
-        report(.conditionalMember(), at: condition.clauses.first?.poundKeyword ?? condition.poundEndif)
+        report(.conditionalMember, at: condition.clauses.first?.poundKeyword ?? condition.poundEndif)
       } else if let named = declaration.asProtocol((any NamedDeclSyntax).self),
         named.name.text == "PrimaryKey"
       {
@@ -75,9 +74,7 @@ extension ModelReader {
     }
   }
 
-  /// The markers on a declaration.
-  ///
-  /// A repeated marker is diagnosed.
+  /// The markers on a declaration; diagnoses a repeated one.
   private func readMarkers(of variable: VariableDeclSyntax) -> [Marker: AttributeSyntax] {
     var markers: [Marker: AttributeSyntax] = [:]
     for case .attribute(let attribute) in variable.attributes {

@@ -32,9 +32,7 @@ extension ModelReader {
   }
 
   private func storedName(of name: String, _ attribute: AttributeSyntax?) -> StoredNameLiteral {
-    guard let attribute, let argument = attribute.expressions.first?.expression else {
-      return StoredNameLiteral(name)
-    }
+    guard let argument = attribute?.nameArgument else { return StoredNameLiteral(name) }
     guard let literal = StoredNameLiteral(argument) else {
       report(.fieldNameNotLiteral, at: argument)
       return StoredNameLiteral(name)

@@ -18,67 +18,60 @@ final class ModelReader {
   /// The declared model; nil if the declaration has an error, which is already diagnosed.
   func read(_ declaration: some DeclGroupSyntax) -> ModelDeclaration? {
     guard let model = declaration.as(StructDeclSyntax.self) else {
-      report(notAStruct(declaration))
+      reportNotAStruct(declaration)
       return nil
     }
-    checkPlace(of: model)
+    checkLocation(of: model)
     let members = readMembers(of: model)
-    let properties = members.properties
-    checkStoredNames(of: properties)
+    checkStoredNames(of: members.properties)
     let key = readKey(of: model, members)
+    let properties = readPasts(of: members.properties, key: key)
     let indexes = readIndexes(of: model, members, key: key)
     let name = readStoredName(of: model)
+    let formerNames = readFormerNames(besides: name)
     guard !hasErrors else { return nil }
     return ModelDeclaration(
-      storedName: name, access: access(of: model), availability: availability(of: model),
+      storedName: name, formerNames: formerNames, access: access(of: model),
+      availability: availability(of: model),
       isGeneric: isGeneric(model), properties: properties, key: key, indexes: indexes, contexts: contexts)
-  }
-
-  /// Reports a mistake.
-  func report(_ diagnostic: Diagnostic) {
-    if diagnostic.diagMessage.severity == .error { hasErrors = true }
-    context.diagnose(diagnostic)
   }
 
   /// Reports a mistake at a node.
   func report(_ mistake: DeclarationMistake, at node: some SyntaxProtocol, fixIts: [FixIt] = []) {
-    report(mistake.at(node, fixIts: fixIts))
+    if mistake.severity == .error { hasErrors = true }
+    context.diagnose(mistake.at(node, fixIts: fixIts))
   }
 
-  private func notAStruct(_ declaration: some DeclGroupSyntax) -> Diagnostic {
+  private func reportNotAStruct(_ declaration: some DeclGroupSyntax) {
     if let model = declaration.as(ClassDeclSyntax.self) {
       let keyword = model.classKeyword.with(\.tokenKind, .keyword(.struct))
       let isPlain = model.inheritanceClause == nil && model.modifiers.allSatisfy { $0.name.text != "final" }
-      return DeclarationMistake.classModel(model.name.plainText).at(
-        model.classKeyword,
+      report(
+        .classModel(model.name.plainText), at: model.classKeyword,
         fixIts: isPlain ? [.replace(model.classKeyword, with: keyword, "make it a struct")] : [])
+    } else if let model = declaration.as(EnumDeclSyntax.self) {
+      report(.enumModel, at: model.enumKeyword)
+    } else if let model = declaration.as(ActorDeclSyntax.self) {
+      report(.otherModel("an actor"), at: model.actorKeyword)
+    } else if let model = declaration.as(ProtocolDeclSyntax.self) {
+      report(.otherModel("a protocol"), at: model.protocolKeyword)
+    } else {
+      report(.otherModel("an extension"), at: declaration)
     }
-    if let model = declaration.as(EnumDeclSyntax.self) {
-      return DeclarationMistake.enumModel(model.name.plainText).at(model.enumKeyword)
-    }
-    if let model = declaration.as(ActorDeclSyntax.self) {
-      return DeclarationMistake.otherModel("an actor").at(model.actorKeyword)
-    }
-    if let model = declaration.as(ProtocolDeclSyntax.self) {
-      return DeclarationMistake.otherModel("a protocol").at(model.protocolKeyword)
-    }
-    return DeclarationMistake.otherModel("an extension").at(declaration)
   }
 
   private func readStoredName(of model: StructDeclSyntax) -> ExprSyntax {
-    guard let argument = attribute.expressions.first, argument.label == nil,
-      !argument.expression.is(NilLiteralExprSyntax.self)
-    else { return typePath(of: model) }
-    guard let name = StoredNameLiteral(argument.expression) else {
-      report(.modelNameNotLiteral, at: argument.expression)
-      return argument.expression
+    guard let argument = attribute.nameArgument else { return typePath(of: model) }
+    guard let name = StoredNameLiteral(argument) else {
+      report(.modelNameNotLiteral, at: argument)
+      return argument
     }
-    if name.value.isEmpty { report(.emptyModelName, at: argument.expression) }
+    if name.value.isEmpty { report(.emptyModelName, at: argument) }
     return name.expression
   }
 
   /// The contexts that the attribute names: the arguments from the label on.
   private var contexts: [ExprSyntax] {
-    attribute.expressions.drop { $0.label?.text != "contexts" }.map(\.expression.trimmed)
+    attribute.arguments(labeled: "contexts").map(\.expression.trimmed)
   }
 }

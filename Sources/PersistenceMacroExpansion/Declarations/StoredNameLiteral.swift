@@ -3,16 +3,19 @@ import SwiftSyntaxBuilder
 
 /// A stored name: its value and its source.
 struct StoredNameLiteral {
-  /// The name.
   let value: String
-
-  /// The name as an expression.
   let expression: ExprSyntax
 
   /// Creates the name of a declaration.
   init(_ name: String) {
     value = name
     expression = ExprSyntax(StringLiteralExprSyntax(content: name))
+  }
+
+  /// Creates a name that keeps its node, for diagnostics.
+  init(_ name: StoredNameLiteral, at node: ExprSyntax) {
+    value = name.value
+    expression = node
   }
 
   /// Reads a name from an argument; nil unless it is one string literal on one line, without interpolations

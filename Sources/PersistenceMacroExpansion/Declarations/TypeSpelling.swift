@@ -41,14 +41,12 @@ struct TypeSpelling {
     if let array = core.as(ArrayTypeSyntax.self) { return TypeSpelling(array.element).name != "UInt8" }
     switch name {
     case "Dictionary", "Set": return true
-    case "Array": return arguments.first.map { TypeSpelling($0).name != "UInt8" } ?? false
+    case "Array": return Self.arguments(of: core).first.map { TypeSpelling($0).name != "UInt8" } ?? false
     default: return false
     }
   }
 
   /// The generic arguments of a type's name.
-  private var arguments: [TypeSyntax] { Self.arguments(of: core) }
-
   private static func arguments(of type: TypeSyntax) -> [TypeSyntax] {
     let clause =
       type.as(IdentifierTypeSyntax.self)?.genericArgumentClause
@@ -66,8 +64,7 @@ struct TypeSpelling {
     }
     if let attributed = type.as(AttributedTypeSyntax.self) { return (attributed.baseType, false) }
     if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
-      let element = tuple.elements.first,
-      element.firstName == nil
+      let element = tuple.elements.first, element.firstName == nil
     {
       return (element.type, false)
     }

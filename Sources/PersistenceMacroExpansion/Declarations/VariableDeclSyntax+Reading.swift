@@ -26,10 +26,8 @@ extension VariableDeclSyntax {
   /// An attribute that is neither a marker nor built in: a property wrapper or another macro.
   var foreignAttribute: AttributeSyntax? {
     for case .attribute(let attribute) in attributes where attribute.marker == nil {
-      guard let first = attribute.baseName.unicodeScalars.first, first.properties.isUppercase else {
-        continue
-      }
-      if attribute.baseName != "MainActor" { return attribute }
+      let isType = attribute.baseName.unicodeScalars.first?.properties.isUppercase ?? false
+      if isType, attribute.baseName != "MainActor" { return attribute }
     }
     return nil
   }
@@ -61,9 +59,7 @@ extension PatternBindingSyntax {
     case nil: false
     case .getter: true
     case .accessors(let accessors):
-      accessors.contains {
-        !["willSet", "didSet"].contains($0.accessorSpecifier.text)
-      }
+      accessors.contains { !["willSet", "didSet"].contains($0.accessorSpecifier.text) }
     }
   }
 }

@@ -1,30 +1,22 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// The extension that makes a model a record.
-///
-/// It contains only what an author would write by hand.
+/// The extension that makes a model a record: only what an author would write by hand.
 ///
 /// Type names have their module prefix, because an app may have its own `Row`. The positions of fields follow
 /// the order of the properties.
 struct RecordExtension {
   private let model: ModelDeclaration
   private let type: TypeSyntax
+  /// Whether the extension states the conformance, because the declaration does not.
   private let conforms: Bool
 
-  /// Prepares the extension.
-  ///
-  /// - Parameters:
-  ///   - model: The model.
-  ///   - type: The type as an extension names it.
-  ///   - conforms: Whether the extension states the conformance, because the declaration does not.
   init(_ model: ModelDeclaration, of type: TypeSyntax, conforms: Bool) {
     self.model = model
     self.type = type.trimmed
     self.conforms = conforms
   }
 
-  /// Writes the extension.
   func syntax() throws -> ExtensionDeclSyntax {
     let conformance = conforms ? ": \(Self.core)PersistentRecord" : ""
     let availability = model.availability.map { $0.trimmedDescription + "\n" }.joined()
@@ -48,13 +40,17 @@ struct RecordExtension {
   private var isWholeKey: Bool { model.key.count == 1 && model.key.first?.name == "primaryKey" }
 
   private var schema: DeclSyntax {
-    let fields = model.properties.map { "    .field(\($0.storedName.expression), \\.\($0.identifier.text))," }
+    let fields = model.properties.map { property in
+      let fill = property.fill.map { ", fill: \($0)" } ?? ""
+      return "    .field(\(property.storedName.expression), \\.\(property.identifier.text)"
+        + "\(Self.past(property.formerNames))\(fill)),"
+    }
     let key = model.key.map { "\\.\($0.identifier.text)" }.joined(separator: ", ")
     let indexes = model.indexes.map { index in
       let paths = index.properties.map { "\\.\($0)" }.joined(separator: ", ")
       return "    \(Self.core)RecordIndex(\(paths)\(index.isUnique ? ", isUnique: true" : "")),"
     }
-    var lines = ["  \(model.storedName),", "  fields: ["]
+    var lines = ["  \(model.storedName)\(Self.past(model.formerNames)),", "  fields: ["]
     lines += fields
     lines += ["  ],", "  key: [\(key)]\(indexes.isEmpty ? "" : ",")"]
     if !indexes.isEmpty { lines += ["  indexes: ["] + indexes + ["  ]"] }
@@ -67,6 +63,11 @@ struct RecordExtension {
         }
       }
       """
+  }
+
+  /// The argument with former names, or an empty text.
+  private static func past(_ names: [StoredNameLiteral]) -> String {
+    names.isEmpty ? "" : ", was: [" + names.map(\.expression.description).joined(separator: ", ") + "]"
   }
 
   private var supportedContexts: DeclSyntax {

@@ -9,7 +9,7 @@ extension IndexExpansion {
   public static func expansion(
     of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    if !MarkerPlace.isInModel(context) {
+    if !context.isInModel {
       context.diagnose(DeclarationMistake.outsideModel("#Index").at(node))
     }
     return []

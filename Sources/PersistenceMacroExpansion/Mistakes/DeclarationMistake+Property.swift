@@ -1,59 +1,46 @@
 extension DeclarationMistake {
   static func needsType(_ property: String) -> Self {
-    Self(
-      "needsType",
-      "the source of '\(property)' does not show its type; add a type annotation")
+    Self("the source of '\(property)' does not show its type; add a type annotation")
   }
 
   static func constant(_ property: String) -> Self {
     Self(
-      "constant",
-      "'\(property)' is a constant with a value, so a stored value could not be read back; make it a variable, or "
-        + "mark it @Transient")
+      "'\(property)' is a constant with a value, so a stored value could not be read back; make it a "
+        + "variable, or mark it @Transient")
   }
 
   static func unsigned(_ property: String, _ type: String) -> Self {
-    Self(
-      "unsigned",
-      "'\(property)' cannot be stored: values of \(type) do not fit in the 64 signed bits of a store"
-    )
+    Self("'\(property)' cannot be stored: values of \(type) do not fit in the 64 signed bits of a store")
   }
 
   static func nestedOptional(_ property: String) -> Self {
-    Self(
-      "nestedOptional",
-      "'\(property)' cannot be stored: a stored nil of a nested optional would be ambiguous")
+    Self("'\(property)' cannot be stored: a stored nil of a nested optional would be ambiguous")
   }
 
   static func unstorable(_ property: String, _ reason: String) -> Self {
-    Self("unstorable", "'\(property)' cannot be stored: \(reason), or mark the property @Transient")
+    Self("'\(property)' cannot be stored: \(reason), or mark the property @Transient")
   }
 
   static func lazyProperty(_ property: String) -> Self {
-    Self(
-      "lazyProperty",
-      "'\(property)' is lazy, so storing it would initialize it; mark it @Transient, or make it computed")
+    Self("'\(property)' is lazy, so storing it would initialize it; mark it @Transient, or make it computed")
   }
 
   static func reference(_ property: String, _ modifier: String) -> Self {
-    Self(
-      "reference", "'\(property)' is a \(modifier) reference, which cannot be stored; mark it @Transient")
+    Self("'\(property)' is a \(modifier) reference, which cannot be stored; mark it @Transient")
   }
 
   static func wrapper(_ property: String, _ attribute: String) -> Self {
     Self(
-      "wrapper",
-      "\(attribute) changes the stored type of '\(property)', which the macro cannot see; store a plain property, or "
-        + "mark it @Transient")
+      "\(attribute) changes the stored type of '\(property)', which the macro cannot see; store a plain "
+        + "property, or mark it @Transient")
   }
 
-  static let tuplePattern = Self(
-    "tuplePattern", "properties declared as a tuple cannot be stored; declare each separately")
+  static var tuplePattern: Self {
+    Self("properties declared as a tuple cannot be stored; declare each separately")
+  }
 
   static func transientWithoutValue(_ property: String) -> Self {
     Self(
-      "transientWithoutValue",
-      "@Transient '\(property)' is not stored, so a fetched model needs a value for it; add a default value"
-    )
+      "@Transient '\(property)' is not stored, so a fetched model needs a value for it; add a default value")
   }
 }

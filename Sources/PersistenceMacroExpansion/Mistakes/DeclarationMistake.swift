@@ -1,9 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// A mistake in a declaration.
-///
-/// Its message states what to do.
+/// A mistake in a declaration, with a message that states what to do.
 ///
 /// The mistakes are static members, in one extension for each subject.
 struct DeclarationMistake: DiagnosticMessage, Error {
@@ -11,8 +9,9 @@ struct DeclarationMistake: DiagnosticMessage, Error {
   let severity: DiagnosticSeverity
   private let name: String
 
-  init(_ name: String, _ message: String, severity: DiagnosticSeverity = .error) {
-    self.name = name
+  /// Creates a mistake with the name of the static member that calls this initializer.
+  init(_ message: String, severity: DiagnosticSeverity = .error, member: String = #function) {
+    name = String(member.prefix { $0 != "(" })
     self.message = message
     self.severity = severity
   }
@@ -29,8 +28,6 @@ struct DeclarationMistake: DiagnosticMessage, Error {
 struct Repair: FixItMessage {
   let message: String
   var fixItID: MessageID { MessageID(domain: "Persistence", id: "repair") }
-
-  init(_ message: String) { self.message = message }
 }
 
 extension FixIt {
@@ -38,6 +35,6 @@ extension FixIt {
   static func replace(
     _ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String
   ) -> FixIt {
-    FixIt(message: Repair(message), changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))])
+    FixIt(message: Repair(message: message), changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))])
   }
 }

@@ -2,26 +2,11 @@ import PersistenceDriver
 
 /// The comparison of one model that exists in both stores.
 struct ModelComparison {
-  private let leftSchema: ModelSchema
-  private let rightSchema: ModelSchema
-  private let leftReader: any StorageReader
-  private let rightReader: any StorageReader
-  private let differenceLimit: Int
-
-  /// The names of the common fields; nil if both sides have the same fields.
-  private let shared: Set<StoredName>?
-
-  init(
-    _ leftSchema: ModelSchema, in leftReader: any StorageReader, _ rightSchema: ModelSchema,
-    in rightReader: any StorageReader, differenceLimit: Int
-  ) {
-    (self.leftSchema, self.rightSchema) = (leftSchema, rightSchema)
-    (self.leftReader, self.rightReader) = (leftReader, rightReader)
-    self.differenceLimit = differenceLimit
-    let leftNames = Set(leftSchema.fields.map { StoredName($0.name) })
-    let rightNames = Set(rightSchema.fields.map { StoredName($0.name) })
-    shared = leftNames == rightNames ? nil : leftNames.intersection(rightNames)
-  }
+  let leftSchema: ModelSchema
+  let leftReader: any StorageReader
+  let rightSchema: ModelSchema
+  let rightReader: any StorageReader
+  let differenceLimit: Int
 
   /// Whether both primary keys have the same fields of the same kinds, so that both sides have the same order.
   private var hasOneKey: Bool {
@@ -38,8 +23,8 @@ struct ModelComparison {
     if hasOneKey {
       try compareByKey(&model, progress)
     } else {
-      model.left = try content(leftSchema, leftReader, progress)
-      model.right = try content(rightSchema, rightReader, progress)
+      model.left = try ModelContent.read(leftSchema, from: leftReader, phase: .comparing, progress).side
+      model.right = try ModelContent.read(rightSchema, from: rightReader, phase: .comparing, progress).side
     }
     return model
   }
@@ -49,21 +34,16 @@ struct ModelComparison {
     line.replacing("not in the store", with: "not in the right store")
       .replacing("in the store, not declared", with: "in the right store only")
       .replacing("declared as", with: "left").replacing("stored as", with: "right")
-      .replacing("declared, ", with: "in the left store, ").replacing(
-        "not declared", with: "not in the left store")
-  }
-
-  private func content(
-    _ schema: ModelSchema, _ reader: any StorageReader, _ progress: (MigrationProgress) throws -> Void
-  ) throws -> ComparisonReport.Side {
-    let total = try reader.count(try FetchRequest(schema))
-    let content = try ModelContent.read(schema, from: reader, total: total, phase: .comparing, progress)
-    return ComparisonReport.Side(count: content.count, digest: content.digest)
+      .replacing("declared, ", with: "in the left store, ")
+      .replacing("not declared", with: "not in the left store")
   }
 
   private func compareByKey(
     _ model: inout ComparisonReport.Model, _ progress: (MigrationProgress) throws -> Void
   ) throws {
+    let leftNames = Set(leftSchema.fields.map { StoredName($0.name) })
+    let rightNames = Set(rightSchema.fields.map { StoredName($0.name) })
+    let shared = leftNames == rightNames ? nil : leftNames.intersection(rightNames)
     var left = try RecordStream(leftSchema, in: leftReader, shared: shared)
     var right = try RecordStream(rightSchema, in: rightReader, shared: shared)
     let total = try leftReader.count(try FetchRequest(leftSchema))
@@ -72,10 +52,8 @@ struct ModelComparison {
       let (first, second) = (try left.current(), try right.current())
       switch (first, second) {
       case (nil, nil):
-        model.left = ComparisonReport.Side(count: left.content.count, digest: left.content.digest)
-        model.right = ComparisonReport.Side(count: right.content.count, digest: right.content.digest)
-        try progress(
-          MigrationProgress(phase: .comparing, model: leftSchema.name, done: total, total: total))
+        (model.left, model.right) = (left.content.side, right.content.side)
+        try progress(MigrationProgress(phase: .comparing, model: leftSchema.name, done: total, total: total))
         return
       case (let first?, let second?):
         let order = RecordKey.compare(first.key, second.key)
@@ -118,12 +96,8 @@ struct ModelComparison {
 
   private func changedFields(_ key: RecordKey) throws -> [RecordDifference.Field] {
     var fields: [RecordDifference.Field] = []
-    _ = try leftReader.find(key, in: leftSchema) { leftRow in
-      let copy = RowBuffer(count: leftRow.count)
-      for position in 0..<leftRow.count { copy.setCopy(of: leftRow[position], at: position) }
-      _ = try rightReader.find(key, in: rightSchema) { rightRow in
-        fields = try copy.withRow { try RecordDifference.fields($0, leftSchema, rightRow, rightSchema) }
-      }
+    _ = try leftReader.find(key, in: leftSchema) { row in
+      fields = try RecordDifference.fields(row, leftSchema, key, in: rightReader, rightSchema)
     }
     return fields
   }

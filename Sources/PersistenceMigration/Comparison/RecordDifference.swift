@@ -31,8 +31,22 @@ public struct RecordDifference: Sendable, Hashable, Codable {
 }
 
 extension RecordDifference {
-  /// The common fields in which two records differ.
+  /// The common fields in which a record differs from that of the same key in another store.
   static func fields(
+    _ row: borrowing Row, _ schema: ModelSchema, _ key: RecordKey, in other: any StorageReader,
+    _ otherSchema: ModelSchema
+  ) throws -> [Field] {
+    let copy = RowBuffer(count: row.count)
+    for position in 0..<row.count { copy.setCopy(of: row[position], at: position) }
+    var fields: [Field] = []
+    _ = try other.find(key, in: otherSchema) { found in
+      fields = try copy.withRow { try Self.fields($0, schema, found, otherSchema) }
+    }
+    return fields
+  }
+
+  /// The common fields in which two records differ.
+  private static func fields(
     _ left: borrowing Row, _ leftSchema: ModelSchema, _ right: borrowing Row, _ rightSchema: ModelSchema
   ) throws -> [Field] {
     var fields: [Field] = []

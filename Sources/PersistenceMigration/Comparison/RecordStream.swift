@@ -2,7 +2,6 @@ import PersistenceDriver
 
 /// The keys and digests of a model's records in key order, read page by page.
 struct RecordStream {
-  /// The key and digest of a record.
   struct Entry {
     let key: RecordKey
     /// The digest over the common fields.
@@ -23,11 +22,7 @@ struct RecordStream {
 
   /// Creates a stream.
   ///
-  /// - Parameters:
-  ///   - schema: The model.
-  ///   - reader: The store.
-  ///   - shared: The names of the common fields; nil if both sides have the same fields.
-  /// - Throws: ``PersistenceError`` if the model cannot be read.
+  /// `shared` contains the names of the common fields; nil if both sides have the same fields.
   init(_ schema: ModelSchema, in reader: any StorageReader, shared: Set<StoredName>?) throws {
     results = try reader.fetch(try FetchRequest(schema))
     self.schema = schema
@@ -41,7 +36,6 @@ struct RecordStream {
     return position < page.count ? page[position] : nil
   }
 
-  /// Moves to the next record.
   mutating func advance() { position += 1 }
 
   private mutating func readPage() throws {

@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A comparison of two stores of any engines: schemas, counts, digests and records.
 ///
@@ -30,7 +31,9 @@ public struct StoreComparison: Sendable {
   /// - Returns: The report.
   /// - Throws: ``PersistenceError`` if a store cannot be read.
   public func run(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> ComparisonReport {
-    let (leftSnapshot, rightSnapshot) = (try left.snapshot(), try right.snapshot())
+    let (leftSnapshot, rightSnapshot) = (
+      try left.snapshot().hidingRemovedFields(), try right.snapshot().hidingRemovedFields()
+    )
     let leftSchemas = try Self.byName(leftSnapshot.catalog())
     let rightSchemas = try Self.byName(rightSnapshot.catalog())
     var models: [ComparisonReport.Model] = []
@@ -38,7 +41,8 @@ public struct StoreComparison: Sendable {
       switch (leftSchemas[name], rightSchemas[name]) {
       case (let leftSchema?, let rightSchema?):
         let comparison = ModelComparison(
-          leftSchema, in: leftSnapshot, rightSchema, in: rightSnapshot, differenceLimit: differenceLimit)
+          leftSchema: leftSchema, leftReader: leftSnapshot, rightSchema: rightSchema,
+          rightReader: rightSnapshot, differenceLimit: differenceLimit)
         models.append(try comparison.run(progress))
       case (let schema?, nil):
         models.append(try Self.single(schema, .onlyLeft, in: leftSnapshot, progress))
@@ -52,7 +56,7 @@ public struct StoreComparison: Sendable {
 
   private static func byName(_ schemas: [ModelSchema]) -> [StoredName: ModelSchema] {
     // Reserved models are bookkeeping, not data.
-    let own = schemas.filter { !ReservedModel.isReserved($0.name) }
+    let own = schemas.filter { !$0.isReserved }
     return Dictionary(own.map { (StoredName($0.name), $0) }) { first, _ in first }
   }
 
@@ -60,9 +64,7 @@ public struct StoreComparison: Sendable {
     _ schema: ModelSchema, _ presence: ComparisonReport.Presence, in reader: any StorageReader,
     _ progress: (MigrationProgress) throws -> Void
   ) throws -> ComparisonReport.Model {
-    let total = try reader.count(try FetchRequest(schema))
-    let content = try ModelContent.read(schema, from: reader, total: total, phase: .comparing, progress)
-    let side = ComparisonReport.Side(count: content.count, digest: content.digest)
+    let side = try ModelContent.read(schema, from: reader, phase: .comparing, progress).side
     var model = ComparisonReport.Model(name: schema.name, presence: presence)
     if presence == .onlyLeft {
       (model.left, model.onlyLeft) = (side, side.count)

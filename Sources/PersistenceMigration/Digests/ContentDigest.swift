@@ -13,25 +13,20 @@ public struct ContentDigest: Sendable, Hashable {
   private var third: UInt64 = 0
   private var fourth: UInt64 = 0
 
-  /// Creates the digest of the empty set.
   package init() {}
 
-  /// Adds a record.
   package mutating func add(_ record: RecordDigest) {
     add(record.words.0, record.words.1, record.words.2, record.words.3)
   }
 
-  /// Adds the records of another set.
   package mutating func add(_ other: ContentDigest) {
     add(other.first, other.second, other.third, other.fourth)
   }
 
-  /// Subtracts a record.
   package mutating func subtract(_ record: RecordDigest) {
     subtract(record.words.0, record.words.1, record.words.2, record.words.3)
   }
 
-  /// Subtracts the records of another set.
   package mutating func subtract(_ other: ContentDigest) {
     subtract(other.first, other.second, other.third, other.fourth)
   }

@@ -6,12 +6,15 @@ struct ModelContent {
   var count = 0
   var digest = ContentDigest()
 
+  var side: ComparisonReport.Side { ComparisonReport.Side(count: count, digest: digest) }
+
   /// Reads all records of a model page by page.
   static func read(
-    _ schema: ModelSchema, from reader: any StorageReader, total: Int, phase: MigrationProgress.Phase,
+    _ schema: ModelSchema, from reader: any StorageReader, phase: MigrationProgress.Phase,
     also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (MigrationProgress) throws -> Void
   ) throws -> ModelContent {
-    let results = try reader.fetch(try FetchRequest(schema))
+    let request = try FetchRequest(schema)
+    let (total, results) = (try reader.count(request), try reader.fetch(request))
     let digester = RecordDigester(schema)
     var content = ModelContent()
     var page = PageSize()
@@ -25,8 +28,7 @@ struct ModelContent {
       }
       content.count += read
       page.note(rows: read, bytes: bytes)
-      try progress(
-        MigrationProgress(phase: phase, model: schema.name, done: content.count, total: total))
+      try progress(MigrationProgress(phase: phase, model: schema.name, done: content.count, total: total))
       if read < limit { return content }
     }
   }
@@ -38,26 +40,14 @@ struct ModelContent {
     _ schema: ModelSchema, of snapshot: any StorageSnapshot, total: Int, phase: MigrationProgress.Phase,
     also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (MigrationProgress) throws -> Void
   ) throws -> ModelContent {
-    let queue = BatchQueue(fieldCount: schema.fields.count)
-    let source = SourceReader(
-      mapper: try RecordMapper(MigrationMapping(), schema), snapshot: snapshot, queue: queue,
-      options: MigrationOptions(verification: .digest), start: ReadPosition())
-    let reader = BlockingThread("persistence verification") { source.run() }
-    defer {
-      queue.cancel()
-      reader.join()
-    }
     let digester = RecordDigester(schema)
-    var (content, isFinished) = (ModelContent(), false)
-    while !isFinished {
-      let batch = try queue.pop()
+    var content = ModelContent()
+    let mapper = try RecordMapper(MigrationMapping(), schema)
+    try SourceReader.forEachBatch(of: mapper, in: snapshot, MigrationOptions()) { batch in
       content.digest.add(batch.digest(by: digester))
       for index in 0..<batch.count { try batch.withRow(index) { try body($0) } }
       content.count += batch.count
-      isFinished = batch.endsModel
-      queue.recycle(batch)
-      try progress(
-        MigrationProgress(phase: phase, model: schema.name, done: content.count, total: total))
+      try progress(MigrationProgress(phase: phase, model: schema.name, done: content.count, total: total))
     }
     return content
   }

@@ -42,9 +42,7 @@ package final class RecordDigester {
 
   /// Creates a digester.
   ///
-  /// - Parameters:
-  ///   - schema: The schema of the rows.
-  ///   - names: The fields to include; nil for all.
+  /// `names` contains the fields to include; nil for all.
   package init(_ schema: ModelSchema, fields names: Set<StoredName>? = nil) {
     let counted = schema.fields.indices
       .map { (name: StoredName(schema.fields[$0].name), position: $0) }
@@ -63,7 +61,6 @@ package final class RecordDigester {
 
   deinit { bytes.deallocate() }
 
-  /// The digest of a row.
   package func digest(of row: borrowing Row) -> RecordDigest {
     var hasher = SHA256()
     count = 0

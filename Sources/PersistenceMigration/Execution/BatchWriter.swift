@@ -25,17 +25,14 @@ struct BatchWriter {
   mutating func run(from queue: BatchQueue, in transaction: any StorageTransaction) throws {
     try Ledger.require(entry, in: transaction, location: migration.destination.location)
     entry.keyBeforeBatch = entry.lastKey
-    var isFinished = false
-    while !isFinished {
-      let batch = try queue.pop()
+    try queue.forEach { batch in
       try write(batch, transaction)
-      isFinished = batch.endsTransaction
-      if isFinished {
+      if batch.endsTransaction {
         entry.lastKey = batch.lastKey
         entry.failuresBehind = batch.failuresBehind
       }
       if batch.endsModel { entry.state = .copied }
-      queue.recycle(batch)
+      return !batch.endsTransaction
     }
     try RejectStore.save(rejects, from: firstReject, in: transaction)
     try Ledger.save(entry, in: transaction)
@@ -105,8 +102,7 @@ struct BatchWriter {
       throw error.at(model: mapper.destination.name, key: key)
     }
     subtractDigest(of: row)
-    try append(
-      MigrationReject(error, row, mapper.destination, model: mapper.source.name, position: position))
+    try append(MigrationReject(error, row, mapper.destination, model: mapper.source.name, position: position))
   }
 
   /// Removes a row that was not written from the expected digest.

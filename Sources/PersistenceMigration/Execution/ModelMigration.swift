@@ -9,12 +9,7 @@ struct ModelMigration {
 
   /// Completes the steps that the ledger does not record as done.
   ///
-  /// - Parameters:
-  ///   - entry: The model's ledger entry, updated with each transaction.
-  ///   - rejectCount: The number of rejects of all models, updated likewise.
-  ///   - progress: A closure that is called between transactions.
-  /// - Returns: The model's report.
-  /// - Throws: ``PersistenceError``, and any error of the closure.
+  /// Each transaction updates the model's ledger entry and the number of rejects of all models.
   func run(
     _ entry: inout LedgerEntry, _ rejectCount: inout Int, _ progress: (MigrationProgress) throws -> Void
   ) throws -> MigrationReport.Model {
@@ -50,35 +45,25 @@ struct ModelMigration {
           bytes: entry.bytes, rejected: entry.counts.rejected))
     }
     try report(entry)
-    let queue = BatchQueue(fieldCount: mapper.destination.fields.count)
-    let source = SourceReader(
-      mapper: mapper, snapshot: snapshot, queue: queue, options: migration.options, start: entry.position)
-    let reader = BlockingThread("persistence migration") { source.run() }
-    defer {
-      queue.cancel()
-      reader.join()
-    }
-    while entry.state == .copying {
-      let known = (entry: entry, rejectCount: rejectCount)
-      var writer = BatchWriter(migration, mapper, known.entry, rejectCount: known.rejectCount)
-      try migration.destination.transaction { transaction in
-        writer = BatchWriter(migration, mapper, known.entry, rejectCount: known.rejectCount)
-        try writer.run(from: queue, in: transaction)
+    try SourceReader.withQueue(of: mapper, in: snapshot, migration.options, from: entry.position) { queue in
+      while entry.state == .copying {
+        let unchanged = BatchWriter(migration, mapper, entry, rejectCount: rejectCount)
+        var writer = unchanged
+        try migration.destination.transaction { transaction in
+          writer = unchanged
+          try writer.run(from: queue, in: transaction)
+        }
+        entry = writer.entry
+        rejectCount += writer.rejects.count
+        if !writer.rejects.isEmpty { try migration.rejects?.add(writer.rejects) }
+        try report(entry)
       }
-      entry = writer.entry
-      rejectCount += writer.rejects.count
-      if !writer.rejects.isEmpty { try migration.rejects?.add(writer.rejects) }
-      try report(entry)
     }
   }
 
   /// Builds the indexes that were deferred until the records are copied, in as many transactions as the engine needs.
   ///
-  /// - Parameters:
-  ///   - entry: The ledger entry until the indexes are built.
-  ///   - indexed: The ledger entry afterwards.
-  ///   - progress: A closure that is called before each transaction. If it throws, the build stops and can be resumed.
-  /// - Throws: ``PersistenceError``, and any error of the closure.
+  /// The last transaction replaces the ledger entry. If `progress` throws, the build stops and can be resumed.
   func buildIndexes(
     _ entry: LedgerEntry, then indexed: LedgerEntry, _ progress: (MigrationProgress) throws -> Void
   ) throws {

@@ -7,22 +7,15 @@ struct Preparation {
   private var destination: any StorageContext { migration.destination }
   private var options: MigrationOptions { migration.options }
 
-  init(_ migration: Migration, _ mappers: [RecordMapper]) {
-    self.migration = migration
-    self.mappers = mappers
-  }
-
   /// The identity of this migration.
   var head: LedgerHead {
     LedgerHead(
       source: migration.source.location, schemas: mappers.map(\.source),
       destinationNames: mappers.map(\.destination.name), mapping: options.mapping,
-      allowsLoss: options.allowLossy,
-      conflicts: options.conflicts,
+      allowsLoss: options.allowLossy, conflicts: options.conflicts,
       hasDigests: options.verification.computesDigests)
   }
 
-  /// Starts a new migration.
   func begin() throws -> Ledger {
     // Check before the transaction too, so that a refused destination is not opened for writing.
     try requireVacancy(in: destination)
@@ -55,7 +48,7 @@ struct Preparation {
 
   /// Checks that an unfinished migration with a damaged ledger left no records.
   private func requireNoRecords(in reader: any StorageReader) throws {
-    for schema in try reader.catalog() where !ReservedModel.isReserved(schema.name) {
+    for schema in try reader.catalog() where !schema.isReserved {
       let count = try reader.count(try FetchRequest(schema))
       guard count == 0 else {
         throw PersistenceError(
@@ -113,7 +106,7 @@ struct Preparation {
     guard options.verification.computesDigests else {
       return LedgerEntry.Content(count: try reader.count(try FetchRequest(schema)))
     }
-    let content = try ModelContent.read(schema, from: reader, total: 0, phase: .verifying) { _ in }
+    let content = try ModelContent.read(schema, from: reader, phase: .verifying) { _ in }
     return LedgerEntry.Content(count: content.count, digest: content.digest)
   }
 
@@ -133,8 +126,7 @@ struct Preparation {
     for schema in catalog where names.contains(StoredName(schema.name)) {
       let count = try reader.count(try FetchRequest(schema))
       guard count == 0 else {
-        throw PersistenceError.destinationNotEmpty(
-          schema.name, count: count, location: destination.location)
+        throw PersistenceError.destinationNotEmpty(schema.name, count: count, location: destination.location)
       }
     }
   }

@@ -9,12 +9,6 @@ struct Resumption {
   let snapshot: any StorageSnapshot
   private var location: String { migration.destination.location }
 
-  init(_ migration: Migration, _ mappers: [RecordMapper], _ snapshot: any StorageSnapshot) {
-    self.migration = migration
-    self.mappers = mappers
-    self.snapshot = snapshot
-  }
-
   /// Reads the ledger and checks both stores against it.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notResumable``,
@@ -26,7 +20,7 @@ struct Resumption {
     guard let ledger = try Ledger.find(in: destination, location: location) else {
       throw PersistenceError.notResumable(location)
     }
-    let head = Preparation(migration, mappers).head
+    let head = Preparation(migration: migration, mappers: mappers).head
     if let difference = ledger.head.difference(from: head) {
       throw PersistenceError.otherMigration(difference, location: location)
     }
@@ -45,17 +39,16 @@ struct Resumption {
         if entry.state == .copying { try checkDestination(entry, mapper, destination, progress) }
       }
     }
-    return try buildUniqueIndexes(ordered, progress)
+    try buildUniqueIndexes(ordered, progress)
+    return ordered
   }
 
   /// Builds deferred unique indexes if this run rejects records: an index identifies a duplicate only during its insert.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/otherMigration`` if copied records violate a unique
   ///   index.
-  private func buildUniqueIndexes(_ ledger: Ledger, _ progress: (MigrationProgress) throws -> Void) throws
-    -> Ledger
-  {
-    guard migration.options.failures == .reject else { return ledger }
+  private func buildUniqueIndexes(_ ledger: Ledger, _ progress: (MigrationProgress) throws -> Void) throws {
+    guard migration.options.failures == .reject else { return }
     for (entry, mapper) in zip(ledger.entries, mappers)
     where entry.isOurs && entry.state != .indexed && mapper.destination.indexes.contains(where: \.isUnique) {
       do {
@@ -67,7 +60,6 @@ struct Resumption {
           location: location)
       }
     }
-    return ledger
   }
 
   private func checkSource(
@@ -131,7 +123,8 @@ struct Resumption {
         "record number \(entry.position.offset) has the key \(found.map { "\($0)" } ?? "none"), expected \(last)"
       )
     }
-    try LastTransactionCheck(migration, mapper, snapshot).run(entry, in: destination)
+    try LastTransactionCheck(migration: migration, mapper: mapper, snapshot: snapshot)
+      .run(entry, in: destination)
   }
 
   private func sourceChanged(_ mapper: RecordMapper, _ reason: String) -> PersistenceError {
@@ -141,43 +134,27 @@ struct Resumption {
 
 /// Looks up the records of an interrupted migration's last transaction in the destination, one by one.
 private struct LastTransactionCheck {
-  private let migration: Migration
-  private let mapper: RecordMapper
-  private let snapshot: any StorageSnapshot
-
-  init(_ migration: Migration, _ mapper: RecordMapper, _ snapshot: any StorageSnapshot) {
-    self.migration = migration
-    self.mapper = mapper
-    self.snapshot = snapshot
-  }
+  let migration: Migration
+  let mapper: RecordMapper
+  let snapshot: any StorageSnapshot
 
   /// Checks that the destination holds the records with their values, except rejected and skipped ones.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/destinationChanged``.
   func run(_ entry: LedgerEntry, in destination: any StorageSnapshot) throws {
     let rejected = try rejectedPositions(of: entry, in: destination)
-    let queue = BatchQueue(fieldCount: mapper.destination.fields.count)
-    let source = SourceReader(
-      mapper: mapper, snapshot: snapshot, queue: queue, options: migration.options,
-      start: ReadPosition(key: entry.keyBeforeBatch), limit: migration.options.batchSize)
-    let reader = BlockingThread("persistence migration") { source.run() }
-    defer {
-      queue.cancel()
-      reader.join()
-    }
+    let (options, start) = (migration.options, ReadPosition(key: entry.keyBeforeBatch))
     let first = try offset(after: entry.keyBeforeBatch)
-    var isFinished = false
-    while !isFinished {
-      let batch = try queue.pop()
-      for index in 0..<batch.count where !isFinished {
-        try batch.withRow(index) { row in
+    try SourceReader.withQueue(of: mapper, in: snapshot, options, from: start, limit: options.batchSize) {
+      try $0.forEach { batch in
+        for index in 0..<batch.count {
           let position = first + batch.position(of: index)
-          isFinished = position >= entry.position.offset
-          if !isFinished, !rejected.contains(position) { try check(row, entry, destination) }
+          if position >= entry.position.offset { return false }
+          if rejected.contains(position) { continue }
+          try batch.withRow(index) { try check($0, entry, destination) }
         }
+        return true
       }
-      isFinished = isFinished || batch.endsModel
-      queue.recycle(batch)
     }
   }
 
@@ -220,39 +197,19 @@ private struct SourcePrefix {
   var digest = ContentDigest()
   var lastKey: RecordKey?
 
-  /// Reads the first records of a model the way the copy does.
-  ///
-  /// - Parameters:
-  ///   - mapper: The model's mapper.
-  ///   - snapshot: The source.
-  ///   - options: The options of the copy.
-  ///   - limit: The number of records, or nil for all.
-  ///   - progress: A closure that receives the number of records read.
-  /// - Returns: The digest and the last key.
-  /// - Throws: ``PersistenceError``, and any error of the closure.
+  /// Reads the first records of a model the way the copy does; all if there is no limit.
   static func read(
     _ mapper: RecordMapper, _ snapshot: any StorageSnapshot, _ options: MigrationOptions, limit: Int?,
     _ progress: (Int) throws -> Void
   ) throws -> SourcePrefix {
-    let queue = BatchQueue(fieldCount: mapper.destination.fields.count)
-    let source = SourceReader(
-      mapper: mapper, snapshot: snapshot, queue: queue, options: options, start: ReadPosition(), limit: limit)
-    let reader = BlockingThread("persistence migration") { source.run() }
-    defer {
-      queue.cancel()
-      reader.join()
-    }
     let digester = RecordDigester(mapper.destination)
-    var (prefix, done, isFinished) = (SourcePrefix(), 0, false)
-    while !isFinished {
-      let batch = try queue.pop()
+    var (prefix, done) = (SourcePrefix(), 0)
+    try SourceReader.forEachBatch(of: mapper, in: snapshot, options, limit: limit) { batch in
       prefix.digest.add(batch.digest(by: digester))
-      if batch.endsTransaction { prefix.lastKey = batch.lastKey }
       done += batch.count + batch.failures.count
-      let endsTransaction = batch.endsTransaction
-      isFinished = batch.endsModel
-      queue.recycle(batch)
-      if endsTransaction { try progress(done) }
+      guard batch.endsTransaction else { return }
+      prefix.lastKey = batch.lastKey
+      try progress(done)
     }
     return prefix
   }

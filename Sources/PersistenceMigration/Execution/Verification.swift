@@ -103,15 +103,9 @@ private struct IndexCheck {
 struct FullVerification {
   private static let differenceLimit = 100
 
-  private let migration: Migration
-  private let mappers: [RecordMapper]
-  private let snapshot: any StorageSnapshot
-
-  init(_ migration: Migration, _ mappers: [RecordMapper], _ snapshot: any StorageSnapshot) {
-    self.migration = migration
-    self.mappers = mappers
-    self.snapshot = snapshot
-  }
+  let migration: Migration
+  let mappers: [RecordMapper]
+  let snapshot: any StorageSnapshot
 
   /// Compares, and allows only the differences that the migration itself caused: records that it rejected or skipped,
   /// and records that the destination held before.
@@ -147,11 +141,13 @@ struct FullVerification {
     let schema = mapper.destination
     let source = MappedReader(mapper, snapshot, skipsRejects: migration.options.failures == .reject)
     if mapper.changesKey {
-      return try LookupComparison(schema, in: source, and: destination, differenceLimit: Self.differenceLimit)
-        .run(progress)
+      return try LookupComparison(
+        schema: schema, left: source, right: destination, differenceLimit: Self.differenceLimit
+      ).run(progress)
     }
     return try ModelComparison(
-      schema, in: source, schema, in: destination, differenceLimit: Self.differenceLimit
+      leftSchema: schema, leftReader: source, rightSchema: schema, rightReader: destination,
+      differenceLimit: Self.differenceLimit
     ).run(progress)
   }
 }

@@ -10,14 +10,12 @@ struct Ledger {
   var head: LedgerHead
   var entries: [LedgerEntry]
 
-  /// The schema of the ledger's model.
   static func schema() throws -> ModelSchema {
     try ModelSchema(
       name: ReservedModel.fillLedger,
       fields: [FieldSchema("model", .string), FieldSchema("content", .string)], key: ["model"])
   }
 
-  /// The schema of the rejects' model.
   static func rejectSchema() throws -> ModelSchema {
     try ModelSchema(
       name: ReservedModel.migrationRejects,
@@ -110,7 +108,8 @@ struct Ledger {
     }
   }
 
-  private static func text(_ value: some Encodable) throws -> String {
+  /// A value as canonical JSON.
+  static func text(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(value), as: UTF8.self)

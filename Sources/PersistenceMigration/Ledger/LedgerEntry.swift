@@ -37,9 +37,8 @@ struct LedgerEntry: Codable {
   var bytes = 0
   /// The digest of the records read, after mapping.
   var read: ContentDigest?
-  /// The destination's records before the migration.
+  /// The destination's records before the migration, and now.
   var before = Content()
-  /// The destination's records now.
   var now = Content()
 
   init(_ mapper: RecordMapper, isOurs: Bool, before: Content) {

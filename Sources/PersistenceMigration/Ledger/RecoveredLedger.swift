@@ -3,7 +3,6 @@ import PersistenceDriver
 
 /// The readable part of a ledger, in any format and any state of damage: a restart removes the models that it names.
 struct RecoveredLedger {
-  /// The readable entries.
   private(set) var entries: [LedgerEntry] = []
 
   /// Whether there is no ledger.
@@ -18,7 +17,6 @@ struct RecoveredLedger {
 
   private init() {}
 
-  /// Reads the ledger of a store.
   static func read(from reader: any StorageReader) throws -> RecoveredLedger {
     var ledger = RecoveredLedger()
     guard try Ledger.exists(in: reader) else { return ledger }

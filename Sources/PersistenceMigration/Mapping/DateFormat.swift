@@ -27,7 +27,6 @@ public enum DateFormat: Sendable, Hashable, Codable {
     ("2001", .since2001), ("julian", .julianDay),
   ]
 
-  /// The name of the format in rules.
   var name: String {
     if case .pattern(let pattern) = self { return pattern }
     return Self.names.first { $0.format == self }?.name ?? ""

@@ -7,12 +7,7 @@ final class MappedReader: StorageReader {
   private let snapshot: any StorageSnapshot
   private let skipsRejects: Bool
 
-  /// Creates a reader.
-  ///
-  /// - Parameters:
-  ///   - mapper: The model's mapper.
-  ///   - snapshot: The source.
-  ///   - skipsRejects: Whether records that cannot be read or mapped are skipped.
+  /// Creates a reader that can skip records that cannot be read or mapped.
   init(_ mapper: RecordMapper, _ snapshot: any StorageSnapshot, skipsRejects: Bool) {
     self.mapper = mapper
     self.snapshot = snapshot
@@ -50,6 +45,8 @@ final class MappedReader: StorageReader {
   func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] { try aggregateByScanning(request) }
 
   func plan(for request: FetchRequest) throws -> QueryPlan { try snapshot.plan(for: whole(request)) }
+
+  func cost(of change: SchemaChange) throws -> EvolutionCost { try costOfCopying(change) }
 
   func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try planForWholeRows(request, selecting: positions)

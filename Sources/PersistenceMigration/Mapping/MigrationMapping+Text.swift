@@ -12,12 +12,8 @@ extension MigrationMapping {
     dd.MM.yyyy HH:mm:ss; separate alternatives with |. A field may have several rules.
     """
 
-  /// Parses a mapping.
+  /// Parses a mapping: names of models as `Old=New`, and rules of fields as in `Movie.released=as:date(unix)`.
   ///
-  /// - Parameters:
-  ///   - renames: The new names of models, each as `Old=New`.
-  ///   - rules: The rules of fields in the syntax of ``language``, for example `Movie.released=as:date(unix)`.
-  /// - Returns: The mapping.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` that names the invalid text.
   package static func parse(renames: [String], rules: [String]) throws -> MigrationMapping {
     var mapping = MigrationMapping()

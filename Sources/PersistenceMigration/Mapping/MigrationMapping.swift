@@ -57,17 +57,14 @@ public struct MigrationMapping: Sendable, Hashable, Codable {
     self.rules = rules
   }
 
-  /// Whether the mapping changes nothing.
   package var isIdentity: Bool { modelNames.isEmpty && rules.isEmpty }
 
-  /// A model's name in the destination.
   package func destinationName(of model: String) -> String {
     modelNames.first { StoredName($0.key) == StoredName(model) }?.value ?? model
   }
 
   /// Checks that the source has every model and field that the mapping names, and that model names stay unique.
   ///
-  /// - Parameter schemas: The source's models.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` or
   ///   ``PersistenceError/Code/unknownField``.
   package func check(against schemas: [ModelSchema]) throws {

@@ -5,9 +5,7 @@ import PersistenceDriverSupport
 
 /// Converts the records of one model from the source's schema to the destination's.
 package struct RecordMapper: Sendable {
-  /// The model's schema in the source.
   package let source: ModelSchema
-  /// The model's schema in the destination.
   package let destination: ModelSchema
   /// Whether rows need no conversion, so that callers may skip ``map(_:into:)``.
   package let isIdentity: Bool
@@ -35,10 +33,8 @@ package struct RecordMapper: Sendable {
 
   /// Creates a mapper for a model.
   ///
-  /// - Parameters:
-  ///   - mapping: The mapping.
-  ///   - schema: The model's schema in the source.
-  ///   - allowsLoss: Whether values may be rounded; otherwise such a value is an error.
+  /// Unless it allows losses, a value that needs rounding is an error.
+  ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if a rule names an unknown field,
   ///   ``PersistenceError/Code/invalidRequest`` if rules contradict each other or the field, and
   ///   ``PersistenceError/Code/invalidSchema`` if the resulting schema is invalid.
@@ -97,49 +93,46 @@ package struct RecordMapper: Sendable {
   ///
   /// The buffer may point into the row's memory, so use it while the row is valid.
   ///
-  /// - Parameters:
-  ///   - row: The source record.
-  ///   - target: A buffer for the destination's fields.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/encodingFailed`` if a value has no counterpart in
   ///   its new kind, and ``PersistenceError/Code/lossyMigration`` if it needs rounding that is not allowed.
   package mutating func map(_ row: borrowing Row, into target: RowBuffer) throws {
     target.reset()
-    for (place, step) in steps.enumerated() {
+    for (index, step) in steps.enumerated() {
       let cell = row[step.position]
       if cell.isNull {
-        try setNull(step, target, place, row)
+        try setNull(step, target, index, row)
       } else if let conversion = step.conversion {
         switch conversion.convert(try cell.value()) {
-        case .exact(let value) where value.isNull: try setNull(step, target, place, row)
-        case .exact(let value): target.set(value, at: place)
+        case .exact(let value) where value.isNull: try setNull(step, target, index, row)
+        case .exact(let value): target.set(value, at: index)
         case .rounded(let value, let lost):
           guard allowsLoss else {
             throw failure(
-              .lossyMigration, place, row,
+              .lossyMigration, index, row,
               "the conversion loses \(lost); allow losses or map the field differently")
           }
-          losses[place, default: 0] += 1
-          target.set(value, at: place)
-        case .impossible(let reason): throw failure(.encodingFailed, place, row, reason)
+          losses[index, default: 0] += 1
+          target.set(value, at: index)
+        case .impossible(let reason): throw failure(.encodingFailed, index, row, reason)
         }
       } else {
-        target.setCell(cell, at: place)
+        target.setCell(cell, at: index)
       }
     }
   }
 
-  private func setNull(_ step: Step, _ target: RowBuffer, _ place: Int, _ row: borrowing Row) throws {
-    if let value = step.defaultValue { return target.set(value, at: place) }
+  private func setNull(_ step: Step, _ target: RowBuffer, _ index: Int, _ row: borrowing Row) throws {
+    if let value = step.defaultValue { return target.set(value, at: index) }
     guard step.isOptional else {
       throw failure(
-        .encodingFailed, place, row, "the value is nil, but the field is required; specify a default")
+        .encodingFailed, index, row, "the value is nil, but the field is required; specify a default")
     }
   }
 
   private func failure(
-    _ code: PersistenceError.Code, _ place: Int, _ row: borrowing Row, _ reason: String
+    _ code: PersistenceError.Code, _ index: Int, _ row: borrowing Row, _ reason: String
   ) -> PersistenceError {
-    let field = source.fields[steps[place].position]
+    let field = source.fields[steps[index].position]
     return PersistenceError(
       code, "“\(field.name)” cannot be converted: \(reason)", model: source.name, field: field.name,
       key: try? RecordKey(of: row, in: source))

@@ -6,7 +6,6 @@ import PersistenceDriverSupport
 /// Converts values of any kind to one kind.
 struct ValueConversion: Sendable {
   let kind: FieldKind
-  /// The formats of dates in text and numbers.
   var dates: [DateFormat] = []
 
   /// Converts a value; nil stays nil.

@@ -92,6 +92,16 @@ final class BatchQueue: @unchecked Sendable {  // its state is guarded by the co
     return filled.removeFirst()
   }
 
+  /// Passes each batch to a closure, until it returns false or the model ends.
+  func forEach(_ body: (RowBatch) throws -> Bool) throws {
+    var continues = true
+    while continues {
+      let batch = try pop()
+      continues = try body(batch) && !batch.endsModel
+      recycle(batch)
+    }
+  }
+
   /// Returns a written batch to the reader.
   func recycle(_ batch: RowBatch) {
     batch.reset()

@@ -5,7 +5,6 @@ import PersistenceDriverSupport
 ///
 /// One thread uses it at a time.
 final class RowBatch: @unchecked Sendable {  // handed from thread to thread by BatchQueue
-  /// The maximum number of rows.
   static let rowLimit = 512
   /// The approximate maximum size of the values in bytes; the row that exceeds it ends the batch.
   static let byteLimit = 1 << 20
@@ -23,11 +22,9 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
 
   @exclusivity(unchecked) private var rows: RowArena
 
-  /// The number of rows.
   var count: Int { rows.count }
   /// The approximate size of the values in bytes.
   @exclusivity(unchecked) private(set) var bytes = 0
-  /// The failures, in order.
   var failures: [Failure] = []
   /// The number of records of the model before the first row, including unreadable ones.
   var firstPosition = 0
@@ -37,7 +34,6 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
   var endsTransaction = false
   var lastKey: RecordKey?
   var failuresBehind = 0
-  /// Whether the batch ends the model.
   var endsModel = false
 
   init(fieldCount: Int) {
@@ -86,7 +82,6 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
     return sum
   }
 
-  /// Passes a borrowed row to a closure.
   func withRow<Result>(_ index: Int, _ body: (borrowing Row) throws -> Result) rethrows -> Result {
     try rows.withRow(index, width: rows.width, body)
   }

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The position at which reading a model starts or continues.
 struct ReadPosition: Sendable {
@@ -15,16 +16,45 @@ struct SourceReader: Sendable {
   /// Larger rows are not copied: each is passed in a batch of its own, and the reader waits for the writer.
   private static let borrowLimit = RowBatch.byteLimit
 
-  let mapper: RecordMapper
-  let snapshot: any StorageSnapshot
-  let queue: BatchQueue
-  let options: MigrationOptions
-  let start: ReadPosition
+  private let mapper: RecordMapper
+  private let snapshot: any StorageSnapshot
+  private let queue: BatchQueue
+  private let options: MigrationOptions
+  private let start: ReadPosition
   /// The number of records to read; nil for all.
-  var limit: Int?
+  private let limit: Int?
+
+  /// Runs a closure while a second thread fills the queue, and then stops that thread.
+  static func withQueue(
+    of mapper: RecordMapper, in snapshot: any StorageSnapshot, _ options: MigrationOptions,
+    from start: ReadPosition = ReadPosition(), limit: Int? = nil, _ body: (BatchQueue) throws -> Void
+  ) throws {
+    let queue = BatchQueue(fieldCount: mapper.destination.fields.count)
+    let source = SourceReader(
+      mapper: mapper, snapshot: snapshot, queue: queue, options: options, start: start, limit: limit)
+    let reader = BlockingThread("persistence migration") { source.run() }
+    defer {
+      queue.cancel()
+      reader.join()
+    }
+    try body(queue)
+  }
+
+  /// Passes all batches of a model to a closure while a second thread reads.
+  static func forEachBatch(
+    of mapper: RecordMapper, in snapshot: any StorageSnapshot, _ options: MigrationOptions,
+    from start: ReadPosition = ReadPosition(), limit: Int? = nil, _ body: (RowBatch) throws -> Void
+  ) throws {
+    try withQueue(of: mapper, in: snapshot, options, from: start, limit: limit) { queue in
+      try queue.forEach { batch in
+        try body(batch)
+        return true
+      }
+    }
+  }
 
   /// Reads to the end, or until the writer cancels; passes errors to the writer.
-  func run() {
+  private func run() {
     do {
       try read()
     } catch {
@@ -224,12 +254,10 @@ struct PageSize {
   private static let rowLimit = 256
   private static let byteLimit = 4 << 20
 
-  /// The number of rows of the next page.
   private(set) var rows = 16
   private var seenRows = 0
   private var seenBytes = 0
 
-  /// Adjusts the size after a page.
   mutating func note(rows: Int, bytes: Int) {
     seenRows += rows
     seenBytes += bytes

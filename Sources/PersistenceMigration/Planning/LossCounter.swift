@@ -28,10 +28,9 @@ struct LossCounter {
     }
   }
 
-  /// Counts the losses of a record.
   mutating func note(_ row: borrowing Row) throws {
     let key = try? RecordKey(of: row, in: mapper.source)
-    for (place, step) in mapper.steps.enumerated() {
+    for (index, step) in mapper.steps.enumerated() {
       let field = mapper.source.fields[step.position].name
       let cell = row[step.position]
       if cell.isNull {
@@ -41,7 +40,7 @@ struct LossCounter {
         continue
       }
       guard let conversion = step.conversion else {
-        noteLimits(cell, place, field, key)
+        noteLimits(cell, index, field, key)
         continue
       }
       switch conversion.convert(try cell.value()) {
@@ -49,27 +48,26 @@ struct LossCounter {
         if value.isNull, step.defaultValue == nil, !step.isOptional {
           note(field, .noCounterpart, key, "nil in a required field")
         }
-        noteLimits(value, place, field, key)
+        noteLimits(value, index, field, key)
       case .rounded(let value, let lost):
         note(field, .precision, key, lost)
-        noteLimits(value, place, field, key)
+        noteLimits(value, index, field, key)
       case .impossible(let reason): note(field, .noCounterpart, key, reason)
       }
     }
   }
 
-  /// Counts an unreadable record.
   mutating func note(unreadable error: PersistenceError) { note(nil, .unreadable, error.key, error.message) }
 
-  private mutating func noteLimits(_ value: PersistentValue, _ place: Int, _ field: String, _ key: RecordKey?)
+  private mutating func noteLimits(_ value: PersistentValue, _ index: Int, _ field: String, _ key: RecordKey?)
   {
     buffer.reset()
-    buffer.set(value, at: place)
-    let cell = buffer.withRow { $0[place] }
-    noteLimits(cell, place, field, key)
+    buffer.set(value, at: index)
+    let cell = buffer.withRow { $0[index] }
+    noteLimits(cell, index, field, key)
   }
 
-  private mutating func noteLimits(_ cell: RowCell, _ place: Int, _ field: String, _ key: RecordKey?) {
+  private mutating func noteLimits(_ cell: RowCell, _ index: Int, _ field: String, _ key: RecordKey?) {
     let size: Int
     switch cell.tag {
     case .text, .bytes, .decimal, .document: size = cell.borrowedBytes.count
@@ -79,7 +77,7 @@ struct LossCounter {
     case .uuid: size = 16
     default: size = 8
     }
-    if let largest = capabilities.largestKey, size > largest, mapper.destination.keyPositions.contains(place)
+    if let largest = capabilities.largestKey, size > largest, mapper.destination.keyPositions.contains(index)
     {
       note(field, .keyTooLong, key, "\(size) bytes, maximum \(largest)")
     } else if let largest = capabilities.largestValue, size > largest {
@@ -123,11 +121,6 @@ extension Migration {
   ///
   /// Scans only models for which the mapping or the destination could lose information.
   ///
-  /// - Parameters:
-  ///   - mappers: The mappers of the models to copy.
-  ///   - snapshot: The source.
-  ///   - progress: A closure that receives the progress of the scan.
-  /// - Returns: The allowed losses and the unmapped objects.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/lossyMigration``.
   func requireAllowedLosses(
     of mappers: [RecordMapper], in snapshot: any StorageSnapshot,
@@ -138,9 +131,9 @@ extension Migration {
     var losses: [MigrationLoss] = []
     for mapper in mappers where Self.mayLose(mapper, capabilities) {
       var counter = LossCounter(mapper, for: capabilities)
-      try RecordScan(mapper.source, in: snapshot).run(progress) { _ in
-      } reading: { row in
+      try RecordScan(schema: mapper.source, reader: snapshot).run(progress) { row in
         try counter.note(row)
+      } unreadable: { _ in
       }
       losses += counter.found.filter(\.isChange)
     }

@@ -14,7 +14,7 @@ extension Migration {
   public func plan(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> MigrationPlan {
     let start = ContinuousClock.now
     try source.requireComplete()
-    let snapshot = try source.snapshot()
+    let snapshot = try source.snapshot().hidingRemovedFields()
     let schemas = try chosenModels(of: snapshot.catalog())
     try options.mapping.check(against: schemas)
     let present = try destinationCounts()
@@ -25,7 +25,8 @@ extension Migration {
     var plan = MigrationPlan(
       models: models, unmappedObjects: try unmappedObjects(of: snapshot, besides: schemas),
       estimate: MigrationPlan.Estimate(
-        bytes: models.reduce(0) { $0 + Self.estimatedSize($1) }, free: FreeSpace.bytes(at: destination),
+        bytes: models.reduce(0) { $0 + Self.estimatedSize($1) },
+        free: destination.capabilities.hasFiles ? FreeSpace.bytes(at: destination.location) : nil,
         seconds: seconds * 3,
         basis:
           "space from the size of the values plus overhead for records and indexes, time as three times that of "
@@ -34,13 +35,11 @@ extension Migration {
     return plan
   }
 
-  /// Selects the models to copy.
+  /// Selects the models to copy: those that the options name, or all.
   ///
-  /// - Parameter catalog: The source's models.
-  /// - Returns: The models that the options name, or all.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the source lacks a named model.
   func chosenModels(of catalog: [ModelSchema]) throws -> [ModelSchema] {
-    let own = catalog.filter { !ReservedModel.isReserved($0.name) }
+    let own = catalog.filter { !$0.isReserved }
     guard let names = options.models else { return own }
     for name in names where !own.contains(where: { StoredName($0.name) == StoredName(name) }) {
       let known = own.map { "“\($0.name)”" }.joined(separator: ", ")
@@ -52,12 +51,6 @@ extension Migration {
   }
 
   /// Lists the source's unmapped objects; if the options name models, only the objects of those models.
-  ///
-  /// - Parameters:
-  ///   - snapshot: The source.
-  ///   - schemas: The models to copy.
-  /// - Returns: The unmapped objects.
-  /// - Throws: ``PersistenceError`` if the source cannot be read.
   func unmappedObjects(of snapshot: any StorageSnapshot, besides schemas: [ModelSchema]) throws
     -> [UnmappedObject]
   {
@@ -80,7 +73,7 @@ extension Migration {
 
   private func destinationCounts() throws -> [StoredName: Int] {
     var counts: [StoredName: Int] = [:]
-    for schema in try destination.catalog() where !ReservedModel.isReserved(schema.name) {
+    for schema in try destination.catalog() where !schema.isReserved {
       counts[StoredName(schema.name)] = try destination.count(try FetchRequest(schema))
     }
     return counts
@@ -93,15 +86,13 @@ extension Migration {
     let mapper = try RecordMapper(options.mapping, schema, allowsLoss: true)
     var counter = LossCounter(mapper, for: destination.capabilities)
     var (records, bytes) = (0, 0)
-    try RecordScan(schema, in: snapshot).run(progress) { outcome in
+    try RecordScan(schema: schema, reader: snapshot).run(progress) { row in
       records += 1
-      switch outcome {
-      case .unreadable(let error): counter.note(unreadable: error)
-      case .read: break
-      }
-    } reading: { row in
       bytes += row.approximateSize
       try counter.note(row)
+    } unreadable: { error in
+      records += 1
+      counter.note(unreadable: error)
     }
     return MigrationPlan.Model(
       name: schema.name, destinationName: mapper.destination.name, records: records, bytes: bytes,
@@ -136,12 +127,6 @@ extension Migration {
 
 /// The free disk space at a store's location.
 package enum FreeSpace {
-  /// The free bytes for a store; nil if it has no files.
-  static func bytes(at store: any StorageContext) -> Int? {
-    guard store.capabilities.hasFiles else { return nil }
-    return bytes(at: store.location)
-  }
-
   /// The free bytes at a path, which need not exist.
   package static func bytes(at path: String) -> Int? {
     var url = URL(fileURLWithPath: path).standardizedFileURL

@@ -141,12 +141,12 @@ public struct MigrationLoss: Sendable, Hashable, Codable {
 extension MigrationLoss: CustomStringConvertible {
   /// The loss on one line.
   public var description: String {
-    let place = model + (field.map { ".\($0)" } ?? "")
+    let subject = model + (field.map { ".\($0)" } ?? "")
     let example = examples.first.map {
       " (such as \($0.key.map { "\($0)" } ?? "a record without a key"): \($0.detail))"
     }
     let noun = count == 1 ? "value" : "values"
-    let what =
+    let problem =
       switch cause {
       case .precision: "\(count) \(noun) would lose digits"
       case .noCounterpart: "\(count) \(noun) \(count == 1 ? "has" : "have") no counterpart"
@@ -154,6 +154,6 @@ extension MigrationLoss: CustomStringConvertible {
       case .valueTooLarge: "\(count) \(noun) \(count == 1 ? "is" : "are") too large"
       case .unreadable: "\(count) record\(count == 1 ? "" : "s") cannot be read"
       }
-    return "\(place): \(what)\(example ?? "")"
+    return "\(subject): \(problem)\(example ?? "")"
   }
 }

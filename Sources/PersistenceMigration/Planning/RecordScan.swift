@@ -2,30 +2,13 @@ import PersistenceDriver
 
 /// Reads all records of a model page by page, and continues after unreadable ones.
 struct RecordScan {
-  /// The outcome for one record.
-  enum Outcome {
-    case read
-    case unreadable(PersistenceError)
-  }
+  let schema: ModelSchema
+  let reader: any StorageReader
 
-  private let schema: ModelSchema
-  private let reader: any StorageReader
-
-  init(_ schema: ModelSchema, in reader: any StorageReader) {
-    self.schema = schema
-    self.reader = reader
-  }
-
-  /// Scans the model.
-  ///
-  /// - Parameters:
-  ///   - progress: A closure that receives the progress.
-  ///   - body: A closure that receives the outcome for each record.
-  ///   - reading: A closure that receives each readable record.
-  /// - Throws: Errors of the closures, and ``PersistenceError`` if the medium fails.
+  /// Scans the model, and passes each record or its error to a closure.
   func run(
-    _ progress: (MigrationProgress) throws -> Void, _ body: (Outcome) throws -> Void,
-    reading: (borrowing Row) throws -> Void
+    _ progress: (MigrationProgress) throws -> Void, reading: (borrowing Row) throws -> Void,
+    unreadable: (PersistenceError) -> Void
   ) throws {
     let request = try FetchRequest(schema)
     let total = try reader.count(request)
@@ -42,7 +25,6 @@ struct RecordScan {
           bytes += row.approximateSize
           do {
             try reading(row)
-            try body(.read)
           } catch {
             throw Stopped(error: error)
           }
@@ -57,7 +39,7 @@ struct RecordScan {
         if limit > 1 {
           singles = limit - read
         } else {
-          try body(.unreadable(error))
+          unreadable(error)
           read = 1
           singles = max(0, singles - 1)
         }

@@ -54,15 +54,12 @@ public struct MigrationRejectFile: MigrationRejectSink {
   }
 
   private func write(_ rejects: [MigrationReject], _ flags: Int32) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    var data = Data()
-    for reject in rejects { data += try encoder.encode(reject) + [UInt8(ascii: "\n")] }
+    let lines = try rejects.map { try Ledger.text($0) + "\n" }
     let file = open(path, O_WRONLY | O_CLOEXEC | flags, 0o600)
     guard file >= 0 else { throw PersistenceError.system(errno, while: "write the rejects to", at: path) }
     let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
     do {
-      try handle.write(contentsOf: data)
+      try handle.write(contentsOf: Data(lines.joined().utf8))
       try handle.synchronize()
     } catch {
       throw PersistenceError(.inputOutput, "could not write the rejects to \(path): \(error)", location: path)

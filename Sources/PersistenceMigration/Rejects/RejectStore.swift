@@ -11,18 +11,15 @@ enum RejectStore {
   ) throws {
     guard !rejects.isEmpty else { return }
     let schema = try Ledger.rejectSchema()
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let row = RowBuffer(count: 2)
     for (index, reject) in rejects.enumerated() {
       row.reset()
       row.setCell(.integer(Int64(number + index)), at: 0)
-      row.setText(String(decoding: try encoder.encode(reject), as: UTF8.self), at: 1)
+      row.setText(try Ledger.text(reject), at: 1)
       try row.withRow { try transaction.insert($0, in: schema) }
     }
   }
 
-  /// The number of stored rejects.
   static func count(in reader: any StorageReader) throws -> Int {
     try reader.count(try FetchRequest(try Ledger.rejectSchema()))
   }
@@ -51,7 +48,6 @@ enum RejectStore {
     }
   }
 
-  /// The number of rejects in a page.
   static let pageSize = 1000
 }
 

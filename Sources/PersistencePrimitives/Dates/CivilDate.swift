@@ -9,19 +9,6 @@ struct CivilDate: Equatable {
 
   var year, month, day: Int
 
-  init(year: Int, month: Int, day: Int) { (self.year, self.month, self.day) = (year, month, day) }
-
-  /// The date that lies a number of days after 2001-01-01.
-  init(daysSince2001 days: Int) {
-    let (era, dayOfEra) = floorDivide(days + Self.reference, by: Self.daysOfEra)
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * shifted + 2) / 5 + 1
-    month = shifted < 10 ? shifted + 3 : shifted - 9
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  }
-
   /// The days from 2001-01-01 to this date; nil if the calendar has no such date.
   var daysSince2001: Int? {
     guard (1...12).contains(month), (1...31).contains(day) else { return nil }
@@ -31,6 +18,19 @@ struct CivilDate: Equatable {
       era * Self.daysOfEra + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - Self.reference
     // The formula carries a 31st of April over to May.
     return day <= 28 || CivilDate(daysSince2001: days) == self ? days : nil
+  }
+}
+
+extension CivilDate {
+  /// The date that lies a number of days after 2001-01-01.
+  init(daysSince2001 days: Int) {
+    let (era, dayOfEra) = floorDivide(days + Self.reference, by: Self.daysOfEra)
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * shifted + 2) / 5 + 1
+    month = shifted < 10 ? shifted + 3 : shifted - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 }
 

@@ -3,9 +3,6 @@
 /// `null` as a member means that the field is nil. So a document that is `null` is wrapped in an object whose
 /// only member is `$json`. A document that is such an object itself is wrapped too.
 package enum JSONDocument {
-  /// The canonical text of JSON.
-  ///
-  /// - Throws: ``JSONSyntaxError``.
   package static func canonical(_ text: String) throws -> String {
     JSONText.canonical(try JSONParser.parse(text))
   }

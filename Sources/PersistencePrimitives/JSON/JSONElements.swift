@@ -1,6 +1,5 @@
 /// Reads the elements of a large array, or the lines of NDJSON, one at a time.
 package struct JSONElements {
-  /// The layout of the text.
   package enum Layout: Sendable {
     /// One array.
     case array
@@ -26,9 +25,7 @@ package struct JSONElements {
   /// The line and column of the next element.
   package var place: (line: Int, column: Int) { parser.place }
 
-  /// The next element; nil at the end.
-  ///
-  /// - Throws: ``JSONSyntaxError``; later calls return nil.
+  /// The next element; nil at the end, and after an error.
   package mutating func next() throws(JSONSyntaxError) -> JSONValue? {
     guard !isDone else { return nil }
     do {
@@ -43,8 +40,7 @@ package struct JSONElements {
 
   private mutating func read() throws(JSONSyntaxError) -> JSONValue? {
     switch layout {
-    case .lines:
-      return parser.isAtEnd ? nil : try parser.parseValue()
+    case .lines: return parser.isAtEnd ? nil : try parser.parseValue()
     case .array:
       if parser.skip("]") {
         guard parser.isAtEnd else { throw parser.failure("unexpected text after the array") }

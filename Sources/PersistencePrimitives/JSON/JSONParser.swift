@@ -18,8 +18,6 @@ package struct JSONParser {
   }
 
   /// Reads text that contains exactly one value.
-  ///
-  /// - Throws: ``JSONSyntaxError``.
   package static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) -> JSONValue {
     var parser = JSONParser(bytes)
     let value = try parser.parseValue()

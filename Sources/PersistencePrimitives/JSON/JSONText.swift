@@ -4,13 +4,10 @@ package import Foundation
 package enum JSONText {
   /// The canonical text of JSON: members sorted by the bytes of their names, no white space, a minimum of
   /// escapes, and numbers as they were spelled.
-  ///
-  /// - Throws: ``JSONSyntaxError``.
   package static func canonical(_ data: Data) throws -> String {
     canonical(try data.withUnsafeBytes { try JSONParser.parse($0) })
   }
 
-  /// The canonical text of a value.
   package static func canonical(_ value: JSONValue) -> String {
     var writer = Writer(isPretty: false)
     writer.write(value)
@@ -79,10 +76,6 @@ package enum JSONText {
   }
 
   /// Appends text as a JSON string with a minimum of escapes.
-  ///
-  /// - Parameters:
-  ///   - text: The text's UTF-8.
-  ///   - bytes: The output.
   package static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var start = 0

@@ -44,7 +44,6 @@ package struct JSONMember: Sendable {
 
 /// A syntax error in JSON text, with its position.
 package struct JSONSyntaxError: Error, CustomStringConvertible {
-  /// The reason.
   package var reason: String
   /// The line, from 1.
   package var line: Int

@@ -5,7 +5,6 @@ package struct ExactNumber: Hashable, Sendable {
   /// The limit of exponents, far beyond any number that a store can hold.
   private static let exponentLimit = 1_000_000
 
-  /// Whether the number is less than zero.
   package private(set) var isNegative: Bool
   /// The significant digits, without zeros at either end; empty for zero.
   package private(set) var digits: [UInt8]
@@ -62,11 +61,9 @@ package struct ExactNumber: Hashable, Sendable {
     return isNegative ? -power : power
   }
 
-  /// Whether the number is zero.
   package var isZero: Bool { digits.isEmpty }
 
-  /// Whether the number has no fraction.
-  package var isIntegral: Bool { exponent >= 0 }
+  private var isIntegral: Bool { exponent >= 0 }
 
   /// The number as a 64-bit integer; nil if it has a fraction, or is too large.
   package var int64: Int64? { isIntegral ? Self.integer(isNegative, digits, exponent) : nil }
@@ -95,22 +92,6 @@ package struct ExactNumber: Hashable, Sendable {
       return magnitude <= UInt64(Int64.max) + 1 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
     }
     return Int64(exactly: magnitude)
-  }
-}
-
-extension ExactNumber {
-  /// The digits before and after the point, with no exponent.
-  package var plainParts: (whole: String, fraction: String) {
-    let text = digits.map { Character(UnicodeScalar($0 + UInt8(ascii: "0"))) }
-    if exponent >= 0 {
-      let whole = String(text) + String(repeating: "0", count: digits.isEmpty ? 0 : exponent)
-      return (whole.isEmpty ? "0" : whole, "")
-    }
-    let places = -exponent
-    guard text.count > places else {
-      return ("0", String(repeating: "0", count: places - text.count) + String(text))
-    }
-    return (String(text.dropLast(places)), String(text.suffix(places)))
   }
 }
 

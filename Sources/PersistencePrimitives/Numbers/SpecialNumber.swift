@@ -1,10 +1,7 @@
 /// The texts of the doubles that JSON cannot write as numbers.
 package enum SpecialNumber {
-  /// Not a number.
   package static let nan = "NaN"
-  /// Greater than every number.
   package static let infinity = "Infinity"
-  /// Less than every number.
   package static let negativeInfinity = "-Infinity"
 
   /// The number with a text; nil for any other text.

@@ -27,15 +27,10 @@ public enum CaseFolding {
     }
   }
 
-  /// The lower-cased text of a string.
   package static func lowercased(_ text: String) -> String {
-    var text = text
-    var bytes: [UInt8] = []
-    text.withUTF8 { appendLowercased($0, to: &bytes) }
-    return String(decoding: bytes, as: UTF8.self)
+    String(decoding: lowercasedBytes(text), as: UTF8.self)
   }
 
-  /// The lower-cased text of a string as UTF-8 bytes.
   static func lowercasedBytes(_ text: String) -> [UInt8] {
     var text = text
     var bytes: [UInt8] = []
@@ -114,7 +109,6 @@ public enum CaseFolding {
     return written
   }
 
-  /// The lower-case form of one ASCII byte.
   @inline(__always)
   static func lowercasedASCII(_ byte: UInt8) -> UInt8 {
     byte &- 0x41 < 26 ? byte | 0x20 : byte

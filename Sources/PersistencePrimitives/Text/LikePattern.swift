@@ -22,9 +22,8 @@ package struct LikePattern: Sendable {
   private let caseInsensitive: Bool
   private let form: LikeForm
 
-  /// Prepares a pattern.
-  /// - Throws: ``TextPatternError`` for a lone `\` at the end, and for a run of more than
-  ///   ``LikeSearch/longestWildcardRun`` scalars with a `_` inside.
+  /// Prepares a pattern; throws for a lone `\` at the end, and for a run of more than
+  /// ``LikeSearch/longestWildcardRun`` scalars with a `_` inside.
   package init(_ pattern: String, caseInsensitive: Bool = false) throws {
     self.caseInsensitive = caseInsensitive
     form = try LikeForm(LikeRun.parse(pattern, caseInsensitive: caseInsensitive))
@@ -88,11 +87,6 @@ package struct TextPatternError: Error, Equatable, Sendable, CustomStringConvert
   ///
   /// For a pattern that was stopped while it ran, it is the byte offset in the *text*.
   package let position: Int
-
-  package init(reason: String, position: Int) {
-    self.reason = reason
-    self.position = position
-  }
 
   package var description: String { "\(reason) (at \(position))" }
 }

@@ -16,34 +16,26 @@ final class LikeSearch: Sendable {
 
   init(_ run: LikeRun) throws {
     var pieces = run.pieces[...]
-    if case .anyScalars(let count) = pieces.first {
-      before = count
-      pieces.removeFirst()
-    } else {
-      before = 0
-    }
-    if case .anyScalars(let count) = pieces.last {
-      after = count
-      pieces.removeLast()
-    } else {
-      after = 0
-    }
+    before = Self.wildcards(pieces.first)
+    if before > 0 { pieces.removeFirst() }
+    after = Self.wildcards(pieces.last)
+    if after > 0 { pieces.removeLast() }
     switch pieces.count {
-    case 0:
-      core = .nothing
-    case 1:
-      core = .bytes(ByteSearch(LikeRun(pieces).leadingBytes))
-    default:
-      core = .wildcards(try WildcardSearch(LikeRun(pieces)))
+    case 0: core = .nothing
+    case 1: core = .bytes(ByteSearch(LikeRun(pieces).leadingBytes))
+    default: core = .wildcards(try WildcardSearch(LikeRun(pieces)))
     }
+  }
+
+  private static func wildcards(_ piece: LikeRun.Piece?) -> Int {
+    if case .anyScalars(let count) = piece { count } else { 0 }
   }
 
   /// The index after the first occurrence of the run between `start` and `end`.
   func end(in text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int? {
     guard var index = LikeRun.skip(before, in: text, from: start, to: end) else { return nil }
     switch core {
-    case .nothing:
-      break
+    case .nothing: break
     case .bytes(let search):
       guard let place = search.firstIndex(in: text, from: index, to: end) else { return nil }
       index = place + search.needle.count

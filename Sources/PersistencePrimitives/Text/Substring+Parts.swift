@@ -1,11 +1,5 @@
 extension Substring {
-  /// Splits at a separator by its byte, so that a combining scalar after the separator does not hide it.
-  ///
-  /// - Parameters:
-  ///   - mark: The separator, an ASCII scalar.
-  ///   - maxSplits: The maximum number of splits.
-  ///   - omittingEmpty: Whether to omit empty parts.
-  /// - Returns: The parts.
+  /// Splits at an ASCII separator by its byte, so that a combining scalar after the separator does not hide it.
   package func parts(_ mark: Unicode.Scalar, maxSplits: Int = .max, omittingEmpty: Bool = false)
     -> [Substring]
   {

@@ -100,10 +100,8 @@ struct MappedDialect: RemoteDialect {
 
   private func path(_ key: RecordKey, _ schema: ModelSchema) -> String {
     collection(schema) + "/"
-      + zip(key.values, schema.keyPositions).map {
-        PathSegment.escaped(ValueWriter.text($0, schema.fields[$1].kind))
-      }
-      .joined(separator: "/")
+      + zip(key.values, schema.keyPositions)
+      .map { PathSegment.escaped(ValueWriter.text($0, schema.fields[$1].kind)) }.joined(separator: "/")
   }
 
   private func replacement(_ record: any RemoteRow, _ headers: [(String, String)]) -> RemoteClient.Call {

@@ -20,9 +20,7 @@ struct MappedQuery: Sendable {
     limit = request.limit
     offset = request.offset
     path = mapping.path(of: request.schema)
-    guard request.after == nil else {
-      throw .unsupported("start a query after a record", by: location)
-    }
+    guard request.after == nil else { throw .unsupported("start a query after a record", by: location) }
     for (name, value) in try Self.equalities(request.predicate, mapping, location) {
       guard let field = request.schema.field(named: name), !value.isNull else {
         throw .unsupported("filter by nil", by: location)
@@ -44,8 +42,7 @@ struct MappedQuery: Sendable {
       throw .unsupported("filter by several values of “\(name)”", by: location)
     }
     guard ![mapping.sort, mapping.limit, mapping.offset].contains(name) else {
-      throw .unsupported(
-        "filter by “\(name)”, since the mapping uses that parameter otherwise", by: location)
+      throw .unsupported("filter by “\(name)”, since the mapping uses that parameter otherwise", by: location)
     }
     parameters.append((name, text))
   }
@@ -65,7 +62,6 @@ struct MappedQuery: Sendable {
     return found
   }
 
-  /// The path and parameters for a page.
   func path(offset: Int, limit: Int) -> String {
     var all = parameters
     if let name = mapping.limit { all.append((name, "\(limit)")) }
@@ -74,7 +70,6 @@ struct MappedQuery: Sendable {
     return text.isEmpty ? path : path + "?" + text
   }
 
-  /// Whether the server supports pages.
   var isPaged: Bool { mapping.limit != nil && mapping.offset != nil }
 }
 
@@ -86,8 +81,6 @@ struct MappedPage: Sendable {
 }
 
 /// Reads the records of a third-party server, in pages if it supports them.
-///
-/// One task at a time uses it.
 final class MappedPager: @unchecked Sendable {  // one task at a time uses it
   private let query: MappedQuery
   private let location: String

@@ -10,7 +10,6 @@ import PersistencePrimitives
 
 /// The connection pool of one server.
 final class RemoteClient: Sendable {
-  /// A request.
   struct Call: Sendable {
     var method: HTTPMethod
     /// The path with its parameters, relative to the server's URL.
@@ -20,7 +19,6 @@ final class RemoteClient: Sendable {
     var wantsLines = false
   }
 
-  /// A complete answer.
   struct Reply: Sendable {
     var status: Int
     var headers: HTTPHeaders
@@ -161,8 +159,6 @@ extension RemoteClient.Reply {
 /// The lines of a streamed answer.
 ///
 /// Releasing it ends the request.
-///
-/// One task at a time uses it.
 final class RemoteLines: @unchecked Sendable {  // one task at a time uses it
   private var iterator: HTTPClientResponse.Body.AsyncIterator
   private var rest = ByteBuffer()
@@ -190,9 +186,7 @@ final class RemoteLines: @unchecked Sendable {  // one task at a time uses it
         continue
       }
       scanned = view.count
-      guard scanned <= lineLimit else {
-        throw TransportFailure.tooLong("line", location)
-      }
+      guard scanned <= lineLimit else { throw TransportFailure.tooLong("line", location) }
       var more: ByteBuffer?
       do {
         more = try await iterator.next()

@@ -6,7 +6,6 @@ import PersistenceHTTP
 
 /// An answer with an error.
 struct RemoteFailure: Error {
-  /// The error.
   let error: PersistenceError
 
   /// An error answer at the URL of a server of this package.
@@ -105,8 +104,7 @@ enum TransportFailure {
       case .alreadyShutdown: return PersistenceError.closed("the remote server").at(location: location)
       default: return unreachable(error.shortDescription, location)
       }
-    case is NIOTooManyBytesError:
-      return tooLong("answer", location)
+    case is NIOTooManyBytesError: return tooLong("answer", location)
     default: return unreachable("\(error)", location)
     }
   }
@@ -121,8 +119,7 @@ enum TransportFailure {
   }
 
   private static func cancelled(_ location: String) -> PersistenceError {
-    PersistenceError(
-      .cancelled, "the task was cancelled; a write may have happened", location: location)
+    PersistenceError(.cancelled, "the task was cancelled; a write may have happened", location: location)
   }
 
   private static func unreachable(_ reason: String, _ location: String) -> PersistenceError {

@@ -17,13 +17,11 @@ struct SQLiteCatalog: Sendable {
   /// SQLite's schema version, which each change of the schema increments.
   let version: Int64
 
-  /// Whether the file has the package's catalog table.
   let hasCatalogTable: Bool
 
   /// The encoded layouts of the package's own models.
   let layouts: [StoredName: String]
 
-  /// The foreign tables.
   let tables: [StoredName: SQLiteTable]
 
   /// The foreign tables that no model can represent, and why.
@@ -49,9 +47,6 @@ extension SQLiteConnection {
   }
 
   /// A declaration mapped to its table; nil where the file does not hold the model.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` where the file holds the model
-  ///   under another schema, ``PersistenceError/Code/unsupported`` where no model can represent its table.
   func model(for schema: ModelSchema) throws -> SQLiteModel? {
     if let known = knownModel(for: schema) { return known }
     guard let table = try table(StoredName(schema.name)) else { return nil }
@@ -72,9 +67,6 @@ extension SQLiteConnection {
   }
 
   /// The models' schemas, in the order of their names, without foreign tables that no model can represent.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where an entry of the catalog table
-  ///   cannot be read.
   func schemas() throws -> [ModelSchema] {
     guard let catalog else { return [] }
     let names = Set(catalog.layouts.keys).union(catalog.tables.keys)

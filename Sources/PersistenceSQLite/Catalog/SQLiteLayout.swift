@@ -4,12 +4,13 @@ import PersistencePrimitives
 
 /// The table and columns of a model that this package defined; the catalog table stores it as JSON.
 struct SQLiteLayout: Encodable {
-  /// The format that this version of the package writes.
-  static let currentFormat = 1
+  /// The format of a model that keeps the schema it was defined with.
+  static let definedFormat = 1
+  /// The format of a model whose schema has changed: columns may have other names than fields, and defaults.
+  static let evolvedFormat = 2
 
-  var format = currentFormat
+  var format = definedFormat
   var schema: ModelSchema
-  /// The table's name.
   var table: String
   /// The columns' names, in the order of the schema's fields.
   var columns: [String]
@@ -23,25 +24,23 @@ struct SQLiteLayout: Encodable {
     self.awaitsIndexes = awaitsIndexes ? true : nil
   }
 
-  /// Reads a layout.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` where it has another format, and
-  ///   other errors where it is malformed.
+  /// Reads a layout; throws ``PersistenceError/Code/unsupported`` for another format.
   init(_ text: String) throws {
     let entry = try JSONParser.parse(text)
     let format = try entry.required("format").integer()
     let schema = try entry.required("schema")
-    guard format == Self.currentFormat else {
+    guard (Self.definedFormat...Self.evolvedFormat).contains(format) else {
       let name = (try? schema.required("name").text()) ?? "a model"
       throw PersistenceError(
         .unsupported,
-        "\(name) was written in format \(format), but this version of the package reads format "
-          + "\(Self.currentFormat); use a newer version")
+        "\(name) was written in format \(format), but this version of the package reads formats up to "
+          + "\(Self.evolvedFormat); use a newer version")
     }
     self.init(
       schema: try ModelSchema(json: schema), table: try entry.required("table").text(),
       columns: try entry.required("columns").elements().map { try $0.text() },
       awaitsIndexes: entry.member("awaitsIndexes").map(Self.isTrue) ?? false)
+    self.format = format
   }
 
   private static func isTrue(_ value: JSONValue) -> Bool {
@@ -60,14 +59,8 @@ enum SQLiteNaming {
   /// The longest name, in bytes, that is not replaced; SQLite itself sets no limit.
   private static let longest = 100
 
-  /// An unused name: the wanted one if SQLite accepts it and it is unused, otherwise one made of its ASCII letters
-  /// and digits.
-  ///
-  /// - Parameters:
-  ///   - wanted: The model's or field's own name.
-  ///   - fallback: The prefix of a replacement.
-  ///   - taken: The existing names, ``folded(_:)``; the new one is added.
-  /// - Returns: A name that SQLite considers different from all others.
+  /// An unused name, which is added to the ``folded(_:)`` ones: the wanted one if SQLite accepts it and it is unused,
+  /// otherwise one made of its ASCII letters and digits.
   static func free(_ wanted: String, fallback: String, taken: inout Set<String>) -> String {
     let base = isPlain(wanted) ? wanted : replacement(for: wanted, fallback)
     var name = base

@@ -19,7 +19,6 @@ final class SQLiteTable: Sendable {
   /// The definition in the file, to detect changes.
   let definition: String
 
-  /// Whether another program made it.
   let isForeign: Bool
 
   /// Whether its definition has `ON CONFLICT` clauses.
@@ -47,9 +46,7 @@ final class SQLiteTable: Sendable {
     self.findings = findings
   }
 
-  /// A declaration mapped to this table.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` if it contradicts the table.
+  /// A declaration mapped to this table; throws if it contradicts the table.
   func model(for declared: ModelSchema, store: SQLiteStore) throws -> SQLiteModel {
     let identity = declared.identity
     let known = models.withLock { models in models.first { $0.schema.identity == identity } }
@@ -84,10 +81,8 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
   /// The table, with its columns in the order of the declared fields.
   let table: SQLTable
 
-  /// The reader of each declared field.
   let cells: [SQLiteCellReader]
 
-  /// The columns of all fields.
   let columns: SQLiteColumns
 
   /// The number of this declaration in statement keys.
@@ -101,7 +96,7 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
     self.table = table
     self.number = number
     cells = schema.fields.map { field in
-      SQLiteCellReader(field.kind, isOptional: field.isOptional, checksText: table.isForeign)
+      SQLiteCellReader(tag: field.kind.tag, isOptional: field.isOptional, checksText: table.isForeign)
     }
     columns = SQLiteColumns(all: cells)
     find = StatementKey(.find, model: number)

@@ -24,17 +24,13 @@ extension SQLiteConnection {
     }
   }
 
-  /// Ends the read transaction.
   func endReading() {
     guard !isOutsideTransaction else { return }
     // COMMIT would do as well after reads only, but ROLLBACK cannot fail with SQLITE_BUSY.
     runUnchecked(.rollback)
   }
 
-  /// Begins a write transaction, and waits for writers in other processes.
-  ///
-  /// - Parameter deadline: When to give up.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/busy``.
+  /// Begins a write transaction, and waits for writers in other processes until the deadline.
   func beginWriting(until deadline: ContinuousClock.Instant) throws {
     try retryingWhileBusy(until: deadline) { try run(.beginImmediate) }
     do {

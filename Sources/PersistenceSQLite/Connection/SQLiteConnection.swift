@@ -3,6 +3,7 @@ import Logging
 import PersistenceDriver
 import PersistenceSQL
 import PersistenceDriverSupport
+import Synchronization
 
 /// A connection to the file, opened without SQLite's own locks.
 ///
@@ -20,7 +21,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// An array suffices: programs have few models, and ``lastModel`` avoids most searches.
   var models: [(declared: ModelSchema, model: SQLiteModel)] = []
 
-  /// How many declarations to keep.
   static let modelLimit = 50
 
   /// The error of a Swift function that SQLite called; SQLite itself keeps its text only.
@@ -36,15 +36,9 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   private var statements = StatementKeyTable<SQLiteStatement>()
   private var commands: [SQLiteStatement?]
 
-  /// How many prepared statements to cache.
   private static let statementLimit = 400
 
-  /// Opens a connection.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - creating: Whether to create a missing file.
-  /// - Throws: ``PersistenceError``.
+  /// Opens a connection, and creates a missing file if allowed.
   init(_ store: SQLiteStore, creating: Bool = false) throws {
     self.store = store
     var handle: OpaquePointer?
@@ -60,7 +54,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     }
     self.handle = handle
     commands = Array(repeating: nil, count: SQLiteCommand.allCases.count)
-    store.counters.count(.connectionOpened)
+    store.counters.openings.add(1, ordering: .relaxed)
     // A double-quoted name that is not a column is an error, not a string.
     persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     // Views and triggers of an untrusted file cannot call functions with side effects.
@@ -96,9 +90,8 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// How many rows the last statement changed.
   var changes: Int { Int(sqlite3_changes64(handle)) }
 
-  /// Prepares a statement.
   func prepare(_ sql: String, persistent: Bool, _ action: String) throws -> OpaquePointer {
-    store.counters.count(.prepared)
+    store.counters.preparations.add(1, ordering: .relaxed)
     var statement: OpaquePointer?
     var sql = sql
     let (code, rest) = sql.withUTF8 { bytes in
@@ -124,16 +117,35 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     (9...13).contains(character) || character == 32 || character == 59
   }
 
-  /// Calls a closure with the prepared statement of a key, from the cache if possible.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` where the table contradicts the
-  ///   catalog, and what the closure throws.
+  /// Calls a closure with the prepared statement of a key, from the cache if possible; throws
+  /// ``PersistenceError/Code/damaged`` where the table contradicts the catalog.
   func withStatement<Result>(
     _ key: StatementKey, of model: SQLiteModel, _ body: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     let statement = try statement(key, of: model)
     defer { statement.finish() }
     return try body(statement)
+  }
+
+  /// The same with the bindings of a lowered request.
+  func withStatement<Result>(
+    _ statement: SQLStatement, of model: SQLiteModel, _ body: (SQLiteStatement) throws -> Result
+  ) throws -> Result {
+    try withStatement(statement.key, of: model) { prepared in
+      try prepared.bind(statement.bindings)
+      return try body(prepared)
+    }
+  }
+
+  /// Finds a record by its key in the open transaction.
+  func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
+    guard let model = try model(for: schema) else { return false }
+    return try withStatement(model.find, of: model) { statement in
+      try statement.bind(key)
+      guard try statement.step() else { return false }
+      try statement.withRow(model.columns, body)
+      return true
+    }
   }
 
   /// The cached statement that finds records of a model by their keys, unless it is in use.
@@ -192,7 +204,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     return made
   }
 
-  /// Runs a command.
   func run(_ command: SQLiteCommand) throws { _ = try number(command) }
 
   /// Runs a command whose failure is harmless: SQLite has ended the transaction, or will on closing the connection.

@@ -37,7 +37,6 @@ final class SQLitePool: Sendable {
     _ = idle.give(connection)
   }
 
-  /// Calls a closure with a connection.
   func withConnection<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
     let connection = try take()
     defer { giveBack(connection) }
@@ -94,11 +93,7 @@ final class SQLiteSharedReadTransactions: Sendable {
     var version: Int64?
   }
 
-  /// Makes the read transactions of a store.
-  ///
-  /// - Parameters:
-  ///   - pool: The pool that provides the connections.
-  ///   - sharedLimit: How many transactions to open before sharing them.
+  /// Makes the read transactions of a store, which opens `sharedLimit` of them before it shares them.
   init(_ pool: SQLitePool, sharedLimit: Int) {
     self.pool = pool
     self.sharedLimit = max(1, sharedLimit)
@@ -136,7 +131,6 @@ final class SQLiteSharedReadTransactions: Sendable {
     }
   }
 
-  /// The sentinel's data version.
   private func version(_ state: inout State) throws -> Int64 {
     let sentinel = try state.sentinel ?? pool.open()
     state.sentinel = sentinel

@@ -5,7 +5,6 @@ import Synchronization
 
 /// What all connections of one context share: the path, the configuration, and caches.
 final class SQLiteStore: Sendable {
-  /// The file's absolute path.
   let path: String
   let configuration: SQLiteConfiguration
   let counters = SQLiteCounters()
@@ -34,9 +33,8 @@ final class SQLiteStore: Sendable {
   /// The text of a statement key, from the cache if possible.
   func text(of key: StatementKey, on table: SQLTable) -> StatementText {
     if let known = texts.withLock({ $0[key] }) { return known }
-    counters.count(.textBuilt)
-    let text = StatementText(
-      sql: SQLQueryTranslator.text(of: key, on: table, SQLiteDialect()), sorts: nil)
+    counters.texts.add(1, ordering: .relaxed)
+    let text = StatementText(sql: SQLQueryTranslator.text(of: key, on: table, SQLiteDialect()))
     texts.withLock { texts in
       if texts.count >= Self.textLimit { texts.removeAll() }
       texts[key] = text
@@ -44,13 +42,8 @@ final class SQLiteStore: Sendable {
     return text
   }
 
-  /// Caches whether the plan of a statement sorts.
-  func note(sorts: Bool, _ key: StatementKey) {
-    texts.withLock { texts in
-      guard var text = texts[key] else { return }
-      text.sorts = sorts
-      texts[key] = text
-    }
+  func cache(sorts: Bool, _ key: StatementKey) {
+    texts.withLock { $0[key]?.sorts = sorts }
   }
 
   /// The table of a definition: the same object as long as the definition is the same, so that its caches live on.
@@ -72,19 +65,9 @@ final class SQLiteStore: Sendable {
 
 /// Counts of what a context's connections have done, for tests and benchmarks.
 package final class SQLiteCounters: Sendable {
-  enum Event { case prepared, textBuilt, connectionOpened }
-
-  private let preparations = Atomic<Int>(0)
-  private let texts = Atomic<Int>(0)
-  private let openings = Atomic<Int>(0)
-
-  func count(_ event: Event) {
-    switch event {
-    case .prepared: preparations.add(1, ordering: .relaxed)
-    case .textBuilt: texts.add(1, ordering: .relaxed)
-    case .connectionOpened: openings.add(1, ordering: .relaxed)
-    }
-  }
+  let preparations = Atomic<Int>(0)
+  let texts = Atomic<Int>(0)
+  let openings = Atomic<Int>(0)
 
   /// How many statements SQLite has prepared.
   package var prepares: Int { preparations.load(ordering: .relaxed) }

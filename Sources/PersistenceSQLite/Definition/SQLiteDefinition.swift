@@ -14,6 +14,8 @@ struct SQLiteDefinition {
     self.columns = columns
   }
 
+  init(_ layout: SQLiteLayout) { self.init(layout.schema, table: layout.table, columns: layout.columns) }
+
   /// Whether the key is the row ID, which needs no index of its own.
   private var keyIsRowID: Bool {
     schema.keyPositions.count == 1 && schema.fields[schema.keyPositions[0]].kind == .int64
@@ -23,11 +25,21 @@ struct SQLiteDefinition {
     positions.map { dialect.identifier(columns[$0]) }.joined(separator: ", ")
   }
 
+  /// The columns that are declared NOT NULL; any other required field can become optional without new records.
+  ///
+  /// SQLite needs no sort for an order by a unique field and the key only if the field is declared NOT NULL.
+  private var notNull: Set<Int> {
+    let unique = keyIsRowID ? [] : schema.indexes.filter(\.isUnique).flatMap(\.fields)
+    let positions = unique.compactMap { schema.position(of: $0) }.filter { !schema.fields[$0].isOptional }
+    return Set(schema.keyPositions + positions)
+  }
+
   var table: String {
+    let notNull = notNull
     var parts = schema.fields.enumerated().map { position, field in
       var text = "\(dialect.identifier(columns[position])) \(field.kind.sqliteType)"
       if keyIsRowID, schema.keyPositions[0] == position { text += " PRIMARY KEY" }
-      if !field.isOptional { text += " NOT NULL" }
+      if notNull.contains(position) { text += " NOT NULL" }
       return text
     }
     if !keyIsRowID { parts.append("PRIMARY KEY (\(list(schema.keyPositions)))") }
@@ -36,14 +48,24 @@ struct SQLiteDefinition {
 
   /// The statement for an index; a non-unique index ends with the key's columns, to yield the total order (contract O2).
   func index(_ index: IndexSchema, taken: inout Set<String>) -> String {
+    let fields = index.fields.compactMap { schema.position(of: $0).map { columns[$0] } }
+    let wanted = ([name] + fields).joined(separator: "_") + "_index"
+    return self.index(index, named: SQLiteNaming.free(wanted, fallback: "index", taken: &taken))
+  }
+
+  /// The statement for an index under a name.
+  func index(_ index: IndexSchema, named indexName: String) -> String {
     var positions = index.fields.compactMap { schema.position(of: $0) }
-    let wanted = ([name] + positions.map { columns[$0] }).joined(separator: "_") + "_index"
-    let indexName = SQLiteNaming.free(wanted, fallback: "index", taken: &taken)
     if !index.isUnique, !keyIsRowID {
       positions += schema.keyPositions.filter { !positions.contains($0) }
     }
     return "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(dialect.identifier(indexName)) "
       + "ON \(dialect.identifier(name)) (\(list(positions)))"
+  }
+
+  /// Whether a statement in the file, compared by its bytes, creates an index of the model.
+  func makes(_ index: IndexSchema, named name: String, by sql: String) -> Bool {
+    StoredName(sql) == StoredName(self.index(index, named: name))
   }
 
   /// The statement for a view with readable dates, in UTC; nil if the model has no dates.

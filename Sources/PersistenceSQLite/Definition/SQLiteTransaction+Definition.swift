@@ -17,36 +17,25 @@ extension SQLiteTransaction {
   }
 
   func buildIndexes(of schema: ModelSchema) throws -> Bool {
-    guard let layout = try ownLayout(of: schema), layout.awaitsIndexes == true else { return true }
-    try nested {
-      do {
-        try withReader { try $0.buildIndexes(layout) }
-      } catch let error as PersistenceError where Self.isConstraintViolation(error) {
-        throw try firstDuplicate(in: layout.schema) ?? error
-      }
+    guard let layout = try withReader({ try $0.ownLayout(of: schema) }), layout.awaitsIndexes == true else {
+      return true
     }
+    try nested { try build(layout.schema.indexes, of: layout) }
     return true
   }
 
-  func drop(_ schema: ModelSchema) throws {
-    guard let layout = try ownLayout(of: schema) else { return }
-    try nested { try withReader { try $0.drop(layout) } }
+  /// Builds the indexes that a layout awaits; throws the error for the first duplicate in a unique index.
+  func build(_ indexes: [IndexSchema], of layout: SQLiteLayout) throws {
+    do {
+      try withReader { try $0.build(indexes, of: layout) }
+    } catch let error as PersistenceError where Self.isConstraintViolation(error) {
+      throw try firstDuplicate(in: layout.schema) ?? error
+    }
   }
 
-  /// The layout of a model that this package defined; nil if the file does not hold the model.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if another program made its table.
-  private func ownLayout(of schema: ModelSchema) throws -> SQLiteLayout? {
-    try withReader { connection in
-      guard try connection.model(for: schema) != nil else { return nil }
-      guard let text = connection.catalog?.layouts[StoredName(schema.name)] else {
-        throw PersistenceError(
-          .unsupported,
-          "another program made the table of \(schema.name); use that program to change or remove it",
-          model: schema.name, location: connection.store.location)
-      }
-      return try SQLiteLayout(text)
-    }
+  func drop(_ schema: ModelSchema) throws {
+    guard let layout = try withReader({ try $0.ownLayout(of: schema) }) else { return }
+    try nested { try withReader { try $0.drop(layout) } }
   }
 
   /// The error for the first two records that have the same values in a unique index being built.
@@ -72,7 +61,6 @@ extension SQLiteTransaction {
 }
 
 extension SQLiteConnection {
-  /// Creates the catalog table.
   func createCatalogTable() throws {
     try execute(
       "CREATE TABLE \(SQLiteCatalog.tableName) (model TEXT PRIMARY KEY NOT NULL, table_name TEXT NOT NULL UNIQUE, "
@@ -81,12 +69,7 @@ extension SQLiteConnection {
 
   /// Creates the table, the indexes and the view of a new model, and adds it to the catalog.
   func create(_ schema: ModelSchema, awaitingIndexes: Bool) throws {
-    let most = Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1))
-    guard schema.fields.count <= most else {
-      throw PersistenceError.unsupported(
-        "store \(schema.fields.count) fields in one model; its limit is \(most)", by: "SQLite"
-      ).at(model: schema.name, location: store.location)
-    }
+    try requireSupportedFieldCount(schema)
     if catalog?.hasCatalogTable != true { try createCatalogTable() }
     var taken = try takenNames()
     let table = SQLiteNaming.free(schema.name, fallback: "model", taken: &taken)
@@ -96,7 +79,7 @@ extension SQLiteConnection {
     }
     let definition = SQLiteDefinition(schema, table: table, columns: columns)
     try execute(definition.table, "create the table of \(schema.name)")
-    if !awaitingIndexes { try createIndexes(schema, definition, taken: &taken) }
+    if !awaitingIndexes { try createIndexes(schema.indexes, of: schema, definition, taken: &taken) }
     if let view = definition.view(taken: &taken) { try execute(view, "create the view of \(schema.name)") }
     let layout = SQLiteLayout(
       schema: schema, table: table, columns: columns, awaitsIndexes: awaitingIndexes)
@@ -107,7 +90,15 @@ extension SQLiteConnection {
     try refreshCatalog()
   }
 
-  private func takenNames() throws -> Set<String> {
+  func requireSupportedFieldCount(_ schema: ModelSchema) throws {
+    let most = Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1))
+    guard schema.fields.count > most else { return }
+    throw PersistenceError.unsupported(
+      "store \(schema.fields.count) fields in one model; its limit is \(most)", by: "SQLite"
+    ).at(model: schema.name, location: store.location)
+  }
+
+  func takenNames() throws -> Set<String> {
     var taken: Set<String> = []
     for row in try rows("SELECT name FROM sqlite_schema") {
       if case .text(let name) = row[0] { taken.insert(SQLiteNaming.folded(name)) }
@@ -116,18 +107,17 @@ extension SQLiteConnection {
   }
 
   private func createIndexes(
-    _ schema: ModelSchema, _ definition: SQLiteDefinition, taken: inout Set<String>
+    _ indexes: [IndexSchema], of schema: ModelSchema, _ definition: SQLiteDefinition, taken: inout Set<String>
   ) throws {
-    for index in schema.indexes {
+    for index in indexes {
       try execute(definition.index(index, taken: &taken), "create an index of \(schema.name)")
     }
   }
 
-  /// Creates the indexes that were deferred when the table was created.
-  func buildIndexes(_ layout: SQLiteLayout) throws {
+  /// Creates the indexes that a layout awaits, and records that they exist.
+  func build(_ indexes: [IndexSchema], of layout: SQLiteLayout) throws {
     var taken = try takenNames()
-    let definition = SQLiteDefinition(layout.schema, table: layout.table, columns: layout.columns)
-    try createIndexes(layout.schema, definition, taken: &taken)
+    try createIndexes(indexes, of: layout.schema, SQLiteDefinition(layout), taken: &taken)
     var complete = layout
     complete.awaitsIndexes = nil
     _ = try rows(
@@ -139,18 +129,28 @@ extension SQLiteConnection {
 
   /// Removes the table of a model with its indexes, its view and its entry in the catalog.
   func drop(_ layout: SQLiteLayout) throws {
-    let definition = SQLiteDefinition(layout.schema, table: layout.table, columns: layout.columns)
-    // Recognise the view by its text, since another view may have its name.
-    for row in try rows("SELECT name, sql FROM sqlite_schema WHERE type = 'view'") {
-      guard case .text(let name) = row[0], case .text(let text) = row[1], text == definition.view(named: name)
-      else { continue }
-      try execute("DROP VIEW \(SQLiteDialect().identifier(name))", "remove the view of \(layout.schema.name)")
-    }
+    try dropView(of: layout)
     try execute(
       "DROP TABLE \(SQLiteDialect().identifier(layout.table))", "remove the table of \(layout.schema.name)")
     _ = try rows(
       "DELETE FROM \(SQLiteCatalog.tableName) WHERE model = ?1", [.text(layout.schema.name)])
     discardCatalog()
     try refreshCatalog()
+  }
+
+  /// Removes the view of a model; returns whether it existed.
+  @discardableResult
+  func dropView(of layout: SQLiteLayout) throws -> Bool {
+    let definition = SQLiteDefinition(layout)
+    var existed = false
+    // Recognise the view by its text, since another view may have its name.
+    for row in try rows("SELECT name, sql FROM sqlite_schema WHERE type = 'view'") {
+      guard case .text(let name) = row[0], case .text(let text) = row[1],
+        definition.view(named: name).map(StoredName.init) == StoredName(text)
+      else { continue }
+      try execute("DROP VIEW \(SQLiteDialect().identifier(name))", "remove the view of \(layout.schema.name)")
+      existed = true
+    }
+    return existed
   }
 }

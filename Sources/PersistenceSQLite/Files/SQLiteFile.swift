@@ -25,12 +25,7 @@ enum SQLiteFiles {
   /// Whether a context of this process has a file open.
   static func isOpen(_ path: String) -> Bool { files.withLock { $0[path]?.file != nil } }
 
-  /// The shared state of a file.
-  ///
-  /// - Parameters:
-  ///   - path: The file's path, without symbolic links.
-  ///   - store: The store of the calling context, for connections of a new shared state.
-  /// - Returns: The object that all open contexts share.
+  /// The state that all open contexts of a file share; a new one opens connections of the given store.
   static func file(at path: String, _ store: SQLiteStore) -> SQLiteFile {
     files.withLock { files in
       if let known = files[path]?.file { return known }
@@ -47,7 +42,7 @@ enum SQLiteFiles {
 /// A connection that never writes, the sentinel, sees every commit by another connection (`PRAGMA data_version`). Each
 /// commit of this process updates the known version, so that only other processes' commits count.
 final class SQLiteCommits: OutsideCommits {
-  private struct State {
+  private struct State: @unchecked Sendable {  // the connection is used under the lock only
     var sentinel: SQLiteConnection?
     /// The sentinel's last known data version.
     var known: Int64 = 0
@@ -55,33 +50,29 @@ final class SQLiteCommits: OutsideCommits {
   }
 
   private let store: SQLiteStore
-  private let state = Lock(UncheckedState())
-
-  private struct UncheckedState: @unchecked Sendable {  // the connection is used under the lock only
-    var inner = State()
-  }
+  private let state = Lock(State())
 
   init(_ store: SQLiteStore) { self.store = store }
 
   func check() throws -> Bool {
     try state.withLock { state in
-      guard let sentinel = state.inner.sentinel else {
+      guard let sentinel = state.sentinel else {
         let sentinel = try SQLiteConnection(store)
         try SQLiteOpening.prepareForReading(sentinel)
-        state.inner.known = try sentinel.number(.dataVersion)
-        state.inner.sentinel = sentinel
+        state.known = try sentinel.number(.dataVersion)
+        state.sentinel = sentinel
         return false
       }
       let version = try sentinel.number(.dataVersion)
       defer {
-        state.inner.known = version
-        state.inner.hasChanged = false
+        state.known = version
+        state.hasChanged = false
       }
-      return state.inner.hasChanged || version != state.inner.known
+      return state.hasChanged || version != state.known
     }
   }
 
-  func rest() { state.withLock { $0 = UncheckedState() } }
+  func reset() { state.withLock { $0 = State() } }
 
   /// Commits on the writing connection, which still excludes other writers.
   ///
@@ -89,16 +80,16 @@ final class SQLiteCommits: OutsideCommits {
   /// read. The writing connection detects that, since its own data version ignores its own commits.
   func committing(on writer: SQLiteConnection, _ commit: () throws -> Void) throws {
     try state.withLock { state in
-      guard let sentinel = state.inner.sentinel else { return try commit() }
-      if (try? sentinel.number(.dataVersion)) != state.inner.known { state.inner.hasChanged = true }
+      guard let sentinel = state.sentinel else { return try commit() }
+      if (try? sentinel.number(.dataVersion)) != state.known { state.hasChanged = true }
       let before = try? writer.number(.dataVersion)
       try commit()
       let version = try? sentinel.number(.dataVersion)
       let after = try? writer.number(.dataVersion)
       if let version, let before, before == after {
-        state.inner.known = version
+        state.known = version
       } else {
-        state.inner.hasChanged = true
+        state.hasChanged = true
       }
     }
   }

@@ -25,38 +25,18 @@ enum SQLiteDocuments {
     }
   }
 
+  /// The function that converts a column of a foreign table.
+  static func convert(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+    guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else {
+      return sqlite3_result_null(context)
+    }
+    let value = SQLiteValue(arguments[0])
+    if let text = text(of: value) { return SQLiteArrayModule.result(text, context) }
+    // Bytes are not a document: reading this record reports damage, and other records stay readable.
+    SQLiteArrayModule.result(value.blob, context)
+  }
+
   private static func wrapped(_ name: String, _ text: String) -> String {
     JSONText.canonical(.object([JSONMember(name, .string(text))]))
   }
-}
-
-extension SQLiteConnection {
-  /// Registers the function that converts columns of foreign tables to documents.
-  func registerDocumentFunction() throws {
-    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
-    let code = sqlite3_create_function_v2(
-      handle, SQLiteDialect.documentFunction, 1, flags, nil, { makeDocument($0, $2) }, nil, nil, nil)
-    guard code == SQLITE_OK else { throw error(code, "register a function") }
-  }
-}
-
-private func makeDocument(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
-  guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else {
-    return sqlite3_result_null(context)
-  }
-  guard var text = SQLiteDocuments.text(of: SQLiteValue(arguments[0])) else {
-    // Bytes are not a document: reading this record reports damage, and other records stay readable.
-    return bytes(of: SQLiteValue(arguments[0]), context)
-  }
-  text.withUTF8 {
-    $0.withMemoryRebound(to: CChar.self) {
-      sqlite3_result_text64(
-        context, $0.baseAddress, UInt64($0.count), persistence_sqlite3_transient(), UInt8(SQLITE_UTF8))
-    }
-  }
-}
-
-private func bytes(of value: SQLiteValue, _ context: OpaquePointer?) {
-  let bytes = value.blob
-  sqlite3_result_blob64(context, bytes.baseAddress, UInt64(bytes.count), persistence_sqlite3_transient())
 }

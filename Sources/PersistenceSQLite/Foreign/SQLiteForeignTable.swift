@@ -9,9 +9,7 @@ struct SQLiteForeignColumn {
   var isNullable: Bool
   /// Its position in the primary key, from 1; 0 if it is not part of the key.
   var keyOrdinal: Int64
-  /// Whether it is a generated column.
   var isGenerated: Bool
-  /// The expression of its default.
   var defaultValue: String?
   /// The survey of its values, if the configuration asks for one.
   var survey: SQLiteSurvey?
@@ -21,15 +19,7 @@ struct SQLiteForeignColumn {
 }
 
 extension SQLiteConnection {
-  /// The model of a foreign table.
-  ///
-  /// - Parameters:
-  ///   - name: The table or view.
-  ///   - hasRowIDs: Whether its rows have IDs.
-  ///   - isView: Whether it is a view, which declares no key.
-  /// - Returns: The table with its model.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if its rows have no key that a model
-  ///   can have.
+  /// The table with its model; throws if its rows have no key that a model can have.
   func foreignTable(_ name: String, hasRowIDs: Bool, isView: Bool = false) throws -> SQLiteTable {
     let definition = try rows(
       "SELECT coalesce(group_concat(sql, char(10)), '') FROM sqlite_schema WHERE tbl_name = ?1", [.text(name)]
@@ -177,11 +167,14 @@ extension SQLiteConnection {
     if isView { return .withoutAffinity }
     let affinity = SQLiteAffinity(column.declaredType)
     if affinity != .text, affinity != .blob { return .withoutAffinity }
+    return try collation(of: column.name, in: table).uppercased() == "BINARY" ? .plain : .byBytes
+  }
+
+  func collation(of column: String, in table: String) throws -> String {
     var collation: UnsafePointer<CChar>?
-    let code = sqlite3_table_column_metadata(
-      handle, "main", table, column.name, nil, &collation, nil, nil, nil)
+    let code = sqlite3_table_column_metadata(handle, "main", table, column, nil, &collation, nil, nil, nil)
     guard code == SQLITE_OK, let collation else { throw error(code, "read the definition of a column") }
-    return String(cString: collation).uppercased() == "BINARY" ? .plain : .byBytes
+    return String(cString: collation)
   }
 }
 
@@ -200,8 +193,7 @@ extension SQLiteConnection {
         // An index on an expression, or with a collation other than binary, does not yield a field's order.
         guard case .text(let column) = part[0], part[1] == .text("BINARY"),
           let field = fields.first(where: { StoredName($0.name) == StoredName(column) }),
-          field.kind.isOrdered,
-          !names.contains(column)
+          field.kind.isOrdered, !names.contains(column)
         else {
           names.removeAll()
           break

@@ -13,13 +13,10 @@ struct SQLiteSurvey {
   private(set) var malformed = 0
   /// Integers that a double cannot represent.
   private var inexact = 0
-  /// Integers that are 0 or 1.
   private var bools = 0
-  /// Blobs of sixteen bytes.
   private var sixteens = 0
 
-  /// Counts a value.
-  mutating func note(_ value: SQLiteValue) {
+  mutating func count(_ value: SQLiteValue) {
     switch value.type {
     case SQLITE_INTEGER:
       integers += 1
@@ -89,7 +86,7 @@ extension SQLiteConnection {
     let list = columns.map(dialect.identifier).joined(separator: ", ")
     try withText("SELECT \(list) FROM \(dialect.identifier(table))", [], "read \(table)") { statement in
       while try statement.step() {
-        for index in surveys.indices { surveys[index].note(SQLiteValue(statement.handle, column: index)) }
+        for index in surveys.indices { surveys[index].count(SQLiteValue(statement.handle, column: index)) }
       }
     }
     return surveys

@@ -93,8 +93,7 @@ extension SQLiteConnection {
     var unmappedObjects = declaration.checks.enumerated().map { number, condition in
       UnmappedObject(
         .check, "check \(number + 1)", model: table,
-        detail: "CHECK \(condition); the records satisfy it, but the constraint is not copied"
-      )
+        detail: "CHECK \(condition); the records satisfy it, but the constraint is not copied")
     }
     if declaration.hasWord("AUTOINCREMENT") {
       unmappedObjects.append(
@@ -126,14 +125,11 @@ extension SQLiteConnection {
             .defaultValue, column.name, model: table,
             detail: "DEFAULT \(text); the values are copied, the default is not"))
       }
-      var collation: UnsafePointer<CChar>?
-      let code = sqlite3_table_column_metadata(
-        handle, "main", table, column.name, nil, &collation, nil, nil, nil)
-      if code == SQLITE_OK, let collation, String(cString: collation).uppercased() != "BINARY" {
+      if let collation = try? collation(of: column.name, in: table), collation.uppercased() != "BINARY" {
         unmappedObjects.append(
           UnmappedObject(
             .collation, column.name, model: table,
-            detail: "COLLATE \(String(cString: collation)); models compare text byte by byte"))
+            detail: "COLLATE \(collation); models compare text byte by byte"))
       }
     }
     return unmappedObjects

@@ -50,9 +50,9 @@ enum SQLiteArrayModule {
     var index = 0
   }
 
-  private static func state(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<
-    Cursor
-  >? {
+  private static func state(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?)
+    -> UnsafeMutablePointer<Cursor>?
+  {
     cursor.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self) }
   }
 
@@ -141,7 +141,7 @@ enum SQLiteArrayModule {
     }
   }
 
-  private static func result(_ text: String, _ context: OpaquePointer?) {
+  static func result(_ text: String, _ context: OpaquePointer?) {
     var text = text
     text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) {
@@ -151,7 +151,7 @@ enum SQLiteArrayModule {
     }
   }
 
-  private static func result(_ bytes: UnsafeRawBufferPointer, _ context: OpaquePointer?) {
+  static func result(_ bytes: UnsafeRawBufferPointer, _ context: OpaquePointer?) {
     // SQLite takes a nil address for NULL.
     let start = bytes.baseAddress ?? UnsafeRawPointer(SQLiteNaN.bytes)
     sqlite3_result_blob64(context, start, UInt64(bytes.count), persistence_sqlite3_transient())

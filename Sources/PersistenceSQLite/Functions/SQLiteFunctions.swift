@@ -62,21 +62,23 @@ extension SQLiteArrayParameter {
 extension SQLiteConnection {
   /// Registers the functions that this package's statements call.
   func register() throws {
-    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
-    let own = Unmanaged.passUnretained(failure).toOpaque()
-    try check(
-      sqlite3_create_function_v2(
-        handle, SQLiteDialect.searchFunction, 2, flags, own, { searchText($0, $2) }, nil, nil, nil))
-    try check(
-      sqlite3_create_function_v2(
-        handle, SQLiteDialect.conditionFunction, -1, flags, own, { evaluateCondition($0, $1, $2) }, nil, nil,
-        nil))
-    try check(
-      sqlite3_create_function_v2(
-        handle, SQLiteDialect.decimalFunction, 1, flags, own, { orderDecimal($0, $2) }, nil, nil, nil))
-    if store.configuration.surveysForeignTables { try registerDocumentFunction() }
+    try register(SQLiteDialect.searchFunction, 2) { searchText($0, $2) }
+    try register(SQLiteDialect.conditionFunction, -1) { evaluateCondition($0, $1, $2) }
+    try register(SQLiteDialect.decimalFunction, 1) { orderDecimal($0, $2) }
+    if store.configuration.surveysForeignTables {
+      try register(SQLiteDialect.documentFunction, 1) { SQLiteDocuments.convert($0, $2) }
+    }
     try check(
       sqlite3_create_module_v2(handle, SQLiteDialect.listFunction, SQLiteArrayModule.module, nil, nil))
+  }
+
+  private func register(
+    _ name: String, _ count: Int32,
+    _ body: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+  ) throws {
+    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+    let own = Unmanaged.passUnretained(failure).toOpaque()
+    try check(sqlite3_create_function_v2(handle, name, count, flags, own, body, nil, nil, nil))
   }
 
   private func check(_ code: Int32) throws {
@@ -120,9 +122,7 @@ private func orderDecimal(_ context: OpaquePointer?, _ arguments: UnsafeMutableP
     return fail(
       context, PersistenceError.damaged("a decimal field holds a value that is not a decimal number"))
   }
-  key.withUnsafeBytes {
-    sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), persistence_sqlite3_transient())
-  }
+  key.withUnsafeBytes { SQLiteArrayModule.result($0, context) }
 }
 
 private func fail(_ context: OpaquePointer?, _ error: any Error) {

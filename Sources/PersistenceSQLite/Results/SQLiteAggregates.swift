@@ -59,8 +59,7 @@ struct SQLiteAggregates {
   private func compute(_ items: [SQLItem], _ connection: SQLiteConnection) throws -> [AggregateGroup]? {
     let items = items.isEmpty ? [SQLItem(.count)] : items
     let statement = query.aggregates(items, limit: request.rows.limit, offset: request.rows.offset)
-    return try connection.withStatement(statement.key, of: model) { prepared in
-      try prepared.bind(statement.bindings)
+    return try connection.withStatement(statement, of: model) { prepared in
       var groups: [AggregateGroup] = []
       while try prepared.step() {
         var column = positions.count
@@ -110,8 +109,7 @@ struct SQLiteAggregates {
       : query.unordered(columns.items)
     // A row of the model, in which fields that are not needed stay nil.
     let row = RowBuffer(count: model.cells.count)
-    try connection.withStatement(statement.key, of: model) { prepared in
-      try prepared.bind(statement.bindings)
+    try connection.withStatement(statement, of: model) { prepared in
       let cells = prepared.cells(of: columns)
       while try prepared.step() {
         try prepared.fill(cells, columns)

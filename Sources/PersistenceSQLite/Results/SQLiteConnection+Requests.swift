@@ -10,10 +10,7 @@ extension SQLiteConnection {
     let (end, overflow) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
     let limit = request.limit == nil || overflow ? nil : end
     let statement = query.count(upTo: limit)
-    let counted = try withStatement(statement.key, of: model) { prepared in
-      try prepared.bind(statement.bindings)
-      return try prepared.step() ? Int(prepared.integer(0)) : 0
-    }
+    let counted = try withStatement(statement, of: model) { try $0.step() ? Int($0.integer(0)) : 0 }
     return max(0, counted - request.offset)
   }
 

@@ -13,24 +13,14 @@ struct SQLiteSortedRowIDs {
 
   var count: Int { rowIDs.count + keys.count }
 
-  /// Has SQLite sort the rows, and keeps their IDs.
-  ///
-  /// - Parameters:
-  ///   - query: The request with its anchor.
-  ///   - connection: The connection to read on.
-  ///   - model: The request's model.
-  ///   - offset: How many rows to skip.
-  ///   - limit: How many IDs to keep; nil for all.
-  ///   - isAll: Whether the limit is the request's own; otherwise there may be more rows.
-  /// - Throws: ``PersistenceError``.
+  /// Has SQLite sort the rows, and keeps their IDs; `isAll` means that there are no rows beyond the limit.
   mutating func load(
     _ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel, offset: Int, limit: Int?,
     isAll: Bool
   ) throws {
     let statement = query.select(.rowIDs, limit: limit, offset: offset)
     var (rowIDs, keys): ([Int64], [RecordKey]) = ([], [])
-    try connection.withStatement(statement.key, of: model) { prepared in
-      try prepared.bind(statement.bindings)
+    try connection.withStatement(statement, of: model) { prepared in
       while try prepared.step() {
         if model.table.rowID != nil {
           rowIDs.append(prepared.integer(0))
@@ -99,7 +89,6 @@ final class SQLiteBufferedRows {
     rows = RowArena(width: columns.readers.count, chunkSize: 64 << 10)
   }
 
-  /// How many rows there are.
   var count: Int { entries.count }
 
   /// Copies a statement's current row; false once the rows exceed ``byteLimit``.

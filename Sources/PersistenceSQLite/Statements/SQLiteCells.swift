@@ -37,7 +37,6 @@ struct SQLiteValue {
   @inline(__always) var integer: Int64 { sqlite3_value_int64(value) }
   @inline(__always) var double: Double { sqlite3_value_double(value) }
 
-  /// The bytes of a text.
   @inline(__always) var text: UnsafeRawBufferPointer {
     let start = UnsafeRawPointer(sqlite3_value_text(value))
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
@@ -59,20 +58,8 @@ struct SQLiteCellReader: Sendable, Hashable {
   /// Whether to check text for valid UTF-8: necessary for tables of other programs, not for this package's own.
   let checksText: Bool
 
-  init(_ kind: FieldKind, isOptional: Bool, checksText: Bool) {
-    tag = kind.tag
-    self.isOptional = isOptional
-    self.checksText = checksText
-  }
-
   /// The reader for an aggregate, which is nil where there are no rows.
-  var optional: SQLiteCellReader { SQLiteCellReader(tag, checksText: checksText) }
-
-  private init(_ tag: RowCell.Tag, checksText: Bool) {
-    self.tag = tag
-    isOptional = true
-    self.checksText = checksText
-  }
+  var optional: SQLiteCellReader { SQLiteCellReader(tag: tag, isOptional: true, checksText: checksText) }
 
   /// The cell, which points into SQLite's memory; nil where the stored value is not of the field's kind.
   @inline(__always)
@@ -148,12 +135,7 @@ final class SQLiteColumns: @unchecked Sendable {  // immutable after init; `read
     readers = Self.copy(cells)
   }
 
-  /// Some fields of a model.
-  ///
-  /// - Parameters:
-  ///   - selected: The fields of the caller's rows, which may contain duplicates.
-  ///   - others: Further fields, such as those of the order.
-  ///   - cells: The readers of the model's fields.
+  /// Some fields of a model: those of the caller's rows, which may contain duplicates, and others, such as the order's.
   init(_ selected: [Int], and others: [Int], of cells: [SQLiteCellReader]) {
     positions = selected + others.filter { !selected.contains($0) }
     items = positions.map { SQLItem(.field, $0) }

@@ -9,8 +9,7 @@ extension SQLiteConnection {
       let count = sqlite3_column_count(statement.handle)
       var rows: [[PersistentValue]] = []
       while try statement.step() {
-        rows.append(
-          (0..<count).map { Self.value(SQLiteValue(statement.handle, column: Int($0))) })
+        rows.append((0..<count).map { Self.value(SQLiteValue(statement.handle, column: Int($0))) })
       }
       return rows
     }

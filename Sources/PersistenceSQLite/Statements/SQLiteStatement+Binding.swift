@@ -22,7 +22,6 @@ extension SQLiteStatement {
     }
   }
 
-  /// Binds the values of a key.
   func bind(_ key: RecordKey) throws {
     var index: Int32 = 1
     for value in key.values {

@@ -53,9 +53,7 @@ final class SQLiteStatement {
   }
 
   /// Runs a statement that yields no rows.
-  func run() throws {
-    while try step() {}
-  }
+  func run() throws { while try step() {} }
 
   /// Goes back to the beginning, keeping the bindings.
   func reset() { sqlite3_reset(handle) }
@@ -89,7 +87,7 @@ final class SQLiteStatement {
     guard let sql = sqlite3_sql(handle) else { return false }
     let sorts = try connection.explain(String(cString: sql)).contains { $0.hasPrefix("USE TEMP B-TREE") }
     self.sorts = sorts
-    if let key { connection.store.note(sorts: sorts, key) }
+    if let key { connection.store.cache(sorts: sorts, key) }
     return sorts
   }
 
@@ -215,6 +213,5 @@ final class SQLiteStatement {
     return try cell.value()
   }
 
-  /// The integer in a column.
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 }

@@ -6,7 +6,6 @@ import Synchronization
 
 /// A request, independent of the HTTP framework.
 struct ServiceRequest: Sendable {
-  /// The method.
   enum Method: String, Sendable {
     case get = "GET"
     case head = "HEAD"
@@ -20,7 +19,6 @@ struct ServiceRequest: Sendable {
 
   var method: Method
   var path: WirePath
-  /// The query string.
   var parameters: String?
   /// The body; empty if there is none.
   var body: [UInt8] = []
@@ -30,7 +28,6 @@ struct ServiceRequest: Sendable {
   /// Whether the client accepts one record per line.
   var wantsLines = false
 
-  /// The methods of a path.
   static func methods(of path: WirePath) -> [Method] {
     switch path {
     case .health, .description, .models: [.get, .head]
@@ -57,10 +54,8 @@ struct ServiceRequest: Sendable {
   /// A health check does not, so it works while the store is busy.
   var needsStore: Bool { path != .health }
 
-  /// Whether the method has a body.
   var hasBody: Bool { method == .post || method == .put }
 
-  /// The body as JSON.
   func json() throws -> JSONValue {
     do {
       return try body.withUnsafeBytes { try JSONParser.parse($0) }
@@ -69,7 +64,6 @@ struct ServiceRequest: Sendable {
     }
   }
 
-  /// The parameters of the URL.
   func parameters(known: Set<String>) throws -> QueryParameters {
     try QueryParameters(parameters.map { $0[...] }, known: known)
   }
@@ -92,13 +86,9 @@ struct ServiceRequest: Sendable {
 
 /// The answer to a request, independent of the HTTP framework.
 struct Answer: Sendable {
-  /// The body.
   enum Body: Sendable {
-    /// No body.
     case none
-    /// JSON text.
     case json(String)
-    /// JSON text of a problem.
     case problem(String)
     /// A stream of records, one per line.
     case lines(RecordLines)
@@ -108,17 +98,14 @@ struct Answer: Sendable {
   var headers: [(name: String, value: String)] = []
   var body = Body.none
 
-  /// An answer with JSON.
   static func json(_ value: JSONValue, status: Int = 200) -> Answer {
     Answer(status: status, body: .json(JSONText.canonical(value)))
   }
 
-  /// An answer with one record.
   static func record(_ line: String, status: Int = 200) -> Answer {
     Answer(status: status, headers: [("ETag", EntityTag(ofLine: line).text)], body: .json(line))
   }
 
-  /// An answer with a problem.
   static func problem(_ problem: Problem) -> Answer {
     var answer = Answer(status: problem.status, body: .problem(JSONText.canonical(problem.json)))
     switch problem.status {

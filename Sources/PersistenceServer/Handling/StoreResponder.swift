@@ -52,11 +52,9 @@ struct StoreResponder: HTTPResponder {
     let methods = ServiceRequest.methods(of: path)
     guard let method = ServiceRequest.Method(rawValue: request.method.rawValue), methods.contains(method)
     else {
-      var answer = Answer.problem(
-        Problem(
-          status: 405, .unsupported, "this path supports \(methods.map(\.rawValue).joined(separator: ", "))")
-      )
-      answer.headers.append(("Allow", methods.map(\.rawValue).joined(separator: ", ")))
+      let allowed = methods.map(\.rawValue).joined(separator: ", ")
+      var answer = Answer.problem(Problem(status: 405, .unsupported, "this path supports \(allowed)"))
+      answer.headers.append(("Allow", allowed))
       return answer
     }
     var served = ServiceRequest(method: method, path: path)
@@ -101,7 +99,6 @@ struct StoreResponder: HTTPResponder {
     }
     headers[.cacheControl] = "no-store"
     if let name = HTTPField.Name("X-Content-Type-Options") { headers[name] = "nosniff" }
-    let status = HTTPResponse.Status(code: answer.status)
     let body: ResponseBody
     switch answer.body {
     case .none: body = ResponseBody()
@@ -131,7 +128,7 @@ struct StoreResponder: HTTPResponder {
           try await writer.finish(nil)
         }
     }
-    let response = Response(status: status, headers: headers, body: body)
+    let response = Response(status: .init(code: answer.status), headers: headers, body: body)
     return isHead ? response.createHeadResponse() : response
   }
 }

@@ -5,7 +5,6 @@ import PersistenceDriverSupport
 import PersistencePrimitives
 
 extension StoreService {
-  /// Inserts a record.
   func insert(_ name: String, _ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])
     let json = try request.json()
@@ -91,7 +90,7 @@ extension StoreService {
         }
       }
     }
-    return .json(.object([JSONMember("applied", .bool(isNew))]))
+    return .json(["applied": .bool(isNew)])
   }
 
   private func inBatch(_ problem: Problem, _ number: Int) -> Problem {

@@ -22,6 +22,10 @@ struct StoreService: Sendable {
   /// - Throws: ``PersistenceError``, or `Problem` if the status depends on more than the error's code.
   func answer(_ request: ServiceRequest) throws -> Answer {
     if request.needsStore { try context.requireComplete() }
+    return try StoreService(context: context.hidingRemovedFields(), limits: limits).answerFromStore(request)
+  }
+
+  private func answerFromStore(_ request: ServiceRequest) throws -> Answer {
     switch (request.path, request.method) {
     case (.health, _): return Answer(status: 204)
     case (.description, _):
@@ -29,28 +33,16 @@ struct StoreService: Sendable {
       return .json(OpenAPIDocument(try models(context.catalog()), limits: queryLimits).json)
     case (.models, _):
       _ = try request.parameters(known: [])
-      return .json(.object([JSONMember("models", .array(try models(context.catalog()).map(\.json)))]))
+      return .json(["models": .array(try models(context.catalog()).map(\.json))])
     case (.model(let name), .put): return try define(name, request)
     case (.model(let name), _):
       _ = try request.parameters(known: [])
       return .json(try schema(name, in: context).json)
     case (.records(let name), .post): return try insert(name, request)
-    case (.records(let name), _), (.query(let name), .get), (.query(let name), .head):
-      let schema = try schema(name, in: context)
-      let parameters = try request.parameters(known: WireQuery.parameters)
-      return try records(try WireQuery(parameters, schema, limits: queryLimits).request, request)
-    case (.query(let name), _):
-      let schema = try schema(name, in: context)
-      _ = try request.parameters(known: [])
-      return try records(try WireQuery(request.json(), schema, limits: queryLimits).request, request)
-    case (.count(let name), .post):
-      let schema = try schema(name, in: context)
-      _ = try request.parameters(known: [])
-      return try count(try WireQuery(request.json(), schema, limits: queryLimits).request)
+    case (.records(let name), _), (.query(let name), _): return try records(query(name, request), request)
     case (.count(let name), _):
-      let schema = try schema(name, in: context)
-      let parameters = try request.parameters(known: WireQuery.parameters)
-      return try count(try WireQuery(parameters, schema, limits: queryLimits).request)
+      let count = try context.count(query(name, request))
+      return .json(["count": .number("\(count)")])
     case (.record(let name, let key), .put): return try replace(name, key, request)
     case (.record(let name, let key), .delete): return try delete(name, key, request)
     case (.record(let name, let key), _): return try find(name, key, request)
@@ -59,7 +51,7 @@ struct StoreService: Sendable {
   }
 
   private func models(_ catalog: [ModelSchema]) -> [ModelSchema] {
-    catalog.filter { !ReservedModel.isReserved($0.name) }
+    catalog.filter { !$0.isReserved }
   }
 
   /// The schema of a served model.
@@ -90,8 +82,15 @@ struct StoreService: Sendable {
     return .json(schema.json, status: 201)
   }
 
-  private func count(_ request: FetchRequest) throws -> Answer {
-    .json(.object([JSONMember("count", .number("\(try context.count(request))"))]))
+  /// The query of a request, from its body or from its URL.
+  private func query(_ name: String, _ request: ServiceRequest) throws -> FetchRequest {
+    let schema = try schema(name, in: context)
+    guard request.method == .post else {
+      let parameters = try request.parameters(known: WireQuery.parameters)
+      return try WireQuery(parameters, schema, limits: queryLimits).request
+    }
+    _ = try request.parameters(known: [])
+    return try WireQuery(request.json(), schema, limits: queryLimits).request
   }
 
   private func find(_ name: String, _ key: [String], _ request: ServiceRequest) throws -> Answer {

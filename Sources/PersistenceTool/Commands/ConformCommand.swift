@@ -46,13 +46,10 @@
       guard let url else {
         throw ToolFailure.usage("the context is missing; use conform URL, or conform --list")
       }
-      let context = try ContextsUnderTest(session).context(
+      let context = try ContextsUnderTest(session: session).context(
         url, effort: thorough ? .thorough : .quick, seed: seed)
       let report = try run(checks, on: context, session)
-      switch format {
-      case .table: try ConformancePrinter(session.output).print(report)
-      case .json: try session.output.line(JSONReport.text(report))
-      }
+      try session.print(report, as: format) { try ConformancePrinter(output: $0).print(report) }
       if report.count(where: \.isHeld) + report.count(where: \.isBroken) == 0 {
         try session.say("no check was run: the context's capabilities exclude all of them")
       }
@@ -72,10 +69,9 @@
       return ConformanceCheck.all.filter { !Set(rules).isDisjoint(with: $0.rules) }
     }
 
-    private func run(_ checks: [ConformanceCheck], on context: ContextUnderTest, _ session: ToolSession)
-      throws
-      -> ConformanceReport
-    {
+    private func run(
+      _ checks: [ConformanceCheck], on context: ContextUnderTest, _ session: ToolSession
+    ) throws -> ConformanceReport {
       let display = ProgressDisplay(session, style: progress)
       let started = Atomic(0)
       return try AsyncWork.run {
@@ -94,21 +90,17 @@
   private enum AsyncWork {
     /// Runs the work and waits for it.
     ///
-    /// - Parameters:
-    ///   - work: The work.
-    ///   - meanwhile: A closure that is called ten times a second. If it throws, the work is cancelled and abandoned.
-    ///   - finally: A closure that is called at the end in any case.
-    /// - Returns: The result of the work.
-    /// - Throws: Errors of `meanwhile` and `finally`.
+    /// Calls `meanwhile` ten times a second, and `finally` at the end in any case. If `meanwhile` throws, the work is
+    /// cancelled and abandoned.
     static func run<Success: Sendable>(
       _ work: @escaping @Sendable () async -> Success, meanwhile: () throws -> Void,
       finally: () throws -> Void
     ) throws -> Success {
-      let result = Result<Success>()
+      let result = Mutex<Success?>(nil)
       let done = DispatchSemaphore(value: 0)
       let task = Task.detached {
         let value = await work()
-        result.value.withLock { $0 = value }
+        result.withLock { $0 = value }
         done.signal()
       }
       do {
@@ -119,14 +111,10 @@
         throw error
       }
       try finally()
-      guard let value = result.value.withLock({ $0 }) else {
+      guard let value = result.withLock({ $0 }) else {
         throw ToolFailure.inputOutput("the work ended without a result")
       }
       return value
-    }
-
-    private final class Result<Success: Sendable>: Sendable {
-      let value = Mutex<Success?>(nil)
     }
   }
 #endif

@@ -1,6 +1,7 @@
 #if CommandLineTool
   import ArgumentParser
   import PersistenceDriver
+  import PersistenceDriverSupport
 
   /// Prints the plan of a query without running it.
   struct ExplainCommand: ToolCommand {
@@ -23,7 +24,7 @@
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
       let stores = ToolStores(session, isVerbose: common.verbose)
       return try stores.with(stores.openForReading(options.url)) { store in
-        let snapshot = try store.snapshot()
+        let snapshot = try store.snapshot().hidingRemovedFields()
         let schema = try snapshot.schema(of: options.model, in: store.location)
         let plan = try snapshot.plan(for: options.request(schema))
         switch format {

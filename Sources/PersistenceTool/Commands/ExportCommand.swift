@@ -2,10 +2,10 @@
   import ArgumentParser
   import Foundation
   import PersistenceDriver
+  import PersistenceDriverSupport
 
   /// Writes the records of a model to a file without loss.
   struct ExportCommand: ToolCommand {
-    /// The format of the file.
     enum Format: String, ExpressibleByArgument, CaseIterable {
       case ndjson, csv
     }
@@ -62,7 +62,7 @@
       try checkPaths(stores)
       let format = try chosenFormat()
       return try stores.with(stores.openForCopying(url, models: [model])) { store in
-        let snapshot = try store.snapshot()
+        let snapshot = try store.snapshot().hidingRemovedFields()
         let schema = try snapshot.schema(of: model, in: store.location)
         let results = try snapshot.fetch(try FetchRequest(schema))
         let schemaTarget = try schemaFile.map {

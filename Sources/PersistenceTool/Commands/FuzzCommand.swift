@@ -33,7 +33,7 @@
     }
 
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
-      let contexts = try urls.map { try ContextsUnderTest(session).context($0) }
+      let contexts = try urls.map { try ContextsUnderTest(session: session).context($0) }
       let seed = seed ?? UInt64.random(in: 0...UInt64.max)
       try session.say("seed \(seed)")
       let started = ContinuousClock.now

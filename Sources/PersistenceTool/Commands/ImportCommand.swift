@@ -108,8 +108,7 @@
         }
         let list = try rejects.map { try FileReplacement($0, replacesExisting: true) }
         let importer = Importer(plan, from: source, batchSize: batch, session: session) { rejected in
-          guard let list else { return }
-          try list.write(JSONReport.line(rejected) + "\n")
+          try list?.write(JSONReport.line(rejected) + "\n")
         }
         do {
           try importer.run(into: store)
@@ -119,7 +118,7 @@
           try session.say("\(importer.report.imported) records were stored before the import stopped")
           throw error
         }
-        try ImportPrinter(importer.report, session).print(format)
+        try ImportPrinter(report: importer.report, session: session).print(format)
         return importer.report.rejected == 0 ? .success : .rejects
       }
     }
@@ -139,7 +138,6 @@
       return !infer && FileManager.default.fileExists(atPath: path) ? path : nil
     }
 
-    /// The plan from a schema file.
     private func planFromFile() throws -> ImportPlan? {
       try schemaFile.map { try ImportPlan.existing(SchemaFile.read($0), from: $0, overrides()) }
     }

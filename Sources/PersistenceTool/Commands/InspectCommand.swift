@@ -2,6 +2,7 @@
   import ArgumentParser
   import Foundation
   import PersistenceDriver
+  import PersistenceDriverSupport
 
   /// Describes a store.
   struct InspectCommand: ToolCommand {
@@ -20,23 +21,20 @@
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
       let stores = ToolStores(session, isVerbose: common.verbose)
       let location = try stores.check(url)
-      let size = StoreSize.bytes(of: location)
+      let size = location.path.isEmpty ? nil : StoreSize.bytes(atPath: location.path)
       return try stores.with(stores.openForReading(url, surveying: true, allowsIncomplete: true)) { store in
-        let snapshot = try store.snapshot()
-        let models = try snapshot.catalog().filter { !ReservedModel.isReserved($0.name) }.map { schema in
-          (schema: schema, count: try snapshot.count(try FetchRequest(schema)))
+        let snapshot = try store.snapshot().hidingRemovedFields()
+        let models = try snapshot.catalog().filter { !$0.isReserved }.map { schema in
+          Summary.Model(schema: schema, count: try snapshot.count(try FetchRequest(schema)))
         }
         // The tool opens the store read-only; report what the URL specifies.
         var capabilities = store.capabilities
         capabilities.isReadOnly = location.options["readonly"] == "true"
         let summary = Summary(
           location: store.location, size: size, capabilities: capabilities,
-          models: models.map { Summary.Model(schema: $0.schema, count: $0.count) },
-          unmappedObjects: try snapshot.unmappedObjects(), isComplete: try Self.isComplete(store))
-        switch format {
-        case .table: try printTable(summary, session.output)
-        case .json: try session.output.line(JSONReport.text(summary))
-        }
+          models: models, unmappedObjects: try snapshot.unmappedObjects(),
+          isComplete: try Self.isComplete(store))
+        try session.print(summary, as: format) { try printTable(summary, $0) }
         return .success
       }
     }
@@ -74,7 +72,7 @@
       try output.line("models   \(summary.models.count)")
       for model in summary.models { try printModel(model.schema, model.count, output) }
       if !summary.unmappedObjects.isEmpty { try output.line() }
-      try UnmappedObjectPrinter(output).print(summary.unmappedObjects)
+      try UnmappedObjectPrinter(output: output).print(summary.unmappedObjects)
     }
 
     private func printModel(_ schema: ModelSchema, _ count: Int, _ output: ByteOutput) throws {

@@ -15,7 +15,7 @@
         """,
       subcommands: [
         InspectCommand.self, QueryCommand.self, ExplainCommand.self, ImportCommand.self, ExportCommand.self,
-        MigrateCommand.self, VerifyCommand.self, ConformCommand.self, FuzzCommand.self,
+        MigrateCommand.self, VerifyCommand.self, SchemaCommand.self, ConformCommand.self, FuzzCommand.self,
       ] + serving)
 
     private static var serving: [any ParsableCommand.Type] {
@@ -29,9 +29,7 @@
 
   /// A command that runs in a session.
   protocol ToolCommand: ParsableCommand {
-    /// Runs the command.
-    ///
-    /// - Returns: The exit code of a command that did not fail.
+    /// Runs the command, and returns the exit code of a command that did not fail.
     func run(in session: ToolSession) throws -> ToolFailure.Exit
   }
 

@@ -1,6 +1,7 @@
 #if CommandLineTool
   import ArgumentParser
   import PersistenceDriver
+  import PersistenceDriverSupport
 
   /// Prints the records of a model that match a condition.
   struct QueryCommand: ToolCommand {
@@ -25,7 +26,7 @@
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
       let stores = ToolStores(session, isVerbose: common.verbose)
       return try stores.with(stores.openForReading(options.url)) { store in
-        let snapshot = try store.snapshot()
+        let snapshot = try store.snapshot().hidingRemovedFields()
         let schema = try snapshot.schema(of: options.model, in: store.location)
         let positions = try printedFields(schema)
         let request = try options.request(schema)

@@ -21,8 +21,7 @@
     var model: String
 
     // Unconditional, here and below: in `--where "-1 < x"` and `--sort -year` the minus starts a value.
-    @Option(
-      name: .customLong("where"), parsing: .unconditional, help: "The condition. Default: all records.")
+    @Option(name: .customLong("where"), parsing: .unconditional, help: "The condition. Default: all records.")
     var condition: String?
 
     @Option(parsing: .unconditional, help: "The fields to sort by, separated by commas; - means descending.")
@@ -39,7 +38,6 @@
       if offset < 0 { throw ValidationError("--offset must be at least 0") }
     }
 
-    /// The request for a model.
     func request(_ schema: ModelSchema) throws -> FetchRequest {
       var predicate: PredicateNode?
       if let condition {

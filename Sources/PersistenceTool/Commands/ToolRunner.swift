@@ -5,12 +5,7 @@
 
   /// Runs the tool from its arguments to its exit code.
   package enum ToolRunner {
-    /// Runs a command.
-    ///
-    /// - Parameters:
-    ///   - arguments: The arguments without the program's name.
-    ///   - session: The session of the command.
-    /// - Returns: The exit code.
+    /// Runs a command by the arguments without the program's name, and returns the exit code.
     package static func run(_ arguments: [String], in session: ToolSession) -> Int32 {
       let exit: ToolFailure.Exit
       do {
@@ -34,9 +29,7 @@
           return .success
         }
         return try tool.run(in: session)
-      } catch let failure as ToolFailure {
-        throw failure
-      } catch let error as PersistenceError {
+      } catch  where error is ToolFailure || error is PersistenceError {
         throw error
       } catch  where PersistenceCommand.exitCode(for: error) == .success {
         try session.output.line(PersistenceCommand.fullMessage(for: error))
@@ -103,12 +96,7 @@
 #else
   /// Stands in for the tool in a build without the trait `CommandLineTool`.
   package enum ToolRunner {
-    /// Prints how to enable the tool.
-    ///
-    /// - Parameters:
-    ///   - arguments: The arguments without the program's name.
-    ///   - session: The session, for messages.
-    /// - Returns: The exit code 3.
+    /// Prints how to enable the tool, and returns the exit code 3.
     package static func run(_ arguments: [String], in session: ToolSession) -> Int32 {
       try? session.say(
         "Error: this build has no commands; build the package with the trait CommandLineTool, for example "

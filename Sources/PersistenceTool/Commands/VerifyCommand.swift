@@ -48,14 +48,10 @@
         }
       }
       let isSuccess = oneWay ? report.isContained : report.isEqual
-      switch format {
-      case .table: for model in report.models { try ComparisonPrinter(session.output).print(model) }
-      case .json: try session.output.line(JSONReport.text(report))
-      }
-      if format == .table {
+      try session.print(report, as: format) { output in
+        for model in report.models { try ComparisonPrinter(output: output).print(model) }
         let match = report.isEqual ? "the stores are equal" : "B holds everything that A holds, and more"
-        try session.output.line(
-          isSuccess ? match : oneWay ? "B lacks records that A holds" : "the stores differ")
+        try output.line(isSuccess ? match : oneWay ? "B lacks records that A holds" : "the stores differ")
       }
       return isSuccess ? .success : .differences
     }

@@ -9,7 +9,6 @@ package final class ByteOutput {
   private let sink: (UnsafeRawBufferPointer) throws -> Void
   private var pending: [UInt8] = []
 
-  /// Whether the output is a terminal.
   package let isTerminal: Bool
 
   /// Creates an output to a file descriptor, and does not close it.
@@ -28,22 +27,18 @@ package final class ByteOutput {
     self.sink = sink
   }
 
-  /// Writes text.
   package func write(_ text: String) throws {
     pending.append(contentsOf: text.utf8)
     if pending.count >= Self.limit { try flush() }
   }
 
-  /// Writes bytes.
   func write(_ bytes: some Sequence<UInt8>) throws {
     pending.append(contentsOf: bytes)
     if pending.count >= Self.limit { try flush() }
   }
 
-  /// Writes text and a newline.
   func line(_ text: String = "") throws { try write(text + "\n") }
 
-  /// Writes the buffered bytes.
   package func flush() throws {
     guard !pending.isEmpty else { return }
     defer { pending.removeAll(keepingCapacity: true) }
@@ -51,7 +46,6 @@ package final class ByteOutput {
   }
 }
 
-/// Writes to file descriptors.
 enum FileDescriptor {
   /// Writes all bytes.
   ///

@@ -2,9 +2,7 @@ import PersistenceMigration
 
 /// Prints the comparison of a model in two stores.
 struct ComparisonPrinter {
-  private let output: ByteOutput
-
-  init(_ output: ByteOutput) { self.output = output }
+  let output: ByteOutput
 
   func print(_ model: ComparisonReport.Model) throws {
     let name = TerminalText.safe(model.name)
@@ -22,8 +20,7 @@ struct ComparisonPrinter {
         + "\(model.changed) changed")
     for line in model.schemaDifferences { try output.line("  schema: \(TerminalText.safe(line))") }
     if !model.isComparedByKey {
-      try output.line(
-        "  the primary keys differ, so only counts and digests were compared")
+      try output.line("  the primary keys differ, so only counts and digests were compared")
       if let left = model.left, let right = model.right {
         try output.line("  A: \(left.count) records, digest \(left.digest)")
         try output.line("  B: \(right.count) records, digest \(right.digest)")

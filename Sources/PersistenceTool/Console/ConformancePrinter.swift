@@ -2,9 +2,7 @@ import PersistenceConformance
 
 /// Prints a conformance report: a table of the rules, then the failures.
 struct ConformancePrinter {
-  private let output: ByteOutput
-
-  init(_ output: ByteOutput) { self.output = output }
+  let output: ByteOutput
 
   func print(_ report: ConformanceReport) throws {
     var table = TextTable(

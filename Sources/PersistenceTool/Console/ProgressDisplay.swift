@@ -4,15 +4,11 @@ import PersistenceDriverSupport
 
 /// Shows progress: as a bar on a terminal, as a line every few seconds elsewhere, or as JSON events.
 final class ProgressDisplay {
-  /// A style of progress.
   enum Style: String, CaseIterable {
     /// A bar on a terminal, plain lines elsewhere.
     case auto
-    /// Plain lines.
     case plain
-    /// One JSON object per line.
     case json
-    /// No progress.
     case none
   }
 
@@ -29,12 +25,7 @@ final class ProgressDisplay {
   private var hasBar = false
   private var lastDone = 0
 
-  /// Creates a display.
-  ///
-  /// - Parameters:
-  ///   - session: The session whose messages show the progress.
-  ///   - style: The style.
-  ///   - keepsBars: Whether a finished bar stays and the next one starts a new line.
+  /// Creates a display; if finished bars stay, the next one starts a new line.
   init(_ session: ToolSession, style: Style = .auto, keepsBars: Bool = false) {
     self.session = session
     self.style = style
@@ -59,7 +50,6 @@ final class ProgressDisplay {
       model: progress.model)
   }
 
-  /// Shows progress.
   func update(
     _ subject: String, done: Int, total: Int?, phase: String? = nil, model: String? = nil
   ) throws {
@@ -91,16 +81,13 @@ final class ProgressDisplay {
   /// Removes the bar, or ends its line if bars stay.
   func finish() throws {
     if keepsBars { return try endBar() }
-    guard hasBar else { return }
-    hasBar = false
-    try session.messages.write("\r\u{1B}[K")
-    try session.messages.flush()
+    try endBar(with: "\r\u{1B}[K")
   }
 
-  private func endBar() throws {
+  private func endBar(with text: String = "\n") throws {
     guard hasBar else { return }
     hasBar = false
-    try session.messages.write("\n")
+    try session.messages.write(text)
     try session.messages.flush()
   }
 
@@ -110,7 +97,6 @@ final class ProgressDisplay {
     var model: String?
     var done: Int
     var total: Int?
-    /// Records per second.
     var rate: Double?
     var secondsLeft: Double?
   }

@@ -10,7 +10,6 @@ enum RowFormat: String, CaseIterable {
   case table, json, csv
 }
 
-/// Encodes reports as JSON.
 enum JSONReport {
   /// Encodes a report over several lines.
   static func text(_ report: some Encodable) throws -> String {

@@ -2,11 +2,8 @@
 ///
 /// The first rows determine the column widths, so that the rest can be streamed.
 struct TextTable {
-  /// A column.
   struct Column {
-    /// The heading.
     let title: String
-    /// Whether values are right-aligned.
     var isRight = false
   }
 
@@ -18,19 +15,13 @@ struct TextTable {
   private var sample: [[String]] = []
   private var widths: [Int]?
 
-  /// Creates a table.
-  ///
-  /// - Parameters:
-  ///   - columns: The columns.
-  ///   - cellLimit: The maximum width of a value, in terminal columns; nil for no limit.
-  ///   - output: The output.
+  /// Creates a table, optionally with a maximum width of values in terminal columns.
   init(_ columns: [Column], cellLimit: Int? = nil, output: ByteOutput) {
     self.columns = columns
     self.cellLimit = cellLimit
     self.output = output
   }
 
-  /// Adds a row.
   mutating func add(_ row: [String]) throws {
     let row = row.map { cell in
       let safe = TerminalText.safe(cell)
@@ -41,7 +32,6 @@ struct TextTable {
     if sample.count == Self.sampleLimit { try fixWidths() }
   }
 
-  /// Ends the table.
   mutating func finish() throws {
     if widths == nil { try fixWidths() }
   }

@@ -6,11 +6,9 @@ import Synchronization
 
 /// The environment of a command: outputs, engines and interruption.
 package final class ToolSession {
-  /// The output for results.
   let output: ByteOutput
   /// The output for progress, warnings and errors.
   let messages: ByteOutput
-  /// The known engines.
   let engines: [StorageEngine]
   /// The tool's own executable, for commands that need a second process; nil if unknown.
   let executable: URL?
@@ -18,12 +16,7 @@ package final class ToolSession {
 
   /// Creates a session.
   ///
-  /// - Parameters:
-  ///   - output: The output for results.
-  ///   - messages: The output for progress, warnings and errors.
-  ///   - engines: The known engines, except `memory:`.
-  ///   - executable: The tool's own executable.
-  ///   - isInterrupted: A closure that returns whether the user interrupted the tool.
+  /// `engines` need not contain `memory:`. `isInterrupted` returns whether the user interrupted the tool.
   package init(
     output: ByteOutput, messages: ByteOutput, engines: [StorageEngine], executable: URL? = nil,
     isInterrupted: @escaping @Sendable () -> Bool = { false }
@@ -40,7 +33,16 @@ package final class ToolSession {
     if isInterrupted() { throw ToolFailure.interrupted }
   }
 
-  /// Prints a message.
+  /// Prints a result as a table or as JSON.
+  func print(
+    _ result: some Encodable, as format: ResultFormat, table: (ByteOutput) throws -> Void
+  ) throws {
+    switch format {
+    case .table: try table(output)
+    case .json: try output.line(JSONReport.text(result))
+    }
+  }
+
   func say(_ text: String) throws {
     try messages.line(text)
     try messages.flush()

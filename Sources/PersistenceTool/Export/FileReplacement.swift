@@ -11,10 +11,7 @@ final class FileReplacement {
 
   /// Starts a file; one that is never finished leaves nothing.
   ///
-  /// - Parameters:
-  ///   - path: The destination.
-  ///   - replacesExisting: Whether to replace an existing file; otherwise it is an error.
-  /// - Throws: ``ToolFailure``.
+  /// - Throws: ``ToolFailure``, also if the file exists and is not to be replaced.
   init(_ path: String, replacesExisting: Bool) throws {
     self.path = path
     if !replacesExisting { try Self.requireAbsence(at: path) }
@@ -57,22 +54,16 @@ final class FileReplacement {
     ToolFailure.inputOutput("\(path) could not be written: \(FileDescriptor.lastError)")
   }
 
-  /// Writes bytes.
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     guard FileDescriptor.write(bytes, to: descriptor) else { throw Self.failure(path) }
   }
 
-  /// Writes text.
   func write(_ text: String) throws { try Array(text.utf8).withUnsafeBytes { try write($0) } }
 
   /// Runs a closure that writes, and moves the file to its destination; if the closure throws, there is no
   /// file.
   ///
-  /// - Parameters:
-  ///   - companion: A file that belongs to the replaced one, and is removed first.
-  ///   - body: The closure.
-  /// - Returns: The result of the closure.
-  /// - Throws: ``ToolFailure``, and the errors of the closure.
+  /// A companion is a file that belongs to the replaced one, and is removed first.
   func commit<Result>(removing companion: String? = nil, _ body: () throws -> Result) throws -> Result {
     guard isOpen else { throw ToolFailure.inputOutput("\(path) is finished already") }
     defer { abandon() }

@@ -29,10 +29,7 @@ enum RecordText {
 
 /// Writes CSV (RFC 4180).
 enum DelimitedText {
-  /// One record with its line ending.
-  ///
-  /// - Parameter fields: The fields; nil is empty, and the empty text is `""`, so that the two differ.
-  /// - Returns: The record as text.
+  /// One record with its line ending: nil is empty, and the empty text is `""`, so that the two differ.
   static func line(_ fields: [String?]) -> String {
     fields.map { $0.map(field) ?? "" }.joined(separator: ",") + "\r\n"
   }

@@ -8,7 +8,6 @@ final class RowPrinter {
   private let positions: [Int]
   private let output: ByteOutput
   private var table: TextTable
-  /// The number of printed rows.
   private(set) var count = 0
 
   init(_ format: RowFormat, _ schema: ModelSchema, _ positions: [Int], _ session: ToolSession) throws {

@@ -3,7 +3,6 @@ import PersistenceDriver
 
 /// The schema file of an export, since NDJSON and CSV have no kinds, key and indexes.
 enum SchemaFile {
-  /// The path of the schema of a file.
   static func path(for file: String) -> String { file + ".schema.json" }
 
   /// Writes a schema, which appears when the file is finished.

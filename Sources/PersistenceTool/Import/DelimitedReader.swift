@@ -3,15 +3,12 @@
 /// An empty field without quotation marks is null; one with quotation marks is the empty text. Lines end with
 /// CRLF or LF. Quotation marks inside an unquoted field are literal.
 struct DelimitedReader {
-  /// One field of a record.
   struct Field: Equatable {
     /// The text, without its quotation marks.
     let text: String
-    /// Whether the field was quoted.
     let isQuoted: Bool
   }
 
-  /// One record.
   struct Record {
     /// The first line of the record, from 1.
     let line: Int
@@ -34,11 +31,7 @@ struct DelimitedReader {
   private var position: Int
   private var line = 1
 
-  /// Makes a reader.
-  ///
-  /// - Parameters:
-  ///   - bytes: UTF-8 text, which must stay valid while the reader is used.
-  ///   - separator: The byte between fields.
+  /// Makes a reader of UTF-8 text, which must stay valid while the reader is used.
   init(_ bytes: UnsafeRawBufferPointer, separator: UInt8 = UInt8(ascii: ",")) {
     self.bytes = bytes
     self.separator = separator

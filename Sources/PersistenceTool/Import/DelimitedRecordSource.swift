@@ -3,32 +3,22 @@ import PersistenceDriver
 
 /// The records of a CSV file whose first record names the fields.
 struct DelimitedRecordSource: RecordSource {
-  private let data: Data
-  private let file: String
-  private let separator: UInt8
-
-  init(_ data: Data, file: String, separator: UInt8) {
-    self.data = data
-    self.file = file
-    self.separator = separator
-  }
+  let data: Data
+  let file: String
+  let separator: UInt8
 
   func forEach(_ body: (SourceRecord) throws -> Void) throws {
     try data.withUnsafeBytes { bytes in
       var reader = DelimitedReader(bytes, separator: separator)
       guard let header = try next(&reader) else { return }
       let names = try names(header)
-      var number = 0
       while let record = try next(&reader) {
         if case .success(let fields) = record.fields,
-          fields == [DelimitedReader.Field(text: "", isQuoted: false)],
-          names.count > 1
+          fields == [DelimitedReader.Field(text: "", isQuoted: false)], names.count > 1
         {
           continue  // A blank line.
         }
-        number += 1
-        try body(
-          SourceRecord(place: "line \(record.line)", number: number, fields: Self.fields(record, names)))
+        try body(SourceRecord(place: "line \(record.line)", fields: Self.fields(record, names)))
       }
     }
   }
@@ -54,9 +44,9 @@ struct DelimitedRecordSource: RecordSource {
     }
   }
 
-  private static func fields(_ record: DelimitedReader.Record, _ names: [String]) -> Result<
-    [SourceField], RecordRejection
-  > {
+  private static func fields(
+    _ record: DelimitedReader.Record, _ names: [String]
+  ) -> Result<[SourceField], RecordRejection> {
     record.fields.flatMap { fields in
       guard fields.count == names.count else {
         return .failure(RecordRejection(reason: "it has \(fields.count) fields, the header \(names.count)"))

@@ -6,8 +6,8 @@ import PersistencePrimitives
 /// The first rule that applies decides:
 /// 1. A field without values is optional text.
 /// 2. If at least one value in ten is an object or an array, the field is a document, which holds any value.
-/// 3. If nine in ten are numbers, or text that spells numbers, the field is a number: an integer if all fit
-///    64 bits, else a double if none loses digits, else a decimal if none loses digits. Import rejects the
+/// 3. If nine in ten are numbers, or text that spells numbers, the field is a number: an integer if 64 bits
+///    can store all, else a double if none loses digits, else a decimal if none loses digits. Import rejects the
 ///    other values.
 /// 4. If nine in ten are truth values, the field is a bool. Import rejects the other values.
 /// 5. If all are UUIDs, or all are dates, in the form that export writes, the field is of that kind.
@@ -17,7 +17,6 @@ import PersistencePrimitives
 struct FieldInference {
   private static let sampleLimit = 3
 
-  /// The field's name.
   let name: String
   /// The number of values of each shape.
   private(set) var counts: [ValueShape: Int] = [:]
@@ -28,7 +27,6 @@ struct FieldInference {
 
   init(_ name: String) { self.name = name }
 
-  /// Adds a value.
   mutating func note(_ value: SourceValue) {
     let shape = ValueShape(value)
     counts[shape, default: 0] += 1
@@ -54,7 +52,6 @@ struct FieldInference {
 
   private func count(_ shapes: ValueShape...) -> Int { shapes.reduce(0) { $0 + (counts[$1] ?? 0) } }
 
-  /// The inferred kind.
   var kind: FieldKind {
     let all = valueCount
     guard all > 0 else { return .string }
@@ -86,7 +83,6 @@ struct FieldInference {
 }
 
 extension SourceValue {
-  /// The text of a number.
   fileprivate var numberText: String? {
     switch self {
     case .json(.number(let text)), .json(.string(let text)), .cell(let text): text

@@ -7,13 +7,11 @@ import PersistenceDriverSupport
 struct FieldReader {
   /// A value, and the conversion that it needed.
   struct Outcome {
-    /// The value.
     let value: PersistentValue
     /// A conversion such as `number to text`; nil for none.
     var conversion: String?
   }
 
-  /// The field of the values.
   let field: FieldSchema
 
   /// Reads a value.

@@ -7,15 +7,9 @@ enum ImportFormat: String, CaseIterable {
 
 /// Opens files for import.
 enum ImportFile {
-  /// Opens a file.
+  /// Opens a file; without a format, detects it by the extension and the first bytes.
   ///
   /// The file is mapped into memory, so its size does not matter.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - format: Its format; nil detects it by the extension and the first bytes.
-  /// - Returns: Its records.
-  /// - Throws: ``ToolFailure``.
   static func open(_ path: String, as format: ImportFormat?) throws -> any RecordSource {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue
@@ -32,10 +26,10 @@ enum ImportFile {
       throw ToolFailure.inputOutput("\(path) is UTF-16; convert it to UTF-8")
     }
     switch try format ?? detectFormat(path, data) {
-    case .json: return isLines(data) ? JSONLineSource(data) : JSONRecordSource(data, file: path)
-    case .ndjson: return JSONLineSource(data)
-    case .csv: return DelimitedRecordSource(data, file: path, separator: UInt8(ascii: ","))
-    case .tsv: return DelimitedRecordSource(data, file: path, separator: UInt8(ascii: "\t"))
+    case .json: return isLines(data) ? JSONLineSource(data: data) : JSONRecordSource(data: data, file: path)
+    case .ndjson: return JSONLineSource(data: data)
+    case .csv: return DelimitedRecordSource(data: data, file: path, separator: UInt8(ascii: ","))
+    case .tsv: return DelimitedRecordSource(data: data, file: path, separator: UInt8(ascii: "\t"))
     }
   }
 
@@ -47,11 +41,8 @@ enum ImportFile {
     case "tsv": return .tsv
     default: break
     }
-    switch firstByte(data) {
-    case UInt8(ascii: "["), UInt8(ascii: "{"): return .json
-    default:
-      throw ToolFailure.usage("the format of \(path) is unknown; add --file-format json, ndjson, csv or tsv")
-    }
+    if [UInt8(ascii: "["), UInt8(ascii: "{")].contains(firstByte(data)) { return .json }
+    throw ToolFailure.usage("the format of \(path) is unknown; add --file-format json, ndjson, csv or tsv")
   }
 
   /// Whether a JSON file has one record per line, rather than an array or records over several lines.

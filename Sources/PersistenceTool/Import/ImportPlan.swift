@@ -4,18 +4,14 @@ import PersistenceDriver
 struct ImportPlan {
   /// The settings of a command line.
   struct Overrides {
-    /// The model's name.
     var model: String?
     /// The key's fields, or `generate`.
     var key: [String] = []
     /// The given kinds, by field name.
     var kinds: [StoredName: FieldSchema] = [:]
-    /// The fields to index.
     var indexes: [String] = []
-    /// The fields to index with unique values.
     var uniqueIndexes: [String] = []
 
-    /// Whether to generate the key.
     var generatesKey: Bool { key == [ImportPlan.generate] }
   }
 
@@ -24,7 +20,6 @@ struct ImportPlan {
   /// The names of a generated key, in order of preference.
   static let generatedNames = ["id", "key", "recordNumber"]
 
-  /// The schema to store.
   let schema: ModelSchema
   /// The position of the generated key; nil for none.
   let generatedPosition: Int?
@@ -139,14 +134,9 @@ extension ImportPlan {
     return (inferences, count)
   }
 
-  /// Makes a plan for a given schema.
+  /// Makes a plan for the schema of a schema file, or of the store's catalog.
   ///
-  /// - Parameters:
-  ///   - schema: The schema of a schema file, or of the store's catalog.
-  ///   - origin: The origin of the schema, for messages.
-  ///   - overrides: The settings of the command line, which must not contradict the schema.
-  /// - Returns: The plan.
-  /// - Throws: ``ToolFailure`` if they do.
+  /// - Throws: ``ToolFailure`` if the settings of the command line contradict the schema.
   static func existing(_ schema: ModelSchema, from origin: String, _ overrides: Overrides) throws
     -> ImportPlan
   {
@@ -166,10 +156,8 @@ extension ImportPlan {
       }
       generatedPosition = schema.keyPositions[0]
     } else if !overrides.key.isEmpty, overrides.key.map(StoredName.init) != schema.key.map(StoredName.init) {
-      throw ToolFailure.usage(
-        "--key contradicts \(origin), which has \(schema.key.joined(separator: ", "))")
+      throw ToolFailure.usage("--key contradicts \(origin), which has \(schema.key.joined(separator: ", "))")
     }
-    return ImportPlan(
-      schema: schema, generatedPosition: generatedPosition, inferences: [:], recordCount: nil)
+    return ImportPlan(schema: schema, generatedPosition: generatedPosition, inferences: [:], recordCount: nil)
   }
 }

@@ -1,18 +1,10 @@
 /// Prints the report of an import.
 struct ImportPrinter {
-  private let report: ImportReport
-  private let session: ToolSession
-
-  init(_ report: ImportReport, _ session: ToolSession) {
-    self.report = report
-    self.session = session
-  }
+  let report: ImportReport
+  let session: ToolSession
 
   func print(_ format: ResultFormat) throws {
-    switch format {
-    case .json: try session.output.line(JSONReport.text(report))
-    case .table: try printTable()
-    }
+    try session.print(report, as: format, table: printTable)
     for rejected in report.rejects {
       let key = rejected.key.map { " (key \($0))" } ?? ""
       try session.messages.line(TerminalText.safe("rejected: \(rejected.place)\(key): \(rejected.reason)"))
@@ -22,13 +14,11 @@ struct ImportPrinter {
     try session.messages.flush()
   }
 
-  private func printTable() throws {
-    let output = session.output
+  private func printTable(to output: ByteOutput) throws {
     var table = TextTable(
       [
         .init(title: "field"), .init(title: "kind"), .init(title: "null", isRight: true),
-        .init(title: "found"),
-        .init(title: "converted"),
+        .init(title: "found"), .init(title: "converted"),
       ], cellLimit: output.isTerminal ? 60 : nil, output: output)
     for field in report.fields {
       let isGenerated = report.isKeyGenerated && report.key == [field.name]

@@ -15,17 +15,8 @@ final class Importer {
   private let row: RowBuffer
   private var nextKey: Int64 = 1
 
-  /// The report so far.
   private(set) var report: ImportReport
 
-  /// Prepares an import.
-  ///
-  /// - Parameters:
-  ///   - plan: The plan.
-  ///   - source: The file.
-  ///   - batchSize: The number of records in one transaction.
-  ///   - session: The session of the command.
-  ///   - onReject: Called for every rejected record.
   init(
     _ plan: ImportPlan, from source: any RecordSource, batchSize: Int, session: ToolSession,
     onReject: @escaping (ImportReport.Reject) throws -> Void
@@ -79,8 +70,7 @@ final class Importer {
   }
 
   private func continueKeys(_ store: any StorageContext, _ name: String) throws {
-    let request = try FetchRequest(
-      plan.schema, order: [FieldOrder(name, isDescending: true)], limit: 1)
+    let request = try FetchRequest(plan.schema, order: [FieldOrder(name, isDescending: true)], limit: 1)
     var last: Int64 = 0
     _ = try store.fetch(request).read(from: 0, limit: 1) { row in
       last = row[plan.schema.keyPositions[0]].integerValue

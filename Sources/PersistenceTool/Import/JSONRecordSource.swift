@@ -4,13 +4,8 @@ import PersistencePrimitives
 
 /// The records of a file with a JSON array, or with JSON values one after another.
 struct JSONRecordSource: RecordSource {
-  private let data: Data
-  private let file: String
-
-  init(_ data: Data, file: String) {
-    self.data = data
-    self.file = file
-  }
+  let data: Data
+  let file: String
 
   func forEach(_ body: (SourceRecord) throws -> Void) throws {
     try data.withUnsafeBytes { bytes in
@@ -23,9 +18,7 @@ struct JSONRecordSource: RecordSource {
           throw ToolFailure.inputOutput("\(file), \(error); the rest was not read")
         }
         guard let element else { return }
-        try body(
-          SourceRecord(
-            place: "element \(elements.count)", number: elements.count, fields: Self.fields(of: element)))
+        try body(SourceRecord(place: "element \(elements.count)", fields: Self.fields(of: element)))
       }
     }
   }
@@ -40,9 +33,7 @@ struct JSONRecordSource: RecordSource {
 
 /// The records of a file with one JSON object per line; a malformed line is rejected alone.
 struct JSONLineSource: RecordSource {
-  private let data: Data
-
-  init(_ data: Data) { self.data = data }
+  let data: Data
 
   /// Whether the first line that is not blank is a complete JSON value; otherwise records span several lines.
   static func canRead(_ data: Data) -> Bool {
@@ -58,17 +49,15 @@ struct JSONLineSource: RecordSource {
   func forEach(_ body: (SourceRecord) throws -> Void) throws {
     try data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in
       var lines = LineSplitter(bytes)
-      var number = 0
       while let line = lines.next() {
         if line.bytes.allSatisfy(Self.isBlank) { continue }
-        number += 1
         let fields: Result<[SourceField], RecordRejection>
         do throws(JSONSyntaxError) {
           fields = JSONRecordSource.fields(of: try JSONParser.parse(line.bytes))
         } catch {
           fields = .failure(RecordRejection(reason: "column \(error.column): \(error.reason)"))
         }
-        try body(SourceRecord(place: "line \(line.number)", number: number, fields: fields))
+        try body(SourceRecord(place: "line \(line.number)", fields: fields))
       }
     }
   }
@@ -76,7 +65,6 @@ struct JSONLineSource: RecordSource {
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 }
 
-/// Splits bytes into lines.
 private struct LineSplitter {
   private var rest: UnsafeRawBufferPointer
   private var number = 0

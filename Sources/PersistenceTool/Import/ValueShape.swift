@@ -6,7 +6,6 @@ import PersistencePrimitives
 enum ValueShape: Int, CaseIterable, Hashable {
   case null, bool, integer, largeInteger, fraction, specialNumber, numberText, uuid, date, text, document
 
-  /// The plural, for reports.
   var plural: String {
     switch self {
     case .null: "nulls"
@@ -23,7 +22,6 @@ enum ValueShape: Int, CaseIterable, Hashable {
     }
   }
 
-  /// The shape of a value.
   init(_ value: SourceValue) {
     switch value {
     case .json(.null): self = .null
@@ -36,7 +34,6 @@ enum ValueShape: Int, CaseIterable, Hashable {
     }
   }
 
-  /// The shape of a JSON number.
   private static func numberShape(_ text: String) -> ValueShape {
     guard !text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) else {
       return .fraction

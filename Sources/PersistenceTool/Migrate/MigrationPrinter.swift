@@ -3,9 +3,7 @@ import PersistenceMigration
 
 /// Prints the report of a migration.
 struct MigrationPrinter {
-  private let output: ByteOutput
-
-  init(_ output: ByteOutput) { self.output = output }
+  let output: ByteOutput
 
   func print(_ report: MigrationReport, seconds: Double, rejects: String?) throws {
     let hasReplaced = report.counts.replaced > 0
@@ -32,16 +30,14 @@ struct MigrationPrinter {
     }
     try table.finish()
     for loss in report.losses { try output.line("changed: \(TerminalText.safe("\(loss)"))") }
-    try UnmappedObjectPrinter(output).print(report.unmappedObjects)
-    if let comparison = report.comparison {
-      for model in comparison.models where model.differenceCount > 0 {
-        try ComparisonPrinter(output).print(model)
-      }
+    try UnmappedObjectPrinter(output: output).print(report.unmappedObjects)
+    for model in report.comparison?.models ?? [] where model.differenceCount > 0 {
+      try ComparisonPrinter(output: output).print(model)
     }
     try output.line(summary(report, seconds))
     if report.counts.rejected > 0 {
-      let place = rejects.map { "see \($0)" } ?? "to list them, use --rejects FILE"
-      try output.line("\(report.counts.rejected) rejected: \(TerminalText.safe(place))")
+      let hint = rejects.map { "see \($0)" } ?? "to list them, use --rejects FILE"
+      try output.line("\(report.counts.rejected) rejected: \(TerminalText.safe(hint))")
     }
   }
 

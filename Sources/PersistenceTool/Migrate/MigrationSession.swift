@@ -19,7 +19,7 @@
 
     /// Checks that the source has all named models and fields, before anything is opened for writing.
     func validateNames() throws {
-      let catalog = try source.catalog().filter { !ReservedModel.isReserved($0.name) }
+      let catalog = try source.catalog().filter { !$0.isReserved }
       let known = Set(catalog.map { StoredName($0.name) })
       for name in arguments.model where !known.contains(StoredName(name)) {
         if let object = try source.unmappedObjects().first(where: {
@@ -41,7 +41,7 @@
 
     /// Prints the plan of a run.
     func plan() throws -> ToolFailure.Exit {
-      let plan = try PlannedDestination(stores, session).with(destinationURL) { destination in
+      let plan = try PlannedDestination(stores: stores).with(destinationURL) { destination in
         let migration = Migration(from: source, to: destination.context, options: options)
         var plan = try migration.plan { try display.update($0) }
         try display.finish()
@@ -50,10 +50,7 @@
       }
       let obstacles = PlanObstacles(plan, options)
       try write(MigrationSessionReport(self, plan: plan, obstacles: obstacles.lines))
-      switch format {
-      case .table: try PlanPrinter(session.output).print(plan, obstacles.lines)
-      case .json: try session.output.line(JSONReport.text(plan))
-      }
+      try session.print(plan, as: format) { try PlanPrinter(output: $0).print(plan, obstacles.lines) }
       return obstacles.lines.isEmpty ? .success : .differences
     }
 
@@ -65,10 +62,8 @@
       let written = Result { try write(MigrationSessionReport(self, report: done, seconds: seconds)) }
       do {
         try display.finish()
-        switch format {
-        case .table:
-          try MigrationPrinter(session.output).print(done, seconds: seconds, rejects: arguments.rejects)
-        case .json: try session.output.line(JSONReport.text(done))
+        try session.print(done, as: format) {
+          try MigrationPrinter(output: $0).print(done, seconds: seconds, rejects: arguments.rejects)
         }
         try session.output.flush()
         try written.get()
@@ -79,8 +74,7 @@
     }
 
     private func run(_ resumeCommand: String, _ started: ContinuousClock.Instant) throws -> MigrationReport {
-      var hasStarted = false
-      var done: MigrationReport?
+      var (hasStarted, isDone) = (false, false)
       do {
         return try stores.with(stores.openForWriting(destinationURL, mustExist: options.start == .resume)) {
           destination in
@@ -90,12 +84,12 @@
             if progress.phase == .copying { hasStarted = true }
             try display.update(progress)
           }
-          done = report
+          isDone = true
           return report
         }
       } catch {
         try? display.finish()  // Report the first error.
-        if done != nil { throw failureAfterCopy(error) }
+        if isDone { throw failureAfterCopy(error) }
         let failure = ToolRunner.failure(error)
         // A resumed run always finds a partial copy, even if it is interrupted before it copies anything.
         let isResumable = hasStarted || (failure.exit == .interrupted && options.start == .resume)

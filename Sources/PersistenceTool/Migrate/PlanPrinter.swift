@@ -3,13 +3,11 @@ import PersistenceMigration
 
 /// Prints the plan of a migration.
 struct PlanPrinter {
-  private let output: ByteOutput
-
-  init(_ output: ByteOutput) { self.output = output }
+  let output: ByteOutput
 
   func print(_ plan: MigrationPlan, _ obstacles: [String]) throws {
     for model in plan.models { try print(model) }
-    try UnmappedObjectPrinter(output).print(plan.unmappedObjects)
+    try UnmappedObjectPrinter(output: output).print(plan.unmappedObjects)
     let models = plan.models.count
     try output.line(
       "\(plan.records) record\(plan.records == 1 ? "" : "s") of \(models) model\(models == 1 ? "" : "s"), "
@@ -34,15 +32,13 @@ struct PlanPrinter {
     let target =
       StoredName(model.name) == StoredName(model.destinationName)
       ? "" : " → \(TerminalText.safe(model.destinationName))"
-    try output.line(
-      "\(name)\(target): \(model.records) record\(model.records == 1 ? "" : "s"), \(StoreSize.text(model.bytes))"
-    )
+    let size = StoreSize.text(model.bytes)
+    try output.line("\(name)\(target): \(model.records) record\(model.records == 1 ? "" : "s"), \(size)")
     var table = TextTable(
       [
         .init(title: "field"), .init(title: "kind"), .init(title: ""), .init(title: "becomes"),
         .init(title: "kind"),
-      ],
-      output: output)
+      ], output: output)
     for field in model.fields {
       try table.add([
         field.name, field.kind, field.isKey ? "key" : "", field.destinationName ?? "(dropped)",
@@ -60,20 +56,16 @@ struct PlanPrinter {
 
 /// Prints the objects that models do not express.
 struct UnmappedObjectPrinter {
-  private let output: ByteOutput
-
-  init(_ output: ByteOutput) { self.output = output }
+  let output: ByteOutput
 
   func print(_ unmappedObjects: [UnmappedObject]) throws {
     guard !unmappedObjects.isEmpty else { return }
     try output.line("not copied, because models have no counterpart:")
     for object in unmappedObjects {
-      let place = object.model.map { "\($0): " } ?? ""
+      let owner = object.model.map { "\($0): " } ?? ""
       let records = object.records.map { " (\($0) record\($0 == 1 ? "" : "s"))" } ?? ""
-      try output.line(
-        "  "
-          + TerminalText.safe(
-            "\(place)\(object.kind.rawValue) “\(object.name)”\(records): \(object.detail)"))
+      let text = "\(owner)\(object.kind.rawValue) “\(object.name)”\(records): \(object.detail)"
+      try output.line("  " + TerminalText.safe(text))
     }
     try output.line()
   }
@@ -89,8 +81,7 @@ struct PlanObstacles {
       let changed = plan.losses.filter(\.isChange).reduce(0) { $0 + $1.count }
       if changed > 0 { lines.append("\(changed) values would change; --allow-lossy allows it") }
       for object in plan.unmappedObjects where object.losesRecords {
-        lines.append(
-          "the \(object.kind.rawValue) “\(object.name)” would be omitted; --allow-lossy allows it")
+        lines.append("the \(object.kind.rawValue) “\(object.name)” would be omitted; --allow-lossy allows it")
       }
     }
     let refused = plan.losses.filter { !$0.isChange }.reduce(0) { $0 + $1.count }
@@ -104,11 +95,9 @@ struct PlanObstacles {
     let present = plan.models.reduce(0) { $0 + $1.present }
     if plan.isInterrupted {
       lines.append(
-        "the destination holds an interrupted migration; --resume continues it, --restart starts over"
-      )
+        "the destination holds an interrupted migration; --resume continues it, --restart starts over")
     } else if present > 0, options.conflicts == .fail {
-      lines.append(
-        "the destination already holds \(present) records; --on-conflict resolves them")
+      lines.append("the destination already holds \(present) records; --on-conflict resolves them")
     }
     if plan.estimate.isTooLarge { lines.append("the free space is insufficient") }
     self.lines = lines

@@ -6,19 +6,12 @@ import PersistenceMigration
 /// The destination of a plan: the existing store, opened for reading, or else a temporary store of the same engine, so
 /// that planning creates nothing at the destination.
 struct PlannedDestination {
-  private let stores: ToolStores
-  private let session: ToolSession
+  let stores: ToolStores
 
-  /// An open destination.
   struct Opened {
     let context: any StorageContext
     let scratch: ScratchStores?
     let url: StoreURL
-  }
-
-  init(_ stores: ToolStores, _ session: ToolSession) {
-    self.stores = stores
-    self.session = session
   }
 
   /// Opens the destination for a closure.
@@ -74,7 +67,6 @@ struct ScratchStores {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  /// The path of a store.
   func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
   /// Opens a new store with the URL's options.
@@ -82,12 +74,10 @@ struct ScratchStores {
     try stores.openForWriting(url.text(at: path(name), without: ["create", "readonly"]))
   }
 
-  /// Removes the folder.
   func remove() { try? FileManager.default.removeItem(at: folder) }
 }
 
 extension StoreURL {
-  /// Percent-encodes a path or an option's value.
   static func escaped(_ text: String) -> String {
     // ASCII only; other characters are escaped byte by byte.
     var allowed = CharacterSet(charactersIn: "-_.~/")
@@ -141,9 +131,7 @@ extension PlannedDestination.Opened {
 
   private static func filled(
     _ scratch: ScratchStores, _ name: String, from sample: MemoryContext, isEmpty: Bool
-  ) throws
-    -> (bytes: Int, seconds: Double)
-  {
+  ) throws -> (bytes: Int, seconds: Double) {
     let store = try scratch.open(name)
     let started = ContinuousClock.now
     if isEmpty {
@@ -169,7 +157,7 @@ private struct Sample {
     _ plan: MigrationPlan, _ source: any StorageContext, _ options: MigrationOptions, records limit: Int,
     bytes byteLimit: Int
   ) throws {
-    let snapshot = try source.snapshot()
+    let snapshot = try source.snapshot().hidingRemovedFields()
     let chosen = Set(plan.models.map { StoredName($0.name) })
     for schema in try snapshot.catalog() where chosen.contains(StoredName(schema.name)) {
       var mapper = try RecordMapper(options.mapping, schema, allowsLoss: true)

@@ -5,9 +5,7 @@ import PersistenceDriverSupport
 
 /// Creates contexts for the conformance suite and the fuzzer from URLs; never opens an existing store.
 struct ContextsUnderTest {
-  private let session: ToolSession
-
-  init(_ session: ToolSession) { self.session = session }
+  let session: ToolSession
 
   /// The context for a URL.
   ///
@@ -50,28 +48,11 @@ enum ConformWorker {
   /// The first argument of a worker; not a command for users.
   static let name = "conform-worker"
 
-  /// Runs as the worker.
-  ///
-  /// - Parameters:
-  ///   - arguments: The URL, then the suite's arguments.
-  ///   - session: The session, for its engines.
-  /// - Returns: The exit code.
-  /// - Throws: An error if the URL is invalid.
+  /// Runs as the worker; the arguments are the URL and those of the suite.
   static func run(_ arguments: [String], in session: ToolSession) throws -> Int32 {
     guard let url = arguments.first else { throw ToolFailure.usage("\(name) is internal to conform") }
     // The suite passes its own folder, which is no longer empty.
-    let context = try ContextsUnderTest(session).context(StoreURL(url).withoutPath)
+    let context = try ContextsUnderTest(session: session).context(StoreURL(url).text(at: ""))
     return ConformanceWorker.run(Array(arguments.dropFirst()), on: context)
-  }
-}
-
-extension StoreURL {
-  /// The scheme and the options.
-  fileprivate var withoutPath: String {
-    let allowed = CharacterSet(charactersIn: "-_.~").union(.alphanumerics)
-    let query = options.sorted { $0.key < $1.key }.map { name, value in
-      "\(name)=" + (value.addingPercentEncoding(withAllowedCharacters: allowed) ?? value)
-    }
-    return scheme + ":" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
   }
 }

@@ -45,11 +45,7 @@ struct PathConflicts {
 
   /// Adds a file to write or remove.
   ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - name: The role, for messages.
-  ///   - replacesExisting: Whether to replace an existing file; otherwise it is an error.
-  /// - Throws: ``ToolFailure`` on a conflict, or if the file cannot be created.
+  /// - Throws: ``ToolFailure`` on a conflict, or if the file cannot be created or must not be replaced.
   mutating func addOutput(_ path: String, as name: String, replacesExisting: Bool = true) throws {
     let file = FileLocation(path)
     try add(Entry(name: name, path: path, isStore: false, isWritten: true, files: [file]))
@@ -113,12 +109,10 @@ struct FileLocation {
     identity = [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
   }
 
-  /// Whether both are the same file or folder.
   func isSame(as other: FileLocation) -> Bool {
     path == other.path || (identity != nil && identity == other.identity)
   }
 
-  /// Whether this lies within a folder.
   func isWithin(_ folder: FileLocation) -> Bool { path.hasPrefix(folder.path + "/") }
 
   private static func resolved(_ path: String, links: Int) -> String {

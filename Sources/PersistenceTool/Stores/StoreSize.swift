@@ -1,19 +1,13 @@
 import Foundation
-import PersistenceDriver
 
 /// The disk space of a store.
 enum StoreSize {
-  /// The allocated size of the store's files in bytes, without holes in sparse files; nil without files.
-  static func bytes(of url: StoreURL) -> Int? {
-    url.path.isEmpty ? nil : bytes(atPath: url.path)
-  }
-
   /// The store's file or folder, and the engines' companion files.
   static func paths(at path: String) -> [String] {
     [path] + ["-wal", "-shm", "-journal", "-lock"].map { path + $0 }
   }
 
-  /// The allocated size of the files of the store at a path; nil without files.
+  /// The allocated size of the store's files in bytes, without holes in sparse files; nil without files.
   static func bytes(atPath path: String) -> Int? {
     let sizes = paths(at: path).compactMap(bytes(at:))
     return sizes.isEmpty ? nil : sizes.reduce(0, +)
@@ -30,7 +24,6 @@ enum StoreSize {
     return total
   }
 
-  /// A short text of a size.
   static func text(_ bytes: Int) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
     var amount = Double(bytes)

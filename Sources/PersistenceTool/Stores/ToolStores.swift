@@ -39,25 +39,14 @@ struct ToolStores {
 
   /// Opens an existing store for reading.
   ///
-  /// - Parameters:
-  ///   - text: The URL.
-  ///   - surveying: Whether the engine scans tables of other programs to determine kinds that fit all values.
-  ///   - views: The views to treat as models, if the engine supports views.
-  ///   - allowsIncomplete: Whether the store may hold an unfinished migration.
-  /// - Returns: The store.
-  /// - Throws: `PersistenceError` if the store does not exist or cannot be opened.
+  /// A survey scans tables of other programs to determine kinds that suit all values. An incomplete store holds an
+  /// unfinished migration.
   func openForReading(
     _ text: String, surveying: Bool = false, views: [String] = [], allowsIncomplete: Bool = false
   ) throws -> any StorageContext {
     let store = try openToRead(text, surveying: surveying, views: views)
-    guard !allowsIncomplete else { return store }
-    do {
-      try store.requireComplete()
-      return store
-    } catch {
-      try? store.close()  // Report the first error.
-      throw error
-    }
+    try Self.closingOnError(store) { if !allowsIncomplete { try store.requireComplete() } }
+    return store
   }
 
   private func openToRead(_ text: String, surveying: Bool, views: [String]) throws -> any StorageContext {
@@ -109,7 +98,7 @@ struct ToolStores {
   func openForCopying(_ text: String, models: [String]) throws -> any StorageContext {
     let store = try openForReading(text, surveying: true)
     guard !models.isEmpty else { return store }
-    do {
+    return try Self.closingOnError(store) {
       let known = Set(try store.catalog().map { StoredName($0.name) })
       let views = Set(
         try store.unmappedObjects().filter { [.view, .virtualTable].contains($0.kind) }.map {
@@ -119,9 +108,6 @@ struct ToolStores {
       guard !wanted.isEmpty else { return store }
       try store.close()
       return try openForReading(text, surveying: true, views: wanted)
-    } catch {
-      try? store.close()  // Report the first error.
-      throw error
     }
   }
 
@@ -145,15 +131,20 @@ struct ToolStores {
   func with<Result>(_ store: any StorageContext, _ body: (any StorageContext) throws -> Result) throws
     -> Result
   {
-    let result: Result
+    let result = try Self.closingOnError(store) { try body(store) }
+    try store.close()
+    return result
+  }
+
+  private static func closingOnError<Result>(
+    _ store: any StorageContext, _ body: () throws -> Result
+  ) throws -> Result {
     do {
-      result = try body(store)
+      return try body()
     } catch {
       try? store.close()  // Report the first error.
       throw error
     }
-    try store.close()
-    return result
   }
 }
 

@@ -112,7 +112,7 @@ private final class ScriptedCommits: OutsideCommits {
   var isThrough: Bool { answers.withLock(\.isEmpty) }
 
   func check() throws -> Bool { answers.withLock { $0.isEmpty ? false : $0.removeFirst() } }
-  func rest() {}
+  func reset() {}
 }
 
 /// A transaction whose records cannot be counted.

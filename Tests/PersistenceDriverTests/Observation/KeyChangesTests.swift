@@ -9,34 +9,34 @@ struct KeyChangesTests {
   @Test("several changes of one key coalesce, from before the first to after the last")
   func merging() {
     var changes = KeyChanges(limit: 10)
-    changes.note(key(1), fitted: false, fits: true)
-    changes.note(key(1), fitted: true, fits: true)
-    #expect(changes.entries == [key(1): .init(fittedBefore: false, fitsNow: true)])
-    changes.note(key(1), fitted: true, fits: false)
+    changes.record(key(1), matchedBefore: false, matchesNow: true)
+    changes.record(key(1), matchedBefore: true, matchesNow: true)
+    #expect(changes.entries == [key(1): .init(matchedBefore: false, matchesNow: true)])
+    changes.record(key(1), matchedBefore: true, matchesNow: false)
     #expect(changes.isEmpty)
-    changes.note(key(2), fitted: true, fits: false)
-    changes.note(key(2), fitted: false, fits: true)
-    #expect(changes.entries == [key(2): .init(fittedBefore: true, fitsNow: true)])
-    changes.note(key(3), fitted: false, fits: false)
+    changes.record(key(2), matchedBefore: true, matchesNow: false)
+    changes.record(key(2), matchedBefore: false, matchesNow: true)
+    #expect(changes.entries == [key(2): .init(matchedBefore: true, matchesNow: true)])
+    changes.record(key(3), matchedBefore: false, matchesNow: false)
     #expect(changes.entries.count == 1)
   }
 
   @Test("changes of a later commit coalesce like later changes")
   func commits() {
     var (first, second) = (KeyChanges(limit: 10), KeyChanges(limit: 10))
-    first.note(key(1), fitted: false, fits: true)
-    first.note(key(2), fitted: true, fits: true)
-    second.note(key(1), fitted: true, fits: false)
-    second.note(key(2), fitted: true, fits: false)
+    first.record(key(1), matchedBefore: false, matchesNow: true)
+    first.record(key(2), matchedBefore: true, matchesNow: true)
+    second.record(key(1), matchedBefore: true, matchesNow: false)
+    second.record(key(2), matchedBefore: true, matchesNow: false)
     first.merge(second)
-    #expect(first.entries == [key(2): .init(fittedBefore: true, fitsNow: false)])
+    #expect(first.entries == [key(2): .init(matchedBefore: true, matchesNow: false)])
   }
 
   @Test("a million changes never exceed the key limit, and become unknown")
   func bounded() {
     var changes = KeyChanges(limit: 1000)
     for id in 0..<1_000_000 {
-      changes.note(key(Int64(id)), fitted: false, fits: true)
+      changes.record(key(Int64(id)), matchedBefore: false, matchesNow: true)
       if changes.entries.count > 1000 {
         Issue.record("\(changes.entries.count) keys")
         break
@@ -45,7 +45,7 @@ struct KeyChangesTests {
     #expect(changes.isUnknown)
     #expect(changes.entries.isEmpty)
     var other = KeyChanges(limit: 10)
-    other.note(key(1), fitted: false, fits: true)
+    other.record(key(1), matchedBefore: false, matchesNow: true)
     other.merge(changes)
     #expect(other.isUnknown)
   }
@@ -53,11 +53,11 @@ struct KeyChangesTests {
   @Test("restoring entries, the last one first, reverts the changes")
   func undoing() {
     var changes = KeyChanges(limit: 10)
-    changes.note(key(1), fitted: true, fits: true)
-    let known = changes.note(key(1), fitted: true, fits: false)
-    let unknown = changes.note(key(2), fitted: false, fits: true)
+    changes.record(key(1), matchedBefore: true, matchesNow: true)
+    let known = changes.record(key(1), matchedBefore: true, matchesNow: false)
+    let unknown = changes.record(key(2), matchedBefore: false, matchesNow: true)
     changes.restore(unknown, for: key(2))
     changes.restore(known, for: key(1))
-    #expect(changes.entries == [key(1): .init(fittedBefore: true, fitsNow: true)])
+    #expect(changes.entries == [key(1): .init(matchedBefore: true, matchesNow: true)])
   }
 }

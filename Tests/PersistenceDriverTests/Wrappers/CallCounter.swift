@@ -47,6 +47,8 @@ extension CountedReader {
     answer("plan(selecting:)", QueryPlan(access: .scan, ordering: .byAccess))
   }
 
+  func cost(of change: SchemaChange) throws -> EvolutionCost { answer("cost", .catalog) }
+
   func answer<Value>(_ requirement: String, _ value: Value) -> Value {
     calls.count("\(prefix).\(requirement)")
     return value
@@ -112,6 +114,7 @@ final class CountedTransaction: StorageTransaction, CountedReader {
   func defineDeferringIndexes(_ schema: ModelSchema) throws { answer("defineDeferringIndexes", ()) }
   func buildIndexes(of schema: ModelSchema) throws -> Bool { answer("buildIndexes", true) }
   func drop(_ schema: ModelSchema) throws { answer("drop", ()) }
+  func evolve(_ change: SchemaChange) throws { answer("evolve", ()) }
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws { answer("insert", ()) }
   func update(_ row: borrowing Row, in schema: ModelSchema) throws { answer("update", ()) }
   func save(_ row: borrowing Row, in schema: ModelSchema) throws { answer("save", ()) }

@@ -67,12 +67,14 @@ struct ForwardingTests {
 
   private let schema: ModelSchema
   private let request: FetchRequest
+  private let change: SchemaChange
   private let context = CountedContext()
 
   init() throws {
     schema = try ModelSchema(
       name: "Note", fields: [FieldSchema("id", .int64), FieldSchema("text", .string)], key: ["id"])
     request = try FetchRequest(schema)
+    change = try SchemaChange(from: schema, to: schema, sources: [.field(0), .field(1)])
   }
 
   @Test("of contexts", arguments: Wrapper.allCases)
@@ -140,6 +142,7 @@ struct ForwardingTests {
     }
     try expect("\(prefix).plan") { _ = try reader.plan(for: request) }
     try expect("\(prefix).plan(selecting:)") { _ = try reader.plan(for: request, selecting: [1]) }
+    try expect("\(prefix).cost") { _ = try reader.cost(of: change) }
     try expect("\(prefix).fetch") { try expectResults(try reader.fetch(request), "\(prefix).fetch") }
     try expect("\(prefix).fetch(selecting:)") {
       try expectResults(try reader.fetch(request, selecting: [1]), "\(prefix).fetch(selecting:)")
@@ -165,6 +168,7 @@ struct ForwardingTests {
     try expect("defineDeferringIndexes") { try transaction.defineDeferringIndexes(schema) }
     try expect("buildIndexes") { _ = try transaction.buildIndexes(of: schema) }
     try expect("drop") { try transaction.drop(schema) }
+    try expect("evolve") { try transaction.evolve(change) }
     try expect("insert") { try row.withRow { try transaction.insert($0, in: schema) } }
     try expect("update") { try row.withRow { try transaction.update($0, in: schema) } }
     try expect("save") { try row.withRow { try transaction.save($0, in: schema) } }

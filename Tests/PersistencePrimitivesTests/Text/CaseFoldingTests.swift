@@ -39,9 +39,9 @@ struct CaseFoldingTests {
       let text = String(repeating: "X", count: lead) + String(repeating: piece, count: 400)
       let expected = text.foldedScalars.flatMap { Array(String($0).utf8) }
       var output: [UInt8] = [1, 2, 3]
-      text.lendUnaligned { CaseFolding.lowercased($0, into: &output) }
+      text.withUnalignedUTF8 { CaseFolding.lowercased($0, into: &output) }
       #expect(output == expected)
-      #expect(text.lendUnaligned { CaseFolding.withLowercased($0, Array.init) } == expected)
+      #expect(text.withUnalignedUTF8 { CaseFolding.withLowercased($0, Array.init) } == expected)
     }
   }
 
@@ -49,7 +49,7 @@ struct CaseFoldingTests {
   func growth() {
     let text = String(repeating: "\u{130}", count: 1000)
     let expected = String(repeating: "i\u{307}", count: 1000)
-    #expect(text.lendUnaligned { CaseFolding.withLowercased($0, Array.init) } == Array(expected.utf8))
+    #expect(text.withUnalignedUTF8 { CaseFolding.withLowercased($0, Array.init) } == Array(expected.utf8))
   }
 
   @Test("V7 lower-casing is idempotent, as case-insensitive classes require")

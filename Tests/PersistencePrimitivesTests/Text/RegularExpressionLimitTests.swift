@@ -98,12 +98,12 @@ struct RegularExpressionLimitTests {
   func thrashing(condition: String) throws {
     let text = noise(60_000)
     let missing = try exponential("c" + condition)
-    #expect(try !text.lendUnaligned(missing.matches))
-    #expect(try !text.lendUnaligned(missing.matches))
+    #expect(try !text.withUnalignedUTF8(missing.matches))
+    #expect(try !text.withUnalignedUTF8(missing.matches))
     let end = text.dropLast(40) + "a" + text.suffix(25) + "c"
-    #expect(try String(end).lendUnaligned(missing.matches))
-    #expect(try (String(end) + "\n").lendUnaligned(missing.matches))
-    #expect(try "".lendUnaligned(missing.matches) == false)
+    #expect(try String(end).withUnalignedUTF8(missing.matches))
+    #expect(try (String(end) + "\n").withUnalignedUTF8(missing.matches))
+    #expect(try "".withUnalignedUTF8(missing.matches) == false)
   }
 
   @Test("V7 a pattern that exceeds the step limit stops at the same position, with any cached states")
@@ -111,17 +111,17 @@ struct RegularExpressionLimitTests {
     let text = noise(50_000)
     let pattern = try RegularExpressionPattern("a[ab]{25}c", stepLimit: 100_000)
     let errors = try (0..<3).map { _ in
-      try #require(throws: TextPatternError.self) { try text.lendUnaligned(pattern.matches) }
+      try #require(throws: TextPatternError.self) { try text.withUnalignedUTF8(pattern.matches) }
     }
     #expect(errors[0].reason.contains("stopped after 100000 steps"))
     #expect(errors[0].position == errors[1].position)
     #expect(errors[1].position == errors[2].position)
-    #expect(try !"aaab".lendUnaligned(pattern.matches), "usable afterwards")
+    #expect(try !"aaab".withUnalignedUTF8(pattern.matches), "usable afterwards")
     #expect(try !isFound("a[ab]{25}c", in: text))
     let exact = try RegularExpressionPattern("b", stepLimit: 10)
-    #expect(try !String(repeating: "a", count: 10).lendUnaligned(exact.matches))
+    #expect(try !String(repeating: "a", count: 10).withUnalignedUTF8(exact.matches))
     #expect(throws: TextPatternError.self) {
-      try String(repeating: "a", count: 11).lendUnaligned(exact.matches)
+      try String(repeating: "a", count: 11).withUnalignedUTF8(exact.matches)
     }
   }
 
@@ -130,11 +130,11 @@ struct RegularExpressionLimitTests {
     let pattern = try RegularExpressionPattern(#"\b(a|é)[ab]{3,9}\b.*ж$"#, caseInsensitive: true)
     var random = SeededGenerator(seed: 9)
     let texts = (0..<300).map { _ in random.text(of: ["a", "B", "É", "b", " ", "Ж", "ж"], longest: 14) }
-    let expected = try texts.map { try $0.lendUnaligned(pattern.matches) }
+    let expected = try texts.map { try $0.withUnalignedUTF8(pattern.matches) }
     #expect(expected.contains(true) && expected.contains(false))
     try await withThrowingTaskGroup(of: [Bool].self) { group in
       for _ in 0..<16 {
-        group.addTask { try texts.map { try $0.lendUnaligned(pattern.matches) } }
+        group.addTask { try texts.map { try $0.withUnalignedUTF8(pattern.matches) } }
       }
       for try await answers in group { #expect(answers == expected) }
     }

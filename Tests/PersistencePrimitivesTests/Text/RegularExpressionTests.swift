@@ -85,7 +85,7 @@ struct RegularExpressionTests {
         let expected = !oracle.ends(from: Set(0...scalars.count), in: scalars).isEmpty
         matched += expected ? 1 : 0
         #expect(
-          try text.lendUnaligned(expression.matches) == expected,
+          try text.withUnalignedUTF8(expression.matches) == expected,
           "\(oracle.pattern) in \(text.debugDescription)")
       }
     }

@@ -6,7 +6,7 @@ import Testing
 struct TextNeedleTests {
   private func answers(_ needle: String, _ text: String, caseInsensitive: Bool = false) -> [Bool] {
     let needle = TextNeedle(needle, caseInsensitive: caseInsensitive)
-    return text.lendUnaligned { text in
+    return text.withUnalignedUTF8 { text in
       [needle.isContained(in: text), needle.isPrefix(of: text), needle.isSuffix(of: text)]
     }
   }
@@ -73,12 +73,12 @@ struct TextNeedleTests {
     for place in Array(0..<80) + Array(16_360..<16_400) {
       for tail in [0, 1, 7, 20_000] {
         let text = String(repeating: "n", count: place) + "nEEDLEé" + String(repeating: "é", count: tail)
-        #expect(text.lendUnaligned(needle.isContained))
-        #expect(text.lendUnaligned(exact.isContained))
+        #expect(text.withUnalignedUTF8(needle.isContained))
+        #expect(text.withUnalignedUTF8(exact.isContained))
       }
       let without = String(repeating: "n", count: place) + "nEEDLE"
-      #expect(!without.lendUnaligned(needle.isContained))
-      #expect(!without.lendUnaligned(exact.isContained))
+      #expect(!without.withUnalignedUTF8(needle.isContained))
+      #expect(!without.withUnalignedUTF8(exact.isContained))
     }
   }
 
@@ -88,9 +88,9 @@ struct TextNeedleTests {
     let text = String(repeating: "a", count: 1_000_000)
     for needle in ["\(half)b\(half)", "b\(half)\(half)", "\(half)ab\(half)a"] {
       let needle = TextNeedle(needle, caseInsensitive: caseInsensitive)
-      #expect(!text.lendUnaligned(needle.isContained))
+      #expect(!text.withUnalignedUTF8(needle.isContained))
     }
     let last = TextNeedle("\(half)b\(half)", caseInsensitive: caseInsensitive)
-    #expect((text + "b" + half).lendUnaligned(last.isContained))
+    #expect((text + "b" + half).withUnalignedUTF8(last.isContained))
   }
 }

@@ -14,7 +14,7 @@ extension SeededGenerator {
 
 extension String {
   /// Passes the text's bytes at an odd address between other bytes, as in an engine's page.
-  func lendUnaligned<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+  func withUnalignedUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
     let page = [0x61] + Array(utf8) + [0x62]
     return try page.withUnsafeBufferPointer { page in
       try body(UnsafeBufferPointer(rebasing: page[1..<(page.count - 1)]))
@@ -30,11 +30,11 @@ extension String {
 /// Whether a text contains a match of a regular expression.
 func isFound(_ pattern: String, in text: String, caseInsensitive: Bool = false) throws -> Bool {
   let expression = try RegularExpressionPattern(pattern, caseInsensitive: caseInsensitive)
-  return try text.lendUnaligned(expression.matches)
+  return try text.withUnalignedUTF8(expression.matches)
 }
 
 /// Whether a text matches a `like` pattern.
 func isLike(_ pattern: String, _ text: String, caseInsensitive: Bool = false) throws -> Bool {
   let like = try LikePattern(pattern, caseInsensitive: caseInsensitive)
-  return text.lendUnaligned(like.matches)
+  return text.withUnalignedUTF8(like.matches)
 }

@@ -46,6 +46,9 @@ struct Flaw: Sendable {
   /// Deletes all records of a model.
   var deleteAll: (@Sendable (ModelSchema, FlawedTransaction) throws -> Int)?
 
+  /// Changes the schema of a model.
+  var evolve: (@Sendable (SchemaChange, FlawedTransaction) throws -> Void)?
+
   /// Runs a nested transaction.
   var nested: (@Sendable (FlawedTransaction, () throws -> Void) throws -> Void)?
 

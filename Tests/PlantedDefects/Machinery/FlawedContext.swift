@@ -99,6 +99,9 @@ final class FlawedTransaction: StorageTransactionWrapper, RowChangingWrapper {
     try wrapped.buildIndexes(of: engineSchema(schema))
   }
   func drop(_ schema: ModelSchema) throws { try wrapped.drop(engineSchema(schema)) }
+  func evolve(_ change: SchemaChange) throws {
+    if let evolve = flaw.evolve { try evolve(change, self) } else { try wrapped.evolve(change) }
+  }
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws { try write(.insert, row, schema) }
   func update(_ row: borrowing Row, in schema: ModelSchema) throws { try write(.update, row, schema) }
   func save(_ row: borrowing Row, in schema: ModelSchema) throws { try write(.save, row, schema) }

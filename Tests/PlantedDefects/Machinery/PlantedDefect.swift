@@ -75,7 +75,7 @@ extension PlantedDefect {
   /// Every defect.
   package static let all: [PlantedDefect] = [
     observation, values, comparisons, searches, orders, pages, writing, transactions, indexes, results,
-    schemas, errors, waiting, media,
+    schemas, evolution, errors, waiting, media,
   ].flatMap { $0 }
 }
 

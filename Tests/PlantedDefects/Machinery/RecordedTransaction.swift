@@ -10,6 +10,7 @@ final class WriteRecorder {
     case delete(RecordKey, ModelSchema)
     case deleteAll(ModelSchema)
     case drop(ModelSchema)
+    case evolve(SchemaChange)
 
     func apply(to transaction: any StorageTransaction) throws {
       switch self {
@@ -18,6 +19,7 @@ final class WriteRecorder {
       case .delete(let key, let schema): _ = try transaction.delete(key, in: schema)
       case .deleteAll(let schema): _ = try transaction.deleteAll(in: schema)
       case .drop(let schema): try transaction.drop(schema)
+      case .evolve(let change): try transaction.evolve(change)
       }
     }
   }
@@ -46,6 +48,10 @@ final class RecordedTransaction: StorageTransactionWrapper {
   func drop(_ schema: ModelSchema) throws {
     try wrapped.drop(schema)
     writes.all.append(.drop(schema))
+  }
+  func evolve(_ change: SchemaChange) throws {
+    try wrapped.evolve(change)
+    writes.all.append(.evolve(change))
   }
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try wrapped.insert(row, in: schema)

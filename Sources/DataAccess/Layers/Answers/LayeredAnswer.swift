@@ -35,8 +35,7 @@ public struct LayeredAnswer<Value: Sendable>: Sendable {
 
   /// The answer with a converted value.
   func map<Other: Sendable>(_ transform: (Value) -> Other) -> LayeredAnswer<Other> {
-    LayeredAnswer<Other>(
-      transform(value), from: source, age: age, isComplete: isComplete, failures: failures)
+    LayeredAnswer<Other>(transform(value), from: source, age: age, isComplete: isComplete, failures: failures)
   }
 }
 

@@ -70,29 +70,25 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
   /// Inserts an object.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {
-    try write([.insert(object)])
-    return object
+    try write(.insert(object))
   }
 
   /// Replaces the object of the same key.
   @discardableResult
   public func update(_ object: Object) async throws(PersistenceError) -> Object {
-    try write([.update(object, replacing: nil)])
-    return object
+    try write(.update(object, replacing: nil))
   }
 
   /// Replaces the object of the same key if the cached object equals the expected one.
   @discardableResult
   public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
-    try write([.update(object, replacing: expected)])
-    return object
+    try write(.update(object, replacing: expected))
   }
 
   /// Inserts an object, or replaces the one of the same key.
   @discardableResult
   public func save(_ object: Object) async throws(PersistenceError) -> Object {
-    try write([.save(object)])
-    return object
+    try write(.save(object))
   }
 
   /// Removes the object of the same key.
@@ -128,10 +124,11 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
     try await execute(query).count
   }
 
-  private func write(_ changes: [ObjectChange<Object>]) throws(PersistenceError) {
+  private func write(_ change: ObjectChange<Object>) throws(PersistenceError) -> Object {
     try beginWriting()
     let date = now()
-    try use { try $0.apply(changes, asOf: date) }
+    try use { try $0.apply([change], asOf: date) }
+    return change.object
   }
 
   private func beginWriting() throws(PersistenceError) {

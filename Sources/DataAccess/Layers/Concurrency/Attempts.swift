@@ -7,12 +7,8 @@ struct Attempts: Sendable {
   let limits: LayerLimits
   let clock: any Clock<Duration>
 
-  /// Calls until an attempt succeeds or the policy allows no more.
+  /// Calls until an attempt succeeds, the policy allows no more, or `mayRetry` returns false for a retryable error.
   ///
-  /// - Parameters:
-  ///   - mayRetry: Whether a retryable error may be followed by another attempt.
-  ///   - body: One attempt.
-  /// - Returns: The result of the successful attempt.
   /// - Throws: The error of the last attempt; `cancelled` if the task is cancelled between two attempts.
   func run<Value: Sendable>(
     mayRetry: (PersistenceError) -> Bool = { _ in true },

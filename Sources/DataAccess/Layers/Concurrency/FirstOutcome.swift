@@ -13,9 +13,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Starts a task.
-  ///
-  /// - Parameter body: The work; nil means no outcome.
+  /// Starts a task; nil means no outcome.
   func start(_ body: @escaping @Sendable () async -> Value?) {
     let task = Task {
       if let value = await body() { finish(value) }

@@ -70,7 +70,6 @@ final class WriteLog: Sendable {
 
   private let state = Mutex(State())
 
-  /// The number of recorded keys.
   var count: Int { state.withLock(\.keys.count) }
 
   /// Marks the start of a write.
@@ -90,10 +89,7 @@ final class WriteLog: Sendable {
     }
   }
 
-  /// Starts a read.
-  ///
-  /// - Parameter isOfTop: Whether it reads the top layer.
-  /// - Returns: The read.
+  /// Starts a read of the top layer or of a replica.
   func beginReading(isOfTop: Bool) -> Reading {
     state.withLock { state in
       let moment = state.tick()
@@ -105,16 +101,12 @@ final class WriteLog: Sendable {
   /// Ends a read whose answer has been recorded.
   func end(_ reading: Reading) {
     state.withLock { state in
-      if let place = state.readings.firstIndex(of: reading.moment) { state.readings.remove(at: place) }
+      if let index = state.readings.firstIndex(of: reading.moment) { state.readings.remove(at: index) }
       state.forget()
     }
   }
 
-  /// Marks that the replicas are about to record an answer of the top layer.
-  ///
-  /// - Parameters:
-  ///   - reading: The read.
-  ///   - key: The key that was looked up; nil for a query.
+  /// Marks that the replicas are about to record an answer of the top layer, for a key or for a query.
   func record(_ reading: Reading, of key: RecordKey?) {
     state.withLock { state in
       let moment = state.tick()

@@ -34,7 +34,7 @@ struct Coverage: Codable, Sendable, Hashable {
 
   /// The region that a complete answer covers.
   ///
-  /// - Returns: Nil if the answer implies nothing about absent objects, as with an offset or a limit of zero.
+  /// Nil if the answer implies nothing about absent objects, as with an offset or a limit of zero.
   init?<Object: PersistentRecord>(of request: FetchRequest, answeredBy objects: [Object], asOf: Date) throws {
     guard request.offset == 0, request.limit != 0 else { return nil }
     predicate = request.predicate
@@ -55,10 +55,8 @@ struct Coverage: Codable, Sendable, Hashable {
     return conditions.isEmpty ? nil : conditions.count == 1 ? conditions[0] : .all(conditions)
   }
 
-  /// Whether the region has bounds.
   var isBounded: Bool { lower != nil || upper != nil }
 
-  /// Whether the region contains all objects.
   var isEverything: Bool { predicate.isAlwaysTrue && !isBounded }
 
   /// Whether the region may lack objects that were absent from the answer for another region.

@@ -67,7 +67,6 @@ struct CoverageIndex: Sendable {
     }
   }
 
-  /// Removes everything.
   mutating func removeAll() {
     invalidationCount += 1
     (regions, keys, staleKeys) = ([], [:], [])
@@ -76,12 +75,7 @@ struct CoverageIndex: Sendable {
   /// The date at which a key was last known; nil if the key is stale, or absent here and possibly present
   /// elsewhere.
   ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - isHeld: Whether this layer holds an object of that key.
-  ///   - request: The request for that key.
-  /// - Returns: The date, which may itself be unknown.
-  /// - Throws: ``PersistenceError``.
+  /// The date of a held object may itself be unknown.
   func knowledge(of key: RecordKey, isHeld: Bool, request: FetchRequest) throws -> Date?? {
     if staleKeys.contains(key) { return nil }
     if let date = keys[key] { return .some(date) }
@@ -102,10 +96,10 @@ extension Coverage.Reach {
   func isWhole<Object: PersistentRecord>(_ objects: [Object], for request: FetchRequest) throws -> Bool {
     switch self {
     case .whole: return true
-    case .upTo(let place):
+    case .upTo(let end):
       guard let limit = request.limit, objects.count >= limit, let last = objects.last else { return false }
       let order = try RowOrder(request.totalOrder, in: request.schema)
-      return order.compare(try last.anchor(in: request).values, place.values) <= 0
+      return order.compare(try last.anchor(in: request).values, end.values) <= 0
     }
   }
 }

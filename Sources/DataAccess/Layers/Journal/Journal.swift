@@ -97,7 +97,6 @@ struct Journal<Object: PersistentRecord> {
     }
   }
 
-  /// Removes all regions.
   func forgetCoverage() throws {
     _ = try repository.filter(CoverageRecord.self, where: \.model == model).delete()
   }

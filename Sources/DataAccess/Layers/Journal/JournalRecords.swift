@@ -24,17 +24,11 @@ struct LayerState: PersistentRecord {
   init(model: String, writer: UUID) { (self.model, self.writer) = (model, writer) }
 
   init(from row: borrowing Row) throws {
-    model = try row.decode(at: 0)
-    generation = try row.decode(at: 1)
-    writer = try row.decode(at: 2)
-    turn = try row.decode(at: 3)
+    (model, generation, writer, turn) = try row.decodeFields()
   }
 
   func encode(into row: RowBuffer) throws {
-    row.encode(model, at: 0)
-    row.encode(generation, at: 1)
-    row.encode(writer, at: 2)
-    row.encode(turn, at: 3)
+    row.encodeFields(model, generation, writer, turn)
   }
 
   /// Whether one writer made all writes since a version.
@@ -73,19 +67,11 @@ struct CoverageRecord: PersistentRecord {
   }
 
   init(from row: borrowing Row) throws {
-    model = try row.decode(at: 0)
-    part = try row.decode(at: 1)
-    isKey = try row.decode(at: 2)
-    number = try row.decode(at: 3)
-    content = try row.decode(at: 4)
+    (model, part, isKey, number, content) = try row.decodeFields()
   }
 
   func encode(into row: RowBuffer) throws {
-    row.encode(model, at: 0)
-    row.encode(part, at: 1)
-    row.encode(isKey, at: 2)
-    row.encode(number, at: 3)
-    row.encode(content, at: 4)
+    row.encodeFields(model, part, isKey, number, content)
   }
 }
 
@@ -122,15 +108,11 @@ struct StaleKeyRecord: PersistentRecord {
   }
 
   init(from row: borrowing Row) throws {
-    model = try row.decode(at: 0)
-    part = try row.decode(at: 1)
-    isSettled = try row.decode(at: 2)
+    (model, part, isSettled) = try row.decodeFields()
   }
 
   func encode(into row: RowBuffer) throws {
-    row.encode(model, at: 0)
-    row.encode(part, at: 1)
-    row.encode(isSettled, at: 2)
+    row.encodeFields(model, part, isSettled)
   }
 }
 

@@ -127,10 +127,7 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
 
   private func localObjects(
     matching refresh: Refresh<Object>, _ coverage: Coverage?, in journal: Journal<Object>
-  )
-    throws
-    -> [Object]
-  {
+  ) throws -> [Object] {
     if case .key = refresh.layerQuery.kind { return try refresh.layerQuery.ask(journal.repository) }
     var held: [Object] = []
     if let part = refresh.part(coverage) {
@@ -188,14 +185,9 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
 
   /// Applies changes and adds them to the outbox in the same transaction.
   ///
-  /// - Parameters:
-  ///   - changes: The changes.
-  ///   - id: The id of the batch.
-  ///   - once: Whether to ignore a batch id that was applied before.
-  ///   - entry: The entry that the changes replace. They then apply unconditionally.
-  ///   - date: The current date.
-  /// - Returns: The previous object for each change; nil if the batch had been applied before.
-  /// - Throws: ``PersistenceError``. Unless its code says otherwise, nothing was written.
+  /// Changes that replace an entry apply unconditionally.
+  ///
+  /// - Returns: The previous object for each change; nil if `once` is set and the batch had been applied before.
   func write(
     _ changes: [ObjectChange<Object>], id: UUID, once: Bool, replacing entry: OutboxEntry<Object>?,
     at date: Date

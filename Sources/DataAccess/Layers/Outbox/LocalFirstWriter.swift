@@ -27,14 +27,9 @@ final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
     }
   }
 
-  /// Makes a write.
+  /// Makes a write, which can replace an outbox entry.
   ///
-  /// - Parameters:
-  ///   - changes: The changes.
-  ///   - id: The id of the batch.
-  ///   - once: Whether to ignore a batch id that was applied before.
-  ///   - entry: The entry that the changes replace.
-  /// - Returns: The previous object for each change; nil if the batch had been applied before.
+  /// - Returns: The previous object for each change; nil if `once` is set and the batch had been applied before.
   /// - Throws: The error of the local layer; `incompleteWrite` if a layer beside it failed.
   func write(
     _ changes: [ObjectChange<Object>], id: UUID = UUID(), once: Bool = false,

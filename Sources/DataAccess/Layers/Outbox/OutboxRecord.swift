@@ -37,27 +37,13 @@ struct OutboxRecord: PersistentRecord {
   }
 
   init(from row: borrowing Row) throws {
-    model = try row.decode(at: 0)
-    number = try row.decode(at: 1)
-    batch = try row.decode(at: 2)
-    changes = try row.decode(at: 3)
-    created = try row.decode(at: 4)
-    attempts = try row.decode(at: 5)
-    isSetAside = try row.decode(at: 6)
-    errorCode = try row.decode(at: 7)
-    errorMessage = try row.decode(at: 8)
+    (
+      model, number, batch, changes, created, attempts, isSetAside, errorCode, errorMessage
+    ) = try row.decodeFields()
   }
 
   func encode(into row: RowBuffer) throws {
-    row.encode(model, at: 0)
-    row.encode(number, at: 1)
-    row.encode(batch, at: 2)
-    row.encode(changes, at: 3)
-    row.encode(created, at: 4)
-    row.encode(attempts, at: 5)
-    row.encode(isSetAside, at: 6)
-    row.encode(errorCode, at: 7)
-    row.encode(errorMessage, at: 8)
+    row.encodeFields(model, number, batch, changes, created, attempts, isSetAside, errorCode, errorMessage)
   }
 }
 

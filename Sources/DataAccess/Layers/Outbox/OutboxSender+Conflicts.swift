@@ -19,8 +19,7 @@ extension OutboxSender {
   ) async throws(PersistenceError) -> Resolution {
     guard changes.contains(where: \.isConditional) else { return .unexplained }
     switch options.conflicts {
-    case .setAside:
-      return .rejected
+    case .setAside: return .rejected
     case .localWins:
       try await rewrite(entry, as: changes.map(\.unconditional), here: [])
       return .resolved

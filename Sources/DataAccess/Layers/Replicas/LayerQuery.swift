@@ -42,7 +42,6 @@ struct LayerQuery<Object: PersistentRecord>: Sendable {
     return layerQuery
   }
 
-  /// Queries a data source.
   func ask(_ source: AnyDataSource<Object>) async throws(PersistenceError) -> [Object] {
     switch kind {
     case .key(let key, _): try await source.find(key).map { [$0] } ?? []
@@ -50,7 +49,6 @@ struct LayerQuery<Object: PersistentRecord>: Sendable {
     }
   }
 
-  /// Queries a repository.
   func ask(_ repository: any PersistentRepository) throws -> [Object] {
     switch kind {
     case .key(let key, _): try repository.find(Object.self, id: key).map { [$0] } ?? []
@@ -89,8 +87,7 @@ struct Refresh<Object: PersistentRecord>: Sendable {
 
   init(
     _ layerQuery: LayerQuery<Object>, _ objects: [Object], asOf: Date, version: ReplicaVersion,
-    _ reading: WriteLog.Reading,
-    in writes: WriteLog
+    _ reading: WriteLog.Reading, in writes: WriteLog
   ) {
     (self.layerQuery, self.objects, self.asOf, self.version) = (layerQuery, objects, asOf, version)
     (self.reading, self.writes) = (reading, writes)

@@ -54,16 +54,8 @@ struct RefreshPlan<Object: PersistentRecord> {
   /// Local objects that are absent from the answer: deleted, or moved to another region.
   private(set) var removed: [Object] = []
 
-  /// Compares an answer with the local objects.
-  ///
-  /// - Parameters:
-  ///   - refresh: The answer of the better layer.
-  ///   - held: The local objects of the same region.
-  ///   - isKept: Whether the local state of a key must stay.
-  /// - Throws: ``PersistenceError``.
-  init(
-    _ refresh: Refresh<Object>, held: [Object], isKept: (RecordKey) throws -> Bool
-  ) throws {
+  /// Compares an answer with the local objects of the same region; the state of a kept key must stay.
+  init(_ refresh: Refresh<Object>, held: [Object], isKept: (RecordKey) throws -> Bool) throws {
     var known: [RecordKey: Object] = [:]
     for object in held { known[object.recordKey] = object }
     var saves: [ObjectChange<Object>] = []

@@ -69,8 +69,7 @@ final class VolatileLayer<Object: PersistentRecord>: ReplicaLayer {
 
   /// The local objects of the answered region, and those of the answer.
   private func localObjects(matching refresh: Refresh<Object>, _ coverage: Coverage?)
-    async throws(PersistenceError)
-    -> [Object]
+    async throws(PersistenceError) -> [Object]
   {
     if case .key = refresh.layerQuery.kind { return try await refresh.layerQuery.ask(source) }
     var held: [Object] = []

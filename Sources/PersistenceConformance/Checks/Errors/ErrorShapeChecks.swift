@@ -5,9 +5,7 @@ import PersistenceCore
 enum ErrorShapeChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "every error has a code and a message, and names its model, field and key",
-      [.e2],
-      everySituation),
+      "every error has a code and a message, and names its model, field and key", [.e2], everySituation),
     ConformanceCheck(
       "errors about a whole store name the store: busy, schema mismatch, use inside its own transaction",
       [.e2], located),
@@ -19,13 +17,6 @@ enum ErrorShapeChecks {
     var field: String?
     var key: RecordKey?
     var body: () throws -> Void
-
-    init(
-      _ code: PersistenceError.Code, model: String? = nil, field: String? = nil, key: RecordKey? = nil,
-      _ body: @escaping () throws -> Void
-    ) {
-      (self.code, self.model, self.field, self.key, self.body) = (code, model, field, key, body)
-    }
   }
 
   @Sendable private static func everySituation(_ context: ContextUnderTest) throws {
@@ -40,36 +31,38 @@ enum ErrorShapeChecks {
     let nobody = RecordKey([.uuid(hall), .text("B"), .integer(1)])
     let one = RecordKey([.integer(1)])
     let situations = [
-      Situation(.duplicateKey, model: "Account", field: "id", key: one) {
+      Situation(code: .duplicateKey, model: "Account", field: "id", key: one) {
         try repository.insert(Account(1, balance: 1))
       },
-      Situation(.duplicateKey, model: "Seat", field: "hall, row, number", key: seat) {
+      Situation(code: .duplicateKey, model: "Seat", field: "hall, row, number", key: seat) {
         try repository.insert(Seat(hall: hall, row: "A", number: 1))
       },
-      Situation(.duplicateKey, model: "Account", key: one) {
+      Situation(code: .duplicateKey, model: "Account", key: one) {
         try repository.insert(contentsOf: [Account(5, balance: 1), Account(1, balance: 1)])
       },
-      Situation(.notFound, model: "Seat", key: nobody) {
+      Situation(code: .notFound, model: "Seat", key: nobody) {
         try repository.update(Seat(hall: hall, row: "B", number: 1))
       },
-      Situation(.notFound, model: "Account", key: RecordKey([.integer(7)])) {
+      Situation(code: .notFound, model: "Account", key: RecordKey([.integer(7)])) {
         _ = try repository.write(Account.self, id: 7) { $0.balance = 1 }
       },
-      Situation(.uniqueViolation, model: unique, field: "value", key: RecordKey([.integer(3)])) {
+      Situation(code: .uniqueViolation, model: unique, field: "value", key: RecordKey([.integer(3)])) {
         try repository.insert(Unique(3, "taken"))
       },
-      Situation(.uniqueViolation, model: unique, field: "value", key: RecordKey([.integer(2)])) {
+      Situation(code: .uniqueViolation, model: unique, field: "value", key: RecordKey([.integer(2)])) {
         try repository.update(Unique(2, "taken"))
       },
-      Situation(.uniqueViolation, model: unique, field: "value", key: RecordKey([.integer(2)])) {
+      Situation(code: .uniqueViolation, model: unique, field: "value", key: RecordKey([.integer(2)])) {
         _ = try repository.write(Unique.self, id: 2) { $0.value = "taken" }
       },
-      Situation(.unknownField, model: "Account") {
+      Situation(code: .unknownField, model: "Account") {
         _ = try repository.filter(Account.self, where: \.double == 1).count()
       },
-      Situation(.incompatibleContext, model: "RestrictedNote") { try repository.insert(RestrictedNote(1)) },
-      Situation(.invalidRequest) { _ = try repository.filter(Account.self).limit(-1).result() },
-      Situation(.insideTransaction) {
+      Situation(code: .incompatibleContext, model: "RestrictedNote") {
+        try repository.insert(RestrictedNote(1))
+      },
+      Situation(code: .invalidRequest) { _ = try repository.filter(Account.self).limit(-1).result() },
+      Situation(code: .insideTransaction) {
         try repository.transaction { _ in _ = try repository.count(Account.self) }
       },
     ]
@@ -110,13 +103,10 @@ enum ErrorShapeChecks {
     try expect(location.contains(store.path) || store.path.contains(location), "the location \(location)")
     try repository.close()
     let reader = try store.open(.readOnly)
-    for error in [
-      try expectError(.readOnly) { try reader.insert(Account(2, balance: 1)) },
-      try expectError(.readOnly) { try reader.deleteAll(Account.self) },
-      try expectError(.readOnly) { try reader.transaction { try $0.save(Account(1, balance: 3)) } },
-    ] {
-      try expect(error.location, equals: try reader.storage.location, "“\(error)”")
-    }
+    let refusals = try expectErrors(
+      .readOnly, calls: { try reader.insert(Account(2, balance: 1)) }, { try reader.deleteAll(Account.self) },
+      { try reader.transaction { try $0.save(Account(1, balance: 3)) } })
+    for error in refusals { try expect(error.location, equals: reader.storage.location, "“\(error)”") }
     try expect(reader.find(Account.self, id: 1)?.balance, equals: 0)
   }
 }

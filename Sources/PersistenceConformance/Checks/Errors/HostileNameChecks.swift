@@ -19,18 +19,14 @@ enum HostileNameChecks {
   private static let names: [String] = [
     "../../x", "a/b", "/", ".", "..", "CON", "con", "NUL.txt", "", " ", "sqlite_x", "sqlite_master", "SELECT",
     "a\"b", "a'b", "a;b--", "a`b", "[a]", "a\\b", "a\0b", "\0", "index", "rowid", "_rowid_", "oid", "name",
-    "Name",
-    "NAME", "\u{E9}", "e\u{301}", "E\u{301}", "%", "a%2Fb", "%2E%2E", "a*?<>|:", "\n", "~", "-", "data.mdb",
-    "lock.mdb",
+    "Name", "NAME", "\u{E9}", "e\u{301}", "E\u{301}", "%", "a%2Fb", "%2E%2E", "a*?<>|:", "\n", "~", "-",
+    "data.mdb", "lock.mdb",
     // For byte readers, a character stays the same before a combining scalar.
     "a\"\u{301}b", "a'\u{301}b", "/\u{301}", "a/\u{301}b", ".\u{301}", "%\u{301}2F", "+\u{301}",
-    "sqlite_\u{301}x",
-    "persistence_\u{301}x", ".json\u{301}",
-    ".persistence", "catalog", "👩‍👩‍👧", "\u{202E}x", "x.json", "_x", "persistence_x",
-    String(repeating: "n", count: 300), String(repeating: "n", count: 301),
-    String(repeating: "é", count: 150),
-    String(repeating: "k", count: 511), String(repeating: "k", count: 512),
-    String(repeating: "k", count: 1000),
+    "sqlite_\u{301}x", "persistence_\u{301}x", ".json\u{301}", ".persistence", "catalog", "👩‍👩‍👧", "\u{202E}x",
+    "x.json", "_x", "persistence_x", String(repeating: "n", count: 300), String(repeating: "n", count: 301),
+    String(repeating: "é", count: 150), String(repeating: "k", count: 511),
+    String(repeating: "k", count: 512), String(repeating: "k", count: 1000),
   ]
 
   private static func schema(_ name: String, fields: [String] = []) throws -> ModelSchema {
@@ -47,11 +43,7 @@ enum HostileNameChecks {
       try RowStore(repository.storage, Self.schema(name)).save([[.text("of \(name)")]])
     }
     for isReopened in [false, true] {
-      if isReopened {
-        guard try repository.storage.capabilities.isDurable else { break }
-        try repository.close()
-        repository = try store.open()
-      }
+      if isReopened, try !store.reopen(&repository) { break }
       let known = try repository.storage.catalog().map(\.name.exactText)
       try expect(known, equals: Self.names.sorted { String.oracle($0, $1) < 0 }.map(\.exactText))
       for name in Self.names {
@@ -99,8 +91,7 @@ enum HostileNameChecks {
     try rows.save([[.integer(1), .text("x"), .text("y")]])
     let others = [
       "T_a", "T.a", "T a", "T_a_b", "T(a)", "T_b_unique", "index_T_a", "T_index_a", "a", "T_a_idx", "idx_T_a",
-      "T/a",
-      "unique", "records", "T_view", "T_readable", "t", "T ", "T\0",
+      "T/a", "unique", "records", "T_view", "T_readable", "t", "T ", "T\0",
     ]
     for name in others {
       try RowStore(repository.storage, Self.schema(name, fields: ["a"])).save([[.text(name), .null]])
@@ -117,8 +108,7 @@ enum HostileNameChecks {
       fields: [
         FieldSchema("id", .int64), FieldSchema("a_b", .string), FieldSchema("c", .string),
         FieldSchema("a", .string), FieldSchema("b_c", .string),
-      ],
-      key: ["id"],
+      ], key: ["id"],
       indexes: [
         IndexSchema(["a_b", "c"]), IndexSchema(["a", "b_c"]), IndexSchema(["a_b", "c"], isUnique: true),
       ])
@@ -139,25 +129,19 @@ enum HostileNameChecks {
       + (0...5).map { stem + stem + "\($0)" }
     try repository.insert(contentsOf: keys.map { Keyed($0, "of \($0)") })
     for isReopened in [false, true] {
-      if isReopened {
-        guard try repository.storage.capabilities.isDurable else { break }
-        try repository.close()
-        repository = try store.open()
-      }
+      if isReopened, try !store.reopen(&repository) { break }
+      let query = repository.filter(Keyed<String>.self)
       let sorted = keys.sorted { String.oracle($0, $1) < 0 }
       try expect(repository.fetch(Keyed<String>.self).map(\.id.exactText), equals: sorted.map(\.exactText))
       try expect(
-        repository.filter(Keyed<String>.self).sorted(by: \.id, inOrder: .descending).result().map(
-          \.id.exactText), equals: sorted.reversed().map(\.exactText))
-      try expect(
-        pages(of: 7, repository.filter(Keyed<String>.self)).map(\.id.exactText),
-        equals: sorted.map(\.exactText))
+        query.sorted(by: \.id, inOrder: .descending).result().map(\.id.exactText),
+        equals: sorted.reversed().map(\.exactText))
+      try expect(pages(of: 7, query).map(\.id.exactText), equals: sorted.map(\.exactText))
       for key in keys {
         try expect(
           repository.find(Keyed<String>.self, id: key)?.label, equals: "of \(key)", "\(key.debugDescription)")
         try expect(
-          repository.filter(Keyed<String>.self, where: \.label == "of \(key)").result().map(
-            \.id.exactText), equals: [key.exactText])
+          query.filter(where: \.label == "of \(key)").result().map(\.id.exactText), equals: [key.exactText])
       }
     }
     for key in keys { try expect(repository.delete(Keyed<String>.self, id: key), "\(key.debugDescription)") }
@@ -167,35 +151,26 @@ enum HostileNameChecks {
   }
 
   @Sendable private static func longValues(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
     let stem = String(repeating: "é", count: 600)
     let values =
       (0..<20).map { stem + "\($0 * 7 % 20)" } + [stem, stem + "\0", String(repeating: "x", count: 100_000)]
-    try repository.save(
-      contentsOf: values.enumerated().map { number, value in
-        var person = Person("\(number)")
-        person.email = value
-        person.team = value
-        return person
-      })
+    let repository = try context.makeRepository(
+      with: values.enumerated().map { Person("\($0)", email: $1, team: $1) })
+    let query = repository.filter(Person.self)
     let sorted = values.sorted { String.oracle($0, $1) < 0 }
     try expect(
-      repository.filter(Person.self).sorted(by: \.email).result().map { $0.email.exactText },
+      query.sorted(by: \.email).result().map { $0.email.exactText },
       equals: sorted.map { Optional($0).exactText })
     try expect(
-      repository.filter(Person.self).sorted(by: \.team, inOrder: .descending).result().map(
-        \.team.exactText), equals: sorted.reversed().map(\.exactText))
-    try expect(
-      pages(of: 4, repository.filter(Person.self).sorted(by: \.team)).map(\.team.exactText),
-      equals: sorted.map(\.exactText))
+      query.sorted(by: \.team, inOrder: .descending).result().map(\.team.exactText),
+      equals: sorted.reversed().map(\.exactText))
+    try expect(pages(of: 4, query.sorted(by: \.team)).map(\.team.exactText), equals: sorted.map(\.exactText))
     for value in values {
-      try expect(repository.filter(Person.self, where: \.email == value).count(), equals: 1)
+      try expect(query.filter(where: \.email == value).count(), equals: 1)
       try expect(
-        repository.filter(Person.self, where: \.email > value).count(),
+        query.filter(where: \.email > value).count(),
         equals: sorted.filter { String.oracle($0, value) > 0 }.count)
-      var person = Person("again")
-      person.email = value
-      try expectError(.uniqueViolation) { try repository.insert(person) }
+      try expectError(.uniqueViolation) { try repository.insert(Person("again", email: value)) }
     }
   }
 }

@@ -4,11 +4,9 @@ import PersistenceCore
 enum InvalidRequestChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "every call rejects an invalid request before it touches a record",
-      [.e2, .e3, .o4], senseless),
+      "every call rejects an invalid request before it touches a record", [.e2, .e3, .o4], senseless),
     ConformanceCheck(
-      "an unknown key path is named, wherever it occurs in a predicate or an order", [.e3],
-      unknownAnywhere),
+      "an unknown key path is named, wherever it occurs in a predicate or an order", [.e3], unknownAnywhere),
   ]
 
   @Sendable private static func senseless(_ context: ContextUnderTest) throws {

@@ -6,14 +6,10 @@ enum KindMismatchChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "a field declared with another kind than stored throws schemaMismatch, naming the field"
-        + " and both kinds",
-      [.e4],
-      everyKind),
+        + " and both kinds", [.e4], everyKind),
     ConformanceCheck(
       "schemaMismatch names every different field, key and index, and the store is unchanged,"
-        + " byte for byte",
-      [.e4, .e2],
-      allDifferences),
+        + " byte for byte", [.e4, .e2], allDifferences),
     ConformanceCheck(
       "names that differ only by case or normal form are different fields and models",
       [.e4, .e6, .v3], lookalikes),
@@ -36,10 +32,10 @@ enum KindMismatchChecks {
         for isOptional in [true, false] where stored != declared || !isOptional {
           let what = "stored as \(stored.rawValue)?, declared as \(declared.rawValue)\(isOptional ? "?" : "")"
           let other = try schema(stored, declared, isOptional: isOptional)
-          for error in [
-            try expectError(.schemaMismatch, what) { try storage.fetch(FetchRequest(other)) },
-            try expectError(.schemaMismatch, what) { try storage.transaction { try $0.define(other) } },
-          ] {
+          for error in try expectErrors(
+            .schemaMismatch, what, calls: { try storage.fetch(FetchRequest(other)) },
+            { try storage.transaction { try $0.define(other) } })
+          {
             try expect(
               ["field", stored.rawValue, declared.rawValue].allSatisfy(error.message.contains),
               "\(what): \(error)")
@@ -76,34 +72,23 @@ enum KindMismatchChecks {
     let before = isDurable ? try store.contents() : [:]
     if isDurable { repository = try store.open() }
     let storage = try repository.storage
-    let buffer = RowBuffer(count: declared.fields.count)
-    buffer.set([.integer(9), .text("d"), .bool(true), .text("u:"), .decimal(1), .uuid(UUID.samples[1])])
-    let key = RecordKey([.text("c"), .integer(1)])
-    let errors = [
-      try expectError(.schemaMismatch) { try storage.fetch(FetchRequest(declared)) },
-      try expectError(.schemaMismatch) { try storage.count(FetchRequest(declared, limit: 0)) },
-      try expectError(.schemaMismatch) { try storage.fetch(FetchRequest(declared, limit: 0)) },
-      try expectError(.schemaMismatch) {
-        try storage.transaction { _ = try $0.count(FetchRequest(declared, limit: 0)) }
-      },
-      try expectError(.schemaMismatch) {
-        try storage.transaction { _ = try $0.delete(FetchRequest(declared, limit: 0)) }
-      },
-      try expectError(.schemaMismatch) { try storage.plan(for: FetchRequest(declared)) },
-      try expectError(.schemaMismatch) { try storage.find(key, in: declared) { _ in } },
-      try expectError(.schemaMismatch) { try storage.transaction { try $0.define(declared) } },
-      try expectError(.schemaMismatch) {
-        try storage.transaction { store in try buffer.withRow { try store.insert($0, in: declared) } }
-      },
-      try expectError(.schemaMismatch) {
-        try storage.transaction { store in try buffer.withRow { try store.update($0, in: declared) } }
-      },
-      try expectError(.schemaMismatch) {
-        try storage.transaction { store in try buffer.withRow { try store.save($0, in: declared) } }
-      },
-      try expectError(.schemaMismatch) { try storage.transaction { _ = try $0.delete(key, in: declared) } },
-      try expectError(.schemaMismatch) { try storage.transaction { _ = try $0.deleteAll(in: declared) } },
+    let other: [PersistentValue] = [
+      .integer(9), .text("d"), .bool(true), .text("u:"), .decimal(1), .uuid(UUID.samples[1]),
     ]
+    let key = RecordKey([.text("c"), .integer(1)])
+    let errors = try expectErrors(
+      .schemaMismatch, calls: { try storage.fetch(FetchRequest(declared)) },
+      { try storage.count(FetchRequest(declared, limit: 0)) },
+      { try storage.fetch(FetchRequest(declared, limit: 0)) },
+      { try storage.transaction { _ = try $0.count(FetchRequest(declared, limit: 0)) } },
+      { try storage.transaction { _ = try $0.delete(FetchRequest(declared, limit: 0)) } },
+      { try storage.plan(for: FetchRequest(declared)) }, { try storage.find(key, in: declared) { _ in } },
+      { try storage.transaction { try $0.define(declared) } },
+      { try storage.transaction { store in try other.withRow { try store.insert($0, in: declared) } } },
+      { try storage.transaction { store in try other.withRow { try store.update($0, in: declared) } } },
+      { try storage.transaction { store in try other.withRow { try store.save($0, in: declared) } } },
+      { try storage.transaction { _ = try $0.delete(key, in: declared) } },
+      { try storage.transaction { _ = try $0.deleteAll(in: declared) } })
     for error in errors {
       for word in [
         "Thing", "gone", "date", "added", "url", "changed", "int32", "decimal", "loose", "key", "index",
@@ -148,8 +133,7 @@ enum KindMismatchChecks {
         let both = try ModelSchema(
           name: "both \(name) \(other)",
           fields: [FieldSchema("id", .int64), FieldSchema(name, .string), FieldSchema(other, .string)],
-          key: ["id"],
-          indexes: [IndexSchema([name]), IndexSchema([other], isUnique: true)])
+          key: ["id"], indexes: [IndexSchema([name]), IndexSchema([other], isUnique: true)])
         guard name < other else { continue }
         let rows = RowStore(storage, both)
         try rows.save([[.integer(1), .text("a"), .text("b")], [.integer(2), .text("b"), .text("a")]])

@@ -17,20 +17,12 @@ enum MismatchChecks {
     of model: Model, in repository: any PersistentRepository, naming names: [String],
     file: StaticString = #fileID, line: UInt = #line
   ) throws {
-    let errors = [
-      try expectError(.incompatibleContext, file: file, line: line) { try repository.fetch(Model.self) },
-      try expectError(.incompatibleContext, file: file, line: line) { try repository.count(Model.self) },
-      try expectError(.incompatibleContext, file: file, line: line) { try repository.save(model) },
-      try expectError(.incompatibleContext, file: file, line: line) {
-        try repository.save(contentsOf: [model])
-      },
-      try expectError(.incompatibleContext, file: file, line: line) { try repository.write(model) { _ in } },
-      try expectError(.incompatibleContext, file: file, line: line) { try repository.delete(model) },
-      try expectError(.incompatibleContext, file: file, line: line) { try repository.deleteAll(Model.self) },
-      try expectError(.incompatibleContext, file: file, line: line) {
-        try Model.fetch(in: repository.context, options: nil)
-      },
-    ]
+    let errors = try expectErrors(
+      .incompatibleContext, file: file, line: line, calls: { try repository.fetch(Model.self) },
+      { try repository.count(Model.self) }, { try repository.save(model) },
+      { try repository.save(contentsOf: [model]) }, { try repository.write(model) { _ in } },
+      { try repository.delete(model) }, { try repository.deleteAll(Model.self) },
+      { try Model.fetch(in: repository.context, options: nil) })
     for error in errors {
       for name in names {
         try expect(error.message.contains(name), "\(name) in “\(error)”", file: file, line: line)

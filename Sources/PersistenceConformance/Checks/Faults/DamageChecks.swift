@@ -7,14 +7,12 @@ enum DamageChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "a damaged file throws an error that describes the damage; it is not overwritten and does not crash",
-      [.e5],
-      needs: [.writable, .files], damages)
+      [.e5], needs: [.writable, .files], damages)
   ]
 
   /// A kind of damage to one file of a store.
   private static let damages: [(name: String, apply: @Sendable (Data) -> Data)] = [
-    ("cut to half", { $0.prefix($0.count / 2) }),
-    ("emptied", { _ in Data() }),
+    ("cut to half", { $0.prefix($0.count / 2) }), ("emptied", { _ in Data() }),
     (
       "its first 64 bytes overwritten", { Data(repeating: 0xA5, count: min(64, $0.count)) + $0.dropFirst(64) }
     ),

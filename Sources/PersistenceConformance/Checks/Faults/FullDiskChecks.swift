@@ -6,8 +6,7 @@ enum FullDiskChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "a full disk throws storeFull, keeps committed records, and accepts writes when space is free again",
-      [.e5],
-      needs: [.writable, .files], fullDisk),
+      [.e5], needs: [.writable, .files], fullDisk),
     ConformanceCheck(
       "a file size limit throws an error, does not end the process, and keeps committed records", [.e5],
       needs: [.writable, .files], fileSizeLimit),

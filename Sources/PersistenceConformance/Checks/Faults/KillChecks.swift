@@ -15,7 +15,6 @@ enum KillChecks {
       [.w5, .c2, .w3], needs: [.writable, .durable, .multiProcess], killedCrowd),
   ]
 
-  /// The number of kills that a durable context must survive.
   private static func rounds(for context: ContextUnderTest) -> Int { context.effort.times(20, thorough: 200) }
 
   @Sendable private static func kills(_ context: ContextUnderTest) throws {

@@ -12,18 +12,15 @@ enum MediumChecks {
       needs: [.writable, .multiProcess], readOnlyBesideWriter),
     ConformanceCheck(
       "a missing folder, or a missing store that must not be created, throws missingStore and"
-        + " creates nothing",
-      [.e5], needs: [.writable, .files], missing),
+        + " creates nothing", [.e5], needs: [.writable, .files], missing),
     ConformanceCheck(
       "a file of another kind throws notAStore and is unchanged, byte for byte", [.e5],
-      needs: [.writable, .files],
-      anotherKind),
+      needs: [.writable, .files], anotherKind),
     ConformanceCheck(
       "a store without write permission throws readOnly or accessDenied, and is unchanged", [.e5],
       needs: [.writable, .files], notWritable),
     ConformanceCheck(
-      "a store without read permission throws accessDenied", [.e5], needs: [.writable, .files],
-      notReadable),
+      "a store without read permission throws accessDenied", [.e5], needs: [.writable, .files], notReadable),
   ]
 
   private static func filled(_ context: ContextUnderTest) throws -> StoreUnderTest {

@@ -6,8 +6,7 @@ enum ProcessChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "several processes write and read one store: no write is lost, and no snapshot is inconsistent",
-      [.c2, .w3, .r2],
-      needs: [.writable, .multiProcess], bank),
+      [.c2, .w3, .r2], needs: [.writable, .multiProcess], bank),
     ConformanceCheck(
       "a writer waits for another process for the configured time, then throws busy; readers do not wait",
       [.c2, .w6], needs: [.writable, .multiProcess], busy),
@@ -36,9 +35,7 @@ enum ProcessChecks {
       own += 1
       if own.isMultiple(of: 4) { try Bank.audit(repository, accounts: accounts) }
     }
-    for worker in workers {
-      try expect(worker.waitUntilOver() == .success, "\(worker.lines.suffix(2))")
-    }
+    for worker in workers { try expect(worker.waitUntilOver() == .success, "\(worker.lines.suffix(2))") }
     try Bank.audit(repository, accounts: accounts)
     let done = try repository.fetch(Account.self).reduce(0) { $0 + $1.transfers }
     try expect(done, equals: 2 * (own + 2 * transfers))

@@ -19,8 +19,7 @@ enum ObservationChecks {
     observing("a query with an order and a limit can be observed", pages),
     observing(
       "dropping a model is reported to its observers",
-      needs: [.writable, .reportingCommits, .droppingModels],
-      dropped),
+      needs: [.writable, .reportingCommits, .droppingModels], dropped),
   ]
 
   static func observing(
@@ -36,29 +35,22 @@ enum ObservationChecks {
   @Sendable private static func writes(_ repository: Repository) async throws {
     try repository.save(contentsOf: (1...5).map { Account($0, balance: 0) })
     var updates = repository.updates(of: Account.self).makeAsyncIterator()
-    let first = try await updates.required()
-    try expect(first.changes, equals: .first)
-    try expect(first.results.map(\.id), equals: [1, 2, 3, 4, 5])
+    try await updates.expectNext(.first, ids: [1, 2, 3, 4, 5])
 
-    func next(_ what: String, _ expected: ChangedKeys, ids: [Int]) async throws {
-      let update = try await updates.required(what)
-      try expect(update.changes, equals: .keys(expected), what)
-      try expect(update.results.map(\.id), equals: ids, what)
-    }
     try repository.insert(Account(6, balance: 0))
-    try await next("insert", keys(inserted: [6]), ids: [1, 2, 3, 4, 5, 6])
+    try await updates.expectNext(keys(inserted: [6]), ids: [1, 2, 3, 4, 5, 6], "insert")
     try repository.update(Account(6, balance: 1))
-    try await next("update", keys(updated: [6]), ids: [1, 2, 3, 4, 5, 6])
+    try await updates.expectNext(keys(updated: [6]), ids: [1, 2, 3, 4, 5, 6], "update")
     try repository.save(contentsOf: [Account(6, balance: 2), Account(7, balance: 0)])
-    try await next("save", keys(inserted: [7], updated: [6]), ids: [1, 2, 3, 4, 5, 6, 7])
+    try await updates.expectNext(keys(inserted: [7], updated: [6]), ids: [1, 2, 3, 4, 5, 6, 7], "save")
     try repository.write(Account.self, id: 1) { $0.balance = 9 }
-    try await next("write", keys(updated: [1]), ids: [1, 2, 3, 4, 5, 6, 7])
+    try await updates.expectNext(keys(updated: [1]), ids: [1, 2, 3, 4, 5, 6, 7], "write")
     try repository.delete(Account.self, id: 2)
-    try await next("delete", keys(deleted: [2]), ids: [1, 3, 4, 5, 6, 7])
+    try await updates.expectNext(keys(deleted: [2]), ids: [1, 3, 4, 5, 6, 7], "delete")
     try repository.filter(Account.self, where: \.id > 5).delete()
-    try await next("delete of a query", keys(deleted: [6, 7]), ids: [1, 3, 4, 5])
+    try await updates.expectNext(keys(deleted: [6, 7]), ids: [1, 3, 4, 5], "delete of a query")
     try repository.filter(Account.self, where: \.id > 3).update(.set(\.note, to: "late"))
-    try await next("update of a query", keys(updated: [4, 5]), ids: [1, 3, 4, 5])
+    try await updates.expectNext(keys(updated: [4, 5]), ids: [1, 3, 4, 5], "update of a query")
     try repository.transaction { store in
       try store.delete(Account.self, id: 1)
       try store.insert(Account(8, balance: 0))
@@ -66,17 +58,15 @@ enum ObservationChecks {
       try store.delete(Account.self, id: 9)
       try store.write(Account.self, id: 8) { $0.balance = 1 }
     }
-    try await next("transaction", keys(inserted: [8], deleted: [1]), ids: [3, 4, 5, 8])
+    try await updates.expectNext(keys(inserted: [8], deleted: [1]), ids: [3, 4, 5, 8], "transaction")
     try repository.deleteAll(Account.self)
-    try await next("deleteAll", keys(deleted: [3, 4, 5, 8]), ids: [])
+    try await updates.expectNext(keys(deleted: [3, 4, 5, 8]), ids: [], "deleteAll")
   }
 
   @Sendable private static func condition(_ repository: Repository) async throws {
     try repository.save(contentsOf: (1...6).map { Account($0, balance: $0 * 10) })
     var updates = repository.updates(of: Account.self, where: \.balance >= 30).makeAsyncIterator()
-    let present = try await updates.required()
-
-    try expect(present.results.map(\.id), equals: [3, 4, 5, 6])
+    try await updates.expectNext(.first, ids: [3, 4, 5, 6])
     try repository.transaction { store in
       try store.write(Account.self, id: 1) { $0.balance = 100 }
       try store.write(Account.self, id: 2) { $0.balance = 0 }
@@ -85,20 +75,15 @@ enum ObservationChecks {
       try store.delete(Account.self, id: 5)
       try store.insert(Account(7, balance: 1))
     }
-    let update = try await updates.required()
-    try expect(update.changes, equals: .keys(keys(inserted: [1], updated: [3], deleted: [4, 5])))
-    try expect(update.results.map(\.id), equals: [1, 3, 6])
+    try await updates.expectNext(keys(inserted: [1], updated: [3], deleted: [4, 5]), ids: [1, 3, 6])
     try repository.filter(Account.self).update(.set(\.balance, to: 30))
-    let second = try await updates.required()
-    try expect(second.changes, equals: .keys(keys(inserted: [2, 4, 7], updated: [1, 3, 6])))
+    try await updates.expectNext(keys(inserted: [2, 4, 7], updated: [1, 3, 6]))
   }
 
   @Sendable private static func unaffected(_ repository: Repository) async throws {
     try repository.save(contentsOf: (1...3).map { Account($0, balance: $0) })
     var updates = repository.updates(of: Account.self, where: \.balance > 100).makeAsyncIterator()
-    let present = try await updates.required()
-
-    try expect(present.results.count, equals: 0)
+    try await updates.expectNext(.first, ids: [])
     try repository.save(Person("ada"))
     try repository.save(Account(1, balance: 50))
     try repository.delete(Account.self, id: 2)
@@ -108,9 +93,7 @@ enum ObservationChecks {
     try repository.save(Account(4, balance: 101))
     try repository.save(Account(4, balance: 99))
     try repository.save(Account(5, balance: 102))
-    let update = try await updates.required()
-
-    try expect(update.changes, equals: .keys(keys(inserted: [5])))
+    try await updates.expectNext(keys(inserted: [5]))
   }
 
   @Sendable private static func rolledBack(_ repository: Repository) async throws {
@@ -138,9 +121,7 @@ enum ObservationChecks {
       }
       _ = try store.transaction { try $0.delete(Account.self, id: 3) }
     }
-    let update = try await updates.required()
-    try expect(update.changes, equals: .keys(keys(updated: [1], deleted: [3])))
-    try expect(update.results.map(\.id), equals: [1, 2])
+    try await updates.expectNext(keys(updated: [1], deleted: [3]), ids: [1, 2])
   }
 
   @Sendable private static func merged(_ repository: Repository) async throws {
@@ -153,32 +134,24 @@ enum ObservationChecks {
     try repository.insert(Account(20, balance: 0))
     try repository.delete(Account.self, id: 20)
     let update = try await updates.required()
-    try expect(update.changes, equals: .keys(keys(inserted: [10, 11], updated: [1])))
+    try expect(update.changes, equals: keys(inserted: [10, 11], updated: [1]))
     try expect(update.results.map(\.balance), equals: [7, 0, 0, 20, 19])
   }
 
   @Sendable private static func beyondLimit(_ repository: Repository) async throws {
     let options = ObservationOptions(keyLimit: 10)
     var updates = repository.updates(of: Account.self, options: options).makeAsyncIterator()
-    let present = try await updates.required()
-
-    try expect(present.results.count, equals: 0)
+    try await updates.expectNext(.first, ids: [])
     try repository.save(contentsOf: (1...10).map { Account($0, balance: 0) })
-    let first = try await updates.required()
-
-    try expect(first.changes, equals: .keys(keys(inserted: Array(1...10))))
+    try await updates.expectNext(keys(inserted: Array(1...10)))
     try repository.save(contentsOf: (5...15).map { Account($0, balance: 1) })
     let update = try await updates.required()
     try expect(update.changes, equals: .unknown)
     try expect(update.results.count, equals: 15)
     try repository.deleteAll(Account.self)
-    let third = try await updates.required()
-
-    try expect(third.changes, equals: .unknown, "deleteAll of more keys than the limit")
+    try await updates.expectNext(.unknown, "deleteAll of more keys than the limit")
     try repository.save(Account(1, balance: 0))
-    let last = try await updates.required()
-
-    try expect(last.changes, equals: .keys(keys(inserted: [1])), "keys after an unknown change")
+    try await updates.expectNext(keys(inserted: [1]), "keys after an unknown change")
   }
 
   @Sendable private static func withoutLimit(_ repository: Repository) async throws {
@@ -187,26 +160,21 @@ enum ObservationChecks {
       .makeAsyncIterator()
     _ = try await updates.required()
     try repository.save(contentsOf: (1...30).map { Account($0, balance: 1) })
-    let saved = try await updates.required()
-    try expect(saved.changes, equals: .keys(keys(inserted: Array(1...30))))
+    try await updates.expectNext(keys(inserted: Array(1...30)))
     try repository.filter(Account.self, where: \.id > 20).update(.set(\.balance, to: 2))
-    let changed = try await updates.required()
-    try expect(changed.changes, equals: .keys(keys(deleted: Array(21...30))))
+    try await updates.expectNext(keys(deleted: Array(21...30)))
     try repository.deleteAll(Account.self)
-    let deleted = try await updates.required()
-    try expect(deleted.changes, equals: .keys(keys(deleted: Array(1...20))))
+    try await updates.expectNext(keys(deleted: Array(1...20)))
   }
 
   @Sendable private static func pages(_ repository: Repository) async throws {
     try repository.save(contentsOf: (1...6).map { Account($0, balance: 10 - $0) })
     var updates = repository.filter(Account.self).sorted(by: \.balance).limit(2).updates().makeAsyncIterator()
-    let present = try await updates.required()
-
-    try expect(present.results.map(\.id), equals: [6, 5])
+    try await updates.expectNext(.first, ids: [6, 5])
     try repository.save(Account(1, balance: 0))
     let update = try await updates.required()
     try expect(update.results.map(\.id), equals: [1, 6])
-    try expect(update.changes, equals: .keys(keys(updated: [1])))
+    try expect(update.changes, equals: keys(updated: [1]))
     try expect(update.changes.keys?.updated.map { try $0.value(as: Int.self) }, equals: [1])
   }
 
@@ -216,12 +184,12 @@ enum ObservationChecks {
     _ = try await updates.required()
     try repository.storage.transaction { try $0.drop(Account.schema.model) }
     let update = try await updates.required()
-    try expect(update.changes, equals: .keys(keys(deleted: [1, 2, 3])))
+    try expect(update.changes, equals: keys(deleted: [1, 2, 3]))
     try expect(update.results.count, equals: 0)
   }
 
-  static func keys(inserted: [Int] = [], updated: [Int] = [], deleted: [Int] = []) -> ChangedKeys {
+  static func keys(inserted: [Int] = [], updated: [Int] = [], deleted: [Int] = []) -> ChangeSet {
     func keys(_ ids: [Int]) -> Set<RecordKey> { Set(ids.map { RecordKey($0.keyValues) }) }
-    return ChangedKeys(inserted: keys(inserted), updated: keys(updated), deleted: keys(deleted))
+    return .keys(ChangedKeys(inserted: keys(inserted), updated: keys(updated), deleted: keys(deleted)))
   }
 }

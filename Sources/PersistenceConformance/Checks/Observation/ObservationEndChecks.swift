@@ -6,8 +6,7 @@ enum ObservationEndChecks {
   static let all: [ConformanceCheck] = [
     ObservationChecks.observing(
       "observation ends when all iterators are released, or their task is cancelled", released),
-    ObservationChecks.observing(
-      "cancelling a waiting task ends its updates with nil", cancelled),
+    ObservationChecks.observing("cancelling a waiting task ends its updates with nil", cancelled),
     ObservationChecks.observing("closing a context ends its updates with the error closed", closed),
     ObservationChecks.observing(
       "updates end with incompleteStore when a migration starts to fill the store, and observation ends",
@@ -18,8 +17,7 @@ enum ObservationEndChecks {
     ObservationChecks.observing(
       "observing from inside a transaction throws an error", insideTransaction),
     ConformanceCheck(
-      asynchronous: "a context that does not report commits rejects observation", [.u1], needs: [],
-      refused),
+      asynchronous: "a context that does not report commits rejects observation", [.u1], needs: [], refused),
   ]
 
   @Sendable private static func released(_ repository: Repository) async throws {
@@ -76,13 +74,7 @@ enum ObservationEndChecks {
     }
     while !observers.isObserved { await Task.yield() }
     try repository.close()
-    do {
-      try await task.value
-      throw ConformanceFailure(
-        "updates", expected: "the error closed", found: "the end of the updates", file: #fileID, line: #line)
-    } catch let error as PersistenceError {
-      try expect(error.code, equals: .closed)
-    }
+    try await expectAsyncError(.closed) { try await task.value }
     try expect(!observers.isObserved)
   }
 
@@ -93,18 +85,11 @@ enum ObservationEndChecks {
     var updates = repository.updates(of: Account.self, where: \.balance > 0).makeAsyncIterator()
     _ = try await updates.required()
     try RowStore(storage, IncompleteChecks.ledger()).save([[.text("")]])
-    do {
-      _ = try await updates.required()
-      throw ConformanceFailure(
-        "updates", expected: "the error incompleteStore", found: "an update", file: #fileID, line: #line)
-    } catch let error as PersistenceError {
-      try expect(error.code, equals: .incompleteStore)
-    }
+    try await expectAsyncError(.incompleteStore) { try await updates.required() }
     try expect(!observers.isObserved)
     try storage.transaction { _ = try $0.deleteAll(in: IncompleteChecks.ledger()) }
     var later = repository.updates(of: Account.self).makeAsyncIterator()
-    let update = try await later.required()
-    try expect(update.results.map(\.id), equals: [1], "after the migration")
+    try await later.expectNext(.first, ids: [1], "after the migration")
   }
 
   @Sendable private static func together(_ repository: Repository) async throws {
@@ -142,23 +127,14 @@ enum ObservationEndChecks {
 
   @Sendable private static func insideTransaction(_ repository: Repository) async throws {
     let updates = try repository.transaction { $0.updates(of: Account.self) }
-    do {
-      for try await _ in updates {}
-      throw ConformanceFailure(
-        "updates", expected: "an error", found: "the end of the updates", file: #fileID, line: #line)
-    } catch let error as PersistenceError {
-      try expect(error.code, equals: .unsupported)
-    }
+    try await expectAsyncError(.unsupported) { for try await _ in updates {} }
   }
 
   @Sendable private static func refused(_ context: ContextUnderTest) async throws {
     let repository = try context.makeStore().open()
     guard try !repository.storage.capabilities.reportsCommits else { return }
-    do {
+    try await expectAsyncError(.unsupported) {
       for try await _ in repository.updates(of: Account.self) { break }
-      throw ConformanceFailure("updates", expected: "an error", found: "none", file: #fileID, line: #line)
-    } catch let error as PersistenceError {
-      try expect(error.code, equals: .unsupported)
     }
   }
 

@@ -12,16 +12,12 @@ enum AggregateChecks {
       grouped),
     ConformanceCheck(
       "grouping separates long values with a common prefix, wherever an engine truncates its keys",
-      [.v3, .o1],
-      longGroups),
+      [.v3, .o1], longGroups),
     ConformanceCheck(
-      "sums are exact and rounded once, so they do not depend on the order of records",
-      [.v4], exactSums),
+      "sums are exact and rounded once, so they do not depend on the order of records", [.v4], exactSums),
     ConformanceCheck("a sum or average with a NaN is NaN, and NaN is the maximum", [.v4], notANumber),
-    ConformanceCheck(
-      "a sum out of its kind's range throws an error", [.v4, .v5], overflow),
-    ConformanceCheck(
-      "aggregates inside a transaction see its own writes", [.w3], insideTransaction),
+    ConformanceCheck("a sum out of its kind's range throws an error", [.v4, .v5], overflow),
+    ConformanceCheck("aggregates inside a transaction see its own writes", [.w3], insideTransaction),
     ConformanceCheck(
       "invalid aggregates are rejected, and a model that was never saved gives empty aggregates",
       [.e3, .v4a], rejections),
@@ -30,8 +26,7 @@ enum AggregateChecks {
   /// Compares the aggregates of a store with the same aggregates in plain Swift.
   @Sendable private static func ungrouped(_ context: ContextUnderTest) throws {
     let people = Person.random(300, seed: 110).sorted { String.oracle($0.id, $1.id) < 0 }
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     let all = repository.filter(Person.self)
     let queries: [(query: Query<Person>, people: [Person])] = [
       (all, people), (all.limit(7).offset(120), Array(people[120..<127])), (all.limit(0), []),
@@ -72,21 +67,16 @@ enum AggregateChecks {
 
   @Sendable private static func grouped(_ context: ContextUnderTest) throws {
     let people = Person.random(300, seed: 111)
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     let query = repository.filter(Person.self, where: \.team != "blue")
     let rest = people.filter { $0.team != "blue" }
     let byAge = Dictionary(grouping: rest, by: \.age).sorted { Int?.oracle($0.key, $1.key) < 0 }
     try expect(query.count(by: \.age), equals: byAge.map { Group($0.key, $0.value.count) })
-    try expect(
-      query.grouped(by: \.age).sum(\.seat),
-      equals: byAge.map { Group($0.key, $0.value.compactMap(\.seat).reduce(0, +)) })
-    try expect(
-      query.grouped(by: \.age).min(\.seat),
-      equals: byAge.map { Group($0.key, $0.value.compactMap(\.seat).min()) })
-    try expect(
-      query.grouped(by: \.age).max(\.seat),
-      equals: byAge.map { Group($0.key, $0.value.compactMap(\.seat).max()) })
+    let grouped = query.grouped(by: \.age)
+    let seats = byAge.map { Group($0.key, $0.value.compactMap(\.seat)) }
+    try expect(grouped.sum(\.seat), equals: seats.map { Group($0.key, $0.value.reduce(0, +)) })
+    try expect(grouped.min(\.seat), equals: seats.map { Group($0.key, $0.value.min()) })
+    try expect(grouped.max(\.seat), equals: seats.map { Group($0.key, $0.value.max()) })
     // Both forms of é are separate groups, and all NaNs are one.
     let byName = Dictionary(grouping: rest) { Data($0.name.utf8) }.sorted { Data.oracle($0.key, $1.key) < 0 }
     let names = try query.count(by: \.name)
@@ -161,11 +151,9 @@ enum AggregateChecks {
     }
     try repository.save(
       contentsOf: numbers.shuffled(using: &random).enumerated().map { number, score in
-        var person = Person("\(number)")
-        person.score = score
-        person.height = number.isMultiple(of: 2) ? score : nil
-        person.age = number.isMultiple(of: 2) ? Int.max - 1 : Int.min + 2
-        return person
+        let isEven = number.isMultiple(of: 2)
+        return Person(
+          "\(number)", age: isEven ? Int.max - 1 : Int.min + 2, score: score, height: isEven ? score : nil)
       })
     let query = repository.filter(Person.self)
     try expect(query.sum(\.score).exactText, equals: 2.5.exactText)
@@ -180,12 +168,9 @@ enum AggregateChecks {
     let prices = [
       "0.1", "0.2", "99999999999999999999999999999999999999", "-99999999999999999999999999999999999999",
       "1e-30",
-    ]
-    .compactMap { Decimal(string: $0) }
+    ].compactMap { Decimal(string: $0) }
     try repository.save(
-      contentsOf: prices.enumerated().map {
-        Priced(id: $0, value: $1, other: $1, maybe: $0 == 2 ? nil : $1, perhaps: nil)
-      })
+      contentsOf: prices.enumerated().map { Priced(id: $0, value: $1, other: $1, maybe: $0 == 2 ? nil : $1) })
     let sum = try repository.filter(Priced.self).sum(\.value)
     try expect(sum, equals: require(Decimal(string: "0.300000000000000000000000000001")))
     try expect(repository.filter(Priced.self).sum(\.perhaps), equals: 0)
@@ -198,15 +183,9 @@ enum AggregateChecks {
   }
 
   @Sendable private static func notANumber(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
     let scores: [(String, Double)] = [("a", 1), ("b", .infinity), ("c", -.infinity), ("d", .nan), ("e", 2)]
-    try repository.save(
-      contentsOf: scores.map { id, score in
-        var person = Person(id)
-        person.score = score
-        person.height = score.isNaN ? nil : score
-        return person
-      })
+    let repository = try context.makeRepository(
+      with: scores.map { Person($0, score: $1, height: $1.isNaN ? nil : $1) })
     let query = repository.filter(Person.self)
     try expect(query.sum(\.score).isNaN && query.average(\.score)?.isNaN == true)
     try expect(query.max(\.score)?.isNaN == true)
@@ -220,8 +199,7 @@ enum AggregateChecks {
   }
 
   @Sendable private static func overflow(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: [
+    let repository = try context.makeRepository(with: [
       Account(1, balance: .max), Account(2, balance: 1), Account(3, balance: -1),
     ])
     let query = repository.filter(Account.self)
@@ -234,8 +212,7 @@ enum AggregateChecks {
   }
 
   @Sendable private static func insideTransaction(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (1...200).map { Account($0, balance: $0 % 3) })
+    let repository = try context.makeRepository(with: (1...200).map { Account($0, balance: $0 % 3) })
     try expectThrows(SuiteError()) {
       try repository.transaction { store in
         try store.filter(Account.self, where: \.balance == 0).delete()

@@ -20,16 +20,9 @@ extension Condition {
   ) -> [Condition] {
     ComparisonOperator.allCases.flatMap { comparison in
       let holds: @Sendable (Value?, Value?) -> Bool = { left, right in
-        let order = Value?.oracle(left, right)
-        switch comparison {
-        case .equal: return order == 0
-        case .notEqual: return order != 0
-        case _ where left == nil || right == nil: return false
-        case .less: return order < 0
-        case .lessOrEqual: return order <= 0
-        case .greater: return order > 0
-        case .greaterOrEqual: return order >= 0
-        }
+        let isOrdering = comparison != .equal && comparison != .notEqual
+        if isOrdering, left == nil || right == nil { return false }
+        return comparison.holds(Value?.oracle(left, right))
       }
       return [
         Condition(PersistentPredicate(node: .fieldComparison(left: field, comparison, right: other))) {
@@ -49,72 +42,59 @@ enum BoundChecks {
     ConformanceCheck(
       "between matches nothing if a bound or the field is nil or the bounds are reversed, for every kind",
       [.v6, .v4, .v4a]
-    ) { context in for kind in SampledKind.all { try bounds(context, kind) } },
-    ConformanceCheck(
-      "a field can be compared with itself and with an optional field, for every kind", [.v6]
-    ) { context in for kind in SampledKind.all { try fields(context, kind) } },
+    ) { context in for type in SampledTypes.all { try bounds(context, type) } },
+    ConformanceCheck("a field can be compared with itself and with an optional field, for every kind", [.v6])
+    { context in for type in SampledTypes.all { try fields(context, type) } },
     ConformanceCheck(
       "long lists, lists with repeated values and lists of all values match as single comparisons do", [.v6]
-    ) { context in for kind in SampledKind.all { try lists(context, kind) } },
+    ) { context in for type in SampledTypes.all { try lists(context, type) } },
     ConformanceCheck(
       "an empty conjunction is true, an empty disjunction is false, and constants are evaluated", [.v6],
       constants),
   ]
 
-  private static func filled<Value: Sampled & OracleValue & ExactText>(
+  private static func filled<Value: SampledValue>(
     _ context: ContextUnderTest, _ type: Value.Type, seed: UInt64
   ) throws -> (Repository, [Sample<Value>]) {
-    let repository = try context.makeStore().open()
     let models = Sample<Value>.all(seed: seed)
-    try repository.save(contentsOf: models)
+    let repository = try context.makeRepository(with: models)
     return (repository, models)
   }
 
-  @Sendable private static func bounds(_ context: ContextUnderTest, _ kind: SampledKind) throws {
-    func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {
-      typealias Model = Sample<Value>
-      let (repository, models) = try filled(context, type, seed: 15)
-      var random = SeededGenerator(seed: 16)
-      let values = Value.samples.sorted { Value.oracle($0, $1) < 0 }
-      var ranges: [(Value?, Value?)] = [
-        (nil, nil), (nil, values.last), (values.first, nil), (values.first, values.last),
-        (values.last, values.first), (values.last, values.last), (values.first, values.first),
-      ]
-      for _ in 0..<2 { ranges.append((random.pick(values), random.pick(values))) }
-      let indexed = ranges.map { Condition.between("maybe", \Model.maybe, $0, $1) }
-      let scanned = ranges.suffix(3).map { Condition.between("perhaps", \Model.perhaps, $0, $1) }
-      try expect(indexed + scanned, over: models, in: repository)
-    }
-    try check(kind.type)
+  private static func bounds<Value: SampledValue>(_ context: ContextUnderTest, _ type: Value.Type) throws {
+    typealias Model = Sample<Value>
+    let (repository, models) = try filled(context, type, seed: 15)
+    var random = SeededGenerator(seed: 16)
+    let values = Value.samples.sorted { Value.oracle($0, $1) < 0 }
+    var ranges: [(Value?, Value?)] = [
+      (nil, nil), (nil, values.last), (values.first, nil), (values.first, values.last),
+      (values.last, values.first), (values.last, values.last), (values.first, values.first),
+    ]
+    for _ in 0..<2 { ranges.append((random.pick(values), random.pick(values))) }
+    let indexed = ranges.map { Condition.between("maybe", \Model.maybe, $0, $1) }
+    let scanned = ranges.suffix(3).map { Condition.between("perhaps", \Model.perhaps, $0, $1) }
+    try expect(indexed + scanned, over: models, in: repository)
   }
 
-  @Sendable private static func fields(_ context: ContextUnderTest, _ kind: SampledKind) throws {
-    func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {
-      typealias Model = Sample<Value>
-      let (repository, models) = try filled(context, type, seed: 17)
-      let mixed = Condition.mixed("value", \Model.value, with: "maybe", \Model.maybe)
-      try expect(
-        mixed + Condition.comparisons(\Model.perhaps, with: \Model.perhaps),
-        over: models, in: repository)
-    }
-    try check(kind.type)
+  private static func fields<Value: SampledValue>(_ context: ContextUnderTest, _ type: Value.Type) throws {
+    typealias Model = Sample<Value>
+    let (repository, models) = try filled(context, type, seed: 17)
+    let mixed = Condition.mixed("value", \Model.value, with: "maybe", \Model.maybe)
+    try expect(
+      mixed + Condition.comparisons(\Model.perhaps, with: \Model.perhaps), over: models, in: repository)
   }
 
-  @Sendable private static func lists(_ context: ContextUnderTest, _ kind: SampledKind) throws {
-    func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {
-      typealias Model = Sample<Value>
-      let (repository, models) = try filled(context, type, seed: 18)
-      let values = Value.samples
-      let long = Array(repeating: values.dropLast(), count: 600 / values.count + 1).flatMap(\.self)
-      try expect(
-        [
-          .in(\Model.value, long), .in(\Model.maybe, long.map(Optional.some)),
-          !.in(\Model.maybe, long + [nil]),
-          .in(\Model.perhaps, values.map(Optional.some)), .in(\Model.other, values.reversed()),
-          .in(\Model.value, values) && !.in(\Model.other, Array(values.prefix(2))),
-        ], over: models, in: repository)
-    }
-    try check(kind.type)
+  private static func lists<Value: SampledValue>(_ context: ContextUnderTest, _ type: Value.Type) throws {
+    typealias Model = Sample<Value>
+    let (repository, models) = try filled(context, type, seed: 18)
+    let values = Value.samples
+    let long = Array(repeating: values.dropLast(), count: 600 / values.count + 1).flatMap(\.self)
+    try expect(
+      [
+        .in(\Model.value, long), .in(\Model.maybe, long.map(Optional.some)), !.in(\Model.maybe, long + [nil]),
+        .in(\Model.perhaps, values.map(Optional.some)), .in(\Model.other, values.reversed()),
+        .in(\Model.value, values) && !.in(\Model.other, Array(values.prefix(2))),
+      ], over: models, in: repository)
   }
 
   @Sendable private static func constants(_ context: ContextUnderTest) throws {

@@ -51,11 +51,8 @@ enum CompoundKeyChecks {
       let both: [PredicateNode] = [
         .comparison(field: "a", .equal, pair[0]), .comparison(field: "b", .equal, pair[1]),
       ]
-      try expect(
-        store.rows(where: .all(both)).map { $0[0] }, equals: [.integer(Int64(number))], "\(pair)")
-      try expectError(.uniqueViolation, "\(pair)") {
-        try store.save([[.integer(-1), pair[0], pair[1]]])
-      }
+      try expect(store.rows(where: .all(both)).map { $0[0] }, equals: [.integer(Int64(number))], "\(pair)")
+      try expectError(.uniqueViolation, "\(pair)") { try store.save([[.integer(-1), pair[0], pair[1]]]) }
     }
     try expect(store.rows().count, equals: pairs.count)
   }

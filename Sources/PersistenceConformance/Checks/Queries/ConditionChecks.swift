@@ -38,21 +38,17 @@ enum ConditionChecks {
     ConformanceCheck(
       "every comparison, kind and nil: the results match the oracle, and count(p) + count(!p) =="
         + " count(all)", [.v3, .v4, .v6]
-    ) { context in
-      for kind in SampledKind.all { try comparisons(context, kind) }
-    },
+    ) { context in for type in SampledTypes.all { try comparisons(context, type) } },
     ConformanceCheck(
       "between is false for nil, includes its bounds, and is correct at extreme values", [.v6], between),
     ConformanceCheck(
-      "wide and deeply nested filters give the same results as simple ones", [.v6],
-      wideAndDeep),
+      "wide and deeply nested filters give the same results as simple ones", [.v6], wideAndDeep),
     ConformanceCheck(
       "a raw row with nil matches the negation of every ordering comparison", [.v6], nilInNegations),
   ]
 
   @Sendable private static func wideAndDeep(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (1...8).map { Account($0, balance: -$0) })
+    let repository = try context.makeRepository(with: (1...8).map { Account($0, balance: -$0) })
     for (depth, width) in [(12, 99), (12, 300), (8, 490), (3, 1_300), (40, 30), (1, 2_500)] {
       for isFirst in [true, false] {
         var node = PredicateNode.comparison(field: "id", .less, .integer(4))
@@ -68,46 +64,42 @@ enum ConditionChecks {
         }
         let what = "\(depth) groups of \(width), each \(isFirst ? "first" : "last") in the next"
         let query = repository.filter(Account.self, where: PersistentPredicate(node: node))
-        try expect(query.result().map(\.id), equals: [1, 2, 3], what)
-        try expect(query.sorted(by: \.balance).limit(2).result().map(\.id), equals: [3, 2], what)
+        try expect(query.ids(), equals: [1, 2, 3], what)
+        try expect(query.sorted(by: \.balance).limit(2).ids(), equals: [3, 2], what)
         let others = repository.filter(Account.self, where: PersistentPredicate(node: .not(node)))
         try expect(others.count(), equals: 5, what)
       }
     }
   }
 
-  @Sendable private static func comparisons(_ context: ContextUnderTest, _ kind: SampledKind) throws {
-    func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {
-      typealias Model = Sample<Value>
-      let repository = try context.makeStore().open()
-      let models = Model.all(seed: 10)
-      try repository.save(contentsOf: models)
-      var random = SeededGenerator(seed: 11)
-      var conditions: [Condition<Model>] = []
-      for value in Value.samples.shuffled(using: &random).prefix(7) {
-        conditions += Condition.comparisons(\Model.value, value)
-        conditions += Condition.comparisons(optional: \Model.maybe, value)
-      }
-      conditions += Condition.nilComparisons(\Model.maybe)
-      conditions += Condition.comparisons(\Model.value, with: \Model.other)
-      conditions += Condition.comparisons(\Model.maybe, with: \Model.perhaps)
-      let some = Array(Value.samples.shuffled(using: &random).prefix(3))
-      conditions += [
-        .in(\Model.value, some), .in(\Model.value, []), !.in(\Model.value, []),
-        .in(\Model.maybe, some.map(Optional.some)), .in(\Model.maybe, [nil] + some.map(Optional.some)),
-        .in(\Model.maybe, []), .in(\Model.maybe, [nil]), !.in(\Model.maybe, [nil, some[0]]),
-      ]
-      try expect(conditions, over: models, in: repository)
+  private static func comparisons<Value: SampledValue>(_ context: ContextUnderTest, _ type: Value.Type) throws
+  {
+    typealias Model = Sample<Value>
+    let models = Model.all(seed: 10)
+    let repository = try context.makeRepository(with: models)
+    var random = SeededGenerator(seed: 11)
+    var conditions: [Condition<Model>] = []
+    for value in Value.samples.shuffled(using: &random).prefix(7) {
+      conditions += Condition.comparisons(\Model.value, value)
+      conditions += Condition.comparisons(optional: \Model.maybe, value)
     }
-    try check(kind.type)
+    conditions += Condition.nilComparisons(\Model.maybe)
+    conditions += Condition.comparisons(\Model.value, with: \Model.other)
+    conditions += Condition.comparisons(\Model.maybe, with: \Model.perhaps)
+    let some = Array(Value.samples.shuffled(using: &random).prefix(3))
+    conditions += [
+      .in(\Model.value, some), .in(\Model.value, []), !.in(\Model.value, []),
+      .in(\Model.maybe, some.map(Optional.some)), .in(\Model.maybe, [nil] + some.map(Optional.some)),
+      .in(\Model.maybe, []), .in(\Model.maybe, [nil]), !.in(\Model.maybe, [nil, some[0]]),
+    ]
+    try expect(conditions, over: models, in: repository)
   }
 
   @Sendable private static func between(_ context: ContextUnderTest) throws {
-    func check<Value: Sampled & OracleValue & ExactText & Comparable>(_ ranges: [ClosedRange<Value>]) throws {
+    func check<Value: SampledValue & Comparable>(_ ranges: [ClosedRange<Value>]) throws {
       typealias Model = Sample<Value>
-      let repository = try context.makeStore().open()
       let models = Model.all(seed: 12)
-      try repository.save(contentsOf: models)
+      let repository = try context.makeRepository(with: models)
       @Sendable func lies(_ value: Value, _ range: ClosedRange<Value>) -> Bool {
         Value.oracle(range.lowerBound, value) <= 0 && Value.oracle(value, range.upperBound) <= 0
       }
@@ -132,9 +124,8 @@ enum ConditionChecks {
     try repository.save(Person("nobody"))
     let orderings: [PersistentPredicate<Person>] = [
       \.age > 5, \.age < 5, \.age >= 5, \.age <= 5, .between(\.age, 0...9), .in(\.age, [1]),
-      .contains(\.email, ""),
-      .hasPrefix(\.email, ""), .hasSuffix(\.email, ""), .like(\.email, "%"), .matches(\.email, ""),
-      \.age < \.age, \.age <= \.age, \.age >= \.seat, \.age == 5, \.height > .nan,
+      .contains(\.email, ""), .hasPrefix(\.email, ""), .hasSuffix(\.email, ""), .like(\.email, "%"),
+      .matches(\.email, ""), \.age < \.age, \.age <= \.age, \.age >= \.seat, \.age == 5, \.height > .nan,
     ]
     for ordering in orderings {
       try expect(repository.filter(Person.self, where: ordering).count(), equals: 0, "\(ordering)")

@@ -5,14 +5,11 @@ enum KeyLengthChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "keys of every length around an engine's limits that differ only at the end are"
-        + " distinguished and sorted",
-      [.o1, .o2, .v3], lengths),
+        + " distinguished and sorted", [.o1, .o2, .v3], lengths),
     ConformanceCheck(
-      "a key longer than the context's limit throws valueTooLarge, and nothing changes", [.o1, .e2],
-      tooLong),
+      "a key longer than the context's limit throws valueTooLarge, and nothing changes", [.o1, .e2], tooLong),
     ConformanceCheck(
-      "keys whose parts have the same concatenation are different records",
-      [.o1, .o2, .e6], parts),
+      "keys whose parts have the same concatenation are different records", [.o1, .o2, .e6], parts),
     ConformanceCheck(
       "visually similar keys are different records for insert, update, write and delete", [.o1, .w1, .v3],
       lookalikes),
@@ -46,10 +43,7 @@ enum KeyLengthChecks {
     let keys = keys(upTo: try repository.storage.capabilities.largestKey ?? .max)
     var random = SeededGenerator(seed: 73)
     try repository.insert(contentsOf: keys.shuffled(using: &random).map { Keyed($0, "same") })
-    if try repository.storage.capabilities.isDurable {
-      try repository.close()
-      repository = try store.open()
-    }
+    try store.reopen(&repository)
     let query = repository.filter(Keyed<String>.self)
     try expect(query.result().map { name($0.id) }, equals: keys.map(name))
     try expect(query.sorted(by: \.label).result().map { name($0.id) }, equals: keys.map(name))

@@ -8,16 +8,12 @@ enum OrderChecks {
     ConformanceCheck("a compound key sorts field by field", [.o1, .o2], compositeKeys),
     ConformanceCheck(
       "orders are total: the key breaks ties in the last direction, nil is first ascending and"
-        + " last descending",
-      [.o2, .o3], orders),
+        + " last descending", [.o2, .o3], orders),
     ConformanceCheck(
       "a reversed query has the opposite order, with limit, offset and pages", [.o2, .o4], reversed),
     ConformanceCheck(
       "every kind sorts by its own order, nil first ascending and last descending", [.o3, .v4]
-    ) {
-      context in
-      for kind in SampledKind.all { try kinds(context, kind) }
-    },
+    ) { context in for type in SampledTypes.all { try kinds(context, type) } },
   ]
 
   @Sendable private static func keys(_ context: ContextUnderTest) throws {
@@ -71,56 +67,55 @@ enum OrderChecks {
   }
 
   @Sendable private static func reversed(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: Person.random(300, seed: 33))
+    let repository = try context.makeRepository(with: Person.random(300, seed: 33))
     for order in PeopleOrder.all {
-      let query = order.criteria.reduce(repository.filter(Person.self)) { $0.sorted(by: $1) }
-      let expected = Array(try query.result().map(\.id).reversed())
+      let query = repository.filter(Person.self).sorted(by: order)
+      let expected = Array(try query.ids().reversed())
       let reversed = query.reversed()
-      try expect(reversed.result().map(\.id), equals: expected, "\(order.criteria)")
+      try expect(reversed.ids(), equals: expected, "\(order.criteria)")
       let part = try query.limit(10).offset(3).reversed().result()
       try expect(part.map(\.id), equals: Array(expected.dropFirst(3).prefix(10)))
       try expect(pages(of: 70, reversed).map(\.id), equals: expected, "\(order.criteria)")
-      try expect(reversed.reversed().result().map(\.id), equals: expected.reversed())
+      try expect(reversed.reversed().ids(), equals: expected.reversed())
       try expect(reversed.first()?.id == expected.first && reversed.count() == expected.count)
     }
   }
 
   @Sendable private static func orders(_ context: ContextUnderTest) throws {
     let people = Person.random(300, seed: 31)
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     for order in PeopleOrder.all {
-      let expected = people.sorted { order.precedes($0, $1) }.map(\.id)
-      let query = order.criteria.reduce(repository.filter(Person.self)) { $0.sorted(by: $1) }
-      try expect(query.result().map(\.id), equals: expected, "\(order.criteria)")
+      let expected = people.sorted(by: order.precedes).map(\.id)
+      let query = repository.filter(Person.self).sorted(by: order)
+      try expect(query.ids(), equals: expected, "\(order.criteria)")
       let some: PersistentPredicate<Person> = \.age > 1 || \.age == nil
-      let filtered = people.filter { $0.age.map { $0 > 1 } ?? true }.sorted { order.precedes($0, $1) }.map(
+      let filtered = people.filter { $0.age.map { $0 > 1 } ?? true }.sorted(by: order.precedes).map(
         \.id)
-      try expect(query.filter(where: some).result().map(\.id), equals: filtered, "\(order.criteria)")
+      try expect(query.filter(where: some).ids(), equals: filtered, "\(order.criteria)")
     }
   }
 
-  @Sendable private static func kinds(_ context: ContextUnderTest, _ kind: SampledKind) throws {
-    func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {
-      let repository = try context.makeStore().open()
-      let models = Sample<Value>.all(seed: 32)
-      try repository.save(contentsOf: models)
-      let query = repository.filter(Sample<Value>.self)
-      func sorted(_ order: (Sample<Value>, Sample<Value>) -> Int) -> [Int] {
-        models.sorted { order($0, $1) == 0 ? $0.id < $1.id : order($0, $1) < 0 }.map(\.id)
-      }
-      let up = sorted { Value.oracle($0.value, $1.value) }
-      try expect(query.sorted(by: \.value).result().map(\.id), equals: up)
-      try expect(query.sorted(by: \.value, inOrder: .descending).result().map(\.id), equals: up.reversed())
-      let maybe = sorted { Value?.oracle($0.maybe, $1.maybe) }
-      try expect(query.sorted(by: \.maybe).result().map(\.id), equals: maybe)
-      try expect(query.sorted(by: \.maybe, inOrder: .descending).result().map(\.id), equals: maybe.reversed())
-      try expect(
-        pages(of: 5, query.sorted(by: \.maybe, inOrder: .descending)).map(\.id), equals: maybe.reversed())
+  private static func kinds<Value: SampledValue>(_ context: ContextUnderTest, _ type: Value.Type) throws {
+    let models = Sample<Value>.all(seed: 32)
+    let repository = try context.makeRepository(with: models)
+    let query = repository.filter(Sample<Value>.self)
+    func sorted(_ order: (Sample<Value>, Sample<Value>) -> Int) -> [Int] {
+      models.sorted { order($0, $1) == 0 ? $0.id < $1.id : order($0, $1) < 0 }.map(\.id)
     }
-    try check(kind.type)
+    let up = sorted { Value.oracle($0.value, $1.value) }
+    try expect(query.sorted(by: \.value).ids(), equals: up)
+    try expect(query.sorted(by: \.value, inOrder: .descending).ids(), equals: up.reversed())
+    let maybe = sorted { Value?.oracle($0.maybe, $1.maybe) }
+    try expect(query.sorted(by: \.maybe).ids(), equals: maybe)
+    try expect(query.sorted(by: \.maybe, inOrder: .descending).ids(), equals: maybe.reversed())
+    try expect(
+      pages(of: 5, query.sorted(by: \.maybe, inOrder: .descending)).map(\.id), equals: maybe.reversed())
   }
+}
+
+extension Query where Model: PersistentRecord {
+  /// Fetches the keys of the records, in order.
+  func ids() throws -> [Model.PrimaryKey] { try result().map(\.primaryKey) }
 }
 
 /// Returns all pages of a query, each after the last record of the previous page.

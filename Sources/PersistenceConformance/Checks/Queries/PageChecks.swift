@@ -13,8 +13,7 @@ enum PageChecks {
 
   private static func filled(_ context: ContextUnderTest) throws -> (Repository, [Person]) {
     let people = Person.random(150, seed: 33)
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     return (repository, people)
   }
 
@@ -22,15 +21,14 @@ enum PageChecks {
     let (repository, people) = try filled(context)
     let some: PersistentPredicate<Person> = \.team != "blue"
     for order in PeopleOrder.all {
-      let query = order.criteria.reduce(repository.filter(Person.self)) { $0.sorted(by: $1) }
-      let expected = people.sorted { order.precedes($0, $1) }
+      let query = repository.filter(Person.self).sorted(by: order)
+      let expected = people.sorted(by: order.precedes)
       try expect(pages(of: 23, query).map(\.id), equals: expected.map(\.id), "\(order.criteria)")
       let filtered = expected.filter { $0.team != "blue" }.map(\.id)
       try expect(pages(of: 40, query.filter(where: some)).map(\.id), equals: filtered, "\(order.criteria)")
       let middle = expected[70]
       try expect(query.after(middle).count(), equals: 79, "\(order.criteria)")
-      try expect(
-        query.after(middle).offset(5).limit(3).result().map(\.id), equals: expected[76..<79].map(\.id))
+      try expect(query.after(middle).offset(5).limit(3).ids(), equals: expected[76..<79].map(\.id))
       try expect(query.after(expected[149]).result().isEmpty)
     }
   }
@@ -38,31 +36,31 @@ enum PageChecks {
   @Sendable private static func afterDeleted(_ context: ContextUnderTest) throws {
     let (repository, people) = try filled(context)
     let order = PeopleOrder().then(\.age, .descending).then(\.name)
-    let expected = people.sorted { order.precedes($0, $1) }
-    let query = order.criteria.reduce(repository.filter(Person.self)) { $0.sorted(by: $1) }
+    let expected = people.sorted(by: order.precedes)
+    let query = repository.filter(Person.self).sorted(by: order)
     try repository.delete(expected[30])
-    try expect(query.after(expected[30]).result().map(\.id), equals: expected[31...].map(\.id))
+    try expect(query.after(expected[30]).ids(), equals: expected[31...].map(\.id))
     try expect(query.after(expected[29]).first()?.id, equals: expected[31].id)
   }
 
   @Sendable private static func limitsAndOffsets(_ context: ContextUnderTest) throws {
     let (repository, people) = try filled(context)
     let order = PeopleOrder().then(\.score, .descending)
-    let all = people.filter { $0.team != "red" }.sorted { order.precedes($0, $1) }.map(\.id)
+    let all = people.filter { $0.team != "red" }.sorted(by: order.precedes).map(\.id)
     let query = repository.filter(Person.self, where: \.team != "red").sorted(
       by: \.score, inOrder: .descending)
     for limit in [nil, 0, 1, 5, all.count - 1, all.count, all.count + 1, Int.max] as [Int?] {
       for offset in [0, 1, 7, all.count - 1, all.count, all.count + 1, Int.max] {
         let expected = Array(all.dropFirst(offset).prefix(limit ?? .max))
         let cut = limit.map { query.limit($0) } ?? query
-        try expect(cut.offset(offset).result().map(\.id), equals: expected)
+        try expect(cut.offset(offset).ids(), equals: expected)
         try expect(cut.offset(offset).count(), equals: expected.count)
         try expect(cut.offset(offset).exists(), equals: !expected.isEmpty)
         try expect(cut.offset(offset).first()?.id, equals: expected.first)
       }
     }
     try expect(query.offset(2).limit(3).delete(), equals: 3)
-    try expect(query.result().map(\.id), equals: Array(all[..<2] + all[5...]))
+    try expect(query.ids(), equals: Array(all[..<2] + all[5...]))
     try expect(query.limit(0).delete(), equals: 0)
     try expect(repository.count(Person.self), equals: people.count - 3)
   }

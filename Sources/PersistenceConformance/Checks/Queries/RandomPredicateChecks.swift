@@ -54,15 +54,14 @@ enum RandomPredicateChecks {
 
   @Sendable private static func random(_ context: ContextUnderTest) throws {
     let people = Person.random(60, seed: 20)
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     var generator = ConditionGenerator(random: SeededGenerator(seed: 21))
     for _ in 0..<150 {
       let condition = generator.condition(depth: 4)
       let order = PeopleOrder.random(using: &generator.random)
-      let expected = people.filter(condition.holds).sorted { order.precedes($0, $1) }.map(\.id)
+      let expected = people.filter(condition.holds).sorted(by: order.precedes).map(\.id)
       let query = repository.filter(Person.self, where: condition.predicate)
-      let found = try order.criteria.reduce(query) { $0.sorted(by: $1) }.result().map(\.id)
+      let found = try query.sorted(by: order).ids()
       try expect(found.map(\.exactText), equals: expected.map(\.exactText), "\(condition) \(order.criteria)")
       let counts = try (query.count(), repository.filter(Person.self, where: !condition.predicate).count())
       try expect(counts.0 == expected.count && counts.0 + counts.1 == people.count, "\(condition)")
@@ -71,8 +70,7 @@ enum RandomPredicateChecks {
 
   @Sendable private static func pivot(_ context: ContextUnderTest) throws {
     let people = Person.random(40, seed: 22)
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     for person in people {
       let all: PersistentPredicate<Person> =
         \.name == person.name && \.age == person.age && \.score == person.score && \.height == person.height
@@ -85,8 +83,7 @@ enum RandomPredicateChecks {
 
   @Sendable private static func coding(_ context: ContextUnderTest) throws {
     let people = Person.random(30, seed: 23)
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     var generator = ConditionGenerator(random: SeededGenerator(seed: 24))
     for _ in 0..<30 {
       let condition = generator.condition(depth: 3)
@@ -94,8 +91,8 @@ enum RandomPredicateChecks {
       let decoded = try JSONDecoder().decode(PersistentPredicate<Person>.self, from: data)
       try expect(decoded, equals: condition.predicate)
       try expect(
-        repository.filter(Person.self, where: decoded).result().map(\.id),
-        equals: repository.filter(Person.self, where: condition.predicate).result().map(\.id))
+        repository.filter(Person.self, where: decoded).ids(),
+        equals: repository.filter(Person.self, where: condition.predicate).ids())
     }
   }
 }

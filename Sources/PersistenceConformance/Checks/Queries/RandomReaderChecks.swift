@@ -7,8 +7,7 @@ enum RandomReaderChecks {
       "random filters, orders and pages in a transaction see its own writes, also after a nested rollback",
       [.w3, .v6, .o2], insideTransaction),
     ConformanceCheck(
-      "a snapshot answers random filters from its own state, whatever is written later", [.r2, .v6],
-      snapshot),
+      "a snapshot answers random filters from its own state, whatever is written later", [.r2, .v6], snapshot),
     ConformanceCheck(
       "after many random changes, indexes, counts and orders agree with the records, also after reopening",
       [.w1, .w4, .o2], churn),
@@ -34,17 +33,14 @@ enum RandomReaderChecks {
     for _ in 0..<rounds {
       let condition = generator.condition(depth: 2)
       let order = PeopleOrder.random(using: &generator.random)
-      let expected = people.filter(condition.holds).sorted { order.precedes($0, $1) }.map(\.id)
-      let query = order.criteria.reduce(repository.filter(Person.self, where: condition.predicate)) {
-        $0.sorted(by: $1)
-      }
+      let expected = people.filter(condition.holds).sorted(by: order.precedes).map(\.id)
+      let query = repository.filter(Person.self, where: condition.predicate).sorted(by: order)
       let text = "\(what): \(condition), sorted by \(order.criteria.map { "\($0.fieldOrder)" })"
-      try expect(query.result().map(\.id), equals: expected, text)
+      try expect(query.ids(), equals: expected, text)
       try expect(query.count(), equals: expected.count, text)
       let (offset, limit) = (generator.random.int(0...5), generator.random.int(0...5))
       try expect(
-        query.offset(offset).limit(limit).result().map(\.id),
-        equals: Array(expected.dropFirst(offset).prefix(limit)),
+        query.offset(offset).limit(limit).ids(), equals: Array(expected.dropFirst(offset).prefix(limit)),
         "\(text), offset \(offset), limit \(limit)")
     }
   }
@@ -136,10 +132,7 @@ enum RandomReaderChecks {
       }
       try expectAnswers(repository, people, rounds: 6, seed: 102 + UInt64(round), "round \(round)")
     }
-    if try repository.storage.capabilities.isDurable {
-      try repository.close()
-      repository = try store.open()
-    }
+    try store.reopen(&repository)
     try expectAnswers(repository, people, rounds: 20, seed: 110, "at the end")
   }
 }

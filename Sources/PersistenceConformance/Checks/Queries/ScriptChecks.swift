@@ -6,16 +6,12 @@ enum ScriptChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "every text search, with and without case and with nil, follows each scalar's lower-case"
-        + " mapping in every script",
-      [.v7],
-      scripts),
+        + " mapping in every script", [.v7], scripts),
     ConformanceCheck(
       "a case-insensitive search finds every scalar by its lower-case mapping, and the mapping"
-        + " by the scalar", [.v7],
-      allCased),
+        + " by the scalar", [.v7], allCased),
     ConformanceCheck(
-      "random like patterns with wildcards and escapes match as documented", [.v7],
-      randomPatterns),
+      "random like patterns with wildcards and escapes match as documented", [.v7], randomPatterns),
     ConformanceCheck(
       "wildcards, quotes and escapes of any engine are literal in a search text", [.v7], wildcardsAsData),
   ]
@@ -26,25 +22,22 @@ enum ScriptChecks {
   private static let words = [
     "Straße", "STRASSE", "straẞe", "ΟΔΟΣ", "οδος", "οδοσ", "İstanbul", "ISTANBUL", "ıstanbul", "istanbul",
     "Москва", "МОСКВА", "Երևան", "ԵՐԵՒԱՆ", "თბილისი", "ᲗᲑᲘᲚᲘᲡᲘ", "Ⴀⴀ", "𐐔𐐇𐐝", "𐐼𐐯𐑅", "ᏣᎳᎩ", "ꮳꮃꭹ", "ǅ", "ǆ",
-    "Ǆ",
-    "Kelvin \u{212A}", "kelvin k", "\u{212B}ngström", "ångström", "A\u{30A}NGSTRÖM", "ÅNGSTRÖM", "ﬃ", "FFI",
-    "東京",
-    "a%b_c\\d", "A%B_C\\D", "\u{1E9E}", "ß", "i\u{307}", "İ", "a\u{301}", "\u{C1}", "", "\0A", "\0a",
+    "Ǆ", "Kelvin \u{212A}", "kelvin k", "\u{212B}ngström", "ångström", "A\u{30A}NGSTRÖM", "ÅNGSTRÖM", "ﬃ",
+    "FFI", "東京", "a%b_c\\d", "A%B_C\\D", "\u{1E9E}", "ß", "i\u{307}", "İ", "a\u{301}", "\u{C1}", "", "\0A",
+    "\0a",
   ]
 
   private static let needles = [
     "", "s", "S", "ß", "ẞ", "ss", "Σ", "σ", "ς", "οδος", "İ", "i", "I", "ı", "i\u{307}", "\u{307}", "м", "М",
-    "ք",
-    "Ե", "ե", "თ", "Თ", "Ⴀ", "ⴀ", "𐐔", "𐐼", "Ꮳ", "ꮳ", "ǅ", "\u{212A}", "k", "å", "\u{212B}", "A\u{30A}", "ﬃ",
-    "東", "%", "_", "\\", "B_C", "\0a", "\u{301}",
+    "ք", "Ե", "ե", "თ", "Თ", "Ⴀ", "ⴀ", "𐐔", "𐐼", "Ꮳ", "ꮳ", "ǅ", "\u{212A}", "k", "å", "\u{212B}", "A\u{30A}",
+    "ﬃ", "東", "%", "_", "\\", "B_C", "\0a", "\u{301}",
   ]
 
   private static func filled(_ context: ContextUnderTest, _ texts: [String]) throws -> (Repository, [Model]) {
-    let repository = try context.makeStore().open()
     let models = texts.enumerated().map { number, text in
       Model(id: number, value: text, other: "", maybe: nil, perhaps: number.isMultiple(of: 5) ? nil : text)
     }
-    try repository.save(contentsOf: models)
+    let repository = try context.makeRepository(with: models)
     return (repository, models)
   }
 
@@ -52,7 +45,7 @@ enum ScriptChecks {
   private static func searches(_ search: TextOperator, _ needle: String, _ caseInsensitive: Bool)
     -> [Condition<Model>]
   {
-    @Sendable func fits(_ text: String) -> Bool {
+    @Sendable func matches(_ text: String) -> Bool {
       switch search {
       case .contains: TextOracle.contains(text, needle, caseInsensitive: caseInsensitive)
       case .hasPrefix: TextOracle.hasPrefix(text, needle, caseInsensitive: caseInsensitive)
@@ -64,8 +57,8 @@ enum ScriptChecks {
       PersistentPredicate(node: .text(field: field, search, needle, isCaseInsensitive: caseInsensitive))
     }
     return [
-      Condition(node("value")) { fits($0.value) },
-      Condition(node("perhaps")) { $0.perhaps.map(fits) ?? false },
+      Condition(node("value")) { matches($0.value) },
+      Condition(node("perhaps")) { $0.perhaps.map(matches) ?? false },
     ]
   }
 
@@ -81,8 +74,7 @@ enum ScriptChecks {
       try expect(
         Array(
           searches(.like, needle + "%", true).prefix(1) + searches(.like, "%" + needle + "_", false).suffix(1)
-        ),
-        over: models, in: repository)
+        ), over: models, in: repository)
     }
   }
 
@@ -92,22 +84,16 @@ enum ScriptChecks {
     let groups = stride(from: 0, to: cased.count, by: 16).map {
       cased[$0..<min($0 + 16, cased.count)].joined(separator: "|")
     }
-    let lowered = groups.map { group in
-      group.unicodeScalars.map(\.properties.lowercaseMapping).joined()
-    }
-    let repository = try context.makeStore().open()
-    try repository.save(
-      contentsOf: groups.indices.map {
-        Model(id: $0, value: groups[$0], other: lowered[$0], maybe: nil, perhaps: nil)
-      })
+    let lowered = groups.map { group in group.unicodeScalars.map(\.properties.lowercaseMapping).joined() }
+    let repository = try context.makeRepository(
+      with: groups.indices.map { Model(id: $0, value: groups[$0], other: lowered[$0]) })
+    let query = repository.filter(Model.self)
     for (id, (group, lower)) in zip(groups, lowered).enumerated() {
       try expect(
-        repository.filter(Model.self, where: .hasPrefix(\.value, lower, caseInsensitive: true)).result().map(
-          \.id),
+        query.filter(where: .hasPrefix(\.value, lower, caseInsensitive: true)).ids(),
         equals: [id], "the capitals \(group), searched as \(lower)")
       try expect(
-        repository.filter(Model.self, where: .contains(\.other, group, caseInsensitive: true)).result().map(
-          \.id),
+        query.filter(where: .contains(\.other, group, caseInsensitive: true)).ids(),
         equals: [id], "the small letters \(lower), searched as \(group)")
     }
   }

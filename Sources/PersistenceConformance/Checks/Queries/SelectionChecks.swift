@@ -5,25 +5,21 @@ enum SelectionChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "a selection returns the properties of the records that fetch returns, in the same order,"
-        + " page by page", [.r3, .v2],
-      selections),
+        + " page by page", [.r3, .v2], selections),
     ConformanceCheck(
       "a selection is a snapshot, also inside a transaction, and rejects properties that are not stored",
       [.r2, .r1a, .e3], snapshots),
     ConformanceCheck(
       "a plan covers whole records and selections, shows no values, and rejects properties that"
-        + " are not stored",
-      [.e3], plans),
+        + " are not stored", [.e3], plans),
     ConformanceCheck(
       "a damaged value in a selection throws an error that names the model, and the key if the"
-        + " key is selected",
-      [.r4, .e2], damaged),
+        + " key is selected", [.r4, .e2], damaged),
   ]
 
   @Sendable private static func selections(_ context: ContextUnderTest) throws {
     let people = Person.random(300, seed: 120)
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     let queries = [
       repository.filter(Person.self), repository.filter(Person.self, where: \.age != nil).sorted(by: \.score),
       repository.filter(Person.self).sorted(by: \.team, inOrder: .descending).sorted(by: \.age).limit(200)
@@ -62,8 +58,7 @@ enum SelectionChecks {
   }
 
   @Sendable private static func snapshots(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (1...400).map { Account($0, balance: $0 % 10) })
+    let repository = try context.makeRepository(with: (1...400).map { Account($0, balance: $0 % 10) })
     let query = repository.filter(Account.self).sorted(by: \.balance)
     let before = try query.select(\.id, \.balance)
     let inside = try repository.transaction { store in

@@ -14,12 +14,10 @@ enum WidthChecks {
       [.v5], neighbours),
     ConformanceCheck(
       "decimals are equal by value, whatever their digits: in filters, lists, groups and unique indexes",
-      [.v4a, .w4],
-      decimalForms),
+      [.v4a, .w4], decimalForms),
   ]
 
   @Sendable private static func acrossWidths(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
     var random = SeededGenerator(seed: 70)
     let records = (0..<24).map { _ in
       var record = AllKinds.random(using: &random)
@@ -29,7 +27,7 @@ enum WidthChecks {
       record.string = random.oneIn(2) ? record.url.absoluteString : record.string
       return record
     }
-    try repository.save(contentsOf: records)
+    let repository = try context.makeRepository(with: records)
     let pairs: [(String, String, @Sendable (AllKinds) -> Int?)] = [
       ("int8", "int64", { Int64.oracle(Int64($0.int8), $0.int64) }),
       ("uint16", "int32", { Int32.oracle(Int32($0.uint16), $0.int32) }),
@@ -51,43 +49,24 @@ enum WidthChecks {
       for comparison in [ComparisonOperator.less, .greaterOrEqual, .equal] {
         let node = PredicateNode.fieldComparison(left: left, comparison, right: right)
         conditions.append(
-          Condition(PersistentPredicate(node: node)) { record in
-            guard let order = order(record) else { return false }
-            switch comparison {
-            case .less: return order < 0
-            case .lessOrEqual: return order <= 0
-            case .greater: return order > 0
-            case .greaterOrEqual: return order >= 0
-            default: return order == 0
-            }
-          })
+          Condition(PersistentPredicate(node: node)) { order($0).map(comparison.holds) ?? false })
       }
     }
     try expect(conditions, over: records, in: repository)
   }
 
   @Sendable private static func beyondWidth(_ context: ContextUnderTest) throws {
-    func check<Value: Sampled & OracleValue & ExactText>(
+    func check<Value: SampledValue>(
       _ kind: Value.Type, _ values: [PersistentValue],
       _ order: @escaping @Sendable (Value, PersistentValue) -> Int
     ) throws {
-      let repository = try context.makeStore().open()
       let models = Sample<Value>.all(seed: 71)
-      try repository.save(contentsOf: models)
+      let repository = try context.makeRepository(with: models)
       let conditions = values.flatMap { value in
         ComparisonOperator.allCases.map { comparison in
-          Condition<Sample<Value>>(
-            PersistentPredicate(node: .comparison(field: "value", comparison, value))
-          ) { model in
-            let order = order(model.value, value)
-            return switch comparison {
-            case .equal: order == 0
-            case .notEqual: order != 0
-            case .less: order < 0
-            case .lessOrEqual: order <= 0
-            case .greater: order > 0
-            case .greaterOrEqual: order >= 0
-            }
+          let node = PredicateNode.comparison(field: "value", comparison, value)
+          return Condition<Sample<Value>>(PersistentPredicate(node: node)) {
+            comparison.holds(order($0.value, value))
           }
         }
       }
@@ -108,19 +87,17 @@ enum WidthChecks {
   }
 
   @Sendable private static func neighbours(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
     let edges: [Int64] = [1 << 53, -(1 << 53), 1 << 62, .max - 3, .min + 3]
     let numbers = edges.flatMap { edge in (-3...3).map { edge + $0 } }.sorted()
-    try repository.save(
-      contentsOf: numbers.enumerated().reversed().map {
+    let repository = try context.makeRepository(
+      with: numbers.enumerated().reversed().map {
         Sample(id: $0, value: $1, other: $1, maybe: $1, perhaps: $1)
       })
     try repository.save(contentsOf: numbers.map { Seat(hall: UUID.samples[0], row: "", number: Int($0)) })
     let query = repository.filter(Sample<Int64>.self)
     for (place, number) in numbers.enumerated() {
-      try expect(query.filter(where: \.value == number).result().map(\.id), equals: [place], "\(number)")
-      try expect(
-        query.filter(where: .in(\.perhaps, [number])).result().map(\.id), equals: [place], "\(number)")
+      try expect(query.filter(where: \.value == number).ids(), equals: [place], "\(number)")
+      try expect(query.filter(where: .in(\.perhaps, [number])).ids(), equals: [place], "\(number)")
       try expect(query.filter(where: .between(\.maybe, number...number)).count(), equals: 1, "\(number)")
       try expect(query.filter(where: \.other < number).count(), equals: place, "\(number)")
       let seat = Seat.ID(hall: UUID.samples[0], row: "", number: Int(number))
@@ -144,11 +121,9 @@ enum WidthChecks {
     try repository.insert(contentsOf: [UniqueValue(1, one), UniqueValue(2, Decimal(0)), UniqueValue(3, .nan)])
     for (other, id) in forms.map({ ($0, 1) }) + [(negativeZero, 2), (Decimal.nan, 3)] {
       let query = repository.filter(UniqueValue<Decimal>.self)
-      try expect(query.filter(where: \.value == other).result().map(\.id), equals: [id], "\(other)")
-      try expect(query.filter(where: .in(\.value, [other])).result().map(\.id), equals: [id], "\(other)")
-      try expect(
-        query.filter(where: \.value >= other && \.value <= other).result().map(\.id), equals: [id], "\(other)"
-      )
+      try expect(query.filter(where: \.value == other).ids(), equals: [id], "\(other)")
+      try expect(query.filter(where: .in(\.value, [other])).ids(), equals: [id], "\(other)")
+      try expect(query.filter(where: \.value >= other && \.value <= other).ids(), equals: [id], "\(other)")
       try expectError(.uniqueViolation, "\(other)") { try repository.insert(UniqueValue(9, other)) }
       try repository.update(UniqueValue(id, other))
       let found = try require(repository.find(UniqueValue<Decimal>.self, id: id)?.value)

@@ -4,8 +4,7 @@ import PersistenceCore
 /// R3: closing.
 enum ClosingChecks {
   static let all: [ConformanceCheck] = [
-    ConformanceCheck(
-      "after close, every call throws closed; closing twice does nothing", [.r3], closed),
+    ConformanceCheck("after close, every call throws closed; closing twice does nothing", [.r3], closed),
     ConformanceCheck(
       "closing while a result is alive waits or is refused; the result stays readable until then", [.r3],
       withResults),

@@ -19,9 +19,7 @@ enum CollectionChecks {
   private static let sizes = [0, 1, 2, 127, 128, 129, 255, 256, 257, 385]
 
   private static func filled(_ context: ContextUnderTest, _ count: Int) throws -> Repository {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (0..<count).map { Account($0, balance: $0 % 7) })
-    return repository
+    try context.makeRepository(with: (0..<count).map { Account($0, balance: $0 % 7) })
   }
 
   /// Checks everything that the standard library documents of a bidirectional collection.

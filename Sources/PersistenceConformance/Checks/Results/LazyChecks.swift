@@ -8,15 +8,13 @@ enum LazyChecks {
       "fetch reads one page; taking the first ten of many rows reads no more", [.r1], firstPage),
     ConformanceCheck("count, exists and first decode and read no more rows than needed", [.r1], counting),
     ConformanceCheck(
-      "a result of one page pins no snapshot; a longer result pins one until it is released", [.r1],
-      pins),
+      "a result of one page pins no snapshot; a longer result pins one until it is released", [.r1], pins),
   ]
 
   private static func observed(_ context: ContextUnderTest, _ count: Int) throws -> (
     Repository, ObservedContext
   ) {
-    let inner = try context.makeStore().open()
-    try inner.save(contentsOf: (1...count).map { Account($0, balance: $0 % 10) })
+    let inner = try context.makeRepository(with: (1...count).map { Account($0, balance: $0 % 10) })
     let observed = ObservedContext(try inner.storage)
     return (Repository(observed), observed)
   }
@@ -51,8 +49,7 @@ enum LazyChecks {
   }
 
   @Sendable private static func pins(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (1...300).map { Account($0, balance: $0 % 10) })
+    let repository = try context.makeRepository(with: (1...300).map { Account($0, balance: $0 % 10) })
     let monitor = try repository.storage.monitor
     let small = try repository.filter(Account.self, where: \.balance == 1).result()
     try expect(monitor.liveResults, equals: 0)

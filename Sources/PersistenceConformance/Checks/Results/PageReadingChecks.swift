@@ -13,8 +13,7 @@ enum PageReadingChecks {
 
   @Sendable private static func pages(_ context: ContextUnderTest) throws {
     for size in [0, 1, 127, 128, 129, 300] {
-      let repository = try context.makeStore().open()
-      try repository.save(contentsOf: (0..<size).map { Account($0, balance: $0 % 7) })
+      let repository = try context.makeRepository(with: (0..<size).map { Account($0, balance: $0 % 7) })
       let schema = try Account.schema.model
       let ids = Array(0..<Int64(size))
       let byBalance = ids.sorted { ($0 % 7, $0) < ($1 % 7, $1) }

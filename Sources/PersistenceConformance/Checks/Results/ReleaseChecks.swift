@@ -4,26 +4,20 @@ import PersistenceCore
 enum ReleaseChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "for every order and filter, fetch and the first ten rows read at most one page", [.r1], everyOrder
-    ),
+      "for every order and filter, fetch and the first ten rows read at most one page", [.r1], everyOrder),
     ConformanceCheck(
       "slices, iterators, lazy views and erased collections keep the snapshot pinned exactly as"
-        + " long as they live",
-      [.r1, .r3], holders),
+        + " long as they live", [.r1, .r3], holders),
     ConformanceCheck(
-      "iterating a result reads each row once, and cached pages are not read again", [.r1, .r3],
-      readOnce),
+      "iterating a result reads each row once, and cached pages are not read again", [.r1, .r3], readOnce),
     ConformanceCheck(
-      "an empty result, and a page beyond the end, are valid collections and pin nothing", [.r3, .o4],
-      empty),
+      "an empty result, and a page beyond the end, are valid collections and pin nothing", [.r3, .o4], empty),
   ]
 
   private static let count = 600
 
   private static func filled(_ context: ContextUnderTest) throws -> Repository {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (0..<count).map { Account($0, balance: $0 % 7) })
-    return repository
+    try context.makeRepository(with: (0..<count).map { Account($0, balance: $0 % 7) })
   }
 
   @Sendable private static func everyOrder(_ context: ContextUnderTest) throws {

@@ -23,8 +23,7 @@ enum ThrowingRouteChecks {
   private static func observed(
     _ context: ContextUnderTest, handler: (@Sendable (PersistenceError) -> Void)? = nil
   ) throws -> (Repository, ObservedContext) {
-    let inner = try context.makeStore().open()
-    try inner.save(contentsOf: (1...400).map { Account($0, balance: $0 % 10) })
+    let inner = try context.makeRepository(with: (1...400).map { Account($0, balance: $0 % 10) })
     let observed = ObservedContext(try inner.storage, monitoring: Monitoring(readFailureHandler: handler))
     return (Repository(observed), observed)
   }
@@ -62,13 +61,8 @@ enum ThrowingRouteChecks {
     observed.fail(afterRows: 150)
     try expectError(.inputOutput) { try result.withCursor { cursor in while try cursor.next() != nil {} } }
     observed.fail(afterRows: 150)
-    do {
+    try await expectAsyncError(.inputOutput, "a stream over a page that cannot be read") {
       for try await _ in result.stream {}
-      throw ConformanceFailure(
-        "a stream over a page that cannot be read", expected: "inputOutput", found: "the end", file: #fileID,
-        line: #line)
-    } catch let error as PersistenceError {
-      try expect(error.code, equals: .inputOutput)
     }
     // The retry succeeds after the medium has recovered.
     observed.fail(afterRows: nil)
@@ -109,20 +103,15 @@ enum ThrowingRouteChecks {
   }
 
   @Sendable private static func handler(_ context: ContextUnderTest) throws {
-    let failures = Failures()
-    let (repository, observed) = try observed(context) { failure in
-      failures.codes.withLock { $0.append(failure.code) }
+    let codes = Mutex<[PersistenceError.Code]>([])
+    let (repository, observed) = try observed(context) { failure in codes.withLock { $0.append(failure.code) }
     }
     let result = try repository.filter(Account.self).result()
     observed.fail(afterRows: 200)
     var seen = 0
     for _ in result { seen += 1 }
-    try expect(failures.codes.withLock { $0 }, equals: [.inputOutput])
+    try expect(codes.withLock { $0 }, equals: [.inputOutput])
     try expect(seen >= 128 && seen < 400)
-  }
-
-  private final class Failures: Sendable {
-    let codes = Mutex<[PersistenceError.Code]>([])
   }
 
   @Sendable private static func cancellation(_ context: ContextUnderTest) async throws {
@@ -140,8 +129,7 @@ enum ThrowingRouteChecks {
       let seen = try await task.value
       throw ConformanceFailure(
         "a stream in a cancelled task", expected: "CancellationError", found: "\(seen) records",
-        file: #fileID,
-        line: #line)
+        file: #fileID, line: #line)
     } catch is CancellationError {}
   }
 }

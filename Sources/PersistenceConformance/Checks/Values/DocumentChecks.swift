@@ -8,10 +8,8 @@ enum DocumentChecks {
     ConformanceCheck("documents are equal whatever the order of their members", [.v4a], equality),
     ConformanceCheck(
       "sets, and dictionaries with any keys, are equal documents in whatever order a process"
-        + " iterates them", [.v4a],
-      unordered),
-    ConformanceCheck(
-      "sorting by a document, or comparing its order, is rejected", [.v4a], noOrder),
+        + " iterates them", [.v4a], unordered),
+    ConformanceCheck("sorting by a document, or comparing its order, is rejected", [.v4a], noOrder),
   ]
 
   private static let addresses = [
@@ -25,7 +23,6 @@ enum DocumentChecks {
   ]
 
   private static func filled(_ context: ContextUnderTest) throws -> (Repository, [AllKinds]) {
-    let repository = try context.makeStore().open()
     let records = Self.addresses.enumerated().map { number, address in
       var record = AllKinds(id: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))))
       record.address = address
@@ -33,7 +30,7 @@ enum DocumentChecks {
       record.list = number == 2 ? ["a", "b"] : []
       return record
     }
-    try repository.save(contentsOf: records)
+    let repository = try context.makeRepository(with: records)
     return (repository, records)
   }
 
@@ -44,25 +41,19 @@ enum DocumentChecks {
 
   @Sendable private static func equality(_ context: ContextUnderTest) throws {
     let (repository, records) = try filled(context)
+    let query = repository.filter(AllKinds.self)
     for (record, address) in zip(records, Self.addresses) {
       let same: PersistentPredicate<AllKinds> = \.address == address
-      try expect(repository.filter(AllKinds.self, where: same).result().map(\.id), equals: [record.id])
-      try expect(
-        repository.filter(AllKinds.self, where: \.address != address).count(), equals: records.count - 1)
-      try expect(repository.filter(AllKinds.self, where: !same).count(), equals: records.count - 1)
+      try expect(query.filter(where: same).ids(), equals: [record.id])
+      try expect(query.filter(where: \.address != address).count(), equals: records.count - 1)
+      try expect(query.filter(where: !same).count(), equals: records.count - 1)
     }
     let none: Address? = nil
-    try expect(
-      repository.filter(AllKinds.self, where: \.optional.address == none).result().map(\.id),
-      equals: [
-        records[1].id
-      ])
-    try expect(
-      repository.filter(AllKinds.self, where: \.optional.address != none).count(), equals: records.count - 1)
-    try expect(
-      repository.filter(AllKinds.self, where: \.optional.address == Self.addresses[2]).count(), equals: 1)
-    try expect(repository.filter(AllKinds.self, where: \.list == ["a", "b"]).count(), equals: 1)
-    try expect(repository.filter(AllKinds.self, where: \.list == ["b", "a"]).count(), equals: 0)
+    try expect(query.filter(where: \.optional.address == none).ids(), equals: [records[1].id])
+    try expect(query.filter(where: \.optional.address != none).count(), equals: records.count - 1)
+    try expect(query.filter(where: \.optional.address == Self.addresses[2]).count(), equals: 1)
+    try expect(query.filter(where: \.list == ["a", "b"]).count(), equals: 1)
+    try expect(query.filter(where: \.list == ["b", "a"]).count(), equals: 0)
   }
 
   @Sendable private static func unordered(_ context: ContextUnderTest) throws {
@@ -83,7 +74,7 @@ enum DocumentChecks {
     for capacity in [0, 200, 10_000] {
       let same = otherwise(words, capacity: capacity)
       let query = repository.filter(Document<Set<String>>.self, where: \.value == same)
-      try expect(query.result().map(\.id), equals: [0, 1, 2, 3], "\(capacity)")
+      try expect(query.ids(), equals: [0, 1, 2, 3], "\(capacity)")
       let others = repository.filter(
         Document<Set<Int>>.self, where: \.value != otherwise(numbers, capacity: capacity))
       try expect(others.count(), equals: 0, "\(capacity)")

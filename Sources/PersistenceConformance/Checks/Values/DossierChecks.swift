@@ -21,10 +21,7 @@ enum DossierChecks {
     try repository.save(contentsOf: [
       Document(1, Dossier(), maybe: full), Document(2, full), Document(3, nested, maybe: nested),
     ])
-    if try repository.storage.capabilities.isDurable {
-      try repository.close()
-      repository = try store.open()
-    }
+    try store.reopen(&repository)
     let found = try Array(repository.fetch(Document<Dossier>.self))
     try expect(found.count, equals: 3)
     try expectSame(found[0].value, Dossier())
@@ -62,24 +59,23 @@ enum DossierChecks {
   @Sendable private static func shapes(_ context: ContextUnderTest) throws {
     func check<Value: Codable & Hashable & Sendable>(_ values: [Value]) throws {
       typealias Model = Document<Value>
-      let repository = try context.makeStore().open()
-      try repository.save(
-        contentsOf: values.enumerated().map { Model($0, $1, maybe: $0.isMultiple(of: 2) ? nil : $1) })
+      let repository = try context.makeRepository(
+        with: values.enumerated().map { Model($0, $1, maybe: $0.isMultiple(of: 2) ? nil : $1) })
       try expect(repository.fetch(Model.self).map(\.value), equals: values)
+      let query = repository.filter(Model.self)
       for (number, value) in values.enumerated() {
         try expect(
-          repository.filter(Model.self, where: \.value == value).result().map(\.id), equals: [number],
-          "\(Value.self) == \(value)")
+          query.filter(where: \.value == value).ids(), equals: [number], "\(Value.self) == \(value)")
         try expect(
-          repository.filter(Model.self, where: \.maybe == value).result().map(\.id),
+          query.filter(where: \.maybe == value).ids(),
           equals: number.isMultiple(of: 2) ? [] : [number], "\(Value.self)? == \(value)")
         try expect(
-          repository.filter(Model.self, where: \.maybe != value).count(),
+          query.filter(where: \.maybe != value).count(),
           equals: values.count - (number.isMultiple(of: 2) ? 0 : 1), "\(Value.self)? != \(value)")
       }
       let none: Value? = nil
       try expect(
-        repository.filter(Model.self, where: \.maybe == none).result().map(\.id),
+        query.filter(where: \.maybe == none).ids(),
         equals: Array(stride(from: 0, to: values.count, by: 2)), "\(Value.self)? == nil")
     }
     try check([[], [1], [1, 1], [1, 2], [2, 1]])
@@ -97,14 +93,13 @@ enum DossierChecks {
   }
 
   @Sendable private static func lastDigits(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open()
     let numbers: [UInt64] = [
       1 << 53, (1 << 53) + 1, (1 << 53) + 2, UInt64(Int64.max), 1 << 63, (1 << 63) + 1, .max - 1, .max,
     ]
-    try repository.save(contentsOf: numbers.enumerated().map { Document($0, [$1]) })
+    let repository = try context.makeRepository(with: numbers.enumerated().map { Document($0, [$1]) })
     for (place, number) in numbers.enumerated() {
       try expect(
-        repository.filter(Document<[UInt64]>.self, where: \.value == [number]).result().map(\.id),
+        repository.filter(Document<[UInt64]>.self, where: \.value == [number]).ids(),
         equals: [place], "the document [\(number)]")
       try expect(repository.find(Document<[UInt64]>.self, id: place)?.value, equals: [number])
     }

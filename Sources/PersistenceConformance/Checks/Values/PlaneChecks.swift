@@ -43,37 +43,32 @@ enum PlaneChecks {
     try repository.insert(contentsOf: texts.map { Keyed($0, "label \($0)") })
     try repository.insert(contentsOf: texts.enumerated().map { UniqueValue($0, $1) })
     try repository.insert(contentsOf: texts.enumerated().map { Document($0, [$1: [$1, nil]]) })
-    if try repository.storage.capabilities.isDurable {
-      try repository.close()
-      repository = try store.open()
-    }
+    try store.reopen(&repository)
+    let (keyed, values) = (repository.filter(Keyed<String>.self), repository.filter(UniqueValue<String>.self))
     let sorted = texts.sorted { String.oracle($0, $1) < 0 }
     try expect(repository.fetch(Keyed<String>.self).map(\.id.exactText), equals: sorted.map(\.exactText))
     try expect(
-      repository.filter(UniqueValue<String>.self).sorted(by: \.value).result().map { $0.value.exactText },
+      values.sorted(by: \.value).result().map { $0.value.exactText },
       equals: sorted.map { Optional($0).exactText })
     let documents = try Array(repository.fetch(Document<[String: [String?]]>.self))
     for (number, text) in texts.enumerated() {
       let what = "the text \(text.exactText)"
       let found = try require(repository.find(Keyed<String>.self, id: text), what)
       try expect(found.label.exactText, equals: "label \(text)".exactText, what)
-      try expect(
-        repository.filter(UniqueValue<String>.self, where: \.value == text).result().map(\.id),
-        equals: [number], what)
+      try expect(values.filter(where: \.value == text).ids(), equals: [number], what)
       let member = try require(documents[number].value.first, what)
       try expect(member.key.exactText, equals: text.exactText, what)
       try expect(member.value.map(\.exactText), equals: [Optional(text).exactText, "nil"], what)
       // The unique index has covered each text; a plain index needs only some.
       guard number.isMultiple(of: 4) else { continue }
       let labelled: PersistentPredicate<Keyed<String>> = \.label == "label \(text)"
-      try expect(
-        repository.filter(Keyed<String>.self, where: labelled).result().map(\.id.exactText),
-        equals: [text.exactText], what)
+      try expect(keyed.filter(where: labelled).result().map(\.id.exactText), equals: [text.exactText], what)
     }
   }
 
   @Sendable private static func equivalents(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
+    let (keyed, values) = (repository.filter(Keyed<String>.self), repository.filter(UniqueValue<String>.self))
     for forms in forms {
       try repository.deleteAll(Keyed<String>.self)
       try repository.deleteAll(UniqueValue<String>.self)
@@ -92,17 +87,13 @@ enum PlaneChecks {
           \.group == form && \.value == \.group, !(\.value != form), \.value <= form && \.value >= form,
         ]
         for condition in conditions {
-          try expect(
-            repository.filter(UniqueValue<String>.self, where: condition).result().map(\.id),
-            equals: [number], "\(what): \(condition)")
+          try expect(values.filter(where: condition).ids(), equals: [number], "\(what): \(condition)")
         }
         try expect(
-          repository.filter(Document<[String]>.self, where: \.value == [form]).result().map(\.id),
-          equals: [number], what)
+          repository.filter(Document<[String]>.self, where: \.value == [form]).ids(), equals: [number], what)
         try expectError(.uniqueViolation, what) { try repository.insert(UniqueValue(9, form)) }
         try repository.update(Keyed(form, "changed"))
-        try expect(
-          repository.filter(Keyed<String>.self, where: \.label == "changed").count(), equals: 1, what)
+        try expect(keyed.filter(where: \.label == "changed").count(), equals: 1, what)
         try repository.update(Keyed(form, "number \(number)"))
       }
       for form in forms {
@@ -121,15 +112,14 @@ enum PlaneChecks {
       ])
       let query = repository.filter(Model.self)
       let none: Value? = nil
-      try expect(query.sorted(by: \.value).result().map(\.id), equals: [1, 2, 3, 4], "\(Value.self)")
+      try expect(query.sorted(by: \.value).ids(), equals: [1, 2, 3, 4], "\(Value.self)")
       try expect(
-        query.sorted(by: \.value, inOrder: .descending).result().map(\.id), equals: [4, 3, 2, 1],
-        "\(Value.self)")
-      try expect(query.filter(where: \.value == empty).result().map(\.id), equals: [3], "\(Value.self)")
-      try expect(query.filter(where: \.value == none).result().map(\.id), equals: [1, 2], "\(Value.self)")
-      try expect(query.filter(where: \.value >= empty).result().map(\.id), equals: [3, 4], "\(Value.self)")
-      try expect(query.filter(where: \.value < least).result().map(\.id), equals: [3], "\(Value.self)")
-      try expect(query.filter(where: \.group == "").result().map(\.id), equals: [2, 3, 4], "\(Value.self)")
+        query.sorted(by: \.value, inOrder: .descending).ids(), equals: [4, 3, 2, 1], "\(Value.self)")
+      try expect(query.filter(where: \.value == empty).ids(), equals: [3], "\(Value.self)")
+      try expect(query.filter(where: \.value == none).ids(), equals: [1, 2], "\(Value.self)")
+      try expect(query.filter(where: \.value >= empty).ids(), equals: [3, 4], "\(Value.self)")
+      try expect(query.filter(where: \.value < least).ids(), equals: [3], "\(Value.self)")
+      try expect(query.filter(where: \.group == "").ids(), equals: [2, 3, 4], "\(Value.self)")
       try expectError(.uniqueViolation, "\(Value.self)") { try repository.insert(Model(5, empty)) }
       try expectError(.uniqueViolation, "\(Value.self)") {
         try repository.insert(Model(5, group: "", member: empty))

@@ -51,9 +51,7 @@ enum StringChecks {
   @Sendable private static func uniqueValues(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
     for (number, text) in String.samples.enumerated() {
-      var person = Person("\(number)")
-      person.email = text
-      try repository.insert(person)
+      try repository.insert(Person("\(number)", email: text))
     }
     try expect(repository.count(Person.self), equals: String.samples.count)
     for text in String.samples {

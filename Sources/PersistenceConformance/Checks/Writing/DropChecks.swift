@@ -9,8 +9,7 @@ enum DropChecks {
       needs: [.writable, .droppingModels], dropping),
     ConformanceCheck(
       "a dropped model can be redefined, with the same or another schema, at once or later, and"
-        + " starts empty",
-      [.w3, .e4], needs: [.writable, .droppingModels], anew),
+        + " starts empty", [.w3, .e4], needs: [.writable, .droppingModels], anew),
     ConformanceCheck(
       "a drop after transactions without changes removes the model, and a redefinition keeps it",
       [.w3, .w5], needs: [.writable, .durable, .droppingModels], afterNothing),
@@ -21,16 +20,14 @@ enum DropChecks {
       "another context on the same store sees a drop and a redefinition at once", [.c2, .e4],
       needs: [.writable, .multiProcess, .droppingModels], otherContext),
     ConformanceCheck(
-      "after a kill while models are replaced, the store has one complete version of them",
-      [.w5, .w3],
+      "after a kill while models are replaced, the store has one complete version of them", [.w5, .w3],
       needs: [.writable, .durable, .droppingModels], kills),
   ]
 
   private static func schema(_ kind: FieldKind = .string, name: String = "Thing") throws -> ModelSchema {
     try ModelSchema(
-      name: name,
-      fields: [FieldSchema("id", .int64), FieldSchema("field", kind), FieldSchema("day", .date)], key: ["id"],
-      indexes: [IndexSchema(["field"], isUnique: true), IndexSchema(["day"])])
+      name: name, fields: [FieldSchema("id", .int64), FieldSchema("field", kind), FieldSchema("day", .date)],
+      key: ["id"], indexes: [IndexSchema(["field"], isUnique: true), IndexSchema(["day"])])
   }
 
   private static func rows(_ count: Int) -> [[PersistentValue]] {
@@ -38,7 +35,6 @@ enum DropChecks {
   }
 
   @Sendable private static func dropping(_ context: ContextUnderTest) throws {
-    struct Undo: Error {}
     let store = try context.makeStore()
     let storage = try store.open().storage
     let (schema, other) = (try schema(), try Self.schema(name: "Other"))
@@ -46,25 +42,25 @@ enum DropChecks {
     let others = RowStore(storage, other)
     try things.save(rows(50))
     try others.save(rows(50))
-    do {
+    try expectThrows(SuiteError()) {
       try storage.transaction { transaction in
         try transaction.drop(schema)
         try expect(transaction.catalog().map(\.name), equals: ["Other"], "inside the transaction")
         try expect(transaction.count(FetchRequest(schema)) == 0, "records inside the transaction")
-        throw Undo()
+        throw SuiteError()
       }
-    } catch is Undo {}
+    }
     try expect(things.rows(), equals: rows(50), "after the rollback")
     try storage.transaction { transaction in
-      do {
+      try expectThrows(SuiteError()) {
         try transaction.nested {
           try transaction.drop(schema)
-          throw Undo()
+          throw SuiteError()
         }
-      } catch is Undo {}
+      }
       try expect(transaction.count(FetchRequest(schema)) == 50, "after the nested rollback")
       let error = try expectError(.uniqueViolation, "a unique value, after the nested rollback") {
-        try insert([.integer(99), .text("t1"), .date(0)], schema, transaction)
+        try transaction.insert([[.integer(99), .text("t1"), .date(0)]], in: schema)
       }
       try expect(error.model == "Thing", "\(error)")
     }
@@ -79,7 +75,7 @@ enum DropChecks {
     }
     let mismatch = try Self.schema(.int64, name: "Other")
     try storage.transaction { transaction in
-      _ = try expectError(.schemaMismatch, "drop with another schema") { try transaction.drop(mismatch) }
+      try expectError(.schemaMismatch, "drop with another schema") { try transaction.drop(mismatch) }
     }
     try expect(others.rows(), equals: rows(50), "the model of a rejected drop")
   }
@@ -103,7 +99,7 @@ enum DropChecks {
       try storage.transaction { transaction in
         try transaction.drop(schema)
         try transaction.define(schema)
-        for row in rows(3) { try insert(row, schema, transaction) }
+        try transaction.insert(rows(3), in: schema)
         try expect(transaction.count(FetchRequest(schema)) == 3, "records within round \(round)")
       }
     }
@@ -121,14 +117,6 @@ enum DropChecks {
     return [storage, try store.open().storage]
   }
 
-  private static func insert(
-    _ row: [PersistentValue], _ schema: ModelSchema, _ transaction: any StorageTransaction
-  ) throws {
-    let buffer = RowBuffer(count: row.count)
-    buffer.set(row)
-    try buffer.withRow { try transaction.insert($0, in: schema) }
-  }
-
   @Sendable private static func anew(_ context: ContextUnderTest) throws {
     let store = try context.makeStore()
     let storage = try store.open().storage
@@ -143,7 +131,7 @@ enum DropChecks {
           try transaction.define(old)
           for number in 0..<30 {
             let value: PersistentValue = old == first ? .text("t\(number)") : .integer(Int64(number))
-            try insert([.integer(Int64(number)), value, .date(1)], old, transaction)
+            try transaction.insert([[.integer(Int64(number)), value, .date(1)]], in: old)
           }
         }
         // Reads through the context that knew the dropped model.
@@ -155,13 +143,13 @@ enum DropChecks {
           try storage.transaction { transaction in
             try transaction.drop(old)
             try transaction.define(new)
-            try insert(row, new, transaction)
+            try transaction.insert([row], in: new)
             try expect(transaction.count(FetchRequest(new)) == 1, "inside the transaction")
           }
         } else {
           try storage.transaction { try $0.drop(old) }
           try storage.transaction { try $0.define(new) }
-          try storage.transaction { try insert(row, new, $0) }
+          try storage.transaction { try $0.insert([row], in: new) }
         }
         for storage in try readers(store, storage) {
           let rows = RowStore(storage, new)
@@ -169,7 +157,7 @@ enum DropChecks {
           try expect(rows.rows(order: [FieldOrder("field")]), equals: [row], "by index")
           try expect(storage.catalog(), equals: [new], "the catalog")
           if old != new {
-            _ = try expectError(.schemaMismatch, "the old schema") { try RowStore(storage, old).rows() }
+            try expectError(.schemaMismatch, "the old schema") { try RowStore(storage, old).rows() }
           }
         }
       }
@@ -207,7 +195,7 @@ enum DropChecks {
       try writer.transaction { transaction in
         try transaction.drop(schema)
         try transaction.define(schema)
-        for row in rows(20) { try insert(row, schema, transaction) }
+        try transaction.insert(rows(20), in: schema)
       }
       // Writes and reads through the context that knew the dropped model.
       try RowStore(reader, schema).save([[.integer(5), .text("new \(round)"), .date(0)]])
@@ -219,7 +207,7 @@ enum DropChecks {
     let changed = try Self.schema(.int64)
     try one.transaction { try $0.drop(schema) }
     try one.transaction { try $0.define(changed) }
-    _ = try expectError(.schemaMismatch, "the old schema") { try RowStore(other, schema).rows() }
+    try expectError(.schemaMismatch, "the old schema") { try RowStore(other, schema).rows() }
     try expect(RowStore(other, changed).rows(), equals: [], "the new schema")
   }
 

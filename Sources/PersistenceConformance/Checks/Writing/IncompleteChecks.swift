@@ -8,15 +8,13 @@ enum IncompleteChecks {
       [.e4], needs: [.writable, .droppingModels], marked),
     ConformanceCheck(
       "an empty migration ledger, as left by a context that cannot drop models, does not mark a"
-        + " store incomplete", [.e4],
-      emptied),
+        + " store incomplete", [.e4], emptied),
     ConformanceCheck("an app cannot declare a model with a reserved name", [.e4], reserved),
   ]
 
   /// The part of the ledger that marks a store.
   static func ledger() throws -> ModelSchema {
-    try ModelSchema(
-      name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
+    try ModelSchema(name: ReservedModel.fillLedger, fields: [FieldSchema("model", .string)], key: ["model"])
   }
 
   @Sendable private static func marked(_ context: ContextUnderTest) throws {
@@ -25,17 +23,15 @@ enum IncompleteChecks {
     let storage = try repository.storage
     try RowStore(storage, ledger()).save([[.text("")]])
     // The context works; only repositories throw.
-    try storage.transaction { transaction in
-      try transaction.define(Account.schema.model)
-    }
+    try storage.transaction { transaction in try transaction.define(Account.schema.model) }
     for isReopened in storage.capabilities.isDurable ? [false, true] : [false] {
       let repository = isReopened ? try store.open() : repository
-      _ = try expectError(.incompleteStore, "fetch") { try repository.fetch(Account.self) }
-      _ = try expectError(.incompleteStore, "find") { try repository.find(Account.self, id: 1) }
-      _ = try expectError(.incompleteStore, "count") { try repository.count(Account.self) }
-      _ = try expectError(.incompleteStore, "save") { try repository.save(Account(1, balance: 1)) }
-      _ = try expectError(.incompleteStore, "delete") { try repository.deleteAll(Account.self) }
-      _ = try expectError(.incompleteStore, "transaction") { try repository.transaction { _ in } }
+      try expectError(.incompleteStore, "fetch") { try repository.fetch(Account.self) }
+      try expectError(.incompleteStore, "find") { try repository.find(Account.self, id: 1) }
+      try expectError(.incompleteStore, "count") { try repository.count(Account.self) }
+      try expectError(.incompleteStore, "save") { try repository.save(Account(1, balance: 1)) }
+      try expectError(.incompleteStore, "delete") { try repository.deleteAll(Account.self) }
+      try expectError(.incompleteStore, "transaction") { try repository.transaction { _ in } }
       if isReopened { try repository.close() }
     }
     try storage.transaction { try $0.drop(ledger()) }
@@ -47,7 +43,7 @@ enum IncompleteChecks {
     let repository = try context.makeStore().open()
     let storage = try repository.storage
     try RowStore(storage, ledger()).save([[.text("")]])
-    _ = try expectError(.incompleteStore, "fetch") { try repository.fetch(Account.self) }
+    try expectError(.incompleteStore, "fetch") { try repository.fetch(Account.self) }
     try storage.transaction { _ = try $0.deleteAll(in: ledger()) }
     try repository.save(Account(1, balance: 1))
     try expect(repository.fetch(Account.self).count == 1, "after the ledger was emptied")
@@ -57,7 +53,7 @@ enum IncompleteChecks {
     let repository = try context.makeStore().open()
     let error = try expectError(.invalidSchema, "save") { try repository.save(Impostor()) }
     try expect("\(error)".contains(ReservedModel.prefix), "\(error)")
-    _ = try expectError(.invalidSchema, "fetch") { try repository.fetch(Impostor.self) }
+    try expectError(.invalidSchema, "fetch") { try repository.fetch(Impostor.self) }
   }
 }
 

@@ -6,8 +6,7 @@ enum InsideTransactionChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "a result fetched inside a transaction is complete at once, and stays valid after writes"
-        + " and after the end", [.r1a],
-      materialised),
+        + " and after the end", [.r1a], materialised),
     ConformanceCheck(
       "a result fetched inside a transaction keeps its rows after a rollback", [.r1a], rolledBack),
     ConformanceCheck(
@@ -22,9 +21,7 @@ enum InsideTransactionChecks {
   ]
 
   private static func filled(_ context: ContextUnderTest) throws -> Repository {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (1...400).map { Account($0, balance: 100) })
-    return repository
+    try context.makeRepository(with: (1...400).map { Account($0, balance: 100) })
   }
 
   @Sendable private static func materialised(_ context: ContextUnderTest) throws {
@@ -124,8 +121,7 @@ enum InsideTransactionChecks {
       }
       try expect(store.count(Account.self), equals: 402)
     }
-    try expect(
-      repository.filter(Account.self, where: \.balance != 100).result().map(\.id), equals: [2, 500, 504])
+    try expect(repository.filter(Account.self, where: \.balance != 100).ids(), equals: [2, 500, 504])
     try expect(repository.count(Account.self), equals: 402)
   }
 

@@ -4,8 +4,7 @@ import PersistenceCore
 enum IsolationChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "concurrent transactions that read two records and change one show no write skew",
-      [.w6, .w3], skew),
+      "concurrent transactions that read two records and change one show no write skew", [.w6, .w3], skew),
     ConformanceCheck(
       "concurrent transactions that count and then insert never count uncommitted records", [.w6, .c1],
       phantoms),
@@ -22,8 +21,8 @@ enum IsolationChecks {
 
   @Sendable private static func skew(_ context: ContextUnderTest) throws {
     for _ in 0..<context.effort.times(8, thorough: 100) {
-      let repository = try context.makeStore().open(.patient)
-      try repository.save(contentsOf: [Account(1, balance: 50), Account(2, balance: 50)])
+      let repository = try context.makeRepository(
+        with: [Account(1, balance: 50), Account(2, balance: 50)], .patient)
       let done = try Threads.run(4) { try Withdrawals.withdraw(from: $0 % 2 + 1, in: repository) }
       try expect(done.filter { $0 }.count, equals: 1, "withdrawals of 60 from 100 by four threads")
       try expect(repository.fetch(Account.self).reduce(0) { $0 + $1.balance }, equals: 40)
@@ -32,7 +31,7 @@ enum IsolationChecks {
 
   @Sendable private static func phantoms(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open(.patient)
-    _ = try Threads.run(4) { number in
+    try Threads.run(4) { number in
       for step in 0..<8 { try Withdrawals.takeSeat("\(number)-\(step)", in: repository) }
     }
     let seats = try repository.filter(Person.self).sorted(by: \.age).result().map(\.age)
@@ -89,9 +88,8 @@ enum IsolationChecks {
   }
 
   @Sendable private static func movesBetweenModels(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open(.patient)
     let items = 40
-    try repository.save(contentsOf: (0..<items).map { Account($0, balance: 1) })
+    let repository = try context.makeRepository(with: (0..<items).map { Account($0, balance: 1) }, .patient)
     let (accounts, people) = (try Account.schema.model, try Person.schema.model)
     let seen = try Threads.run(3) { number -> [Int] in
       if number == 0 {

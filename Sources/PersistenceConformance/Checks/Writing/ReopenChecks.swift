@@ -11,8 +11,7 @@ enum ReopenChecks {
       needs: [.writable, .durable], dropped),
     ConformanceCheck(
       "records that were rolled back are still absent after reopening", [.w5, .w3],
-      needs: [.writable, .durable],
-      rolledBack),
+      needs: [.writable, .durable], rolledBack),
   ]
 
   @Sendable private static func closed(_ context: ContextUnderTest) throws {

@@ -21,20 +21,18 @@ enum TransactionChecks {
   ]
 
   private static func filled(_ context: ContextUnderTest) throws -> Repository {
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: (1...10).map { Account($0, balance: 100) })
+    let repository = try context.makeRepository(with: (1...10).map { Account($0, balance: 100) })
     try repository.save(contentsOf: Person.random(20, seed: 50))
     return repository
   }
 
-  /// The content of the two models, read by key and by indexes.
   private static func state(_ repository: any PersistentRepository) throws -> [String] {
     try repository.fetch(Account.self).map { "\($0)" } + repository.fetch(Person.self).map { "\($0)" }
       + repository.filter(Account.self, where: \.balance >= 0).sorted(by: \.balance).result().map {
         "\($0.id)"
       }
-      + repository.filter(Person.self, where: \.email != nil).sorted(by: \.email).result().map(\.id)
-      + repository.filter(Person.self, where: \.age >= 0).sorted(by: \.age).result().map(\.id)
+      + repository.filter(Person.self, where: \.email != nil).sorted(by: \.email).ids()
+      + repository.filter(Person.self, where: \.age >= 0).sorted(by: \.age).ids()
   }
 
   @Sendable private static func commit(_ context: ContextUnderTest) throws {
@@ -61,9 +59,7 @@ enum TransactionChecks {
         try store.write(Account.self, id: 1) { $0.balance = 7 }
         try expect(store.delete(Account.self, id: 2))
         try store.deleteAll(Person.self)
-        var person = Person("new")
-        person.email = "1@example.org"
-        try store.insert(person)
+        try store.insert(Person("new", email: "1@example.org"))
         try store.insert(Keyed("never", "defined before"))
         throw SuiteError()
       }
@@ -73,9 +69,7 @@ enum TransactionChecks {
     try expect(repository.filter(Account.self, where: \.balance == 1).count(), equals: 0)
     // A rolled-back record does not block its key.
     try repository.insert(Keyed("never", "now"))
-    var person = Person("new")
-    person.email = "new@example.org"
-    try repository.insert(person)
+    try repository.insert(Person("new", email: "new@example.org"))
     try repository.insert(Account(11, balance: 1))
     try expect(repository.filter(Account.self, where: \.balance == 1).count(), equals: 1)
   }
@@ -91,10 +85,9 @@ enum TransactionChecks {
       try expect(store.count(Account.self), equals: 10)
       try expect(
         store.filter(Account.self, where: \.balance > 100).sorted(by: \.balance, inOrder: .descending)
-          .result().map(\.id), equals: [50, 3])
+          .ids(), equals: [50, 3])
       try expect(store.filter(Account.self, where: \.balance == 100).count(), equals: 8)
-      try expect(
-        store.filter(Account.self).after(Account(9, balance: 0)).result().map(\.id), equals: [10, 50])
+      try expect(store.filter(Account.self).after(Account(9, balance: 0)).ids(), equals: [10, 50])
       try expect(store.filter(Account.self, where: \.balance > 100).delete(), equals: 2)
       try expect(store.fetch(Account.self).map(\.id), equals: [1, 2, 5, 6, 7, 8, 9, 10])
       try expectError(.notFound) { try store.update(Account(50, balance: 1)) }
@@ -112,16 +105,14 @@ enum TransactionChecks {
           try inner.insert(Account(21, balance: 1))
           try inner.deleteAll(Person.self)
           try inner.write(Account.self, id: 20) { $0.balance = 2 }
-          try inner.transaction { innermost in
-            try innermost.insert(Account(22, balance: 1))
-          }
+          try inner.transaction { innermost in try innermost.insert(Account(22, balance: 1)) }
           try expect(inner.fetch(Account.self).count, equals: 13)
           throw SuiteError()
         }
       }
       try expect(store.find(Account.self, id: 20)?.balance, equals: 1)
       try expect(store.count(Account.self), equals: 11)
-      try expect(store.filter(Account.self, where: \.balance <= 2).result().map(\.id), equals: [20])
+      try expect(store.filter(Account.self, where: \.balance <= 2).ids(), equals: [20])
       try store.transaction { inner in
         try inner.insert(Account(23, balance: 1))
         try expectThrows(SuiteError()) {
@@ -133,7 +124,7 @@ enum TransactionChecks {
       }
       try expect(store.count(Person.self), equals: 20)
     }
-    try expect(repository.filter(Account.self, where: \.balance == 1).result().map(\.id), equals: [20, 23])
+    try expect(repository.filter(Account.self, where: \.balance == 1).ids(), equals: [20, 23])
     try expect(repository.count(Person.self), equals: 20)
   }
 
@@ -162,8 +153,7 @@ enum TransactionChecks {
       }
     }
     try repository.transaction { try descend($0, 1) }
-    try expect(
-      repository.filter(Account.self, where: \.id > 100).result().map(\.id), equals: Array(101...115))
+    try expect(repository.filter(Account.self, where: \.id > 100).ids(), equals: Array(101...115))
   }
 
   @Sendable private static func swallowed(_ context: ContextUnderTest) throws {

@@ -6,60 +6,49 @@ enum UniqueKindChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "a duplicate value of any kind is rejected, by the equality of comparisons, naming model,"
-        + " field and value",
-      [.w4, .v3, .v4, .v4a]
-    ) { context in
-      for kind in SampledKind.all + [SampledKind(type: Wrapped<Date>.self)] { try kinds(context, kind) }
-    },
+        + " field and value", [.w4, .v3, .v4, .v4a]
+    ) { context in for type in SampledTypes.all + [Wrapped<Date>.self] { try kinds(context, type) } },
     ConformanceCheck(
       "a compound unique index rejects equal NaNs, ignores rows with nil, and keeps its parts separate",
-      [.w4],
-      compound),
+      [.w4], compound),
     ConformanceCheck(
       "two records can exchange unique values in one transaction through a third value", [.w4, .w3],
       throughThird),
     ConformanceCheck(
       "a rejected call is rolled back as a whole, and nothing else is: in nested transactions,"
-        + " batches and after deletes",
-      [.w4, .w3], rejectionsInNestedTransactions),
+        + " batches and after deletes", [.w4, .w3], rejectionsInNestedTransactions),
   ]
 
-  @Sendable private static func kinds(_ context: ContextUnderTest, _ kind: SampledKind) throws {
-    func check<Value: Sampled & OracleValue & ExactText>(_ type: Value.Type) throws {
-      typealias Model = UniqueValue<Value>
-      let repository = try context.makeStore().open()
-      var different: [Value] = []
-      for value in Value.samples where !different.contains(where: { Value.oracle($0, value) == 0 }) {
-        different.append(value)
-      }
-      try repository.insert(contentsOf: different.enumerated().map { Model($0, $1, group: "g", member: $1) })
-      try repository.insert(contentsOf: [Model(-1), Model(-2), Model(-3, group: "g")])
-      let name = try Model.schema.model.name
-      for value in Value.samples {
-        let what = "\(kind) \(value.exactText)"
-        let owner = try require(different.firstIndex { Value.oracle($0, value) == 0 })
-        let errors = [
-          try expectError(.uniqueViolation, what) { try repository.insert(Model(1000, value)) },
-          try expectError(.uniqueViolation, what) { try repository.save(Model(1000, value)) },
-          try expectError(.uniqueViolation, what) { try repository.update(Model(-1, value)) },
-        ]
-        for error in errors {
-          try expect(error.model == name && error.field == "value", "\(what): \(error)")
-          let shown = [value.persistentValue, value.asStored.persistentValue].map { "\($0)" }
-          try expect(shown.contains { error.message.contains($0) }, "\(what) in “\(error.message)”")
-        }
-        let error = try expectError(.uniqueViolation, what) {
-          try repository.insert(Model(1000, group: "g", member: value))
-        }
-        try expect(error.field, equals: "group, member", what)
-        // Its record can be saved again with the same value, or an equal one.
-        try repository.update(Model(owner, value, group: "g", member: value))
-        try expect(
-          repository.filter(Model.self, where: \.value == value).result().map(\.id), equals: [owner], what)
-      }
-      try expect(repository.count(Model.self), equals: different.count + 3, "\(kind)")
+  private static func kinds<Value: SampledValue>(_ context: ContextUnderTest, _ type: Value.Type) throws {
+    typealias Model = UniqueValue<Value>
+    let repository = try context.makeStore().open()
+    var different: [Value] = []
+    for value in Value.samples where !different.contains(where: { Value.oracle($0, value) == 0 }) {
+      different.append(value)
     }
-    try check(kind.type)
+    try repository.insert(contentsOf: different.enumerated().map { Model($0, $1, group: "g", member: $1) })
+    try repository.insert(contentsOf: [Model(-1), Model(-2), Model(-3, group: "g")])
+    let name = try Model.schema.model.name
+    for value in Value.samples {
+      let what = "\(Value.self) \(value.exactText)"
+      let owner = try require(different.firstIndex { Value.oracle($0, value) == 0 })
+      let errors = try expectErrors(
+        .uniqueViolation, what, calls: { try repository.insert(Model(1000, value)) },
+        { try repository.save(Model(1000, value)) }, { try repository.update(Model(-1, value)) })
+      for error in errors {
+        try expect(error.model == name && error.field == "value", "\(what): \(error)")
+        let shown = [value.persistentValue, value.asStored.persistentValue].map { "\($0)" }
+        try expect(shown.contains { error.message.contains($0) }, "\(what) in “\(error.message)”")
+      }
+      let error = try expectError(.uniqueViolation, what) {
+        try repository.insert(Model(1000, group: "g", member: value))
+      }
+      try expect(error.field, equals: "group, member", what)
+      // Its record can be saved again with the same value, or an equal one.
+      try repository.update(Model(owner, value, group: "g", member: value))
+      try expect(repository.filter(Model.self, where: \.value == value).ids(), equals: [owner], what)
+    }
+    try expect(repository.count(Model.self), equals: different.count + 3, "\(Value.self)")
   }
 
   @Sendable private static func compound(_ context: ContextUnderTest) throws {
@@ -95,7 +84,7 @@ enum UniqueKindChecks {
     try repository.transaction { store in
       try store.write(Model.self, id: 1) { $0.value = "three" }
       try store.write(Model.self, id: 2) { $0.value = "one" }
-      try expect(store.filter(Model.self, where: \.value == "one").result().map(\.id), equals: [2])
+      try expect(store.filter(Model.self, where: \.value == "one").ids(), equals: [2])
       try expectError(.uniqueViolation) { try store.write(Model.self, id: 1) { $0.value = "one" } }
       try store.write(Model.self, id: 1) { $0.value = "two" }
       try expectError(.uniqueViolation) { try store.insert(Model(3, "two")) }
@@ -103,8 +92,7 @@ enum UniqueKindChecks {
     }
     try expect(repository.fetch(Model.self).map(\.value), equals: ["two", "one", "three"])
     for (value, id) in [("two", 1), ("one", 2), ("three", 3)] {
-      try expect(
-        repository.filter(Model.self, where: \.value == value).result().map(\.id), equals: [id], value)
+      try expect(repository.filter(Model.self, where: \.value == value).ids(), equals: [id], value)
     }
   }
 

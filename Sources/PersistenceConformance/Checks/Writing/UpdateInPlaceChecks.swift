@@ -6,33 +6,28 @@ enum UpdateInPlaceChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "a bulk update sets the stated fields of matching records, returns their number and"
-        + " maintains indexes",
-      [.w1, .w3],
-      updates),
+        + " maintains indexes", [.w1, .w3], updates),
     ConformanceCheck(
       "a bulk update that would violate uniqueness changes nothing, and other writes of the"
-        + " transaction stay",
-      [.w4, .w3], uniqueness),
+        + " transaction stay", [.w4, .w3], uniqueness),
     ConformanceCheck(
-      "a bulk update of a key field, of nothing, or to an invalid value is rejected", [.e3, .o1],
-      rejections),
+      "a bulk update of a key field, of nothing, or to an invalid value is rejected", [.e3, .o1], rejections),
   ]
 
   @Sendable private static func updates(_ context: ContextUnderTest) throws {
     var people = Person.random(300, seed: 130)
-    let repository = try context.makeStore().open()
-    try repository.save(contentsOf: people)
+    let repository = try context.makeRepository(with: people)
     func compare(_ what: String) throws {
       let sorted = people.sorted { String.oracle($0.id, $1.id) < 0 }
       let found = Array(try repository.fetch(Person.self))
       try expect(found.map { Shown.text($0) }, equals: sorted.map { Shown.text($0) }, what)
       let ages = sorted.filter { $0.age == 9 }.map(\.id)
-      try expect(repository.filter(Person.self, where: \.age == 9).result().map(\.id), equals: ages, what)
+      try expect(repository.filter(Person.self, where: \.age == 9).ids(), equals: ages, what)
       let teams = sorted.count { $0.team == "gold" }
       try expect(repository.filter(Person.self, where: \.team == "gold").count(), equals: teams, what)
     }
-    func change(where fits: (Person) -> Bool, _ body: (inout Person) -> Void) -> Int {
-      let places = people.indices.filter { fits(people[$0]) }
+    func change(where matches: (Person) -> Bool, _ body: (inout Person) -> Void) -> Int {
+      let places = people.indices.filter { matches(people[$0]) }
       for place in places { body(&people[place]) }
       return places.count
     }
@@ -42,7 +37,7 @@ enum UpdateInPlaceChecks {
     try compare("nil set to a value")
     // The field that is set is also in the filter and the order.
     let query = repository.filter(Person.self, where: \.team == "red").sorted(by: \.team).limit(10)
-    let ten = Set(try query.result().map(\.id))
+    let ten = Set(try query.ids())
     try expect(query.update(.set(\.team, to: "gold"), .set(\.joined, to: nil)), equals: ten.count)
     _ = change(where: { ten.contains($0.id) }) { ($0.team, $0.joined) = ("gold", nil) }
     try compare("the first ten of a team")

@@ -4,10 +4,9 @@ import PersistenceCore
 enum WriteChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
-      "insert throws duplicateKey if the key exists, naming model and key, and changes nothing", [.w1],
-      insert),
-    ConformanceCheck(
-      "update throws notFound if the key does not exist, and does not insert", [.w1], update),
+      "insert throws duplicateKey if the key exists, naming model and key, and changes nothing", [.w1], insert
+    ),
+    ConformanceCheck("update throws notFound if the key does not exist, and does not insert", [.w1], update),
     ConformanceCheck("save inserts or replaces a record and its index entries", [.w1], save),
     ConformanceCheck("delete returns whether it deleted a record", [.w1], delete),
     ConformanceCheck("deleteAll deletes all records of its model and of no other", [.w1], deleteAll),
@@ -104,9 +103,7 @@ enum WriteChecks {
   @Sendable private static func write(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
     try repository.insert(Account(1, balance: 10))
-    var stale = Account(1, balance: -1)
-    stale.note = "stale"
-    let changed = try repository.write(stale) { $0.balance += 5 }
+    let changed = try repository.write(Account(1, balance: -1, note: "stale")) { $0.balance += 5 }
     try expect(changed, equals: Account(1, balance: 15))
     try expect(repository.find(Account.self, id: 1), equals: changed)
     try expect(repository.write(Account.self, id: 1) { $0.note = "x" }.balance, equals: 15)

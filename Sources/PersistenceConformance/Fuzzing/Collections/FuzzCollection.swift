@@ -89,8 +89,7 @@ struct FuzzCollection {
     let paged = try reference.rows(asked, schemas)
     outcomes.append(FuzzOutcome(path, labels.pages, .rows(paged)))
     if paged.count > pageSize {
-      outcomes.append(
-        FuzzOutcome(path, labels.foreign, .code(PersistenceError.Code.invalidRequest.rawValue)))
+      outcomes.append(FuzzOutcome(path, labels.foreign, .code(PersistenceError.Code.invalidRequest.rawValue)))
     }
   }
 }

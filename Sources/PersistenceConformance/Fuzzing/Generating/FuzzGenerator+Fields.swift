@@ -6,21 +6,18 @@ extension FuzzGenerator {
   /// A selection: no field, all fields, a repeated field, and sometimes invalid positions.
   mutating func select(_ model: Int) -> FuzzStep {
     let count = models[model].schema.fields.count
-    var positions: [Int] = []
-    for _ in 0..<weighted([(10, 0), (25, 1), (45, random.int(2...count + 1)), (20, count)]) {
-      positions.append(random.int(0...count - 1))
-    }
+    let size = weighted([(10, 0), (25, 1), (45, random.int(2...count + 1)), (20, count)])
+    var positions = (0..<size).map { _ in random.int(0...count - 1) }
     if chance(4) { positions.append(random.pick([-1, count, Int.max, Int.min])) }
     return .select(query(model), positions: positions, snapshot: snapshot())
   }
 
-  /// Aggregates over a request's rows, by group.
   mutating func aggregate(_ model: Int) -> FuzzStep {
     let fields = models[model].schema.fields
     let ordered = fields.filter(\.kind.isOrdered)
     let numbers = fields.filter(\.kind.isNumber)
-    var grouping: [String] = []
-    for _ in 0..<weighted([(40, 0), (40, 1), (20, 2)]) { grouping.append(random.pick(ordered).name) }
+    let depth = weighted([(40, 0), (40, 1), (20, 2)])
+    var grouping = (0..<depth).map { _ in random.pick(ordered).name }
     var aggregates: [Aggregate] = []
     for _ in 0..<weighted([(8, 0), (30, 1), (30, 2), (32, 4)]) {
       let field = random.pick(ordered).name
@@ -47,7 +44,6 @@ extension FuzzGenerator {
     return .aggregate(query(model), by: grouping, aggregates, snapshot: snapshot())
   }
 
-  /// A bulk update with values from the fields' own pools.
   mutating func updateRows(_ model: Int) -> FuzzStep {
     let schema = models[model].schema
     let query = query(model)
@@ -71,14 +67,13 @@ extension FuzzGenerator {
       case 0: assignments = []
       case 1: assignments.append(FieldAssignment("no such field", .null))
       case 2: assignments.append(FieldAssignment(random.pick(schema.key), .integer(1)))
-      case 3: assignments.append(FieldAssignment(field.name, misfit(field)))
+      case 3: assignments.append(FieldAssignment(field.name, invalidValue(field)))
       default: assignments.append(FieldAssignment(field.name, .null))
       }
     }
     return .updateRows(query, set: assignments)
   }
 
-  /// A row to write; sometimes one that is invalid for its schema.
   mutating func written(_ model: Int) -> [PersistentValue] {
     var row = row(model)
     guard chance(3) else { return row }
@@ -87,13 +82,13 @@ extension FuzzGenerator {
     switch random.int(0...9) {
     case 0: row.removeLast()
     case 1: row.append(.null)
-    default: row[position] = misfit(fields[position])
+    default: row[position] = invalidValue(fields[position])
     }
     return row
   }
 
   /// A value that is invalid for a field.
-  mutating func misfit(_ field: FieldSchema) -> PersistentValue {
+  mutating func invalidValue(_ field: FieldSchema) -> PersistentValue {
     if !field.isOptional, chance(40) { return .null }
     if let range = field.kind.integerRange, field.kind != .int64, chance(70) {
       return .integer(random.pick([range.lowerBound - 1, range.upperBound + 1, .min, .max]))

@@ -38,11 +38,9 @@ extension FuzzGenerator {
       return index.fields.map { FieldOrder($0, isDescending: chance(90) ? isDescending : !isDescending) }
     }
     let ordered = schema.fields.filter(\.kind.isOrdered)
-    var order: [FieldOrder] = []
-    for _ in 0..<random.int(1...3) {
-      order.append(FieldOrder(random.pick(ordered).name, isDescending: chance(50)))
+    return (0..<random.int(1...3)).map { _ in
+      FieldOrder(random.pick(ordered).name, isDescending: chance(50))
     }
-    return order
   }
 
   mutating func predicate(_ model: Int, depth: Int) -> PredicateNode {
@@ -55,11 +53,8 @@ extension FuzzGenerator {
   }
 
   private mutating func predicates(_ model: Int, _ depth: Int) -> [PredicateNode] {
-    var nodes: [PredicateNode] = []
-    for _ in 0..<weighted([(5, 0), (15, 1), (50, 2), (30, 3)]) {
-      nodes.append(predicate(model, depth: depth))
-    }
-    return nodes
+    let count = weighted([(5, 0), (15, 1), (50, 2), (30, 3)])
+    return (0..<count).map { _ in predicate(model, depth: depth) }
   }
 
   private mutating func leaf(_ model: Int) -> PredicateNode {
@@ -75,10 +70,7 @@ extension FuzzGenerator {
     let field = schema.fields[position]
     if field.kind.isText, chance(60) { return textSearch(model, position) }
     switch random.int(0...9) {
-    case 0, 1:
-      var values: [PersistentValue] = []
-      for _ in 0..<random.int(0...5) { values.append(operand(model, position)) }
-      return .isIn(field: field.name, values)
+    case 0, 1: return .isIn(field: field.name, (0..<random.int(0...5)).map { _ in operand(model, position) })
     case 2 where field.kind.isOrdered, 3 where field.kind.isOrdered:
       return .isBetween(field: field.name, lower: operand(model, position), upper: operand(model, position))
     case 4:
@@ -173,12 +165,11 @@ extension FuzzGenerator {
     return pattern
   }
 
-  /// Makes a request invalid for one reason.
   private mutating func spoil(_ query: inout FuzzQuery) {
     let schema = models[query.model].schema
     query.after = nil
-    func first(_ fits: (FieldSchema) -> Bool) -> String {
-      schema.fields.first(where: fits)?.name ?? "no such field"
+    func first(_ matches: (FieldSchema) -> Bool) -> String {
+      schema.fields.first(where: matches)?.name ?? "no such field"
     }
     switch random.int(0...9) {
     case 0: query.limit = -1

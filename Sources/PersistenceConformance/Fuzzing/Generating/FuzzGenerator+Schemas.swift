@@ -1,17 +1,15 @@
 import PersistenceCore
 
 extension FuzzGenerator {
-  private static let modelNames = ["A", "B", "Movie"]
-  private static let hostileModelNames = [
+  static let modelNames = ["A", "B", "Movie"]
+  static let hostileModelNames = [
     "", "a", "../../x", "a/b", "CON", "sqlite_master", "sqlite_x", "\u{E9}", "e\u{301}", "\0", "a'\"b",
-    "_records",
-    "main.A", String(repeating: "m", count: 300), "👩‍👩‍👧", " ", ".", "%",
+    "_records", "main.A", String(repeating: "m", count: 300), "👩‍👩‍👧", " ", ".", "%",
   ]
-  private static let fieldNames = ["id", "a", "b", "c", "d", "e", "f", "g", "h", "i"]
-  private static let hostileFieldNames = [
+  static let fieldNames = ["id", "a", "b", "c", "d", "e", "f", "g", "h", "i"]
+  static let hostileFieldNames = [
     "", "A", "rowid", "../x", "a/b", "\u{E9}", "e\u{301}", "select", "\"", "'", "\0", "_id", "oid", "key",
-    "a b",
-    String(repeating: "f", count: 300), "$1", "?1", "[x]", "value", "hash", "A ",
+    "a b", String(repeating: "f", count: 300), "$1", "?1", "[x]", "value", "hash", "A ",
   ]
 
   mutating func makeModels() {
@@ -20,6 +18,7 @@ extension FuzzGenerator {
     } else {
       makeModelsOfChance()
     }
+    current = Array(models.indices)
     // Other declarations of a model follow all models, because content is read with the first one.
     for model in models {
       if chance(20), let other = try? reordered(model) { models.append(other) }
@@ -43,8 +42,7 @@ extension FuzzGenerator {
     var names: [String] = []
     let isHostile = chance(25)
     while names.count < count {
-      let name =
-        isHostile && chance(50) ? random.pick(Self.hostileFieldNames) : random.pick(Self.fieldNames)
+      let name = isHostile && chance(50) ? random.pick(Self.hostileFieldNames) : random.pick(Self.fieldNames)
       if !names.contains(where: { FuzzValue.isSameName($0, name) }) { names.append(name) }
     }
     return names
@@ -65,8 +63,7 @@ extension FuzzGenerator {
       } else {
         let kind = weighted([
           (6, random.pick(FieldKind.allCases)), (4, .string), (1, .double), (1, .int64), (1, .decimal),
-          (1, .date),
-          (1, .document), (1, .data),
+          (1, .date), (1, .document), (1, .data),
         ])
         fields.append(FieldSchema(name, kind, isOptional: chance(50)))
       }

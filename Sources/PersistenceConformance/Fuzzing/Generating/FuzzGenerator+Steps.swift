@@ -3,12 +3,10 @@ import PersistenceCore
 extension FuzzGenerator {
   private enum Choice {
     case transaction, write, fetch, read, pages, select, aggregate, find, holdResult, holdSnapshot, readHeld,
-      fetchHeld,
-      release
-    case reopen
+      fetchHeld, release, reopen, evolve,
+      declared
   }
 
-  /// The start of a program: usually definitions of its models and some rows.
   mutating func opening() -> [FuzzStep] {
     guard isLarge || chance(92) else { return [] }
     var defining: [FuzzStep] = []
@@ -28,8 +26,7 @@ extension FuzzGenerator {
   private mutating func rows(_ model: Int) -> [FuzzStep] {
     let keys = models[model].keys
     let count = isLarge ? keys.count : random.int(0...keys.count)
-    var rows: [[PersistentValue]] = []
-    for key in keys.shuffled(using: &random).prefix(count) { rows.append(row(model, key: key)) }
+    let rows = keys.shuffled(using: &random).prefix(count).map { row(model, key: $0) }
     // A rejected row ends its batch, so models with rejections use several.
     let isUnique = models[model].schema.indexes.contains(where: \.isUnique)
     if !isLarge, chance(20) { return rows.prefix(12).map { .insert(model, $0) } }
@@ -39,7 +36,6 @@ extension FuzzGenerator {
     }
   }
 
-  /// A read of the typed collection of a request.
   private mutating func collection() -> FuzzStep {
     let pageSize = isLarge ? random.pick([1_000, 50, 127, 128, 129]) : random.pick([1, 2, 3, 5, 8])
     let start = isLarge ? random.pick([0, 1, 100, 127, 128, 129, 200, 256]) : random.int(0...8)
@@ -58,10 +54,13 @@ extension FuzzGenerator {
       (18, Choice.transaction), (22, .write), (60, .fetch), (5, .read), (5, .pages), (5, .find),
       (4, .select), (8, .aggregate), (3, .holdResult),
       (3, .holdSnapshot), (5, .readHeld), (3, .fetchHeld), (1, .release), (isLarge ? 4 : 2, .reopen),
+      (mayEvolve ? 5 : 0, .evolve), (isTyped ? 0 : 5, .declared),
     ])
     switch choice {
     case .transaction: return transaction(depth: 0)
     case .write: return write(model)
+    case .evolve: return evolve(model)
+    case .declared: return declared()
     case .holdResult: return .holdResult(random.int(0...2), query(model))
     case .holdSnapshot: return .holdSnapshot(random.int(0...2))
     case .release: return .release(random.int(0...2))
@@ -98,10 +97,15 @@ extension FuzzGenerator {
 
   private mutating func transaction(depth: Int) -> FuzzStep {
     var steps: [FuzzStep] = []
+    let before = current
     for _ in 0..<random.int(1...6) {
       let model = anyModel()
       if depth < 3, chance(18) {
         steps.append(transaction(depth: depth + 1))
+      } else if mayEvolve, chance(7) {
+        steps.append(evolve(model))
+      } else if !isTyped, chance(5) {
+        steps.append(declared())
       } else if chance(72) {
         steps.append(write(model))
       } else {
@@ -112,7 +116,10 @@ extension FuzzGenerator {
         steps.append(look(choice, model))
       }
     }
-    return .transaction(steps, chance(35) ? .rollback : .commit)
+    guard chance(35) else { return .transaction(steps, .commit) }
+    // The schemas from before the transaction are in use again.
+    current = before
+    return .transaction(steps, .rollback)
   }
 
   private mutating func write(_ model: Int) -> FuzzStep {
@@ -125,24 +132,17 @@ extension FuzzGenerator {
     case 87..<89: return .deleteAll(model)
     case 89..<93: return .define(model)
     case 93..<101: return updateRows(model)
-    default:
-      var rows: [[PersistentValue]] = []
-      let most = isLarge ? 140 : 8
-      for _ in 0..<random.int(1...most) { rows.append(row(model)) }
-      return .saveMany(model, rows)
+    default: return .saveMany(model, (0..<random.int(1...(isLarge ? 140 : 8))).map { _ in row(model) })
     }
   }
 
-  /// A model, usually in its first declaration.
+  /// A model, usually in the declaration that the store contains.
   private mutating func anyModel() -> Int {
-    let first = models.indices.filter { model in
-      !models.prefix(model).contains { FuzzValue.isSameName($0.schema.name, models[model].schema.name) }
-    }
-    return chance(80) ? random.pick(first) : random.int(0...models.count - 1)
+    chance(80) ? random.pick(current) : random.int(0...models.count - 1)
   }
 
   /// A key; sometimes one that is invalid for the model.
-  private mutating func key(_ model: Int) -> [PersistentValue] {
+  mutating func key(_ model: Int) -> [PersistentValue] {
     var key = random.pick(models[model].keys)
     if chance(2) { key.append(.integer(1)) }
     return key

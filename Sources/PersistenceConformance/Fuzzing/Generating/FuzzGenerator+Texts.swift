@@ -32,18 +32,11 @@ extension FuzzGenerator {
     case 0: return text + " "
     case 1: return text + "\0"
     case 2: return String(text.unicodeScalars.dropLast())
-    default:
-      let swapped = FuzzValue.isSameName(text, text.uppercased()) ? text.lowercased() : text.uppercased()
-      return swapped
+    default: return FuzzValue.isSameName(text, text.uppercased()) ? text.lowercased() : text.uppercased()
     }
   }
 
-  /// Some texts from few groups, so that similar texts meet.
-  ///
-  /// - Parameters:
-  ///   - count: The number of texts.
-  ///   - share: The percentage of texts from the groups.
-  /// - Returns: The texts.
+  /// Some texts from few groups, so that similar texts meet; `share` is the percentage from the groups.
   mutating func texts(_ count: Int, share: Int) -> [String] {
     let group = random.pick(Self.groups) + random.pick(Self.groups) + Self.accented
     var texts: [String] = []

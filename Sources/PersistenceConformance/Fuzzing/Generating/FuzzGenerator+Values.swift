@@ -8,10 +8,9 @@ extension FuzzGenerator {
   }
 
   private static let doubles: [Double] = [
-    0, -0.0, 1, -1, 0.1, 0.1.nextUp, 0.1.nextDown, 1.5, -1.5, .infinity, -.infinity, .nan,
-    .nan, .nan, .leastNonzeroMagnitude,
-    -.leastNonzeroMagnitude, .leastNormalMagnitude, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
-    9_007_199_254_740_992, 9_007_199_254_740_994, 1e16, 1e300, 3, 100,
+    0, -0.0, 1, -1, 0.1, 0.1.nextUp, 0.1.nextDown, 1.5, -1.5, .infinity, -.infinity, .nan, .nan, .nan,
+    .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .leastNormalMagnitude, .greatestFiniteMagnitude,
+    -.greatestFiniteMagnitude, 9_007_199_254_740_992, 9_007_199_254_740_994, 1e16, 1e300, 3, 100,
   ]
   private static let floats: [Float] = [
     0, -0.0, 1, -1, 0.1, Float(0.1).nextUp, .infinity, -.infinity, .nan, .leastNonzeroMagnitude,
@@ -26,27 +25,22 @@ extension FuzzGenerator {
   private static let decimals: [Decimal] =
     [
       "0", "1", "-1", "0.1", "0.10", "0.10000000000000000000000000000000000001", "9", "10", "-10", "-9.5",
-      "10.5",
-      "9007199254740993", "9007199254740992", "12345678901234567890.123456789012345678",
+      "10.5", "9007199254740993", "9007199254740992", "12345678901234567890.123456789012345678",
       "99999999999999999999999999999999999999", "-99999999999999999999999999999999999999", "1e100", "1e-100",
-      "-1e-100",
-      "100", "1e2", "0.00000000000000000000000000000000000001",
+      "-1e-100", "100", "1e2", "0.00000000000000000000000000000000000001",
     ].compactMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) } + [.nan]
   private static let blobs: [[UInt8]] = [
     [], [0], [0, 0], [0, 1], [1], [0, 255], [255], [255, 0], [255, 255], [127], [128], Array("a".utf8),
-    Array("NaN".utf8),
-    [UInt8](repeating: 255, count: 511), [UInt8](repeating: 255, count: 512),
+    Array("NaN".utf8), [UInt8](repeating: 255, count: 511), [UInt8](repeating: 255, count: 512),
     [UInt8](repeating: 0, count: 1000),
   ]
   /// Canonical JSON; some documents are equal as values but differ as text, which the contract distinguishes.
   private static let documents = [
     "null", "true", "[]", "{}", "\"\"", "\"a\"", "1", "1.0", "10", "9007199254740993", "[1,2]", "[2,1]",
-    "{\"a\":9007199254740993}", "{\"a\":9223372036854775807}",
-    "{\"a\":12345678901234567}", "{\"b\":-1234567890123456789}",
-    "[-9007199254740993]",
-    "{\"a\":1}",
-    "{\"a\":1.0}", "{\"a\":2}", "{\"a\":1,\"b\":2}", "\"\u{E9}\"", "\"e\u{301}\"", "{\"a\":null}", "[[1],[]]",
-    "\"\\u0000\"", "\"\\n\"", "[\"%\",\"_\"]",
+    "{\"a\":9007199254740993}", "{\"a\":9223372036854775807}", "{\"a\":12345678901234567}",
+    "{\"b\":-1234567890123456789}", "[-9007199254740993]", "{\"a\":1}", "{\"a\":1.0}", "{\"a\":2}",
+    "{\"a\":1,\"b\":2}", "\"\u{E9}\"", "\"e\u{301}\"", "{\"a\":null}", "[[1],[]]", "\"\\u0000\"", "\"\\n\"",
+    "[\"%\",\"_\"]",
   ]
   private static let urls = [
     "https://example.org", "https://example.org/", "HTTPS://example.org", "a", "file:///tmp/a%20b", "urn:x:y",
@@ -59,37 +53,24 @@ extension FuzzGenerator {
     "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "0000007B-0000-0000-0000-000000000000",
   ].compactMap(UUID.init(uuidString:))
 
-  /// Some values of a kind, distinct ones first.
   mutating func pool(_ kind: FieldKind, _ count: Int) -> [PersistentValue] {
-    var values: [PersistentValue] = []
     if kind == .string { return texts(count, share: 85).map { .text($0) } }
-    for number in 0..<count {
-      values.append(number < 24 && chance(70) ? nasty(kind) : plain(kind, number))
-    }
-    return values
+    return (0..<count).map { $0 < 24 && chance(70) ? nasty(kind) : Self.plain(kind, $0) }
   }
 
-  /// Some keys of a kind.
   mutating func keyPool(_ kind: FieldKind, _ count: Int) -> [PersistentValue] {
     let share = random.pick([10, 40, 70])
-    var values: [PersistentValue] = []
-    if kind == .string {
-      for (number, text) in texts(count, share: share).enumerated() {
-        values.append(fits(.text(text), limits.largestKey) ? .text(text) : plain(kind, number))
-      }
-      return values
-    }
-    for number in 0..<count {
-      let value = number < 40 && chance(share) ? nasty(kind) : plain(kind, number)
-      values.append(fits(value, limits.largestKey) ? value : plain(kind, number))
-    }
-    return values
+    let values: [PersistentValue] =
+      kind == .string
+      ? texts(count, share: share).map { .text($0) }
+      : (0..<count).map { $0 < 40 && chance(share) ? nasty(kind) : Self.plain(kind, $0) }
+    return values.enumerated().map { isWithin($1, limits.largestKey) ? $1 : Self.plain(kind, $0) }
   }
 
   /// A text with a length near engine limits.
   mutating func longText() -> String { random.pick(Self.longTexts) }
 
-  private func fits(_ value: PersistentValue, _ limit: Int) -> Bool {
+  private func isWithin(_ value: PersistentValue, _ limit: Int) -> Bool {
     switch value {
     case .text(let text), .document(let text): text.utf8.count <= limit
     case .bytes(let bytes): bytes.count <= limit
@@ -120,11 +101,11 @@ extension FuzzGenerator {
     case .decimal: value = .decimal(random.pick(Self.decimals))
     case .document: value = .document(random.pick(Self.documents))
     }
-    return fits(value, limits.largestValue) ? value : plain(kind, 0)
+    return isWithin(value, limits.largestValue) ? value : Self.plain(kind, 0)
   }
 
   /// A value that is equal for equal numbers.
-  private func plain(_ kind: FieldKind, _ number: Int) -> PersistentValue {
+  static func plain(_ kind: FieldKind, _ number: Int) -> PersistentValue {
     switch kind {
     case .bool: return .bool(number % 2 == 0)
     case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
@@ -134,14 +115,13 @@ extension FuzzGenerator {
     case .string: return .text((number % 3 == 0 ? "a" : "") + "\(number)")
     case .data: return .bytes([UInt8(number % 256), UInt8(number / 256 % 256)])
     case .date: return .date(Double(number) * 60)
-    case .uuid: return Self.id(number)
+    case .uuid: return id(number)
     case .url: return .text("https://example.org/\(number)")
     case .decimal: return .decimal(Decimal(number) / 8)
     case .document: return .document("{\"n\":\(number)}")
     }
   }
 
-  /// Returns the UUID of a number.
   static func id(_ number: Int) -> PersistentValue {
     let (high, low) = (UInt8(number / 256 % 256), UInt8(number % 256))
     return .uuid(UUID(uuid: (high, low, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high)))
@@ -153,12 +133,10 @@ extension FuzzGenerator {
     return random.pick(models[model].pools[position])
   }
 
-  /// A row with a key.
   mutating func row(_ model: Int, key: [PersistentValue]? = nil) -> [PersistentValue] {
     let schema = models[model].schema
     let key = key ?? random.pick(models[model].keys)
-    var row: [PersistentValue] = []
-    for position in schema.fields.indices { row.append(value(model, position)) }
+    var row = schema.fields.indices.map { value(model, $0) }
     for (name, value) in zip(schema.key, key) {
       if let position = FuzzReference.position(of: name, in: schema.fields) { row[position] = value }
     }

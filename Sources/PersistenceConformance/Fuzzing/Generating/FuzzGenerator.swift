@@ -12,6 +12,12 @@ struct FuzzGenerator {
   let limits: FuzzLimits
   /// The values for rows of each schema, by the schema's position.
   var models: [FuzzModel] = []
+  /// The declarations that the store contains now, as far as the generator knows, by position.
+  var current: [Int] = []
+  /// What declarations say of the past, by position.
+  var words: [Int: FuzzWords] = [:]
+  /// The number of declarations from changes of schema so far.
+  var evolutions = 0
 
   init(seed: UInt64, isLarge: Bool, isTyped: Bool, limits: FuzzLimits) {
     random = SeededGenerator(seed: seed)
@@ -42,7 +48,6 @@ struct FuzzGenerator {
   }
 }
 
-/// A schema and the values of its rows.
 struct FuzzModel {
   var schema: ModelSchema
   /// The keys: a value for each key field.

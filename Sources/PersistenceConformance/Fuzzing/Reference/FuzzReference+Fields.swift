@@ -2,7 +2,6 @@ import PersistenceCore
 
 /// Selections, aggregates and bulk updates, as the contract states them.
 extension FuzzReference {
-  /// Returns selected fields of a request's rows.
   func rows(_ query: FuzzQuery, _ schemas: [ModelSchema], selecting positions: [Int]) throws
     -> [[PersistentValue]]
   {
@@ -18,9 +17,9 @@ extension FuzzReference {
   ) throws -> [[PersistentValue]] {
     _ = try Self.check(query, schemas)
     let fields = schemas[query.model].fields
-    func place(_ name: String, _ fits: (FieldKind) -> Bool) throws -> Int {
+    func place(_ name: String, _ accepts: (FieldKind) -> Bool) throws -> Int {
       guard let position = Self.position(of: name, in: fields) else { throw Refusal(.unknownField) }
-      guard fits(fields[position].kind) else { throw Refusal(.invalidRequest) }
+      guard accepts(fields[position].kind) else { throw Refusal(.invalidRequest) }
       return position
     }
     let keyed = try grouping.map { try place($0) { $0 != .document } }
@@ -50,7 +49,6 @@ extension FuzzReference {
     }
   }
 
-  /// Sets fields of a request's rows, row by row.
   mutating func updateRows(_ query: FuzzQuery, _ schemas: [ModelSchema], set assignments: [FieldAssignment])
     throws -> Int
   {
@@ -63,7 +61,7 @@ extension FuzzReference {
         throw Refusal(.unknownField)
       }
       let isKey = schema.key.contains { FuzzValue.isSameName($0, assignment.field) }
-      guard !isKey, FuzzValue.fits(assignment.value, schema.fields[position]) else {
+      guard !isKey, FuzzValue.isValid(assignment.value, schema.fields[position]) else {
         throw Refusal(.invalidRequest)
       }
       places.append(position)
@@ -83,7 +81,7 @@ extension FuzzReference {
     }
   }
 
-  private static func order(_ left: [PersistentValue], _ right: [PersistentValue]) -> Int {
+  static func order(_ left: [PersistentValue], _ right: [PersistentValue]) -> Int {
     zip(left, right).lazy.map { FuzzValue.order($0, $1) }.first { $0 != 0 } ?? 0
   }
 
@@ -103,7 +101,7 @@ extension FuzzReference {
 
 extension FuzzValue {
   /// Returns whether a value is valid for a field.
-  static func fits(_ value: PersistentValue, _ field: FieldSchema) -> Bool {
+  static func isValid(_ value: PersistentValue, _ field: FieldSchema) -> Bool {
     if value.isNull { return field.isOptional }
     guard value.tag == field.kind.tag else { return false }
     guard case .integer(let number) = value else { return true }

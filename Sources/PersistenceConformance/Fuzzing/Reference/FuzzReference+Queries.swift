@@ -139,9 +139,7 @@ extension FuzzReference {
 
   private static func holds(
     _ left: PersistentValue, _ comparison: ComparisonOperator, _ right: PersistentValue
-  )
-    -> Bool
-  {
+  ) -> Bool {
     switch comparison {
     case .equal: return FuzzValue.order(left, right) == 0
     case .notEqual: return FuzzValue.order(left, right) != 0

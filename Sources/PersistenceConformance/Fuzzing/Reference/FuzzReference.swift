@@ -18,7 +18,7 @@ struct FuzzReference: Sendable {
     var rows: [[PersistentValue]] = []
   }
 
-  private(set) var tables: [Table] = []
+  var tables: [Table] = []
 
   /// The catalog as one text per model, independent of the order of fields and indexes.
   var catalog: [String] {
@@ -55,7 +55,6 @@ struct FuzzReference: Sendable {
     return place
   }
 
-  /// Returns the position of a name in a list of fields.
   static func position(of name: String, in fields: [FieldSchema]) -> Int? {
     fields.firstIndex { FuzzValue.isSameName($0.name, name) }
   }
@@ -75,7 +74,7 @@ extension FuzzReference {
   enum Expectation { case absent, present, either }
 
   mutating func write(_ row: [PersistentValue], in schema: ModelSchema, _ expectation: Expectation) throws {
-    guard row.count == schema.fields.count, zip(row, schema.fields).allSatisfy(FuzzValue.fits) else {
+    guard row.count == schema.fields.count, zip(row, schema.fields).allSatisfy(FuzzValue.isValid) else {
       throw Refusal(.invalidRequest)
     }
     guard let place = try table(of: schema) else { throw Refusal(.invalidRequest) }

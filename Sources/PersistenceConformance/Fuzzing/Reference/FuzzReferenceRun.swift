@@ -10,12 +10,16 @@ struct FuzzReferenceRun {
   private struct RolledBack: Error {}
 
   let schemas: [ModelSchema]
+  /// The requests that read the whole store.
+  private let contentQueries: [FuzzQuery]
   private(set) var reference = FuzzReference()
   private var held: [Int: Held] = [:]
 
-  init(_ schemas: [ModelSchema]) { self.schemas = schemas }
+  init(_ program: FuzzProgram) {
+    schemas = program.schemas
+    contentQueries = FuzzContent.queries(program)
+  }
 
-  /// Runs one step outside any transaction.
   mutating func run(_ step: FuzzStep, at place: Int) -> [FuzzOutcome] {
     var outcomes: [FuzzOutcome] = []
     run(step, at: [place], isInside: false, &outcomes)
@@ -23,9 +27,8 @@ struct FuzzReferenceRun {
     return outcomes
   }
 
-  private mutating func run(
-    _ step: FuzzStep, at path: [Int], isInside: Bool, _ outcomes: inout [FuzzOutcome]
-  ) {
+  private mutating func run(_ step: FuzzStep, at path: [Int], isInside: Bool, _ outcomes: inout [FuzzOutcome])
+  {
     let before = reference
     do {
       switch step {
@@ -33,7 +36,8 @@ struct FuzzReferenceRun {
         for (number, step) in steps.enumerated() { run(step, at: path + [number], isInside: true, &outcomes) }
         if ending == .rollback { throw RolledBack() }
         outcomes.append(FuzzOutcome(path, step.name, .done))
-      case .define, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows, .deleteAll:
+      case .define, .evolve, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows,
+        .deleteAll:
         outcomes.append(FuzzOutcome(path, step.name, try write(step)))
       case .holdResult(let number, let query): held[number] = .rows(try reference.rows(query, schemas))
       case .holdSnapshot(let number): held[number] = .snapshot(reference)
@@ -65,6 +69,8 @@ struct FuzzReferenceRun {
         let rows = try reference.rows(query, schemas, selecting: positions)
         outcomes.append(FuzzOutcome(path, "selected fields", .rows(rows)))
         outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
+      case .declared(let words, let inner):
+        try declared(inner, words, at: path, isInside: isInside, &outcomes)
       case .aggregate(let query, let grouping, let aggregates, let number):
         guard let reference = store(number) else { return }
         let groups = try reference.groups(query, schemas, by: grouping, aggregates)
@@ -76,15 +82,49 @@ struct FuzzReferenceRun {
       } else if step.changesStore {
         reference = before
       }
-      let code = (error as? FuzzReference.Refusal)?.code.rawValue ?? FuzzSubject.rollback
-      outcomes.append(FuzzOutcome(path, step.name, .code(code)))
+      outcomes.append(FuzzOutcome(path, step.name, .code(Self.code(error))))
     }
     if isInside, case .transaction = step { content(of: reference, path, &outcomes) }
+  }
+
+  private mutating func declared(
+    _ step: FuzzStep, _ words: FuzzWords, at path: [Int], isInside: Bool, _ outcomes: inout [FuzzOutcome]
+  ) throws {
+    if step.changesStore {
+      return outcomes.append(FuzzOutcome(path, step.name, try reference.write(step, words, schemas)))
+    }
+    var number: Int?
+    if case .fetchHeld(let held, _) = step { number = held }
+    guard let model = step.model, let store = store(number) else { return }
+    // An invalid request is rejected whatever the store contains.
+    if let query = step.query { _ = try FuzzReference.check(query, schemas) }
+    switch step {
+    case .select(let query, let positions, _):
+      _ = try FuzzReference().rows(query, schemas, selecting: positions)
+    case .aggregate(let query, let grouping, let aggregates, _):
+      _ = try FuzzReference().groups(query, schemas, by: grouping, aggregates)
+    default: break
+    }
+    let seen = try store.seen(by: schemas[model], words)
+    if number != nil, let query = step.query { return try fetch(query, seen, path, &outcomes) }
+    let before = reference
+    reference = seen
+    run(step, at: path, isInside: isInside, &outcomes)
+    reference = before
+  }
+
+  private static func code(_ error: any Error) -> String {
+    switch error {
+    case let error as FuzzReference.Refusal: error.code.rawValue
+    case is FuzzFunction.Failure: FuzzFunction.Failure.code
+    default: FuzzSubject.rollback
+    }
   }
 
   private mutating func write(_ step: FuzzStep) throws -> FuzzOutcome.Value {
     switch step {
     case .define(let model): try reference.define(schemas[model])
+    case .evolve(let model, let change): try reference.evolve(model, change, schemas)
     case .insert(let model, let row): try reference.write(row, in: schemas[model], .absent)
     case .update(let model, let row): try reference.write(row, in: schemas[model], .present)
     case .save(let model, let row): try reference.write(row, in: schemas[model], .either)
@@ -130,13 +170,13 @@ struct FuzzReferenceRun {
 
   private func content(of reference: FuzzReference, _ path: [Int], _ outcomes: inout [FuzzOutcome]) {
     outcomes.append(FuzzOutcome(path, "catalog", .names(reference.catalog)))
-    for query in FuzzContent.queries(schemas) {
+    for query in contentQueries {
       // A schema that differs from the store's is rejected.
       let value: FuzzOutcome.Value
       do {
         value = .rows(try reference.rows(query, schemas))
       } catch {
-        value = .code((error as? FuzzReference.Refusal)?.code.rawValue ?? "\(error)")
+        value = .code(Self.code(error))
       }
       outcomes.append(FuzzOutcome(path, FuzzContent.label, value))
     }
@@ -147,11 +187,14 @@ struct FuzzReferenceRun {
 enum FuzzContent {
   static let label = "content"
 
-  static func queries(_ schemas: [ModelSchema]) -> [FuzzQuery] {
+  static func queries(_ program: FuzzProgram) -> [FuzzQuery] {
+    let schemas = program.schemas
+    let targets = Set(program.changes.map(\.change.target))
     var queries: [FuzzQuery] = []
     for (model, schema) in schemas.enumerated() {
-      // The same model in another declaration gives the same rows.
-      if schemas.prefix(model).contains(where: { FuzzValue.isSameName($0.name, schema.name) }) { continue }
+      // The same model in another declaration gives the same rows, unless its schema changes.
+      let isOther = schemas.prefix(model).contains { FuzzValue.isSameName($0.name, schema.name) }
+      if isOther, !targets.contains(model) { continue }
       queries.append(FuzzQuery(model))
       for (number, index) in schema.indexes.enumerated() {
         queries.append(

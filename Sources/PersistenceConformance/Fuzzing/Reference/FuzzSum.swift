@@ -11,9 +11,7 @@ enum FuzzSum {
     case .decimal: return .decimal(try decimal(values, dividedBy: 1))
     case .double, .float: return .double(double(values))
     default:
-      guard let sum = Int64("\(integer(values))") else {
-        throw FuzzReference.Refusal(.valueTooLarge)
-      }
+      guard let sum = Int64("\(integer(values))") else { throw FuzzReference.Refusal(.valueTooLarge) }
       return .integer(sum)
     }
   }
@@ -89,7 +87,6 @@ private struct FuzzNatural: Comparable {
 
   init() {}
 
-  /// Creates a number shifted left by a number of bits.
   init(_ number: UInt64, doubled times: Int) {
     guard number != 0 else { return }
     digits = Array(repeating: 0, count: times / 32)

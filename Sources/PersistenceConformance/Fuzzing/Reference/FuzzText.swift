@@ -21,7 +21,7 @@ enum FuzzText {
       }
     case .like:
       guard let parts = parts(of: wanted) else { return nil }
-      return { fits(scalars($0, isCaseInsensitive), parts) }
+      return { matches(scalars($0, isCaseInsensitive), parts) }
     case .matches:
       guard let pattern = FuzzPattern.all.first(where: { FuzzValue.isSameName($0.text, needle) }) else {
         return nil
@@ -78,7 +78,7 @@ enum FuzzText {
   }
 
   /// Tracks for each position of the text whether the pattern so far can end there.
-  private static func fits(_ text: [Unicode.Scalar], _ parts: [Part]) -> Bool {
+  private static func matches(_ text: [Unicode.Scalar], _ parts: [Part]) -> Bool {
     var ends = [true] + Array(repeating: false, count: text.count)
     for part in parts {
       var next = Array(repeating: false, count: text.count + 1)

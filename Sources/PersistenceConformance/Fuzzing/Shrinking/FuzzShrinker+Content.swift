@@ -2,7 +2,6 @@ import Foundation
 import PersistenceCore
 
 extension FuzzShrinker {
-  /// Removes models, indexes and fields.
   mutating func shrinkSchemas() {
     for model in best.program.schemas.indices.reversed() where best.program.schemas.count > 1 {
       attempt { $0.remove(model: model) }
@@ -17,7 +16,6 @@ extension FuzzShrinker {
     }
   }
 
-  /// Simplifies requests.
   mutating func shrinkQueries(at path: [Int] = []) {
     var place = 0
     while place < best.program.steps(at: path).count, !isSpent {
@@ -60,7 +58,6 @@ extension FuzzShrinker {
     }
   }
 
-  /// Simplifies values everywhere.
   mutating func shrinkValues() {
     var values: [PersistentValue] = []
     for step in best.program.steps {
@@ -100,15 +97,11 @@ extension FuzzShrinker {
 }
 
 extension FuzzProgram {
-  /// Removes a schema and the steps that use it.
   mutating func remove(model: Int) {
     schemas.remove(at: model)
-    steps = steps.compactMap { step in
-      step.mapped(model: { $0 == model ? nil : ($0 > model ? $0 - 1 : $0) })
-    }
+    steps = steps.compactMap { $0.mapped(model: { $0 == model ? nil : ($0 > model ? $0 - 1 : $0) }) }
   }
 
-  /// Removes an index, from the same model's other declarations too.
   mutating func remove(index number: Int, of model: Int) {
     guard number < schemas[model].indexes.count else { return }
     let index = schemas[model].indexes[number]
@@ -118,32 +111,75 @@ extension FuzzProgram {
     }
   }
 
-  /// Removes a field that is no key, from the same model's other declarations, rows and requests too.
+  /// Removes a field that is no key, from the same model's other declarations, rows, requests and changes too.
   mutating func remove(field name: String, of model: Int) {
-    for place in siblings(of: model) {
-      let schema = schemas[place]
-      guard !schema.key.contains(where: { FuzzValue.isSameName($0, name) }),
-        let position = FuzzReference.position(of: name, in: schema.fields)
-      else { continue }
-      var fields = schema.fields
-      fields.remove(at: position)
-      change(
-        place, fields: fields,
-        indexes: schema.indexes.filter { !$0.fields.contains { FuzzValue.isSameName($0, name) } })
-      steps = steps.compactMap { step in
-        step.mapped(
-          query: { query in query.model == place ? query.without(field: name) : query },
-          row: { model, row in
-            guard model == place, position < row.count else { return row }
-            var row = row
-            row.remove(at: position)
-            return row
-          }, step: { $0.query?.model == place ? $0.without(field: name, at: position) : $0 })
-      }
+    for (place, position) in related(to: name, of: model).sorted(by: { $0.position > $1.position }) {
+      remove(position, of: place)
     }
   }
 
-  /// Replaces a value by another one in all rows, keys and requests.
+  private mutating func remove(_ position: Int, of place: Int) {
+    let schema = schemas[place]
+    let name = schema.fields[position].name
+    var fields = schema.fields
+    fields.remove(at: position)
+    change(
+      place, fields: fields,
+      indexes: schema.indexes.filter { !$0.fields.contains { FuzzValue.isSameName($0, name) } })
+    steps = steps.compactMap { step in
+      step.mapped(
+        query: { query in query.model == place ? query.without(field: name) : query },
+        row: { model, row in
+          guard model == place, position < row.count else { return row }
+          var row = row
+          row.remove(at: position)
+          return row
+        },
+        step: { step in
+          if case .evolve(let model, let change) = step {
+            return .evolve(model, change.without(position, of: place, isStored: model == place))
+          }
+          return step.query?.model == place ? step.without(field: name, at: position) : step
+        })
+    }
+  }
+
+  /// Returns the places of a field: in all declarations of the model, and before and after changes of schema.
+  ///
+  /// Key fields are not among them.
+  private func related(to name: String, of model: Int) -> [(model: Int, position: Int)] {
+    var places: [(model: Int, position: Int)] = []
+    func add(_ model: Int, _ name: String) {
+      for model in siblings(of: model) {
+        let schema = schemas[model]
+        guard let position = FuzzReference.position(of: name, in: schema.fields),
+          !schema.key.contains(where: { FuzzValue.isSameName($0, name) }),
+          !places.contains(where: { $0 == (model, position) })
+        else { continue }
+        places.append((model, position))
+      }
+    }
+    add(model, name)
+    let changes = changes
+    var done = 0
+    while done < places.count {
+      let (model, position) = places[done]
+      for (stored, change) in changes {
+        for (field, source) in zip(schemas[change.target].fields, change.sources) {
+          let fields = schemas[stored].fields
+          guard let origin = source.position, fields.indices.contains(origin) else { continue }
+          if stored == model, origin == position { add(change.target, field.name) }
+          guard change.target == model,
+            FuzzValue.isSameName(field.name, schemas[model].fields[position].name), case .field = source
+          else { continue }
+          add(stored, fields[origin].name)
+        }
+      }
+      done += 1
+    }
+    return places
+  }
+
   mutating func replace(_ value: PersistentValue, by plain: PersistentValue) {
     func replaced(_ other: PersistentValue) -> PersistentValue {
       FuzzValue.isSame(other, value) ? plain : other
@@ -165,15 +201,13 @@ extension FuzzProgram {
 
   private mutating func change(_ model: Int, fields: [FieldSchema], indexes: [IndexSchema]) {
     let schema = schemas[model]
-    guard
-      let changed = try? ModelSchema(name: schema.name, fields: fields, key: schema.key, indexes: indexes)
+    guard let changed = try? ModelSchema(name: schema.name, fields: fields, key: schema.key, indexes: indexes)
     else { return }
     schemas[model] = changed
   }
 }
 
 extension FuzzQuery {
-  /// Returns the request without a removed field.
   fileprivate func without(field name: String) -> FuzzQuery {
     var query = self
     query.predicate = predicate?.without(field: name)

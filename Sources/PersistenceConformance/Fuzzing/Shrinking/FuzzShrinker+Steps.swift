@@ -1,7 +1,6 @@
 import PersistenceCore
 
 extension FuzzShrinker {
-  /// Removes steps, unwraps transactions, and shortens batches, in the list of steps at a path.
   mutating func shrinkSteps(at path: [Int] = []) {
     reduce {
       $0.steps(at: path).count
@@ -23,19 +22,16 @@ extension FuzzShrinker {
         for run in runs {
           if attempt({ $0.editSteps(at: path) { $0[place] = .read(query, [run]) } }) { break }
         }
-      case .updateRows, .select, .aggregate:
+      case .updateRows, .select, .aggregate, .evolve, .declared:
         shrinkStep(at: path, place)
         if case .select(let query, _, let number) = best.program.steps(at: path)[place] {
           attempt {
-            $0.editSteps(at: path) {
-              $0[place] = number.map { .fetchHeld($0, query) } ?? .fetch(query)
-            }
+            $0.editSteps(at: path) { $0[place] = number.map { .fetchHeld($0, query) } ?? .fetch(query) }
           }
         }
       case .read(let query, _), .pages(let query, _):
         attempt { $0.editSteps(at: path) { $0[place] = .fetch(query) } }
-      case .save(let model, let row):
-        attempt { $0.editSteps(at: path) { $0[place] = .insert(model, row) } }
+      case .save(let model, let row): attempt { $0.editSteps(at: path) { $0[place] = .insert(model, row) } }
       default: break
       }
       place += 1

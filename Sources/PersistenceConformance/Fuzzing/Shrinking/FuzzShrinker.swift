@@ -18,10 +18,8 @@ struct FuzzShrinker {
     self.deadline = deadline
   }
 
-  /// Whether the runs or the time are used up.
   var isSpent: Bool { replays >= replayLimit || ContinuousClock.now >= deadline }
 
-  /// The smallest program found.
   mutating func shrink() -> FuzzDifference {
     // Steps after the one with the difference cannot matter.
     if let last = best.path.first { attempt { $0.steps = Array($0.steps.prefix(last + 1)) } }
@@ -51,10 +49,6 @@ struct FuzzShrinker {
   }
 
   /// Removes elements of a list of the program, in large runs first and then one by one.
-  ///
-  /// - Parameters:
-  ///   - count: The current number of elements.
-  ///   - remove: Removes a range of the list from a program.
   mutating func reduce(_ count: (FuzzProgram) -> Int, _ remove: (inout FuzzProgram, Range<Int>) -> Void) {
     var size = max(1, count(best.program) / 2)
     while !isSpent {

@@ -3,13 +3,8 @@ import PersistenceCore
 extension FuzzStep {
   /// Returns the step with its parts changed by closures; nil for the model drops the step.
   ///
-  /// - Parameters:
-  ///   - change: Changes the model.
-  ///   - changeQuery: Changes the request.
-  ///   - changeRow: Changes a row of a model.
-  ///   - changeValues: Changes a key of a model, or the assigned values, one for one.
-  ///   - changeStep: Changes each step other than a transaction, last.
-  /// - Returns: The step.
+  /// `changeValues` changes a key, or the assigned values, one for one. `changeStep` changes each step other
+  /// than a transaction, last.
   func mapped(
     model change: (Int) -> Int? = { $0 }, query changeQuery: (FuzzQuery) -> FuzzQuery = { $0 },
     row changeRow: (Int, [PersistentValue]) -> [PersistentValue] = { $1 },
@@ -30,6 +25,12 @@ extension FuzzStep {
     let changed: FuzzStep?
     switch self {
     case .define(let model): changed = change(model).map { .define($0) }
+    case .evolve(let model, let evolution):
+      let values = changeValues(model, evolution.values)
+      guard let model = change(model), let target = change(evolution.target) else { return nil }
+      var evolution = evolution.replacingValues(by: values)
+      evolution.target = target
+      changed = .evolve(model, evolution)
     case .insert(let model, let row): changed = put(model, row) { .insert($0, $1) }
     case .update(let model, let row): changed = put(model, row) { .update($0, $1) }
     case .save(let model, let row): changed = put(model, row) { .save($0, $1) }
@@ -55,26 +56,37 @@ extension FuzzStep {
     case .holdResult(let number, let query): changed = ask(query) { .holdResult(number, $0) }
     case .fetchHeld(let number, let query): changed = ask(query) { .fetchHeld(number, $0) }
     case .holdSnapshot, .readHeld, .release, .reopen: changed = self
+    case .declared(let words, let step):
+      return step.mapped(
+        model: change, query: changeQuery, row: changeRow, values: changeValues, step: changeStep
+      ).map { .declared(words, $0) }
     case .transaction(let steps, let ending):
       let steps = steps.compactMap {
-        $0.mapped(
-          model: change, query: changeQuery, row: changeRow, values: changeValues, step: changeStep)
+        $0.mapped(model: change, query: changeQuery, row: changeRow, values: changeValues, step: changeStep)
       }
       return .transaction(steps, ending)
     }
     return changed.map(changeStep)
   }
 
-  /// The step's request; nil if it has none.
   var query: FuzzQuery? {
     switch self {
     case .deleteRows(let query), .updateRows(let query, _), .fetch(let query), .read(let query, _),
       .pages(let query, _), .collection(let query, _, _), .select(let query, _, _),
-      .aggregate(let query, _, _, _),
-      .holdResult(_, let query),
-      .fetchHeld(_, let query):
+      .aggregate(let query, _, _, _), .holdResult(_, let query), .fetchHeld(_, let query):
       query
+    case .declared(_, let step): step.query
     default: nil
+    }
+  }
+
+  /// The model of a read or a write of one model.
+  var model: Int? {
+    switch self {
+    case .insert(let model, _), .update(let model, _), .save(let model, _), .delete(let model, _),
+      .deleteAll(let model), .find(let model, _):
+      model
+    default: query?.model
     }
   }
 
@@ -90,16 +102,24 @@ extension FuzzStep {
       return (number == nil ? [] : [.aggregate(query, by: grouping, aggregates)])
         + Self.fewer(grouping).map { .aggregate(query, by: $0, aggregates, snapshot: number) }
         + Self.fewer(aggregates).map { .aggregate(query, by: grouping, $0, snapshot: number) }
+    case .evolve(let model, let change):
+      return change.sources.indices.compactMap { place in
+        var smaller = change
+        switch change.sources[place] {
+        case .computed(.text), .computed(.length): smaller.sources[place] = .computed(.byKey)
+        case .field(let position, .some): smaller.sources[place] = .field(position)
+        case .field, .fill, .computed: return nil
+        }
+        return .evolve(model, smaller)
+      }
+    case .declared(let words, let step):
+      return [step] + Self.fewer(words.fields).map { .declared(FuzzWords(was: words.formerName, $0), step) }
+        + step.smaller.map { .declared(words, $0) }
     default: return []
     }
   }
 
   /// Returns the step without a removed field, apart from its request and rows.
-  ///
-  /// - Parameters:
-  ///   - name: The field's name.
-  ///   - position: The field's former position.
-  /// - Returns: The step.
   func without(field name: String, at position: Int) -> FuzzStep {
     switch self {
     case .updateRows(let query, let assignments):
@@ -116,7 +136,7 @@ extension FuzzStep {
     }
   }
 
-  private static func fewer<Element>(_ elements: [Element]) -> [[Element]] {
+  fileprivate static func fewer<Element>(_ elements: [Element]) -> [[Element]] {
     elements.indices.reversed().map { place in
       var rest = elements
       rest.remove(at: place)
@@ -140,11 +160,7 @@ extension PredicateNode {
           isCaseInsensitive: isCaseInsensitive)
       ]
     case .isIn(let field, let values):
-      return values.indices.map { place in
-        var fewer = values
-        fewer.remove(at: place)
-        return .isIn(field: field, fewer)
-      }
+      return FuzzStep.fewer(values).reversed().map { .isIn(field: field, $0) }
     case .not(let node): return [node] + node.smaller.map { .not($0) }
     case .all(let nodes): return nodes + Self.smaller(nodes).map { .all($0) }
     case .any(let nodes): return nodes + Self.smaller(nodes).map { .any($0) }

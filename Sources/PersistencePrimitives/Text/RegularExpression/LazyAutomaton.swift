@@ -42,8 +42,7 @@ final class LazyAutomaton: @unchecked Sendable {  // one call at a time takes it
     steps = ProgramSteps(program)
   }
 
-  /// Whether the program matches anywhere in the text.
-  /// - Throws: ``TextPatternError`` if the visited states have more than `stepLimit` instructions in total.
+  /// Whether the program matches in the text; throws if the visited states have more instructions than the limit.
   func matches(_ text: UnsafeBufferPointer<UInt8>, stepLimit: Int) throws -> Bool {
     if firstState == Outcome.unknown { firstState = makeFirstState() }
     var state = firstState

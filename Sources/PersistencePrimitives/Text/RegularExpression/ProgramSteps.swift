@@ -43,8 +43,8 @@ struct ProgramSteps {
     if !program.isAnchoredAtStart { follow(program.start) }
   }
 
-  /// Adds the instructions behind the assertions that hold at this position to `reached`.
-  /// - Returns: Whether they include the match.
+  /// Adds the instructions behind the assertions that hold at this position to `reached`; returns whether they include
+  /// the match.
   mutating func passAssertions(
     between before: ScalarAlphabet.Kind, and after: ScalarAlphabet.Kind
   ) -> Bool {
@@ -87,10 +87,8 @@ struct ProgramSteps {
           stack.append(other)
           instruction = one
           continue
-        case .match:
-          foundMatch = true
-        case .scalar, .assertion:
-          found.append(UInt32(truncatingIfNeeded: instruction))
+        case .match: foundMatch = true
+        case .scalar, .assertion: found.append(UInt32(truncatingIfNeeded: instruction))
         }
       }
       guard let next = stack.popLast() else { return }

@@ -30,8 +30,7 @@ struct RegularExpressionParser {
   var flags: Flags
   private var groups: [Group]
 
-  /// Reads a whole pattern.
-  /// - Throws: ``TextPatternError`` with the position of the first invalid or unsupported construct.
+  /// Reads a whole pattern; an error has the position of the first invalid or unsupported construct.
   static func parse(_ pattern: String, caseInsensitive: Bool) throws -> Syntax {
     guard pattern.utf8.count <= 4 * longestPattern, pattern.unicodeScalars.count <= longestPattern else {
       throw TextPatternError(
@@ -191,8 +190,7 @@ extension RegularExpressionParser {
     }
   }
 
-  /// Reads flags such as `i` or `s-m`, and the scalar that ends them.
-  /// - Returns: Whether the flags are alone, without a group.
+  /// Reads flags such as `i` or `s-m`, and the scalar that ends them; returns whether they have no group.
   private mutating func takeFlags(openedAt start: Int) throws -> Bool {
     var flags = flags
     var value = true

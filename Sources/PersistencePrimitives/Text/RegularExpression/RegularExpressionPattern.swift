@@ -24,36 +24,23 @@ import Synchronization
 /// A case-insensitive match compares lower-case mappings. A scalar whose mapping has several scalars (İ) is
 /// its own mapping here, so that a class stays a set of scalars.
 package struct RegularExpressionPattern: Sendable {
-  /// The default limit of steps for one text: a few seconds at worst.
-  package static let defaultStepLimit = 200_000_000
-
   private let stepLimit: Int
   private let pool: AutomatonPool
 
   /// Prepares a pattern.
   ///
-  /// - Parameters:
-  ///   - pattern: The pattern, in the dialect above.
-  ///   - caseInsensitive: Whether the pattern begins as if by `(?i)`.
-  ///   - stepLimit: The maximum cost of one text. Each scalar costs the number of positions in the pattern
-  ///     that a match may have reached, so every run on the same text stops at the same position.
-  /// - Throws: ``TextPatternError`` with the construct that is invalid, unsupported or too large, and its
-  ///   position.
-  package init(
-    _ pattern: String, caseInsensitive: Bool = false, stepLimit: Int = Self.defaultStepLimit
-  ) throws {
+  /// The step limit is the maximum cost of one text, by default a few seconds at worst. Each scalar costs the number of
+  /// positions in the pattern that a match may have reached, so every run on the same text stops at the same position.
+  package init(_ pattern: String, caseInsensitive: Bool = false, stepLimit: Int = 200_000_000) throws {
     self.stepLimit = stepLimit
     let syntax = try RegularExpressionParser.parse(pattern, caseInsensitive: caseInsensitive)
     pool = AutomatonPool(try RegularExpressionProgram(syntax))
   }
 
-  /// Whether the text, in UTF-8, contains the pattern.
-  ///
-  /// Several threads may call it concurrently.
-  /// - Throws: ``TextPatternError`` if the step limit is reached.
+  /// Whether the text, in UTF-8, contains the pattern; several threads may call it concurrently.
   package func matches(_ text: UnsafeBufferPointer<UInt8>) throws -> Bool {
     let automaton = pool.take()
-    defer { pool.giveBack(automaton) }
+    defer { pool.put(automaton) }
     return try automaton.matches(text, stepLimit: stepLimit)
   }
 }
@@ -67,11 +54,9 @@ private final class AutomatonPool: Sendable {
 
   init(_ program: RegularExpressionProgram) { self.program = program }
 
-  func take() -> LazyAutomaton {
-    idle.withLock { $0.popLast() } ?? LazyAutomaton(program)
-  }
+  func take() -> LazyAutomaton { idle.withLock { $0.popLast() } ?? LazyAutomaton(program) }
 
-  func giveBack(_ automaton: LazyAutomaton) {
+  func put(_ automaton: LazyAutomaton) {
     idle.withLock { if $0.count < Self.mostKept { $0.append(automaton) } }
   }
 }

@@ -21,8 +21,7 @@ final class RegularExpressionProgram: Sendable {
   let usesWords: Bool
   let usesAssertions: Bool
 
-  /// Compiles a syntax tree.
-  /// - Throws: ``TextPatternError`` if the program or its alphabet is too large.
+  /// Compiles a syntax tree; throws if the program or its alphabet is too large.
   init(_ syntax: RegularExpressionSyntax) throws {
     var compiler = Compiler()
     start = try compiler.compile(syntax, next: 0)
@@ -50,17 +49,12 @@ extension RegularExpressionProgram {
     /// Compiles a node that continues with `next`, and returns its first instruction.
     mutating func compile(_ syntax: RegularExpressionSyntax, next: Int) throws -> Int {
       switch syntax {
-      case .empty:
-        return next
-      case .scalar(let set):
-        return try emit(.scalar(set: number(of: set), next: next))
+      case .empty: return next
+      case .scalar(let set): return try emit(.scalar(set: number(of: set), next: next))
       case .assertion(let assertion):
         assertions.insert(assertion)
         return try emit(.assertion(assertion, next: next))
-      case .sequence(let nodes):
-        var entry = next
-        for node in nodes.reversed() { entry = try compile(node, next: entry) }
-        return entry
+      case .sequence(let nodes): return try nodes.reversed().reduce(next) { try compile($1, next: $0) }
       case .choice(let nodes):
         guard var entry = try nodes.last.map({ try compile($0, next: next) }) else { return next }
         for node in nodes.dropLast().reversed() {

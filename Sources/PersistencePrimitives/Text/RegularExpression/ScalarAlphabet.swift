@@ -72,7 +72,6 @@ struct ScalarAlphabet: Sendable {
     runStarts = starts
     runClasses = classes
     var low: [UInt16] = []
-    low.reserveCapacity(Int(Self.lowScalars))
     for (run, number) in classes.enumerated() {
       let end = run + 1 < starts.count ? min(starts[run + 1], Self.lowScalars) : Self.lowScalars
       while low.count < end { low.append(number) }

@@ -4,10 +4,7 @@ struct ScalarSet: Hashable, Sendable {
     var first: UInt32
     var last: UInt32
 
-    init(_ first: UInt32, _ last: UInt32) {
-      self.first = first
-      self.last = last
-    }
+    init(_ first: UInt32, _ last: UInt32) { (self.first, self.last) = (first, last) }
   }
 
   static let greatestScalar: UInt32 = 0x10FFFF

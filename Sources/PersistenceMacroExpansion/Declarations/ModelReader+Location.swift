@@ -3,13 +3,13 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// The place of a model's declaration, and its consequences.
+/// The location of a model's declaration: its access level, enclosing types and path.
 extension ModelReader {
   /// Diagnoses a model that no generated extension could access.
-  func checkPlace(of model: StructDeclSyntax) {
+  func checkLocation(of model: StructDeclSyntax) {
     let name = model.name.plainText
     if context.lexicalContext.contains(where: \.isCode) { report(.localModel(name), at: model.name) }
-    let outer = context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self) }
+    let outer = enclosingTypes
     if !outer.isEmpty, let modifier = model.modifiers.first(where: { $0.name.text == "private" }) {
       let visible = modifier.with(\.name, modifier.name.with(\.tokenKind, .keyword(.fileprivate)))
       report(
@@ -27,13 +27,17 @@ extension ModelReader {
     }
   }
 
+  /// The types around the model, the innermost first.
+  var enclosingTypes: [any DeclGroupSyntax] {
+    context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self) }
+  }
+
   /// The access level that the members of the extension need; nil for internal.
   func access(of model: StructDeclSyntax) -> String? {
     let hidden: Set = ["private", "fileprivate"]
     let own = model.modifiers.map(\.name.text)
-    let outer = context.lexicalContext.compactMap { $0.asProtocol((any DeclGroupSyntax).self) }
     if hidden.isDisjoint(with: own),
-      outer.contains(where: { !hidden.isDisjoint(with: $0.modifiers.map(\.name.text)) })
+      enclosingTypes.contains(where: { !hidden.isDisjoint(with: $0.modifiers.map(\.name.text)) })
     {
       return "fileprivate"  // the model is no more visible than the type around it
     }

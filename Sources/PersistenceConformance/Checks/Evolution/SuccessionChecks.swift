@@ -1,0 +1,49 @@
+import Foundation
+import PersistenceCore
+
+/// S5: long chains of changes, with and without kills.
+enum SuccessionChecks {
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck(
+      "a long chain of changes ends with the records of the last version, and each version is complete",
+      [.s5, .s2], needs: [.writable, .droppingModels], chain),
+    ConformanceCheck(
+      "after a kill while schemas change, the store has one complete version", [.s5, .w5],
+      needs: [.writable, .durable, .droppingModels], kills),
+  ]
+
+  @Sendable private static func chain(_ context: ContextUnderTest) throws {
+    let store = try context.makeStore()
+    var repository = try store.open()
+    for number in 0...33 {
+      try Succession.apply(number, to: repository.storage)
+      try expect(Succession.read(repository.storage), equals: number)
+      if number % 10 == 9 { try store.reopen(&repository) }
+      try expect(Succession.read(repository.storage), equals: number, "after reopening")
+    }
+  }
+
+  @Sendable private static func kills(_ context: ContextUnderTest) throws {
+    var random = SeededGenerator(seed: context.seed ?? 76)
+    let store = try context.makeStore(on: .disk)
+    let first = try store.open()
+    try Succession.apply(0, to: first.storage)
+    try first.close()
+    var number = 0
+    for _ in 0..<context.effort.times(5, thorough: 200) {
+      let worker = try store.worker("evolve", "\(number)")
+      try worker.wait(for: "ack \(number + random.int(1...6))")
+      usleep(UInt32(random.int(0...20_000)))
+      worker.kill()
+      try expect(!worker.lines.contains { $0.hasPrefix("error") }, "\(worker.lines.suffix(2))")
+      let acknowledged = max(number, worker.acknowledged)
+      let repository = try store.open()
+      let found = try Succession.read(repository.storage)
+      try expect([acknowledged, acknowledged + 1].contains(found), "\(found) of \(acknowledged)")
+      try Succession.apply(found + 1, to: repository.storage)
+      try expect(Succession.read(repository.storage), equals: found + 1)
+      number = found + 1
+      try repository.close()
+    }
+  }
+}

@@ -1,0 +1,148 @@
+public import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
+
+/// A change of a store that the difference between its schema and the declarations cannot show.
+///
+/// A ``StoreSchema`` lists the rules. Each has an effect on stores of before, and none on others.
+public struct EvolutionRule: Sendable {
+  enum Effect: Sendable {
+    /// A change of a model's declaration.
+    case declaration(model: String, @Sendable (inout ModelDeclaration) throws -> Void)
+    case removedModel(String, formerNames: [String])
+    case step(Step)
+  }
+
+  struct Step: Sendable {
+    /// The models that the step makes; it runs while the store contains none of them.
+    let making: [any PersistentRecord.Type]
+    let run: @Sendable (_ old: any PersistentRepository, _ new: any PersistentRepository) throws -> Void
+  }
+
+  let effect: Effect
+
+  private init(_ effect: Effect) { self.effect = effect }
+
+  private static func on<Model: PersistentRecord>(
+    _ model: Model.Type, _ change: @escaping @Sendable (inout ModelDeclaration) throws -> Void
+  ) -> EvolutionRule {
+    EvolutionRule(.declaration(model: name(of: model), change))
+  }
+
+  private static func name<Model: PersistentRecord>(of model: Model.Type) -> String {
+    (try? model.schema.model.name) ?? "\(model)"
+  }
+
+  /// Replaces nil in an optional field that has become required.
+  ///
+  /// - Parameters:
+  ///   - property: The property, now required.
+  ///   - value: The value of records that have nil.
+  /// - Returns: The rule.
+  public static func fill<Model: PersistentRecord, Value: PersistentValueConvertible & Sendable>(
+    _ property: SendableKeyPath<Model, Value>, with value: Value
+  ) -> EvolutionRule {
+    on(Model.self) { declaration in
+      declaration.replacements[StoredName(try Model.storedName(of: property))] =
+        value.persistentValue.normalized
+    }
+  }
+
+  /// Computes properties from stored fields, for records of before.
+  ///
+  /// Fields that no property declares any more are removed afterwards.
+  ///
+  /// - Parameters:
+  ///   - properties: The new properties.
+  ///   - sources: The stored names of the fields that the closure reads.
+  ///   - compute: Returns the properties' values; its error ends the opening, and nothing changes.
+  /// - Returns: The rule.
+  public static func compute<
+    Model: PersistentRecord, each Value: PersistentValueConvertible & SendableMetatype
+  >(
+    _ properties: repeat SendableKeyPath<Model, each Value>, from sources: String...,
+    with compute: @escaping @Sendable (StoredRecord) throws -> (repeat each Value)
+  ) -> EvolutionRule {
+    var keyPaths: [SendablePartialKeyPath<Model>] = []
+    repeat keyPaths.append(each properties)
+    let (targets, sources) = (keyPaths, sources)
+    return on(Model.self) { declaration in
+      let fields = try targets.map { try Model.storedName(of: $0) }
+      declaration.computations.append(
+        ModelDeclaration.Computation(fields: fields, sources: sources) { inputs in
+          let names = sources.map { StoredName($0) }
+          let old = StoredRecord(values: Dictionary(zip(names, inputs)) { first, _ in first })
+          let result = try compute(old)
+          var values: [PersistentValue] = []
+          repeat values.append((each result).persistentValue)
+          return values
+        })
+    }
+  }
+
+  /// Removes a field that the model no longer declares.
+  ///
+  /// The values stay in the store, hidden, until it is compacted. Without the rule, an undeclared field keeps its values
+  /// and its name.
+  ///
+  /// - Parameters:
+  ///   - field: The stored name.
+  ///   - formerNames: Earlier stored names.
+  ///   - model: The model's name.
+  /// - Returns: The rule.
+  public static func remove(_ field: String, was formerNames: String..., from model: String) -> EvolutionRule
+  {
+    let names = formerNames
+    return EvolutionRule(
+      .declaration(model: model) { $0.removedFields.append(.init(field, formerNames: names)) })
+  }
+
+  /// Removes a model, with its records, which stay in the store, hidden, until it is compacted.
+  ///
+  /// - Parameters:
+  ///   - model: The model's name.
+  ///   - formerNames: Earlier names.
+  /// - Returns: The rule.
+  public static func remove(model: String, was formerNames: String...) -> EvolutionRule {
+    EvolutionRule(.removedModel(model, formerNames: formerNames))
+  }
+
+  /// Removes an index that the model no longer declares.
+  ///
+  /// Without the rule, the index is kept up to date.
+  ///
+  /// - Parameters:
+  ///   - fields: The stored names of the index's fields, in order.
+  ///   - model: The model's name.
+  /// - Returns: The rule.
+  public static func remove(index fields: String..., of model: String) -> EvolutionRule {
+    let fields = fields
+    return EvolutionRule(.declaration(model: model) { $0.removedIndexes.append(fields) })
+  }
+
+  /// Makes models from others, as when one is split.
+  ///
+  /// The step runs before all other changes, in their transaction, if the store contains none of the models that it
+  /// makes. It reads the models of before through declarations of its own.
+  ///
+  /// - Parameters:
+  ///   - models: The models that the step makes.
+  ///   - run: Reads from the first repository and writes to the second.
+  /// - Returns: The rule.
+  public static func step(
+    making models: any PersistentRecord.Type...,
+    run: @escaping @Sendable (_ old: any PersistentRepository, _ new: any PersistentRepository) throws -> Void
+  ) -> EvolutionRule {
+    EvolutionRule(.step(Step(making: models, run: run)))
+  }
+}
+
+extension PersistentRecord {
+  /// The stored name of a property of the declaration.
+  fileprivate static func storedName(of property: PartialKeyPath<Self>) throws -> String {
+    guard let name = schema.name(of: property) else {
+      throw PersistenceError(.unknownField, "\(property) is not a stored property of \(Self.self)")
+    }
+    return name
+  }
+}

@@ -1,0 +1,101 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
+
+/// What prevents code from opening the stores of releases, or would change them without a word.
+struct ReleaseFindings {
+  struct Release {
+    let version: String
+    let document: SchemaDocument
+  }
+
+  /// Each finding with the releases that it concerns, in the order of discovery.
+  private var findings: [(text: String, versions: [String])] = []
+  private var differences: [SchemaDifference] = []
+
+  /// Adds a finding; one that is known only gets another release.
+  mutating func add(_ text: String, in version: String? = nil) {
+    let versions = [version].compactMap(\.self)
+    if let index = findings.firstIndex(where: { $0.text == text }) {
+      findings[index].versions += versions.filter { !findings[index].versions.contains($0) }
+    } else {
+      findings.append((text, versions))
+    }
+  }
+
+  func requireNone() throws {
+    guard !findings.isEmpty else { return }
+    let lines = findings.map { finding in
+      let versions = finding.versions.isEmpty ? "" : " (release \(finding.versions.joined(separator: ", ")))"
+      return "\n- " + finding.text + versions
+    }
+    var error = PersistenceError(
+      .schemaMismatch, "the code is not ready for release:" + lines.joined())
+    error.differences = differences
+    throw error
+  }
+
+  /// Checks the code against itself and all releases.
+  mutating func check(
+    _ schema: any StoreSchema.Type, _ document: SchemaDocument, _ releases: [Release]
+  ) throws {
+    try checkRules(schema, document)
+    let documents = releases.map(\.document)
+    for release in releases {
+      for loss in document.losses(since: release.document, among: documents) {
+        add(loss, in: release.version)
+      }
+    }
+    for (position, release) in releases.enumerated() {
+      let store = MemoryContext()
+      guard open(store, release) else { continue }
+      open(store, schema, as: release.version)
+      // The store may also have met each later release.
+      let (older, later) = (MemoryContext(), releases[position...])
+      guard later.count > 1, later.allSatisfy({ open(older, $0) }) else { continue }
+      open(older, schema, as: "\(release.version) by way of later releases")
+    }
+  }
+
+  private mutating func checkRules(_ schema: any StoreSchema.Type, _ document: SchemaDocument) throws {
+    // A schema that is a computed property is made anew here, and so are its fills.
+    let again = try StoreEvolution(MemoryContext(), schema).declarations
+    for declaration in again {
+      guard let model = document.model(declaration.schema.name) else { continue }
+      for (field, past) in zip(model.fields, declaration.fields) where field.fill != past.fill {
+        add(
+          "\(model.name).\(field.schema.name): the fill has another value at each evaluation; use a constant")
+      }
+    }
+    for model in document.models {
+      let computed = model.computations.flatMap(\.fields)
+      for field in model.fields where field.replacement != nil && computed.containsName(field.schema.name) {
+        add(
+          "\(model.name).\(field.schema.name): .fill and .compute give the field a value; delete one of them")
+      }
+    }
+  }
+
+  /// Makes a store what a release makes it; returns false if the release could not open it.
+  private func open(_ store: MemoryContext, _ release: Release) -> Bool {
+    do {
+      try store.transaction { try release.document.apply(in: $0, location: store.location) }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private mutating func open(_ store: MemoryContext, _ schema: any StoreSchema.Type, as version: String) {
+    do {
+      try StoreEvolution(store, schema).run()
+    } catch let error as PersistenceError where !error.differences.isEmpty {
+      for difference in error.differences {
+        if !differences.contains(difference) { differences.append(difference) }
+        add("\(difference.model): \(difference)", in: version)
+      }
+    } catch {
+      add("opening a store fails: \(error)", in: version)
+    }
+  }
+}

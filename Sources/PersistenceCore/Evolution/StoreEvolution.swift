@@ -1,0 +1,112 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
+
+/// The change of a store into one that a schema's declarations fit (contract S5: all of it, or nothing).
+struct StoreEvolution {
+  private let context: any StorageContext
+  let declarations: [ModelDeclaration]
+  let removedModels: [(name: String, formerNames: [String])]
+  private let steps: [EvolutionRule.Step]
+
+  /// - Throws: ``PersistenceError`` with code `invalidSchema` if a declaration or a rule is invalid.
+  init(_ context: any StorageContext, _ schema: any StoreSchema.Type) throws {
+    self.context = context
+    var declarations = try schema.models.map { try $0.declaration }
+    var (removed, steps): ([(String, [String])], [EvolutionRule.Step]) = ([], [])
+    for rule in schema.evolution {
+      switch rule.effect {
+      case .step(let step): steps.append(step)
+      case .removedModel(let name, let formerNames): removed.append((name, formerNames))
+      case .declaration(let model, let change):
+        guard let index = declarations.firstIndex(where: { StoredName($0.schema.name) == StoredName(model) })
+        else {
+          throw PersistenceError(
+            .invalidSchema, "a rule of \(schema) names the model \(model), which it does not list",
+            model: model)
+        }
+        try change(&declarations[index])
+      }
+    }
+    self.declarations = declarations
+    removedModels = removed.map { (name: $0.0, formerNames: $0.1) }
+    self.steps = steps
+  }
+
+  /// Changes the store if it must.
+  ///
+  /// - Throws: ``PersistenceError`` with code `schemaMismatch` and all differences that need a word, `newerStore`, the
+  ///   error of a closure, and any error of writing. The store is unchanged then.
+  func run() throws {
+    try context.requireComplete()
+    guard try isNeeded(context.snapshot()), !context.capabilities.isReadOnly else { return }
+    try TransactionScope.enter(context) { try context.transaction(evolve) }
+  }
+
+  /// Whether the store must change.
+  ///
+  /// - Throws: `schemaMismatch` and all differences, unless a step may settle them.
+  private func isNeeded(_ reader: any StorageReader) throws -> Bool {
+    var isNeeded = try steps.contains { try self.isNeeded($0, reader) }
+    if !isNeeded { try requireWords(reader) }
+    for declaration in declarations where !isNeeded {
+      switch try SchemaFits.fit(declaration, reader, location: context.location).fit {
+      case .same, .mapped, .refused: break
+      case .absent, .evolves: isNeeded = true
+      }
+    }
+    for model in removedModels
+    where try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, reader) {
+      isNeeded = true
+    }
+    return isNeeded
+  }
+
+  /// Throws all differences that need a word.
+  private func requireWords(_ reader: any StorageReader) throws {
+    var first: (schema: ModelSchema, history: ModelHistory?)?
+    var differences: [SchemaDifference] = []
+    for declaration in declarations {
+      let (fit, history) = try SchemaFits.fit(declaration, reader, location: context.location)
+      guard case .refused(let found) = fit else { continue }
+      first = first ?? (declaration.schema, history)
+      differences += found
+    }
+    guard let first else { return }
+    throw PersistenceError.schemaMismatch(
+      differences, first.schema, first.history, location: context.location)
+  }
+
+  private func evolve(_ transaction: any StorageTransaction) throws {
+    // Another program may have evolved the store in the meantime.
+    guard try isNeeded(transaction) else { return }
+    for step in steps where try isNeeded(step, transaction) { try run(step, in: transaction) }
+    try requireWords(transaction)
+    let fits = SchemaFits(location: context.location)
+    for declaration in declarations {
+      fits.declare(declaration)
+      try fits.evolve(declaration.schema, limit: .rewrite, in: transaction)
+    }
+    for model in removedModels
+    where try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, transaction) {
+      try SchemaFits.remove(model.name, formerNames: model.formerNames, in: transaction)
+    }
+  }
+
+  /// Whether the store contains none of the models that a step makes.
+  private func isNeeded(_ step: EvolutionRule.Step, _ reader: any StorageReader) throws -> Bool {
+    try step.making.allSatisfy { try reader.schema(named: $0.declaration.schema.name) == nil }
+  }
+
+  private func run(_ step: EvolutionRule.Step, in transaction: any StorageTransaction) throws {
+    for model in step.making { try transaction.define(model.declaration.schema) }
+    let inside = TransactionContext(transaction, of: context)
+    defer { inside.end() }
+    try step.run(Repository(inside), Repository(inside))
+  }
+}
+
+extension PersistentRecord {
+  /// The model's declaration, also of an existential type.
+  fileprivate static var declaration: ModelDeclaration { get throws { try schema.declaration } }
+}

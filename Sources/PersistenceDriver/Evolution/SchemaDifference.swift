@@ -1,0 +1,97 @@
+import Foundation
+
+/// One difference between a declaration and a store that code must settle with a word (contract S7).
+public struct SchemaDifference: Sendable, Hashable {
+  /// What differs.
+  public enum Kind: Sendable, Hashable {
+    /// The store lacks a required field, for which the declaration has no fill.
+    case missing
+    /// The field is optional in the store and required in the declaration.
+    case optional
+    /// The field is required in the store, which was changed so, and optional in the declaration.
+    case required
+    /// The store's field has a kind whose values the declared kind does not include.
+    case kind(FieldSchema)
+    /// The store has renamed the field; its name now.
+    case renamed(String)
+    /// The store has removed the field.
+    case removed
+    /// The source of a computed field is not in the store.
+    case source(String)
+    /// The primary key differs; the fields of the stored key.
+    case key([String])
+    /// The index takes time to build, or the records have to be rewritten, which only an opening with a schema does.
+    case cost(EvolutionCost)
+  }
+
+  /// The name of the model.
+  public let model: String
+  /// The declared field; nil if the difference concerns the model.
+  public let field: FieldSchema?
+  /// What differs.
+  public let kind: Kind
+
+  /// Creates a difference.
+  public init(_ schema: ModelSchema, _ field: FieldSchema?, _ kind: Kind) {
+    model = schema.name
+    self.field = field
+    self.kind = kind
+  }
+}
+
+extension SchemaDifference: CustomStringConvertible {
+  /// The difference, and the word that settles it.
+  public var description: String { "\(fact); \(advice)" }
+
+  private var name: String { field?.name ?? model }
+
+  /// What differs, without advice to a programmer.
+  package var fact: String {
+    switch kind {
+    case .missing: "\(field.map(\.description) ?? name): not in the store, and without a fill"
+    case .optional: "\(name): optional in the store, required here"
+    case .required: "\(name): required in the store, optional here"
+    case .kind(let stored): "\(name): stored as \(stored.shape), declared as \(field?.shape ?? "")"
+    case .renamed(let other): "\(name): the store calls the field “\(other)” now"
+    case .removed: "\(name): removed from the store"
+    case .source(let source): "\(name): its source “\(source)” is not in the store"
+    case .key(let key): "primary key: stored as (\(key.joined(separator: ", ")))"
+    case .cost(let cost):
+      cost == .indexes ? "\(name): an index must be built" : "\(name): the records must be rewritten"
+    }
+  }
+
+  private var advice: String {
+    switch kind {
+    case .missing: "give the property a default value, write @Field(fill:), or compute it with .compute"
+    case .optional:
+      "add .fill(\\\(model).\(name), with: …) for the records in which it is nil, or declare it optional"
+    case .required: "declare it required"
+    case .kind(let stored):
+      "give the property another stored name and .compute it from \"\(stored.name)\""
+    case .renamed(let other): "declare \(other), with was: \"\(name)\""
+    case .removed: "choose another stored name, or restore the \(field == nil ? "model" : "field")"
+    case .source: "correct the name in .compute"
+    case .key: "a key cannot change; declare a new model and fill it in a .step"
+    case .cost: "open the store with Repository(opening:engines:schema:)"
+    }
+  }
+}
+
+extension FieldKind {
+  /// The value that stands for a removed required field in new records.
+  package var zero: PersistentValue {
+    switch tag {
+    case .bool: .bool(false)
+    case .integer: .integer(0)
+    case .double: .double(0)
+    case .date: .date(0)
+    case .text: .text("")
+    case .bytes: .bytes([])
+    case .uuid: .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+    case .decimal: .decimal(0)
+    case .document: .document("null")
+    case .null: .null
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package import PersistenceDriver
+
+/// A context whose programs declare other schemas than the store contains (contract S1).
+///
+/// It maps their requests and rows. The first write of a declaration makes the changes that cost only the catalog.
+package final class FittedContext: StorageContextWrapper, FittedReader {
+  package let wrapped: any StorageContext
+  package let fits: SchemaFits
+
+  package init(_ wrapped: any StorageContext, _ fits: SchemaFits) {
+    self.wrapped = wrapped
+    self.fits = fits
+  }
+
+  package func wrap(_ snapshot: any StorageSnapshot) -> any StorageSnapshot { FittedSnapshot(snapshot, fits) }
+
+  package func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction {
+    FittedTransaction(transaction, fits)
+  }
+}
+
+extension StorageContext {
+  /// The store without removed fields, as migrations, servers and tools show it.
+  ///
+  /// - Throws: ``PersistenceError`` if the catalog cannot be read.
+  package func hidingRemovedFields() throws -> any StorageContext {
+    try SchemaLedger.exists(in: self) ? FittedContext(self, SchemaFits(location: location)) : self
+  }
+}
+
+extension StorageSnapshot {
+  /// The snapshot without removed fields.
+  ///
+  /// - Throws: ``PersistenceError`` if the catalog cannot be read.
+  package func hidingRemovedFields() throws -> any StorageSnapshot {
+    try SchemaLedger.exists(in: self) ? FittedSnapshot(self, SchemaFits(location: "")) : self
+  }
+}
+
+final class FittedSnapshot: StorageSnapshotWrapper, FittedReader {
+  let wrapped: any StorageSnapshot
+  let fits: SchemaFits
+
+  init(_ wrapped: any StorageSnapshot, _ fits: SchemaFits) {
+    self.wrapped = wrapped
+    self.fits = fits
+  }
+}
+
+/// A transaction of a ``FittedContext``.
+package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
+  package let wrapped: any StorageTransaction
+  let fits: SchemaFits
+
+  package init(_ wrapped: any StorageTransaction, _ fits: SchemaFits) {
+    self.wrapped = wrapped
+    self.fits = fits
+  }
+
+  package func define(_ schema: ModelSchema) throws {
+    try fits.evolve(schema, limit: .catalog, in: wrapped)
+  }
+
+  package func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    if case .same = try SchemaFits.fit(fits.declaration(of: schema), wrapped, location: "").fit {
+      return try wrapped.defineDeferringIndexes(schema)
+    }
+    try define(schema)
+  }
+
+  package func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    try withMapping(schema) { try wrapped.buildIndexes(of: $0?.stored ?? schema) }
+  }
+
+  package func drop(_ schema: ModelSchema) throws {
+    try withMapping(schema) { try wrapped.drop($0?.stored ?? schema) }
+  }
+
+  package func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema, isUpdate: false) { try wrapped.insert($0, in: $1) }
+  }
+
+  package func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema, isUpdate: true, mustExist: true) { try wrapped.update($0, in: $1) }
+  }
+
+  package func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema, isUpdate: true) { try wrapped.save($0, in: $1) }
+  }
+
+  package func delete(_ key: RecordKey, in schema: ModelSchema) throws -> Bool {
+    try withMapping(schema) { try wrapped.delete(key, in: $0?.stored ?? schema) }
+  }
+
+  package func delete(_ request: FetchRequest) throws -> Int {
+    try withMapping(request.schema) { try wrapped.delete($0?.request(request) ?? request) }
+  }
+
+  package func update(_ request: UpdateRequest) throws -> Int {
+    try withMapping(request.rows.schema) { try wrapped.update($0?.request(request) ?? request) }
+  }
+
+  package func deleteAll(in schema: ModelSchema) throws -> Int {
+    try withMapping(schema) { try wrapped.deleteAll(in: $0?.stored ?? schema) }
+  }
+
+  private func withMapping<Result>(_ schema: ModelSchema, _ body: (SchemaMapping?) throws -> Result) throws
+    -> Result
+  {
+    try fits.withMapping(of: schema, wrapped, body)
+  }
+
+  /// Writes a row, merged with the fields of the record that the declaration lacks.
+  private func write(
+    _ row: borrowing Row, in schema: ModelSchema, isUpdate: Bool, mustExist: Bool = false,
+    _ body: (borrowing Row, ModelSchema) throws -> Void
+  ) throws {
+    try schema.validate(row)
+    // A closure cannot capture a borrowed row, so the mapping is taken first.
+    let mapping = try withMapping(schema) { mapping in
+      if let mapping { _ = try wrapped.count(FetchRequest(mapping.stored, limit: 0)) }
+      return mapping
+    }
+    guard let mapping, !mapping.keepsRows else { return try body(row, mapping?.stored ?? schema) }
+    let stored = RowBuffer(count: mapping.stored.fields.count)
+    var isNew = true
+    if isUpdate, !mapping.unseen.isEmpty {
+      isNew = try !wrapped.find(try RecordKey(of: row, in: schema), in: mapping.stored) { old in
+        for field in mapping.unseen { stored.setCopy(of: old[field.position], at: field.position) }
+      }
+      if isNew, mustExist { throw PersistenceError.notFound(try RecordKey(of: row, in: schema), in: schema) }
+    }
+    try mapping.fillStored(stored, from: row, isNew: isNew)
+    try stored.withRow { try body($0, mapping.stored) }
+  }
+}

@@ -1,0 +1,79 @@
+package import PersistenceDriver
+import PersistencePrimitives
+
+/// A model as code declares it: its schema, and what the code says of the model's past.
+package struct ModelDeclaration: Sendable {
+  /// What the code says of one field's past.
+  package struct Field: Sendable, Hashable {
+    /// Earlier stored names, in any order.
+    package var formerNames: [String]
+    /// The value of records from before the field; nil if the code gives none.
+    package var fill: PersistentValue?
+
+    package init(formerNames: [String] = [], fill: PersistentValue? = nil) {
+      self.formerNames = formerNames
+      self.fill = fill
+    }
+  }
+
+  /// A field that the model no longer has.
+  package struct RemovedField: Sendable, Hashable {
+    package var name: String
+    package var formerNames: [String]
+
+    package init(_ name: String, formerNames: [String] = []) {
+      self.name = name
+      self.formerNames = formerNames
+    }
+  }
+
+  /// Values that are computed from stored ones.
+  package struct Computation: Sendable {
+    /// The stored names of the computed fields, in the order of the results.
+    package var fields: [String]
+    /// The stored names of the sources.
+    package var sources: [String]
+    /// Computes the values from the values of the sources.
+    package var compute: @Sendable ([PersistentValue]) throws -> [PersistentValue]
+
+    package init(
+      fields: [String], sources: [String],
+      compute: @escaping @Sendable ([PersistentValue]) throws -> [PersistentValue]
+    ) {
+      self.fields = fields
+      self.sources = sources
+      self.compute = compute
+    }
+  }
+
+  package var schema: ModelSchema
+  /// Earlier names of the model, in any order.
+  package var formerNames: [String]
+  /// By position.
+  package var fields: [Field]
+  package var removedFields: [RemovedField] = []
+  /// The fields of indexes that the model no longer has.
+  package var removedIndexes: [[String]] = []
+  /// The values that replace nil in fields that become required, by stored name.
+  package var replacements: [StoredName: PersistentValue] = [:]
+  package var computations: [Computation] = []
+
+  package init(_ schema: ModelSchema, formerNames: [String] = [], fields: [Field]? = nil) {
+    self.schema = schema
+    self.formerNames = formerNames
+    self.fields = fields ?? schema.fields.map { _ in Field() }
+  }
+}
+
+extension ModelSchema {
+  /// A number that tells declarations apart: the FNV-1a hash of the schema, in which the order of fields and indexes
+  /// does not count.
+  package var fingerprint: String {
+    let lines =
+      [name, key.joined(separator: ",")] + fields.map(\.description).sorted()
+      + indexes.map(\.description).sorted()
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in lines.joined(separator: "\n").utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+    return String(hash, radix: 16)
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+package import PersistenceDriver
+import PersistencePrimitives
+
+/// What a store remembers of a model's past: what its schema does not say.
+package struct ModelHistory: Sendable, Hashable, Codable {
+  /// The past of one stored field.
+  package struct Field: Sendable, Hashable, Codable {
+    /// The stored name now; that of a removed field begins with ``ModelHistory/removedPrefix``.
+    package var name: String
+    /// The earlier stored names.
+    package var formerNames: [String] = []
+    /// The value of new records of a program that does not declare the field.
+    package var fill: PersistentValue?
+
+    package var isRemoved: Bool { ModelHistory.isRemoved(name) }
+  }
+
+  /// The prefix of the stored names of removed fields and models.
+  ///
+  /// A program that still declares the earlier name no longer matches the catalog, so it cannot overlook the removal.
+  package static let removedPrefix = "\(ReservedModel.prefix)removed."
+
+  /// The model's name.
+  package var model: String
+  /// The model's earlier names.
+  package var formerNames: [String] = []
+  /// The fields that have a past.
+  package var fields: [Field] = []
+  /// The stored names of the fields of each removed index.
+  package var removedIndexes: [[String]] = []
+  /// The fingerprints of the declarations that this store has met.
+  package var declarations: [String] = []
+
+  package init(model: String) { self.model = model }
+
+  package static func isRemoved(_ name: String) -> Bool { name.utf8.starts(with: removedPrefix.utf8) }
+
+  /// The past of a stored field; an empty one if there is none.
+  package func field(_ name: String) -> Field {
+    fields.first { StoredName($0.name) == StoredName(name) } ?? Field(name: name)
+  }
+
+  /// The field that once had a name.
+  package func field(formerly name: String) -> Field? {
+    fields.first { $0.formerNames.contains { StoredName($0) == StoredName(name) } }
+  }
+
+  /// Whether any field has or had a name.
+  package func knows(_ name: String) -> Bool { field(formerly: name) != nil }
+
+  package mutating func set(_ field: Field) {
+    fields.removeAll { StoredName($0.name) == StoredName(field.name) }
+    fields.append(field)
+  }
+
+  /// Renames a field, and remembers the earlier name.
+  package mutating func rename(_ name: String, to other: String) {
+    var field = self.field(name)
+    fields.removeAll { StoredName($0.name) == StoredName(name) }
+    field.name = other
+    field.formerNames = (field.formerNames + [name]).uniqueNames(besides: other)
+    set(field)
+  }
+
+  package mutating func meet(_ fingerprint: String) {
+    if !declarations.contains(fingerprint) { declarations.append(fingerprint) }
+  }
+}
+
+extension [String] {
+  /// The names without duplicates and without another one.
+  func uniqueNames(besides other: String) -> [String] {
+    var seen: Set<StoredName> = [StoredName(other)]
+    return filter { seen.insert(StoredName($0)).inserted }
+  }
+}
+
+/// The histories of a store's models: records of the reserved model `persistence.schemas`.
+package enum SchemaLedger {
+  private static let schema = Result {
+    try ModelSchema(
+      name: "\(ReservedModel.prefix)schemas",
+      fields: [FieldSchema("model", .string), FieldSchema("history", .document)],
+      key: ["model"])
+  }
+
+  /// Whether a schema of the store has ever changed.
+  package static func exists(in reader: any StorageReader) throws -> Bool {
+    try reader.schema(named: schema.get().name) != nil
+  }
+
+  /// All histories; empty if no schema of the store has changed.
+  package static func histories(_ reader: any StorageReader) throws -> [ModelHistory] {
+    let schema = try schema.get()
+    var histories: [ModelHistory] = []
+    _ = try reader.fetch(try FetchRequest(schema)).read(from: 0, limit: Int.max) { row in
+      guard case .document(let text) = try row.value(at: 1) else { return }
+      do {
+        histories.append(try JSONDecoder().decode(ModelHistory.self, from: Data(text.utf8)))
+      } catch {
+        throw PersistenceError.damaged("the history of a model's schema cannot be read (\(error))")
+      }
+    }
+    return histories
+  }
+
+  /// The history of a model; nil if there is none.
+  package static func history(of model: String, _ reader: any StorageReader) throws -> ModelHistory? {
+    try histories(reader).first { StoredName($0.model) == StoredName(model) }
+  }
+
+  /// Writes a history, and removes that of an earlier name.
+  package static func write(
+    _ history: ModelHistory, replacing earlier: String, in transaction: any StorageTransaction
+  ) throws {
+    let schema = try schema.get()
+    try transaction.define(schema)
+    if StoredName(earlier) != StoredName(history.model) {
+      _ = try transaction.delete(RecordKey([.text(earlier)]), in: schema)
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let text = try JSONDocument.canonical(String(decoding: encoder.encode(history), as: UTF8.self))
+    let row = RowBuffer(count: 2)
+    row.set([.text(history.model), .document(text)])
+    try row.withRow { try transaction.save($0, in: schema) }
+    for name in history.formerNames where try transaction.schema(named: name) == nil {
+      try transaction.define(ReservedModel.placeholder(name))
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import Foundation
+package import PersistenceDriver
+import PersistencePrimitives
+
+/// The declarations of an app as a file: its models, and what the code says of their past.
+///
+/// `Schemas/current.json` contains what the code declares, `Schemas/released/1.4.0.json` what a release declared. The
+/// text is deterministic, so that version control shows each change of a declaration.
+package struct SchemaDocument: Sendable, Hashable {
+  package struct Field: Sendable, Hashable {
+    package var schema: FieldSchema
+    package var formerNames: [String]
+    package var fill: PersistentValue?
+    /// The value that replaces nil in a field that has become required.
+    package var replacement: PersistentValue?
+
+    package init(
+      schema: FieldSchema, formerNames: [String] = [], fill: PersistentValue? = nil,
+      replacement: PersistentValue? = nil
+    ) {
+      (self.schema, self.formerNames) = (schema, formerNames)
+      (self.fill, self.replacement) = (fill, replacement)
+    }
+  }
+
+  /// A removed model or field.
+  package struct Removal: Sendable, Hashable {
+    package var name: String
+    package var formerNames: [String]
+
+    package init(name: String, formerNames: [String] = []) {
+      self.name = name
+      self.formerNames = formerNames
+    }
+
+    /// Whether the removal concerns a name.
+    package func contains(_ name: String) -> Bool { ([self.name] + formerNames).containsName(name) }
+  }
+
+  /// Fields that code computes from others.
+  package struct Computation: Sendable, Hashable, Codable {
+    package var fields: [String]
+    package var from: [String]
+
+    package init(fields: [String], from sources: [String]) { (self.fields, from) = (fields, sources) }
+  }
+
+  package struct Model: Sendable, Hashable {
+    package var name: String
+    package var formerNames: [String]
+    package var fields: [Field]
+    package var key: [String]
+    package var indexes: [IndexSchema]
+    package var computations: [Computation]
+    package var removedFields: [Removal]
+    package var removedIndexes: [[String]]
+
+    package init(
+      name: String, formerNames: [String] = [], fields: [Field], key: [String], indexes: [IndexSchema] = [],
+      computations: [Computation] = [], removedFields: [Removal] = [], removedIndexes: [[String]] = []
+    ) {
+      (self.name, self.formerNames, self.fields, self.key) = (name, formerNames, fields, key)
+      (self.indexes, self.computations) = (indexes, computations)
+      (self.removedFields, self.removedIndexes) = (removedFields, removedIndexes)
+    }
+  }
+
+  /// Sorted by name.
+  package var models: [Model]
+  /// Sorted by name.
+  package var removedModels: [Removal]
+
+  package init(models: [Model], removedModels: [Removal] = []) {
+    self.models = models.sorted { StoredName($0.name) < StoredName($1.name) }
+    self.removedModels = removedModels.sorted { StoredName($0.name) < StoredName($1.name) }
+  }
+
+  package init(_ declarations: [ModelDeclaration], removedModels: [Removal] = []) {
+    self.init(models: declarations.map(Model.init), removedModels: removedModels)
+  }
+
+  /// Reads a file.
+  ///
+  /// - Throws: ``PersistenceError``: `inputOutput` if the file cannot be read, `invalidSchema` if it is not a schema.
+  package init(contentsOf path: String) throws {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw PersistenceError(.inputOutput, "the schema \(path) cannot be read; check the path")
+    }
+    do {
+      self = try JSONDecoder().decode(SchemaDocument.self, from: data)
+    } catch {
+      throw PersistenceError(
+        .invalidSchema, "\(path) is not a schema of SchemaHistory; record it again: \(error)")
+    }
+  }
+
+  /// The file's text.
+  package var text: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    }
+  }
+
+  /// The model with a name, now or formerly.
+  package func model(_ name: String) -> Model? {
+    models.first { [$0.name].containsName(name) } ?? models.first { $0.formerNames.containsName(name) }
+  }
+}
+
+extension SchemaDocument.Model {
+  init(_ declaration: ModelDeclaration) {
+    let schema = declaration.schema
+    let fields = zip(schema.fields, declaration.fields).map { field, past in
+      SchemaDocument.Field(
+        schema: field, formerNames: past.formerNames, fill: past.fill,
+        replacement: declaration.replacements[StoredName(field.name)])
+    }
+    self.init(
+      name: schema.name, formerNames: declaration.formerNames, fields: fields, key: schema.key,
+      indexes: schema.indexes,
+      computations: declaration.computations.map { .init(fields: $0.fields, from: $0.sources) },
+      removedFields: declaration.removedFields.map { .init(name: $0.name, formerNames: $0.formerNames) },
+      removedIndexes: declaration.removedIndexes)
+  }
+
+  /// The declaration, whose computations throw: a file contains no code.
+  package var declaration: ModelDeclaration {
+    get throws {
+      let schema = try ModelSchema(name: name, fields: fields.map(\.schema), key: key, indexes: indexes)
+      var declaration = ModelDeclaration(
+        schema, formerNames: formerNames,
+        fields: fields.map { .init(formerNames: $0.formerNames, fill: $0.fill) })
+      for field in fields {
+        declaration.replacements[StoredName(field.schema.name)] = field.replacement
+      }
+      declaration.removedFields = removedFields.map { .init($0.name, formerNames: $0.formerNames) }
+      declaration.removedIndexes = removedIndexes
+      declaration.computations = computations.map { computation in
+        ModelDeclaration.Computation(fields: computation.fields, sources: computation.from) { _ in
+          throw PersistenceError(
+            .unsupported,
+            "only the app can compute \(computation.fields.joined(separator: ", ")); open the store with the app",
+            model: name)
+        }
+      }
+      return declaration
+    }
+  }
+
+  /// The field with a name, now or formerly.
+  package func field(_ name: String) -> SchemaDocument.Field? {
+    fields.first { [$0.schema.name].containsName(name) } ?? fields.first { $0.formerNames.containsName(name) }
+  }
+}
+
+extension SchemaDocument {
+  /// The visible schema of a store, and what the store remembers of its past.
+  package init(_ reader: any StorageReader) throws {
+    let histories = try SchemaLedger.histories(reader)
+    let models = try reader.catalog().filter { !$0.isReserved }.map { schema in
+      let history =
+        histories.first { [$0.model].containsName(schema.name) } ?? ModelHistory(model: schema.name)
+      let fields = schema.fields.filter { !ModelHistory.isRemoved($0.name) }.map { field in
+        let past = history.field(field.name)
+        return Field(schema: field, formerNames: past.formerNames, fill: past.fill)
+      }
+      let names = fields.map(\.schema.name)
+      return Model(
+        name: schema.name, formerNames: history.formerNames, fields: fields, key: schema.key,
+        indexes: schema.indexes.filter { $0.fields.allSatisfy(names.containsName) },
+        removedFields: history.fields.filter(\.isRemoved).map {
+          Removal(hidden: $0.name, formerNames: $0.formerNames)
+        },
+        removedIndexes: history.removedIndexes)
+    }
+    self.init(
+      models: models,
+      removedModels: histories.filter { ModelHistory.isRemoved($0.model) }.map {
+        Removal(hidden: $0.model, formerNames: $0.formerNames)
+      })
+  }
+
+  /// Changes a store as an opening by code with these declarations would, inside a transaction.
+  package func apply(in transaction: any StorageTransaction, location: String) throws {
+    let fits = SchemaFits(location: location)
+    for model in models {
+      let declaration = try model.declaration
+      fits.declare(declaration)
+      try fits.evolve(declaration.schema, limit: .rewrite, in: transaction)
+    }
+    for model in removedModels {
+      guard try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, transaction) else {
+        continue
+      }
+      try SchemaFits.remove(model.name, formerNames: model.formerNames, in: transaction)
+    }
+  }
+}
+
+extension SchemaFits {
+  /// Whether a store contains a model that a rule removes, or does not remember the removal (contract S4).
+  package static func isRemovalNeeded(_ name: String, formerNames: [String], _ reader: any StorageReader)
+    throws -> Bool
+  {
+    for name in [name] + formerNames {
+      if let schema = try reader.schema(named: name), !schema.isPlaceholder { return true }
+    }
+    return try !SchemaLedger.histories(reader).contains { history in
+      ModelHistory.isRemoved(history.model) && history.formerNames.containsName(name)
+    }
+  }
+}
+
+extension SchemaDocument.Removal {
+  /// The removal of a hidden field or model: its name is the one that it had last.
+  init(hidden: String, formerNames: [String]) {
+    let suffix = hidden.utf8.dropFirst(ModelHistory.removedPrefix.utf8.count)
+    let names = formerNames.filter { name in
+      suffix.starts(with: name.utf8)
+        && suffix.dropFirst(name.utf8.count).allSatisfy { $0 == UInt8(ascii: "+") }
+    }
+    name = names.max { $0.utf8.count < $1.utf8.count } ?? String(Substring(suffix))
+    let last = StoredName(name)
+    self.formerNames = formerNames.filter { StoredName($0) != last && !ModelHistory.isRemoved($0) }
+  }
+}
+
+extension [String] {
+  /// Whether the list contains a stored name, byte by byte.
+  package func containsName(_ name: String) -> Bool { contains { StoredName($0) == StoredName(name) } }
+}

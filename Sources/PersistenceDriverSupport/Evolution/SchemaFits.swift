@@ -1,0 +1,223 @@
+package import PersistenceDriver
+import PersistencePrimitives
+import Synchronization
+
+/// The declarations that use one store through a mapping, because the store's schema differs from theirs.
+///
+/// A driver verifies the stored schema of each mapped request as it verifies any other, so a mapping that another
+/// process has made obsolete ends in `schemaMismatch`, and is made anew.
+package final class SchemaFits: Sendable {
+  private struct State {
+    var declarations: [ObjectIdentifier: ModelDeclaration] = [:]
+    /// By the identity of the declared schema, which each entry retains, so that no other schema gets its identity.
+    var mappings: [ObjectIdentifier: (declared: ModelSchema, mapping: SchemaMapping?)] = [:]
+  }
+
+  private static let mappingLimit = 512
+
+  private let state = Mutex(State())
+  private let location: String
+
+  package init(location: String) { self.location = location }
+
+  /// Adds a declaration, whose schema requests will have; returns whether it is new.
+  @discardableResult
+  package func declare(_ declaration: ModelDeclaration) -> Bool {
+    state.withLock { $0.declarations.updateValue(declaration, forKey: declaration.schema.identity) == nil }
+  }
+
+  /// Whether the declaration of a schema was added.
+  package func knows(_ schema: ModelSchema) -> Bool {
+    state.withLock { $0.declarations[schema.identity] != nil }
+  }
+
+  /// The declaration of a schema; the bare schema if none was added.
+  func declaration(of schema: ModelSchema) -> ModelDeclaration {
+    state.withLock { $0.declarations[schema.identity] } ?? ModelDeclaration(schema)
+  }
+
+  /// Calls a closure with the mapping of a schema, or nil if requests need none.
+  func withMapping<Result>(
+    of schema: ModelSchema, _ reader: any StorageReader, _ body: (SchemaMapping?) throws -> Result
+  ) throws -> Result {
+    // A request for a model that another program has renamed would find nothing.
+    if let known = state.withLock({ $0.mappings[schema.identity] }),
+      try reader.schema(named: (known.mapping?.stored ?? schema).name) != nil
+    {
+      do {
+        return try body(known.mapping)
+      } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
+        forget(schema)
+      }
+    }
+    let (mapping, isAbsent) = try mapping(of: schema, reader)
+    // A model that is absent may appear at any time, also under an earlier name.
+    if isAbsent { return try body(nil) }
+    state.withLock { state in
+      if state.mappings.count >= Self.mappingLimit { state.mappings.removeAll() }
+      state.mappings[schema.identity] = (schema, mapping)
+    }
+    return try body(mapping)
+  }
+
+  /// Forgets the mapping of a schema, after a change of the store.
+  func forget(_ schema: ModelSchema) { state.withLock { $0.mappings[schema.identity] = nil } }
+
+  private func mapping(of schema: ModelSchema, _ reader: any StorageReader) throws
+    -> (mapping: SchemaMapping?, isAbsent: Bool)
+  {
+    let declaration = declaration(of: schema)
+    // One state for the ledger and the schema, which another process may change.
+    let reader = try (reader as? any StorageContext)?.snapshot() ?? reader
+    let (fit, history) = try Self.fit(declaration, reader, location: location)
+    switch fit {
+    case .absent: return (nil, true)
+    case .same: return (nil, false)
+    case .mapped(let mapping): return (mapping, false)
+    case .evolves(let plan):
+      guard let reading = plan.reading else {
+        throw PersistenceError.schemaMismatch(
+          [SchemaDifference(schema, nil, .cost(.rewrite))], schema, history, location: location)
+      }
+      return (reading, false)
+    case .refused(let differences):
+      throw PersistenceError.schemaMismatch(differences, schema, history, location: location)
+    }
+  }
+
+  /// What a declaration needs in order to use a store.
+  ///
+  /// - Returns: The need, and what the store remembers of the model.
+  package static func fit(
+    _ declaration: ModelDeclaration, _ reader: any StorageReader, location: String
+  ) throws -> (fit: SchemaFit, history: ModelHistory?) {
+    let name = declaration.schema.name
+    let histories = try SchemaLedger.histories(reader)
+    func history(_ model: String) -> ModelHistory? {
+      histories.first { StoredName($0.model) == StoredName(model) }
+    }
+    if let stored = try reader.schema(named: name), !stored.isPlaceholder {
+      return (try SchemaComparison.fit(declaration, stored: stored, history: history(name)), history(name))
+    }
+    let renamed = histories.first { history in
+      history.formerNames.contains { StoredName($0) == StoredName(name) }
+    }
+    if let renamed, ModelHistory.isRemoved(renamed.model) {
+      return (.refused([SchemaDifference(declaration.schema, nil, .removed)]), renamed)
+    }
+    for other in declaration.formerNames + [renamed?.model].compactMap(\.self) {
+      guard let stored = try reader.schema(named: other), !stored.isPlaceholder else { continue }
+      return (try SchemaComparison.fit(declaration, stored: stored, history: history(other)), history(other))
+    }
+    return (.absent, renamed)
+  }
+
+  /// Makes the store contain what a declaration needs, inside a transaction.
+  ///
+  /// - Parameters:
+  ///   - schema: The declared schema.
+  ///   - limit: The greatest cost of a change; a more expensive one throws.
+  ///   - transaction: The transaction.
+  /// - Throws: ``PersistenceError`` with code `schemaMismatch` and the differences, or `newerStore`.
+  package func evolve(_ schema: ModelSchema, limit: EvolutionCost, in transaction: any StorageTransaction)
+    throws
+  {
+    let declaration = declaration(of: schema)
+    let (fit, history) = try Self.fit(declaration, transaction, location: location)
+    switch fit {
+    case .mapped: break
+    case .same: try transaction.define(schema)  // has no effect, or throws what it throws without a mapping
+    case .absent:
+      try transaction.define(schema)
+      if let history = ModelHistory(new: declaration) {
+        try SchemaLedger.write(history, replacing: schema.name, in: transaction)
+      }
+    case .refused(let differences):
+      throw PersistenceError.schemaMismatch(differences, schema, history, location: location)
+    case .evolves(let plan):
+      let cost = try transaction.cost(of: plan.change)
+      guard cost <= limit, !plan.isDeclared || limit == .rewrite else {
+        let needed = plan.isDeclared ? .rewrite : cost
+        throw PersistenceError.schemaMismatch(
+          [SchemaDifference(schema, nil, .cost(needed))], schema, history, location: location)
+      }
+      if !plan.change.changesNothing { try transaction.evolve(plan.change) }
+      try SchemaLedger.write(plan.history, replacing: plan.change.stored.name, in: transaction)
+      forget(schema)
+    }
+  }
+}
+
+extension SchemaFits {
+  /// Hides a model and its records, and remembers its names, inside a transaction.
+  package static func remove(_ name: String, formerNames: [String], in transaction: any StorageTransaction)
+    throws
+  {
+    let names = [name] + formerNames
+    var history = try SchemaLedger.history(of: name, transaction) ?? ModelHistory(model: name)
+    for name in names {
+      guard let stored = try transaction.schema(named: name), !stored.isPlaceholder else { continue }
+      var hidden = ModelHistory.removedPrefix + name
+      while try transaction.schema(named: hidden) != nil { hidden += "+" }
+      let target = try ModelSchema(
+        name: hidden, fields: stored.fields, key: stored.key, indexes: stored.indexes)
+      try transaction.evolve(
+        SchemaChange(from: stored, to: target, sources: stored.fields.indices.map { .field($0) }))
+      history.meet(stored.fingerprint)
+      history.model = hidden
+    }
+    if !ModelHistory.isRemoved(history.model) { history.model = ModelHistory.removedPrefix + name }
+    history.formerNames = (history.formerNames + names).uniqueNames(besides: history.model)
+    try SchemaLedger.write(history, replacing: name, in: transaction)
+  }
+}
+
+extension ModelHistory {
+  /// What the declaration of a new model says of the past; nil if it says nothing.
+  init?(new declaration: ModelDeclaration) {
+    self.init(model: declaration.schema.name)
+    formerNames = declaration.formerNames
+    removedIndexes = declaration.removedIndexes
+    for (field, words) in zip(declaration.schema.fields, declaration.fields) {
+      guard words != ModelDeclaration.Field() else { continue }
+      set(Field(name: field.name, formerNames: words.formerNames, fill: words.fill))
+    }
+    let sources = declaration.computations.flatMap(\.sources).filter {
+      declaration.schema.position(of: $0) == nil
+    }
+    for removed in declaration.removedFields + sources.map({ .init($0) }) {
+      set(
+        Field(
+          name: ModelHistory.removedPrefix + removed.name, formerNames: [removed.name] + removed.formerNames))
+    }
+    if formerNames.isEmpty, fields.isEmpty, removedIndexes.isEmpty { return nil }
+  }
+}
+
+extension SchemaChange {
+  /// Whether only the store's memory of the model changes.
+  package var changesNothing: Bool {
+    stored == target && sources == stored.fields.indices.map { .field($0) }
+  }
+}
+
+extension PersistenceError {
+  /// A declaration that does not match the store; `newerStore` if the store has met the declaration before.
+  package static func schemaMismatch(
+    _ differences: [SchemaDifference], _ schema: ModelSchema, _ history: ModelHistory?, location: String
+  ) -> PersistenceError {
+    let isKnown = history?.declarations.contains(schema.fingerprint) ?? false
+    var error =
+      isKnown
+      ? PersistenceError(
+        .newerStore,
+        "a newer version of the app has changed \(schema.name) in the store; install that version: "
+          + differences.map(\.fact).joined(separator: "; "), model: schema.name, location: location)
+      : PersistenceError(
+        .schemaMismatch,
+        "the store contains another declaration of \(schema.name): "
+          + differences.map(\.description).joined(separator: "; "), model: schema.name, location: location)
+    error.differences = differences
+    return error
+  }
+}

@@ -1,0 +1,83 @@
+import PersistenceDriver
+import PersistencePrimitives
+
+// Named fallbacks for changes of schema, which an engine without a native implementation calls.
+extension StorageReader {
+  /// Says that a change rewrites all records, as ``StorageTransaction/evolveByCopying(_:)`` does.
+  ///
+  /// - Parameter change: The change.
+  /// - Returns: ``EvolutionCost/catalog`` if the model has no records, otherwise ``EvolutionCost/rewrite``.
+  /// - Throws: ``PersistenceError``.
+  public func costOfCopying(_ change: SchemaChange) throws -> EvolutionCost {
+    try count(FetchRequest(change.stored, limit: 1)) == 0 ? .catalog : .rewrite
+  }
+}
+
+extension StorageTransaction {
+  /// Changes a schema by copying the model's records: it keeps them in memory, drops the model, defines it anew, and
+  /// inserts the changed records.
+  ///
+  /// - Parameter change: The change.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/unsupported`` if the engine cannot drop models.
+  /// - Complexity: Linear in the number of records, in time and memory.
+  public func evolveByCopying(_ change: SchemaChange) throws {
+    try nested {
+      try requireModels(for: change)
+      var records: [[PersistentValue]] = []
+      _ = try fetch(FetchRequest(change.stored)).read(from: 0, limit: Int.max) { row in
+        records.append(try change.values(from: row))
+      }
+      try drop(change.stored)
+      try defineDeferringIndexes(change.target)
+      let row = RowBuffer(count: change.target.fields.count)
+      for record in records {
+        row.set(record)
+        try row.withRow { try insert($0, in: change.target) }
+      }
+      while try !buildIndexes(of: change.target) {}
+    }
+  }
+}
+
+extension StorageReader {
+  /// Rejects a change whose stored model is missing, or whose new name belongs to another model.
+  fileprivate func requireModels(for change: SchemaChange) throws {
+    let (old, new) = (change.stored.name, change.target.name)
+    let isTaken = try StoredName(old) != StoredName(new) && schema(named: new) != nil
+    guard try isTaken || schema(named: old) == nil else { return }
+    throw PersistenceError.schemaMismatch(
+      model: isTaken ? new : old, location: "",
+      differences: [isTaken ? "\(new): already in the store" : "\(old): not in the store"])
+  }
+}
+
+extension SchemaChange {
+  /// The changed values of a stored record, by the positions of ``target``.
+  ///
+  /// - Parameter row: A row of ``stored``.
+  /// - Returns: The values.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if a computed value does not have
+  ///   its field's kind, and the error of ``compute``.
+  public func values(from row: borrowing Row) throws -> [PersistentValue] {
+    var computed = try compute?(row)[...] ?? []
+    var values: [PersistentValue] = []
+    values.reserveCapacity(sources.count)
+    for (field, source) in zip(target.fields, sources) {
+      switch source {
+      case .field(let position, let replacement):
+        let value = try row.value(at: position)
+        values.append(value.isNull ? replacement ?? .null : value)
+      case .fill(let value): values.append(value)
+      case .computed:
+        guard let value = computed.popFirst(), field.accepts(value) else {
+          throw PersistenceError(
+            .invalidRequest,
+            "the computed value of “\(field.name)” does not have the kind \(field.kind.rawValue)",
+            model: target.name, field: field.name)
+        }
+        values.append(value.normalized)
+      }
+    }
+    return values
+  }
+}

@@ -1,0 +1,96 @@
+#if CommandLineTool
+  import ArgumentParser
+  import PersistenceDriver
+  import PersistenceDriverSupport
+
+  /// Checks whether code with certain declarations would open a store.
+  struct SchemaCheckCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "check", abstract: "Check whether code that declares a schema would open a store.",
+      discussion: """
+        Each line starts with = (no change), + (new), * (changes), - (removed) or ! (refused), followed by the changes or \
+        by the words that the code needs. The command writes nothing. The exit code is 1 if the code would be refused.
+        """)
+
+    @Argument(help: "The schema's file.")
+    var file: String
+
+    @Argument(help: "The store's URL.")
+    var url: String
+
+    @Option(help: "How to print the result: table or json.")
+    var format: ResultFormat = .table
+
+    @OptionGroup var common: CommonOptions
+
+    func run(in session: ToolSession) throws -> ToolFailure.Exit {
+      let stores = ToolStores(session, isVerbose: common.verbose)
+      try stores.check(url)
+      let document = try SchemaDocument(contentsOf: file)
+      return try stores.with(stores.openForReading(url, surveying: true)) { store in
+        let opening = try SchemaOpening(document, store.snapshot(), location: store.location)
+        try session.print(opening, as: format) { try opening.print($0) }
+        return opening.isRefused ? .differences : .success
+      }
+    }
+  }
+
+  /// Changes a store as code with certain declarations would.
+  struct SchemaApplyCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "apply", abstract: "Change a store as code that declares a schema would on opening.",
+      discussion: """
+        The whole change is one transaction. Removed fields and models are hidden, not erased. Start with --dry-run, which \
+        prints what check prints. The exit code is 1 if nothing was changed, because the code would be refused, or \
+        because only the app can compute a value.
+        """)
+
+    @Argument(help: "The schema's file.")
+    var file: String
+
+    @Argument(help: "The store's URL.")
+    var url: String
+
+    @Flag(help: "Print the changes and write nothing.")
+    var dryRun = false
+
+    @Option(help: "How to print the result: table or json.")
+    var format: ResultFormat = .table
+
+    @OptionGroup var common: CommonOptions
+
+    func run(in session: ToolSession) throws -> ToolFailure.Exit {
+      let stores = ToolStores(session, isVerbose: common.verbose)
+      try stores.check(url)
+      let document = try SchemaDocument(contentsOf: file)
+      if dryRun {
+        return try stores.with(stores.openForReading(url, surveying: true)) { store in
+          try report(SchemaOpening(document, store.snapshot(), location: store.location), session)
+        }
+      }
+      return try stores.with(stores.openForWriting(url, mustExist: true)) { store in
+        try store.requireComplete()
+        var found: SchemaOpening?
+        try store.transaction { transaction in
+          let opening = try SchemaOpening(document, transaction, location: store.location)
+          if !opening.isRefused, !opening.needsCode {
+            try document.apply(in: transaction, location: store.location)
+          }
+          found = opening
+        }
+        return try found.map { try report($0, session) } ?? .success
+      }
+    }
+
+    private func report(_ opening: SchemaOpening, _ session: ToolSession) throws -> ToolFailure.Exit {
+      try session.print(opening, as: format) { try opening.print($0) }
+      guard !opening.isRefused, !opening.needsCode else {
+        let reason = opening.isRefused ? "" : "only the app can compute values; open the store with the app; "
+        try session.say("\(reason)nothing was changed")
+        return .differences
+      }
+      if dryRun { try session.say("nothing was changed, because of --dry-run") }
+      return .success
+    }
+  }
+#endif

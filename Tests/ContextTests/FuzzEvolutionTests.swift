@@ -1,0 +1,113 @@
+import Foundation
+import OurContexts
+import PersistenceConformance
+import PersistenceCore
+import PersistenceDriverSupport
+import Testing
+
+@Suite("Fuzzing of schema changes")
+struct FuzzEvolutionTests {
+  private func program() throws -> FuzzProgram {
+    let movie = try ModelSchema(
+      name: "Movie",
+      fields: [
+        FieldSchema("id", .int64), FieldSchema("title", .string),
+        FieldSchema("year", .int32, isOptional: true),
+        FieldSchema("note", .string, isOptional: true),
+      ], key: ["id"], indexes: [IndexSchema(["title"])])
+    let film = try ModelSchema(
+      name: "Film",
+      fields: [
+        FieldSchema("name", .string), FieldSchema("id", .int64), FieldSchema("year", .int64),
+        FieldSchema("size", .int16), FieldSchema("origin", .string),
+      ], key: ["id"], indexes: [IndexSchema(["name"]), IndexSchema(["year", "size"])])
+    let small = try ModelSchema(
+      name: "Movie", fields: [FieldSchema("id", .int64), FieldSchema("title", .string)], key: ["id"])
+    let change = FuzzChange(
+      to: 1,
+      [
+        .field(1), .field(0), .field(2, replacingNil: .integer(1900)), .computed(.length(of: 1)),
+        .fill(.text("x")),
+      ])
+    let later = try ModelSchema(
+      name: "Film",
+      fields: [
+        FieldSchema("origin", .string), FieldSchema("id", .int64), FieldSchema("name", .string),
+        FieldSchema("year", .int64, isOptional: true),
+      ], key: ["id"])
+    var rows: [[PersistentValue]] = []
+    for number in 0..<20 {
+      let year: PersistentValue = number % 3 == 0 ? .null : .integer(2000)
+      let note: PersistentValue = number % 2 == 0 ? .null : .text("n")
+      rows.append([.integer(Int64(number)), .text("t\(number % 4)"), year, note])
+    }
+    let changed: [PersistentValue] = [
+      .text("new"), .integer(3), .integer(5_000_000_000), .integer(2), .text("y"),
+    ]
+    let words = FuzzWords(was: "Movie", [.init("name", was: "title"), .init("origin", fill: .text("x"))])
+    return FuzzProgram(
+      schemas: [movie, film, small, later],
+      steps: [
+        .define(0), .saveMany(0, rows), .holdSnapshot(0), .holdResult(1, FuzzQuery(0)),
+        .declared(FuzzWords(), .fetch(FuzzQuery(2, order: [FieldOrder("title")]))),
+        .declared(FuzzWords(), .save(2, [.integer(4), .text("kept")])),
+        .declared(FuzzWords(), .insert(2, [.integer(40), .text("added")])),
+        .declared(FuzzWords(), .update(2, [.integer(41), .text("missing")])),
+        .declared(words, .fetch(FuzzQuery(3, order: [FieldOrder("origin"), FieldOrder("name")]))),
+        .declared(words, .save(3, [.text("x"), .integer(5), .text("later"), .integer(7)])),
+        .declared(words, .save(3, [.text("other"), .integer(5), .text("later"), .integer(7)])),
+        .transaction(
+          [.evolve(0, change), .fetch(FuzzQuery(1)), .insert(0, rows[0]), .save(1, changed)], .rollback),
+        .fetch(FuzzQuery(0)),
+        .transaction(
+          [.transaction([.evolve(0, change)], .rollback), .save(0, rows[0]), .evolve(0, change)], .commit),
+        .save(1, changed), .evolve(0, change), .readHeld(0), .readHeld(1), .fetchHeld(0, FuzzQuery(1)),
+        .declared(FuzzWords(was: "Film"), .fetch(FuzzQuery(2))),
+        .reopen, .fetch(FuzzQuery(1, order: [FieldOrder("year"), FieldOrder("size")])),
+      ])
+  }
+
+  @Test("all contexts change schemas like the reference model")
+  func agreement() throws {
+    for context in ContextUnderTest.ours { try program().run(on: context) }
+  }
+
+  @Test("a program with changes can be encoded")
+  func encoding() throws {
+    let program = try program()
+    let read = try JSONDecoder().decode(FuzzProgram.self, from: JSONEncoder().encode(program))
+    #expect("\(read.steps)" == "\(program.steps)")
+  }
+
+  @Test("the fuzzer finds a context that forgets the fills of new fields")
+  func forgottenFills() throws {
+    let context = ContextUnderTest("forgetful") { _, _, _ in ForgetfulContext() }
+    var fuzzer = Fuzzer(seed: 1, operations: 20_000)
+    fuzzer.replayLimit = 500
+    let source = try #require(try fuzzer.run(on: [context]).differences.first).testSource()
+    #expect(source.contains(".evolve(") && source.contains("FuzzChange(to: "), "\(source)")
+  }
+}
+
+/// An in-memory store that fills new optional fields with nil.
+private final class ForgetfulContext: StorageContextWrapper {
+  let wrapped: any StorageContext = MemoryContext()
+
+  func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction {
+    ForgetfulTransaction(transaction)
+  }
+}
+
+private final class ForgetfulTransaction: StorageTransactionWrapper {
+  let wrapped: any StorageTransaction
+
+  init(_ wrapped: any StorageTransaction) { self.wrapped = wrapped }
+
+  func evolve(_ change: SchemaChange) throws {
+    let sources = zip(change.target.fields, change.sources).map { field, source in
+      if case .fill = source, field.isOptional { SchemaChange.Source.fill(.null) } else { source }
+    }
+    try wrapped.evolve(
+      SchemaChange(from: change.stored, to: change.target, sources: sources, compute: change.compute))
+  }
+}

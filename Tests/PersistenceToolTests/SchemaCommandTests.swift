@@ -1,0 +1,221 @@
+import Foundation
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceTool
+import Testing
+
+@Suite("Schema commands")
+struct SchemaCommandTests {
+  private let folder: TemporaryFolder
+  private let tool = ToolHarness()
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func url(_ scheme: String) -> String { "\(scheme):\(folder("store"))" }
+
+  private static let first = SchemaDocument(
+    models: [
+      .init(
+        name: "Movie",
+        fields: [
+          .init(schema: FieldSchema("id", .int64)), .init(schema: FieldSchema("cost", .double)),
+          .init(schema: FieldSchema("nick", .string, isOptional: true)),
+        ], key: ["id"]),
+      .init(name: "Draft", fields: [.init(schema: FieldSchema("id", .int64))], key: ["id"]),
+    ])
+
+  private static let film = SchemaDocument.Model(
+    name: "Film", formerNames: ["Movie"],
+    fields: [
+      .init(schema: FieldSchema("id", .int64)),
+      .init(schema: FieldSchema("budget", .double), formerNames: ["cost"]),
+      .init(schema: FieldSchema("rating", .string), fill: .text("PG")),
+    ], key: ["id"], removedFields: [.init(name: "nick")])
+
+  private static let second = SchemaDocument(models: [film], removedModels: [.init(name: "Draft")])
+
+  private func file(_ name: String, _ document: SchemaDocument) throws -> String {
+    try folder.file(name, document.text)
+  }
+
+  /// Makes a store of the first schema, with records.
+  private func makeStore(_ scheme: String) throws -> String {
+    let url = url(scheme)
+    let store = try #require(
+      try StorageEngine.open(url, engines: ToolEngines.all, monitoring: Monitoring()).asStorageContext)
+    try store.transaction { transaction in
+      for model in Self.first.models {
+        let schema = try model.declaration.schema
+        try transaction.define(schema)
+        let row = RowBuffer(count: schema.fields.count)
+        for number in 1...3 {
+          let values: [PersistentValue] = [
+            .integer(Int64(number)), .double(Double(number)), number == 2 ? .null : .text("n\(number)"),
+          ]
+          row.set(Array(values.prefix(schema.fields.count)))
+          try row.withRow { try transaction.insert($0, in: schema) }
+        }
+      }
+    }
+    try store.close()
+    return url
+  }
+
+  @Test(
+    "check and apply print the changes; show lists what was removed", arguments: ToolEngines.all.map(\.scheme)
+  )
+  func evolution(scheme: String) throws {
+    let url = try makeStore(scheme)
+    let (first, second) = (try file("first.json", Self.first), try file("second.json", Self.second))
+    let changes = """
+      * Film: changes only the catalog
+          * Movie → Film
+          * cost: double → budget: double
+          - nick: string?, hidden until it is erased
+          + rating: string, fill 'PG'
+      - Draft: removed, hidden until it is erased
+
+      """
+    for arguments in [["check", second, url], ["apply", second, url, "--dry-run"]] {
+      let run = tool.run(["schema"] + arguments)
+      #expect(run.code == 0, "\(arguments): \(run)")
+      #expect(run.output == changes, "\(arguments): \(run)")
+    }
+    #expect(tool("schema", "check", first, url).output == "= Draft: same\n= Movie: same\n")
+
+    let apply = tool("schema", "apply", second, url)
+    #expect(apply.code == 0, "\(apply)")
+    #expect(apply.output == changes)
+    let again = tool("schema", "apply", second, url)
+    #expect(again.code == 0, "\(again)")
+    #expect(again.output == "= Film: used as it is\n", "\(again)")
+    let older = tool("schema", "check", first, url)
+    #expect(older.code == 1, "\(older)")
+    #expect(older.output.contains("! Movie: refused\n    a newer version of the app"), "\(older)")
+
+    let show = tool("schema", "show", url)
+    #expect(show.code == 0, "\(show)")
+    #expect(show.output.contains("\nFilm, formerly Movie\n"), "\(show)")
+    #expect(show.output.contains(/\nid +int64 +key\n/), "\(show)")
+    #expect(show.output.contains(/\nbudget +double +formerly cost\n/), "\(show)")
+    #expect(show.output.contains(/\nrating +string +fill 'PG'\n/), "\(show)")
+    #expect(show.output.contains("\nremoved Film.nick: 2 values\n"), "\(show)")
+    #expect(show.output.contains("\nremoved model Draft: 3 records\n"), "\(show)")
+    let json = tool("schema", "show", url, "--format", "json")
+    #expect(json.code == 0, "\(json)")
+    #expect(json.output.contains("\"field\" : \"nick\""), "\(json)")
+    #expect(
+      tool("query", url, "Film", "--fields", "id,budget,rating", "--format", "csv").output
+        == "id,budget,rating\r\n1,1.0,PG\r\n2,2.0,PG\r\n3,3.0,PG\r\n")
+  }
+
+  @Test(
+    "restore shows removed values again; compact erases only what it names",
+    arguments: ToolEngines.all.map(\.scheme))
+  func removed(scheme: String) throws {
+    let url = try makeStore(scheme)
+    let second = try file("second.json", Self.second)
+    #expect(tool("schema", "apply", second, url).code == 0)
+    for (name, output) in [("Film.nick", "Film.nick: 2 values"), ("Draft", "Draft: 3 records")] {
+      let run = tool("schema", "restore", url, name)
+      #expect(run.code == 0, "\(run)")
+      #expect(run.output == "restored \(output)\n")
+      #expect(tool("schema", "restore", url, name).code == 3)
+    }
+    #expect(
+      tool("query", url, "Film", "--fields", "id,nick", "--format", "csv").output
+        == "id,nick\r\n1,n1\r\n2,\r\n3,n3\r\n")
+    #expect(tool("query", url, "Draft").messages == "3 records\n")
+    #expect(tool("schema", "compact", url).output == "the store contains nothing removed\n")
+
+    #expect(tool("schema", "apply", second, url).code == 0)
+    let refusal = tool("schema", "compact", url)
+    #expect(refusal.code == 3)
+    #expect(refusal.messages.contains("Film.nick: 2 values; Draft: 3 records"), "\(refusal)")
+    let unknown = tool("schema", "compact", url, "--erase", "Film.nick", "--erase", "Film.rating")
+    #expect(unknown.code == 3)
+    #expect(unknown.messages.contains("it contains “Film.nick”, “Draft”"), "\(unknown)")
+    let erased = tool("schema", "compact", url, "--erase", "Film.nick", "--erase", "Draft")
+    #expect(erased.code == 0, "\(erased)")
+    #expect(erased.output == "erased Film.nick: 2 values\nerased Draft: 3 records\n")
+    #expect(tool("schema", "compact", url).code == 0)
+    #expect(!tool("schema", "show", url).output.contains("removed"))
+    #expect(tool("schema", "check", second, url).output == "= Film: same\n")
+    #expect(
+      tool("query", url, "Film", "--fields", "id,budget,rating", "--format", "csv").output
+        == "id,budget,rating\r\n1,1.0,PG\r\n2,2.0,PG\r\n3,3.0,PG\r\n")
+  }
+
+  @Test("diff compares files and stores", arguments: ToolEngines.all.map(\.scheme))
+  func diff(scheme: String) throws {
+    let url = try makeStore(scheme)
+    let (first, second) = (try file("first.json", Self.first), try file("second.json", Self.second))
+    let run = tool("schema", "diff", first, second)
+    #expect(run.code == 1)
+    #expect(
+      run.output == """
+        - Draft(id: int64 key)
+        * Movie → Film
+        * Film.cost: double → budget: double
+        - Film.nick: string?
+        + Film.rating: string, fill 'PG'
+
+        """)
+    #expect(tool("schema", "diff", url, second).output == run.output)
+    let equal = tool("schema", "diff", first, url)
+    #expect(equal.code == 0, "\(equal)")
+    #expect(equal.output == "the schemas are equal\n")
+    #expect(tool("schema", "apply", second, url).code == 0)
+    let applied = tool("schema", "diff", url, second)
+    #expect(applied.code == 0, "\(applied)")
+  }
+
+  @Test(
+    "A schema that the store cannot get is refused, and nothing changes",
+    arguments: ToolEngines.all.map(\.scheme))
+  func refused(scheme: String) throws {
+    let url = try makeStore(scheme)
+    var film = Self.film
+    film.fields[2].fill = nil
+    let incomplete = try file("incomplete.json", SchemaDocument(models: [film]))
+    film.computations = [.init(fields: ["rating"], from: ["nick"])]
+    let computed = try file("computed.json", SchemaDocument(models: [film]))
+    let before = tool("schema", "show", url).output
+
+    let check = tool("schema", "check", incomplete, url)
+    #expect(check.code == 1)
+    #expect(check.output.contains("! Film: refused\n    rating: string: not in the store"), "\(check)")
+    #expect(tool("schema", "apply", incomplete, url).code == 1)
+    let code = tool("schema", "check", computed, url)
+    #expect(code.code == 0, "\(code)")
+    #expect(code.output.contains("* Film: rewrites all records"), "\(code)")
+    #expect(code.output.contains("+ rating: string, computed by the app"), "\(code)")
+    let apply = tool("schema", "apply", computed, url)
+    #expect(apply.code == 1)
+    #expect(apply.messages.contains("only the app can compute"), "\(apply)")
+    #expect(tool("schema", "show", url).output == before)
+  }
+
+  @Test("Invalid files, stores and names fail, and nothing is created")
+  func failures() throws {
+    let second = try file("second.json", Self.second)
+    let invalid = try folder.file("invalid.json", "{\"models\": [{}]}")
+    let names = folder.names
+    let store = "json:\(folder("none"))"
+    for (arguments, code) in [
+      (["check", folder("missing.json"), store], 4), (["check", invalid, store], 3),
+      (["check", second, store], 4),
+      (["apply", second, store], 4), (["restore", store, "Film"], 4),
+      (["compact", store, "--erase", "Film"], 4),
+      (["diff", second, folder("missing.json")], 4), (["diff", second, "nope"], 3), (["show", store], 4),
+      (["check", second], 3), (["nope"], 3),
+    ] as [([String], Int32)] {
+      let run = tool.run(["schema"] + arguments)
+      #expect(run.code == code, "\(arguments): \(run)")
+      #expect(folder.names == names)
+    }
+    let help = tool("schema")
+    #expect(help.code == 0, "\(help)")
+    #expect(help.output.contains("compact"), "\(help)")
+  }
+}
