@@ -11,17 +11,20 @@ enum StorageAccess {
     if let inside = context as? TransactionContext {
       try Self.requireSupport(of: model, by: inside.root)
       let transaction = try inside.transaction()
+      if model.schema.hasFormerNames { try inside.root.settle(model.schema.declaration, transaction) }
       self = .transaction(
         try inside.root.fits(with: model).map { FittedTransaction(transaction, $0) } ?? transaction,
         root: inside.root)
       return
     }
-    self = .store(try Self.store(context, for: model))
+    self = .store(try Self.store(context, for: model, hasFormerNames: model.schema.hasFormerNames))
   }
 
   /// The store of a context that is not a transaction.
+  ///
+  /// The caller reads whether the model had other names, where that costs least.
   static func store<Model: PersistentRecord>(
-    _ context: any PersistentContext, for model: Model.Type
+    _ context: any PersistentContext, for model: Model.Type, hasFormerNames: Bool
   ) throws -> any StorageContext {
     guard let store = context.asStorageContext else {
       throw PersistenceError.incompatibleContext(
@@ -29,14 +32,15 @@ enum StorageAccess {
     }
     try requireSupport(of: model, by: store)
     try TransactionScope.requireOutside(of: store)
-    if store.isKnownComplete, !model.schema.hasFormerNames { return store }
+    if store.isKnownComplete, !hasFormerNames { return store }
     try store.requireComplete()
-    if model.schema.hasFormerNames { try store.settle(model.schema.declaration) }
+    if hasFormerNames { try store.settle(model.schema.declaration, store) }
     return try store.fits(with: model).map { FittedContext(store, $0) } ?? store
   }
 
   /// Calls a closure with the access of a model to a context; once more, with a mapping, if the store contains another
   /// schema of the model (contract S1).
+  @inline(__always)  // a closure would cost more than a query's access
   static func with<Model: PersistentRecord, Result>(
     _ context: any PersistentContext, for model: Model.Type, _ body: (StorageAccess) throws -> Result
   ) throws -> Result {
@@ -65,6 +69,7 @@ enum StorageAccess {
     of model: Model.Type, by context: any PersistentContext
   ) throws {
     let supported = model.supportedContexts
+    if supported.isAny { return }
     guard supported.contains(context) else {
       throw PersistenceError.incompatibleContext(model, context: context, accepted: supported.names)
     }
@@ -116,9 +121,12 @@ extension StorageContext {
   /// Adds a declaration with earlier names to the ones that use mappings, unless the store has its present name.
   ///
   /// A driver finds no model of the present name and would answer that there are no records.
-  fileprivate func settle(_ declaration: ModelDeclaration) throws {
+  fileprivate func settle(_ declaration: ModelDeclaration, _ reader: any StorageReader) throws {
     if monitor.isSettled(declaration.schema) { return }
-    if case .same = try SchemaFits.fit(declaration, snapshot(), location: location).fit {
+    let reader = try (reader as? any StorageContext)?.snapshot() ?? reader
+    if case .same = try SchemaFits.fit(declaration, reader, location: location).fit,
+      reader is any StorageSnapshot
+    {
       monitor.settle(declaration.schema)
     } else {
       _ = adopt(declaration)
@@ -148,12 +156,14 @@ struct LocatedReader {
 
   /// Resolves the access of a model to a context.
   @usableFromInline
-  init<Model: PersistentRecord>(_ context: any PersistentContext, for model: Model.Type) throws {
+  init<Model: PersistentRecord>(
+    _ context: any PersistentContext, for model: Model.Type, hasFormerNames: Bool
+  ) throws {
     if context is TransactionContext {
       let access = try StorageAccess(context, for: model)
       self.init(access.reader, of: access.root)
     } else {
-      self.init(try StorageAccess.store(context, for: model), of: nil)
+      self.init(try StorageAccess.store(context, for: model, hasFormerNames: hasFormerNames), of: nil)
     }
   }
 

@@ -62,7 +62,7 @@ extension PersistentRecord {
 
   @inlinable
   package static func find(_ key: PrimaryKey, in context: any PersistentContext) throws -> Self? {
-    let reader = try LocatedReader(context, for: Self.self)
+    let reader = try LocatedReader(context, for: Self.self, hasFormerNames: schema.hasFormerNames)
     do {
       return try read(RecordKey(key.keyValues), as: schema.model, from: reader)
     } catch let error as PersistenceError where error.code == .schemaMismatch {

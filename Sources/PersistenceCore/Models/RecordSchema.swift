@@ -42,7 +42,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   }
 
   /// Whether the model had other names.
-  var hasFormerNames: Bool { storage.hasFormerNames }
+  @inlinable var hasFormerNames: Bool { storage.hasFormerNames }
 
   /// The schema, and what the code says of the model's past.
   package var declaration: ModelDeclaration {
@@ -83,7 +83,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     @usableFromInline let schema: Result<ModelSchema, PersistenceError>
     let names: [AnyKeyPath: String]
     let formerNames: [String]
-    let hasFormerNames: Bool
+    @usableFromInline let hasFormerNames: Bool
     let pasts: [ModelDeclaration.Field]
 
     init(

@@ -17,6 +17,9 @@ public struct SupportedContexts: Sendable {
     SupportedContexts(types)
   }
 
+  /// Whether every context supports the model, which each call asks first.
+  var isAny: Bool { types == nil }
+
   /// Whether a context supports the model: it has one of the types, or wraps such a context.
   func contains(_ context: any PersistentContext) -> Bool {
     guard let types else { return true }

@@ -80,7 +80,8 @@ final class Observation<Model: PersistentRecord>: Sendable {
         .unsupported, "a transaction cannot be observed; observe its repository",
         location: inside.root.location)
     }
-    let store = try StorageAccess.store(context, for: Model.self)
+    let store = try StorageAccess.store(
+      context, for: Model.self, hasFormerNames: Model.schema.hasFormerNames)
     guard store.capabilities.reportsCommits, let observable = store.innermost as? any ObservableContext else {
       throw PersistenceError.unsupported("be observed", by: "the context \(store.location)")
     }
