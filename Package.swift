@@ -53,6 +53,7 @@ let package = Package(
     .library(name: "PersistenceConformance", targets: ["PersistenceConformance"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
     .plugin(name: "MigrateStore", targets: ["MigrateStore"]),
+    .plugin(name: "RecordSchemas", targets: ["RecordSchemas"]),
   ],
   traits: [
     .trait(name: "SQLite", description: "The tool opens SQLite stores; needs libsqlite3."),
@@ -228,6 +229,15 @@ let package = Package(
         intent: .custom(verb: "migrate-store", description: "Copies a whole store to another engine."),
         permissions: [
           .writeToPackageDirectory(reason: "Writes the destination store, where that lies in the package.")
+        ])),
+
+    .plugin(
+      name: "RecordSchemas",
+      capability: .command(
+        intent: .custom(
+          verb: "record-schemas", description: "Keeps the declared schemas as those of a release."),
+        permissions: [
+          .writeToPackageDirectory(reason: "Writes Schemas/released/VERSION.json.")
         ])),
 
     // Tests, named after what they test.

@@ -146,6 +146,27 @@ struct SchemaCommandTests {
         == "id,budget,rating\r\n1,1.0,PG\r\n2,2.0,PG\r\n3,3.0,PG\r\n")
   }
 
+  @Test("migrate, export and import see no removed field", arguments: ToolEngines.all.map(\.scheme))
+  func visible(scheme: String) throws {
+    let url = try makeStore(scheme)
+    #expect(tool("schema", "apply", try file("second.json", Self.second), url).code == 0)
+    let copy = "json:\(folder("copy"))"
+    let migration = tool("migrate", url, copy, "--verify", "full")
+    #expect(migration.code == 0, "\(migration)")
+    #expect(!tool("inspect", copy).output.contains("nick"))
+    let export = tool("export", url, "Film", "--format", "csv")
+    #expect(export.output == "id,budget,rating\r\n1,1.0,PG\r\n2,2.0,PG\r\n3,3.0,PG\r\n", "\(export)")
+    let films = try folder.file("films.csv", "id,budget,rating\r\n4,40,R\r\n5,50,R\r\n")
+    let added = tool("import", films, url, "--model", "Film")
+    #expect(added.code == 0, "\(added)")
+    let found = tool(
+      "query", url, "Film", "--where", "rating = 'R'", "--fields", "id,budget", "--format", "csv")
+    #expect(found.output == "id,budget\r\n4,40.0\r\n5,50.0\r\n", "\(found)")
+    #expect(tool("schema", "restore", url, "Film.nick").code == 0)
+    let nicks = tool("query", url, "Film", "--fields", "id,nick", "--format", "csv")
+    #expect(nicks.output == "id,nick\r\n1,n1\r\n2,\r\n3,n3\r\n4,\r\n5,\r\n", "\(nicks)")
+  }
+
   @Test("diff compares files and stores", arguments: ToolEngines.all.map(\.scheme))
   func diff(scheme: String) throws {
     let url = try makeStore(scheme)

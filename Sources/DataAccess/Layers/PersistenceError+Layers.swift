@@ -12,7 +12,7 @@ extension PersistenceError {
   var allowsFallback: Bool {
     let codes: Set<Code> = [
       .cancelled, .invalidRequest, .unknownField, .patternTooSlow, .unsupported, .invalidSchema,
-      .unauthorized, .incompatibleContext, .schemaMismatch, .insideTransaction,
+      .unauthorized, .incompatibleContext, .schemaMismatch, .newerStore, .insideTransaction,
     ]
     return !codes.contains(code)
   }
@@ -23,7 +23,8 @@ extension PersistenceError {
   var hasUnknownOutcome: Bool {
     let refusals: Set<Code> = [
       .conflict, .duplicateKey, .notFound, .uniqueViolation, .invalidRequest, .unknownField, .patternTooSlow,
-      .schemaMismatch, .invalidSchema, .unsupported, .incompatibleContext, .insideTransaction, .unauthorized,
+      .schemaMismatch, .newerStore, .invalidSchema, .unsupported, .incompatibleContext, .insideTransaction,
+      .unauthorized,
       .accessDenied, .busy, .readOnly, .storeFull, .missingStore, .notAStore, .incompleteStore, .invalidURL,
     ]
     return !refusals.contains(code)
@@ -33,7 +34,7 @@ extension PersistenceError {
   var rejectsChange: Bool {
     let codes: Set<Code> = [
       .conflict, .duplicateKey, .notFound, .uniqueViolation, .invalidRequest, .valueTooLarge, .encodingFailed,
-      .unknownField, .schemaMismatch, .invalidSchema, .unsupported, .incompatibleContext,
+      .unknownField, .schemaMismatch, .newerStore, .invalidSchema, .unsupported, .incompatibleContext,
     ]
     return codes.contains(code)
   }

@@ -7,6 +7,15 @@ extension PersistenceError {
       .damaged, "\(reason); nothing was changed; restore the record or the store from a backup")
   }
 
+  /// A raw value that a type does not have, as an enumeration of an earlier version lacks a case of a later one.
+  @usableFromInline
+  static func unknownCase(of type: Any.Type, at position: Int) -> PersistenceError {
+    PersistenceError(
+      .unknownCase,
+      "field number \(position) contains a raw value that is not a \(type); update the app, or give the type a case for "
+        + "unknown values and an init(rawValue:) that returns it")
+  }
+
   /// A schema that no store can represent.
   package static func invalidSchema(_ model: String, _ reason: String) -> PersistenceError {
     PersistenceError(.invalidSchema, "the model \(model) cannot be stored: \(reason)", model: model)

@@ -110,6 +110,8 @@ extension PersistenceError.Code {
   public static let schemaMismatch = Self(rawValue: "schemaMismatch")
   /// A newer version of the app has changed the model so that this version cannot use it (S7).
   public static let newerStore = Self(rawValue: "newerStore")
+  /// A stored raw value is none of its property's type, such as a case that a newer version of the app has added.
+  public static let unknownCase = Self(rawValue: "unknownCase")
   /// No store can represent the declared schema.
   public static let invalidSchema = Self(rawValue: "invalidSchema")
   /// A request is invalid: a negative limit, a malformed pattern, a value of the wrong kind (O4, V7).

@@ -48,14 +48,13 @@ extension PersistentValueConvertible where Self: RawRepresentable, RawValue: Per
   ///   - row: The borrowed row.
   ///   - position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the type has no value with
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownCase`` if the type has no value with
   ///   the stored raw value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Self {
     let raw = try RawValue.read(from: row, at: position)
     guard let value = Self(rawValue: raw) else {
-      throw PersistenceError.damaged(
-        "field number \(position) contains a raw value that is not a \(Self.self)")
+      throw PersistenceError.unknownCase(of: Self.self, at: position)
     }
     return value
   }

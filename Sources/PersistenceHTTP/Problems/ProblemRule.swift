@@ -21,7 +21,8 @@ struct ProblemRule {
   static let rules: [PersistenceError.Code: ProblemRule] = [
     .duplicateKey: ProblemRule(409), .uniqueViolation: ProblemRule(409), .notFound: ProblemRule(404),
     .conflict: ProblemRule(412), .unknownField: ProblemRule(400), .invalidRequest: ProblemRule(400),
-    .invalidSchema: ProblemRule(400), .schemaMismatch: ProblemRule(409), .patternTooSlow: ProblemRule(422),
+    .invalidSchema: ProblemRule(400), .schemaMismatch: ProblemRule(409),
+    .newerStore: ProblemRule(409), .patternTooSlow: ProblemRule(422),
     .valueTooLarge: ProblemRule(422, "a value or key is too long for this store"),
     .unsupported: ProblemRule(422, "this store does not support that"),
     .readOnly: ProblemRule(403, "this store is read-only"),
@@ -46,7 +47,7 @@ struct ProblemRule {
     case .unknownField: "There is no such field"
     case .invalidRequest: "The request is invalid"
     case .invalidSchema: "The model is invalid"
-    case .schemaMismatch: "The store has another definition of the model"
+    case .schemaMismatch, .newerStore: "The store has another definition of the model"
     case .unauthorized: "The token is missing or lacks permission"
     case .busy: "Busy"
     case .timedOut: "Timed out"

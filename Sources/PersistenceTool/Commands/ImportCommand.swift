@@ -2,6 +2,7 @@
   import ArgumentParser
   import Foundation
   import PersistenceDriver
+  import PersistenceDriverSupport
 
   /// Imports the records of a file.
   struct ImportCommand: ToolCommand {
@@ -101,8 +102,9 @@
       let plan =
         try planFromFile() ?? planFromCatalog(stores)
         ?? ImportPlan.inferring(from: source, overrides(), session)
-      return try stores.with(stores.openForWriting(url)) { store in
-        try store.requireComplete()
+      return try stores.with(stores.openForWriting(url)) { opened in
+        try opened.requireComplete()
+        let store = try opened.hidingRemovedFields()
         if let stored = try store.schema(named: plan.schema.name) {
           try plan.schema.requireCompatible(with: stored, location: store.location)
         }
@@ -154,7 +156,7 @@
         return nil
       }
       return try stores.with(known) { store in
-        guard let schema = try store.schema(named: model) else { return nil }
+        guard let schema = try store.hidingRemovedFields().schema(named: model) else { return nil }
         return try ImportPlan.existing(schema, from: store.location, overrides())
       }
     }
