@@ -214,7 +214,7 @@ let package = Package(
       name: "PersistenceTool",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives",
-        "PersistenceDriver", "PersistenceQueryLanguage", "PersistenceMigration", "PersistenceConformance",
+        "PersistenceDriver", "PersistenceQueryLanguage", "PersistenceMigration",
         "PersistenceJSON", arguments, logging,
         .target(name: "PersistenceSQLite", condition: .when(traits: ["SQLite"])),
         .target(name: "PersistenceLMDB", condition: .when(traits: ["LMDB"])),
@@ -259,7 +259,7 @@ let package = Package(
       name: "DataAccessTests",
       dependencies: [
         "PersistenceDriver", "PersistenceDriverSupport",
-        "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts", "PersistenceConformance",
+        "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts",
         "TestSupport",
       ],
       swiftSettings: settings),
@@ -309,13 +309,13 @@ let package = Package(
       name: "PersistenceJSONTests",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceCore",
-        "PersistenceJSON", "PersistenceConformance",
+        "PersistenceJSON",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceKeyValueTests",
       dependencies: [
-        "PersistenceDriver", "PersistenceDriverSupport", "PersistenceKeyValue", "PersistenceConformance",
+        "PersistenceDriver", "PersistenceDriverSupport", "PersistenceKeyValue",
         "PersistenceLMDB",
       ],
       swiftSettings: settings),
@@ -323,7 +323,7 @@ let package = Package(
       name: "PersistenceLMDBTests",
       dependencies: [
         "PersistenceDriverSupport",
-        "PersistenceDriver", "PersistenceLMDB", "PersistenceKeyValue", "CLMDB", "PersistenceConformance",
+        "PersistenceDriver", "PersistenceLMDB", "PersistenceKeyValue", "CLMDB",
         logging,
       ],
       swiftSettings: settings),
@@ -384,7 +384,7 @@ let package = Package(
     .testTarget(
       name: "ContextTests",
       dependencies: [
-        "PersistenceDriverSupport", "PersistenceCore", "OurContexts", "PersistenceConformance",
+        "PersistenceDriverSupport", "PersistenceCore", "OurContexts",
         "ContextWorker", logging,
       ],
       swiftSettings: settings),
@@ -447,7 +447,6 @@ if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
   let rooms: Set<String> = [
     "PersistencePrimitives", "PersistenceDriver", "PersistenceDriverSupport", "PersistenceCore",
     "PersistenceKeyValue", "PersistenceLMDB", "PersistenceSQL", "PersistenceSQLite", "PersistenceJSON",
-    "PersistenceConformance",
   ]
   for target in package.targets where rooms.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]

@@ -77,3 +77,28 @@ extension ModelSchema {
     return String(hash, radix: 16)
   }
 }
+
+extension [ModelDeclaration.Computation] {
+  /// The function that computes fields of a target from a stored row; nil if there are no computations.
+  ///
+  /// - Parameters:
+  ///   - stored: The schema of the row.
+  ///   - fields: The stored names of the computed fields, in the order of the results.
+  /// - Returns: The function.
+  func function(from stored: ModelSchema, to fields: [String]) -> SchemaChange.Compute? {
+    guard !isEmpty else { return nil }
+    return { row in
+      var values: [StoredName: PersistentValue] = [:]
+      for computation in self {
+        let inputs = try computation.sources.map { source in
+          guard let position = stored.position(of: source) else { return PersistentValue.null }
+          return try row.value(at: position)
+        }
+        for (name, value) in zip(computation.fields, try computation.compute(inputs)) {
+          values[StoredName(name)] = value
+        }
+      }
+      return fields.map { values[StoredName($0)] ?? .null }
+    }
+  }
+}

@@ -68,6 +68,27 @@ package struct ModelHistory: Sendable, Hashable, Codable {
   }
 }
 
+extension ModelHistory {
+  /// Whether two histories have the same words, apart from the declarations met.
+  func rememberedEqually(as other: ModelHistory) -> Bool {
+    var (left, right) = (self, other)
+    left.declarations = []
+    right.declarations = []
+    left.fields = left.fields.filter { $0 != Field(name: $0.name) }.sorted { $0.name < $1.name }
+    right.fields = right.fields.filter { $0 != Field(name: $0.name) }.sorted { $0.name < $1.name }
+    return left == right
+  }
+}
+
+extension ModelHistory {
+  /// The value of a stored field in new records of a program that does not declare it; nil if there is none.
+  func initialValue(of field: FieldSchema) -> PersistentValue? {
+    let past = self.field(field.name)
+    if past.isRemoved { return field.isOptional ? .null : field.kind.zero }
+    return past.fill ?? (field.isOptional ? .null : nil)
+  }
+}
+
 extension [String] {
   /// The names without duplicates and without another one.
   func uniqueNames(besides other: String) -> [String] {

@@ -1,0 +1,288 @@
+package import PersistenceDriver
+import PersistencePrimitives
+
+/// Compares one declaration with one stored schema.
+package struct SchemaComparison {
+  private let declaration: ModelDeclaration
+  private let stored: ModelSchema
+  private var history: ModelHistory
+  private var differences: [SchemaDifference] = []
+  private var usedPositions: Set<Int> = []
+  /// The target's fields and their sources, by stored position, then the added fields.
+  private var kept: [(field: FieldSchema, source: SchemaChange.Source)]
+  private var added: [(field: FieldSchema, source: SchemaChange.Source)] = []
+  private var sources: [SchemaMapping.Source] = []
+  private var computations: [ModelDeclaration.Computation] = []
+  private var isReadable = true
+  private var hasChanged = false
+  private var needsWord = false
+
+  private var declared: ModelSchema { declaration.schema }
+
+  /// Compares.
+  ///
+  /// - Parameters:
+  ///   - declaration: The declaration.
+  ///   - stored: The schema in the catalog, of the same or an earlier or later name.
+  ///   - history: What the store remembers; nil if it remembers nothing.
+  /// - Returns: What the declaration needs.
+  /// - Throws: ``PersistenceError`` if no schema can represent the result.
+  package static func fit(
+    _ declaration: ModelDeclaration, stored: ModelSchema, history: ModelHistory?
+  ) throws -> SchemaFit {
+    var comparison = SchemaComparison(declaration, stored, history)
+    return try comparison.fit()
+  }
+
+  private init(_ declaration: ModelDeclaration, _ stored: ModelSchema, _ history: ModelHistory?) {
+    self.declaration = declaration
+    self.stored = stored
+    self.history = history ?? ModelHistory(model: stored.name)
+    kept = stored.fields.enumerated().map { ($0.element, .field($0.offset)) }
+  }
+
+  private mutating func fit() throws -> SchemaFit {
+    let before = history
+    for position in declared.fields.indices { try compare(position) }
+    checkKey()
+    removeFields()
+    guard differences.isEmpty else { return .refused(differences) }
+    let indexes = targetIndexes()
+    let fields = kept + added
+    let target = try ModelSchema(
+      name: targetName(), fields: fields.map(\.field),
+      key: stored.keyPositions.map { kept[$0].field.name }, indexes: indexes)
+    remember(target)
+    let isSame = !hasChanged && target == stored && before.rememberedEqually(as: history)
+    if isSame {
+      if declared == stored { return .same }
+      return .mapped(mapping(stored))
+    }
+    history.meet(stored.fingerprint)
+    history.meet(declared.fingerprint)
+    let change = try SchemaChange(
+      from: stored, to: target, sources: fields.map(\.source),
+      compute: computations.function(
+        from: stored, to: added.filter { $0.source == .computed }.map(\.field.name))
+    )
+    return .evolves(
+      SchemaPlan(
+        change: change, history: history, reading: isReadable ? mapping(stored) : nil, isDeclared: needsWord))
+  }
+
+  // MARK: - Fields
+
+  private mutating func compare(_ position: Int) throws {
+    let field = declared.fields[position]
+    let words = declaration.fields[position]
+    if let found = storedPosition(of: field, words) {
+      usedPositions.insert(found)
+      sources.append(.stored(found))
+      return match(field, words, with: found)
+    }
+    if let past = history.field(formerly: field.name) {
+      differences.append(SchemaDifference(declared, field, past.isRemoved ? .removed : .renamed(past.name)))
+      sources.append(.constant(.null))
+      return
+    }
+    if let computation = declaration.computations.first(where: {
+      $0.fields.contains { $0.isName(field.name) }
+    }) {
+      return addComputed(field, computation)
+    }
+    guard let fill = words.fill ?? (field.isOptional ? .null : nil) else {
+      differences.append(SchemaDifference(declared, field, .missing))
+      sources.append(.constant(.null))
+      return
+    }
+    hasChanged = true
+    added.append((field, .fill(fill)))
+    sources.append(.constant(fill))
+    var past = history.field(field.name)
+    past.formerNames = (past.formerNames + words.formerNames).uniqueNames(besides: field.name)
+    past.fill = fill
+    history.set(past)
+  }
+
+  /// The stored field that a declared one means: of the same name, of an earlier name, or of the name that it got
+  /// later.
+  private func storedPosition(of field: FieldSchema, _ words: ModelDeclaration.Field) -> Int? {
+    if let position = stored.position(of: field.name) { return position }
+    for name in words.formerNames {
+      if let position = stored.position(of: name), declared.position(of: name) == nil { return position }
+    }
+    guard let past = history.field(formerly: field.name), !past.isRemoved,
+      declared.position(of: past.name) == nil
+    else { return nil }
+    return stored.position(of: past.name)
+  }
+
+  private mutating func match(_ field: FieldSchema, _ words: ModelDeclaration.Field, with position: Int) {
+    let found = stored.fields[position]
+    var target = kept[position].field
+    var replacement: PersistentValue?
+    let isOlder = history.field(formerly: field.name).map { $0.name.isName(found.name) } ?? false
+    if !isOlder, !found.name.isName(field.name) {
+      target.name = field.name
+      history.rename(found.name, to: field.name)
+    }
+    var past = history.field(target.name)
+    let names = (past.formerNames + (isOlder ? [] : words.formerNames)).uniqueNames(besides: target.name)
+    if names != past.formerNames {
+      past.formerNames = names
+      history.set(past)
+    }
+    if field.kind != found.kind {
+      guard field.kind.includes(found.kind) else {
+        differences.append(SchemaDifference(declared, field, .kind(found)))
+        return
+      }
+      target.kind = field.kind
+    }
+    if field.isOptional, !found.isOptional {
+      // A newer program made the field required, so an older one does not make it optional again (contract S4).
+      if history.declarations.contains(declared.fingerprint) {
+        differences.append(SchemaDifference(declared, field, .required))
+        return
+      }
+      target.isOptional = true
+    }
+    if !field.isOptional, found.isOptional {
+      guard let value = declaration.replacements[StoredName(field.name)] else {
+        differences.append(SchemaDifference(declared, field, .optional))
+        return
+      }
+      target.isOptional = false
+      replacement = value
+      isReadable = false
+      needsWord = true
+    }
+    if target != found { hasChanged = true }
+    kept[position] = (target, .field(position, replacingNil: replacement))
+  }
+
+  private mutating func addComputed(_ field: FieldSchema, _ computation: ModelDeclaration.Computation) {
+    hasChanged = true
+    needsWord = true
+    isReadable = false
+    sources.append(.constant(.null))
+    for source in computation.sources where stored.position(of: source) == nil {
+      differences.append(SchemaDifference(declared, field, .source(source)))
+      return
+    }
+    added.append((field, .computed))
+    if !computations.contains(where: { $0.fields == computation.fields }) { computations.append(computation) }
+    for source in computation.sources where declared.position(of: source) == nil { remove(source) }
+  }
+
+  private mutating func removeFields() {
+    for removed in declaration.removedFields {
+      let names = [removed.name] + removed.formerNames
+      for name in names { remove(name) }
+      // Also where the store never had the field: an older program must not add it (contract S4).
+      var past =
+        history.field(formerly: removed.name) ?? .init(name: ModelHistory.removedPrefix + removed.name)
+      past.formerNames = (past.formerNames + names).uniqueNames(besides: past.name)
+      history.set(past)
+    }
+  }
+
+  private mutating func remove(_ name: String) {
+    guard let position = stored.position(of: name), !ModelHistory.isRemoved(name),
+      !kept[position].field.name.utf8.starts(with: ModelHistory.removedPrefix.utf8)
+    else { return }
+    hasChanged = true
+    needsWord = true
+    var hidden = ModelHistory.removedPrefix + name
+    while stored.position(of: hidden) != nil { hidden += "+" }
+    kept[position].field.name = hidden
+    history.rename(name, to: hidden)
+  }
+
+  // MARK: - Key, indexes and names
+
+  private mutating func checkKey() {
+    let key = declared.keyPositions.map { sources[$0] }
+    if key != stored.keyPositions.map({ .stored($0) }) {
+      differences.append(SchemaDifference(declared, nil, .key(stored.key)))
+    }
+  }
+
+  private mutating func targetIndexes() -> [IndexSchema] {
+    var indexes = stored.indexes.map { index in
+      IndexSchema(index.fields.map(renamed), isUnique: index.isUnique)
+    }
+    let removed = declaration.removedIndexes.map { $0.map(targetNameOfField) }
+    indexes.removeAll { index in removed.contains { $0.isNames(index.fields) } }
+    for fields in removed where !history.removedIndexes.contains(where: { $0.isNames(fields) }) {
+      history.removedIndexes.append(fields)
+    }
+    for index in declared.indexes {
+      let named = IndexSchema(index.fields.map(targetNameOfField), isUnique: index.isUnique)
+      let isKnown = indexes.contains { $0.fields.isNames(named.fields) && ($0.isUnique || !named.isUnique) }
+      if isKnown || history.removedIndexes.contains(where: { $0.isNames(named.fields) }) { continue }
+      indexes.append(named)
+    }
+    return indexes
+  }
+
+  /// The target's name of a stored field.
+  private func renamed(_ name: String) -> String {
+    stored.position(of: name).map { kept[$0].field.name } ?? name
+  }
+
+  /// The target's name of a declared field.
+  private func targetNameOfField(_ name: String) -> String {
+    guard let position = declared.position(of: name), case .stored(let found) = sources[position] else {
+      return name
+    }
+    return kept[found].field.name
+  }
+
+  private mutating func targetName() -> String {
+    let isOlder = history.formerNames.contains { $0.isName(declared.name) }
+    let name = isOlder ? stored.name : declared.name
+    if !name.isName(stored.name) {
+      history.formerNames.append(stored.name)
+      hasChanged = true
+    }
+    history.formerNames = (history.formerNames + (isOlder ? [] : declaration.formerNames)).uniqueNames(
+      besides: name)
+    history.model = name
+    return name
+  }
+
+  private mutating func remember(_ target: ModelSchema) {
+    // The fills of declared fields serve programs that do not declare them.
+    for (position, words) in declaration.fields.enumerated() {
+      guard let fill = words.fill, hasChanged else { continue }
+      var past = history.field(targetNameOfField(declared.fields[position].name))
+      if past.fill == nil {
+        past.fill = fill
+        history.set(past)
+      }
+    }
+  }
+
+  // MARK: - Mapping
+
+  private var unseen: [Int] { stored.fields.indices.filter { !usedPositions.contains($0) } }
+
+  private func mapping(_ stored: ModelSchema) -> SchemaMapping {
+    let unseen = unseen.map { position in
+      SchemaMapping.UnseenField(
+        position: position, initial: history.initialValue(of: stored.fields[position]))
+    }
+    return SchemaMapping(declared: declared, stored: stored, sources: sources, unseen: unseen)
+  }
+}
+
+extension String {
+  /// Whether two stored names are the same, byte by byte.
+  fileprivate func isName(_ other: String) -> Bool { StoredName(self) == StoredName(other) }
+}
+
+extension [String] {
+  /// Whether two lists have the same stored names in the same order.
+  fileprivate func isNames(_ other: [String]) -> Bool { map(StoredName.init) == other.map(StoredName.init) }
+}
