@@ -214,7 +214,7 @@ let package = Package(
       name: "PersistenceTool",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives",
-        "PersistenceDriver", "PersistenceQueryLanguage", "PersistenceMigration",
+        "PersistenceDriver", "PersistenceQueryLanguage", "PersistenceMigration", "PersistenceConformance",
         "PersistenceJSON", arguments, logging,
         .target(name: "PersistenceSQLite", condition: .when(traits: ["SQLite"])),
         .target(name: "PersistenceLMDB", condition: .when(traits: ["LMDB"])),
@@ -259,7 +259,7 @@ let package = Package(
       name: "DataAccessTests",
       dependencies: [
         "PersistenceDriver", "PersistenceDriverSupport",
-        "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts",
+        "DataAccess", "DataAccessTesting", "PersistenceCore", "OurContexts", "PersistenceConformance",
         "TestSupport",
       ],
       swiftSettings: settings),
@@ -309,13 +309,13 @@ let package = Package(
       name: "PersistenceJSONTests",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceCore",
-        "PersistenceJSON",
+        "PersistenceJSON", "PersistenceConformance",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceKeyValueTests",
       dependencies: [
-        "PersistenceDriver", "PersistenceDriverSupport", "PersistenceKeyValue",
+        "PersistenceDriver", "PersistenceDriverSupport", "PersistenceKeyValue", "PersistenceConformance",
         "PersistenceLMDB",
       ],
       swiftSettings: settings),
@@ -323,7 +323,7 @@ let package = Package(
       name: "PersistenceLMDBTests",
       dependencies: [
         "PersistenceDriverSupport",
-        "PersistenceDriver", "PersistenceLMDB", "PersistenceKeyValue", "CLMDB",
+        "PersistenceDriver", "PersistenceLMDB", "PersistenceKeyValue", "CLMDB", "PersistenceConformance",
         logging,
       ],
       swiftSettings: settings),
@@ -384,7 +384,7 @@ let package = Package(
     .testTarget(
       name: "ContextTests",
       dependencies: [
-        "PersistenceDriverSupport", "PersistenceCore", "OurContexts",
+        "PersistenceDriverSupport", "PersistenceCore", "OurContexts", "PersistenceConformance",
         "ContextWorker", logging,
       ],
       swiftSettings: settings),
@@ -447,6 +447,7 @@ if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
   let rooms: Set<String> = [
     "PersistencePrimitives", "PersistenceDriver", "PersistenceDriverSupport", "PersistenceCore",
     "PersistenceKeyValue", "PersistenceLMDB", "PersistenceSQL", "PersistenceSQLite", "PersistenceJSON",
+    "PersistenceConformance",
   ]
   for target in package.targets where rooms.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
