@@ -84,17 +84,17 @@ enum SelectionChecks {
         { try Array(query.select(\.grade)).count }, { try Array(query.select(\.title, \.grade)).count },
         { try Array(query.select(\.grade, \.title, \.grade)).count },
       ] {
-        let error = try expectError(.damaged) { try select() }
+        let error = try expectError(.unknownCase) { try select() }
         try expect(error.model == "Graded" && error.key == nil, "\(error)")
       }
       for select in [
         { try Array(query.select(\.code, \.grade)).count },
         { try Array(query.select(\.grade, \.title, \.code)).count },
       ] {
-        try expect(expectError(.damaged) { try select() }.key, equals: RecordKey([.integer(7)]))
+        try expect(expectError(.unknownCase) { try select() }.key, equals: RecordKey([.integer(7)]))
       }
     }
-    try expectError(.damaged) {
+    try expectError(.unknownCase) {
       try repository.transaction { store in try store.filter(Graded.self).select(\.grade).count }
     }
     try expect(repository.filter(Graded.self).select(\.title).sorted(), equals: ["a", "b"])

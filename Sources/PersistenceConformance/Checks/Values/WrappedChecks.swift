@@ -41,7 +41,7 @@ enum WrappedChecks {
     try repository.save(Keyed(WrappedWord.lower, "known"))
     let schema = try Keyed<WrappedWord>.schema.model
     try RowStore(repository.storage, schema).save([[.text("no case"), .text("unknown")]])
-    let error = try expectError(.damaged) { try Array(repository.fetch(Keyed<WrappedWord>.self)) }
+    let error = try expectError(.unknownCase) { try Array(repository.fetch(Keyed<WrappedWord>.self)) }
     try expect(error.model, equals: schema.name)
     try expect(error.key, equals: RecordKey([.text("no case")]))
     try expect(repository.find(Keyed<WrappedWord>.self, id: .lower)?.label, equals: "known")
