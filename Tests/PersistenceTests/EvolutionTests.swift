@@ -166,6 +166,30 @@ struct EvolutionTests {
     #expect(error?.message.contains(".compute") == true, "\(error?.message ?? "")")
   }
 
+  @Test("S1 threads that meet another schema at the same time all use the mapping")
+  func threads() async throws {
+    for _ in 0..<50 {
+      let context = MemoryContext()
+      try Repository(context).save(First(id: 1, cost: 1, length: "1"))
+      _ = try Repository(context, schema: SecondSchema.self)
+      let older = Repository(context)
+      try await withThrowingTaskGroup(of: Int?.self) { group in
+        for _ in 0..<8 { group.addTask { try older.find(First.self, id: 1)?.id } }
+        for try await id in group { #expect(id == 1) }
+      }
+    }
+  }
+
+  @Test("a step that makes no model is refused")
+  func emptyStep() throws {
+    enum Endless: StoreSchema {
+      static let models: [any PersistentRecord.Type] = [First.self]
+      static let evolution: [EvolutionRule] = [.step { _, _ in }]
+    }
+    let error = #expect(throws: PersistenceError.self) { try Repository(context, schema: Endless.self) }
+    #expect(error?.code == .invalidSchema)
+  }
+
   @Test("S1 without a schema, the first write makes what costs only the catalog, and reads never write")
   func firstWrite() throws {
     let empty = MemoryContext()

@@ -59,9 +59,8 @@ enum StorageAccess {
     for model: Model.Type, after error: PersistenceError, in context: any PersistentContext
   ) throws -> StorageAccess {
     let declaration = try model.schema.declaration
-    guard error.model == declaration.schema.name, error.differences.isEmpty,
-      root.adopt(declaration)
-    else { throw error }
+    guard error.model == declaration.schema.name, error.differences.isEmpty else { throw error }
+    root.adopt(declaration)  // another thread may have done so since this access began
     return try StorageAccess(context, for: model)
   }
 
@@ -129,14 +128,14 @@ extension StorageContext {
     {
       monitor.settle(declaration.schema)
     } else {
-      _ = adopt(declaration)
+      adopt(declaration)
     }
   }
 
-  /// Adds a declaration to the ones that use mappings; returns whether it is new.
-  fileprivate func adopt(_ declaration: ModelDeclaration) -> Bool {
+  /// Adds a declaration to the ones that use mappings.
+  fileprivate func adopt(_ declaration: ModelDeclaration) {
     if monitor.schemaFits == nil { monitor.keepSchemaFits(SchemaFits(location: location)) }
-    return (monitor.schemaFits as? SchemaFits)?.declare(declaration) ?? false
+    (monitor.schemaFits as? SchemaFits)?.declare(declaration)
   }
 }
 

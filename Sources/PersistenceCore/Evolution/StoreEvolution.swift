@@ -16,7 +16,13 @@ struct StoreEvolution {
     var (removed, steps): ([(String, [String])], [EvolutionRule.Step]) = ([], [])
     for rule in schema.evolution {
       switch rule.effect {
-      case .step(let step): steps.append(step)
+      case .step(let step):
+        guard !step.making.isEmpty else {
+          throw PersistenceError(
+            .invalidSchema,
+            "a step of \(schema) makes no model, so it would run at each opening; name a model")
+        }
+        steps.append(step)
       case .removedModel(let name, let formerNames): removed.append((name, formerNames))
       case .declaration(let model, let change):
         guard let index = declarations.firstIndex(where: { StoredName($0.schema.name) == StoredName(model) })

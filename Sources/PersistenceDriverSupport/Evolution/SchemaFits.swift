@@ -20,10 +20,9 @@ package final class SchemaFits: Sendable {
 
   package init(location: String) { self.location = location }
 
-  /// Adds a declaration, whose schema requests will have; returns whether it is new.
-  @discardableResult
-  package func declare(_ declaration: ModelDeclaration) -> Bool {
-    state.withLock { $0.declarations.updateValue(declaration, forKey: declaration.schema.identity) == nil }
+  /// Adds a declaration, whose schema requests will have.
+  package func declare(_ declaration: ModelDeclaration) {
+    state.withLock { $0.declarations[declaration.schema.identity] = declaration }
   }
 
   /// Whether the declaration of a schema was added.
