@@ -21,7 +21,7 @@ help:
 	@echo "make soak          the long tests: hundreds of kills, many processes, a million random operations"
 	@echo "make soak-server   a served store under load, abuse and generated requests (wrk, schemathesis)"
 	@echo "make bench         the library beside raw C, GRDB and Codable"
-	@echo "make bench-scaling a thousand to a million rows; one to eight readers beside a writer"
+	@echo "make bench-scaling a thousand to a million rows; one to eight readers beside a writer; changed schemas"
 	@echo "make bench-server  requests per second beside the bare framework (needs wrk)"
 	@echo "make bench-copies  a million records copied, beside sqlite3's and mdb's own dump and load"
 	@echo "make bench-instructions         instructions for each operation, compared with the recorded counts (Callgrind)"
@@ -41,9 +41,9 @@ demo: setup
 	@Examples/demo
 
 # The package with all of its traits. Tests run three times as fast with the optimizer (the manifest reads the variable),
-# and the build is shorter without debug information. `.ci` and `Examples` use the same options, to build nothing twice.
+# and the build is shorter by whole modules and without debug information. `.ci` and `Examples` use the same options.
 export PERSISTENCE_OPTIMIZED := 1
-OPTIONS := --enable-all-traits -debug-info-format none
+OPTIONS := $(shell cat .ci/options)
 BUILD := swift build $(OPTIONS)
 TEST := swift test $(OPTIONS) --skip-build
 RELEASE := swift build --enable-all-traits -c release --product persistence
@@ -100,11 +100,15 @@ bench-copies: setup
 	.ci/bench-copies .build/release/persistence $(COPY_ROWS)
 
 # Costs for a thousand to a million rows, and reads by one to eight threads beside a writer. The target fails if they
-# exceed their limits.
+# exceed their limits. Then the costs of changed schemas, by default for fewer rows than the ten million of the goals.
+EVOLVING_ROWS ?= 200000
+
 bench-scaling: setup
 	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Workloads
 	Benchmarks/.build/release/Workloads --scaling Documentation/scaling.svg --results Benchmarks/scaling.json
+	touch Benchmarks/Package.swift
+	swift run --package-path Benchmarks -c release Evolving --rows $(EVOLVING_ROWS)
 
 # Counts instructions, which do not depend on the machine's speed. The target fails if a count exceeds the record.
 COUNT_INSTRUCTIONS = touch Benchmarks/Instructions/Package.swift && swift build --package-path Benchmarks/Instructions -c release && \
