@@ -4,8 +4,13 @@ public import PersistenceCore
 #if canImport(Combine) || canImport(OpenCombine)
   extension LoadingStates {
     /// The states as a publisher that never fails: failures are states.
-    public var publisher: SequencePublisher<LoadingState<Value>, Never> {
-      SequencePublisher { SequenceIterator(self).next }
+    ///
+    /// - Parameter isolation: The actor on which subscribers receive; the caller's actor by default.
+    /// - Returns: The publisher.
+    public func publisher(isolation: isolated (any Actor)? = #isolation) -> SequencePublisher<
+      LoadingState<Value>, Never
+    > {
+      SequencePublisher(on: isolation) { SequenceIterator(self).next }
     }
   }
 
@@ -13,8 +18,13 @@ public import PersistenceCore
     /// The updates as a publisher.
     ///
     /// A slow subscriber gets the newest state with coalesced changes.
-    public var publisher: SequencePublisher<RecordUpdate<Model>, PersistenceError> {
-      SequencePublisher { SequenceIterator(self).next }
+    ///
+    /// - Parameter isolation: The actor on which subscribers receive; the caller's actor by default.
+    /// - Returns: The publisher.
+    public func publisher(isolation: isolated (any Actor)? = #isolation) -> SequencePublisher<
+      RecordUpdate<Model>, PersistenceError
+    > {
+      SequencePublisher(on: isolation) { SequenceIterator(self).next }
     }
   }
 
@@ -22,15 +32,25 @@ public import PersistenceCore
     /// The updates as a publisher.
     ///
     /// A slow subscriber gets the newest state with coalesced changes.
-    public var publisher: SequencePublisher<DomainUpdate<Domain, Entity>, PersistenceError> {
-      SequencePublisher { SequenceIterator(self).next }
+    ///
+    /// - Parameter isolation: The actor on which subscribers receive; the caller's actor by default.
+    /// - Returns: The publisher.
+    public func publisher(isolation: isolated (any Actor)? = #isolation) -> SequencePublisher<
+      DomainUpdate<Domain, Entity>, PersistenceError
+    > {
+      SequencePublisher(on: isolation) { SequenceIterator(self).next }
     }
   }
 
   extension DataSourcePages where Object: Sendable {
     /// The pages as a publisher, which reads each page on demand.
-    public var publisher: SequencePublisher<[Object], Failure> {
-      SequencePublisher { SequenceIterator(self).next }
+    ///
+    /// - Parameter isolation: The actor on which subscribers receive; the caller's actor by default.
+    /// - Returns: The publisher.
+    public func publisher(isolation: isolated (any Actor)? = #isolation) -> SequencePublisher<
+      [Object], Failure
+    > {
+      SequencePublisher(on: isolation) { SequenceIterator(self).next }
     }
   }
 #endif

@@ -12,7 +12,7 @@ import Synchronization
     typealias Next = @Sendable () async throws(Failure) -> Input?
 
     /// A type-erased subscriber.
-    private struct Downstream: @unchecked Sendable {  // one task at a time calls it, as Combine requires
+    private struct Downstream: @unchecked Sendable {  // one task at a time calls it, on its actor
       let receive: (Input) -> Subscribers.Demand
       let complete: (Subscribers.Completion<Failure>) -> Void
     }
@@ -25,11 +25,15 @@ import Synchronization
       var hasBegun = false
     }
 
+    private let recipient: Recipient
     private let begin: @Sendable () -> Next
     private let state: Mutex<State>
 
-    init<Target: Subscriber>(_ target: Target, _ begin: @escaping @Sendable () -> Next)
-    where Target.Input == Input, Target.Failure == Failure {
+    /// Creates a subscription whose subscriber receives on an actor, or on any thread.
+    init<Target: Subscriber>(
+      _ target: Target, on recipient: Recipient, _ begin: @escaping @Sendable () -> Next
+    ) where Target.Input == Input, Target.Failure == Failure {
+      self.recipient = recipient
       self.begin = begin
       let downstream = Downstream {
         target.receive($0)
@@ -77,11 +81,18 @@ import Synchronization
     private func run() async {
       let next = begin()
       while await takeDemand() {
+        let outcome: Result<Input?, Failure>
         do throws(Failure) {
-          guard let element = try await next() else { return end(.finished) }
-          deliver(element)
+          outcome = .success(try await next())
         } catch {
-          return end(.failure(error))
+          outcome = .failure(error)
+        }
+        let actor = recipient.actor
+        if actor == nil, recipient.isGone { return cancel() }
+        switch outcome {
+        case .success(let element?): await deliver(element, isolation: actor)
+        case .success(nil): return await end(.finished, isolation: actor)
+        case .failure(let error): return await end(.failure(error), isolation: actor)
         }
       }
     }
@@ -107,13 +118,15 @@ import Synchronization
       }
     }
 
-    private func deliver(_ element: Input) {
+    private func deliver(_ element: Input, isolation: isolated (any Actor)?) async {
       guard let downstream = state.withLock(\.downstream) else { return }
       let more = downstream.receive(element)
       state.withLock { $0.demand += more }
     }
 
-    private func end(_ completion: Subscribers.Completion<Failure>) {
+    private func end(
+      _ completion: Subscribers.Completion<Failure>, isolation: isolated (any Actor)?
+    ) async {
       let downstream = state.withLock { state in
         defer {
           state.downstream = nil

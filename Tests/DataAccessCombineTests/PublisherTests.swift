@@ -98,7 +98,7 @@ struct PublisherTests {
     let context = MemoryContext()
     let repository = Repository(context)
     let probe = Probe<LoadingState<RecordUpdate<Word>>, Never>()
-    repository.updates(of: Word.self).states.publisher.subscribe(probe)
+    repository.updates(of: Word.self).states.publisher().subscribe(probe)
     probe.demand(.unlimited)
     try await until { probe.count == 2 }
     try repository.save(Word(1))
@@ -117,7 +117,7 @@ struct PublisherTests {
   func pressure() async throws {
     let repository = Repository(MemoryContext())
     let probe = Probe<RecordUpdate<Word>, PersistenceError>()
-    repository.updates(of: Word.self).publisher.subscribe(probe)
+    repository.updates(of: Word.self).publisher().subscribe(probe)
     probe.demand(.max(1))
     try await until { probe.count == 1 }
     for id in 1...100 { try repository.save(Word(id)) }
@@ -133,7 +133,7 @@ struct PublisherTests {
     let context = MemoryContext()
     let repository = Repository(context)
     let probe = Probe<RecordUpdate<Word>, PersistenceError>()
-    repository.updates(of: Word.self).publisher.subscribe(probe)
+    repository.updates(of: Word.self).publisher().subscribe(probe)
     probe.demand(.unlimited)
     try await until { probe.count == 1 }
     try context.close()
@@ -141,17 +141,85 @@ struct PublisherTests {
     #expect(!context.observers.isObserved)
   }
 
+  @Test("a sink in main-actor code receives on the main actor")
+  @MainActor
+  func mainActor() async throws {
+    let repository = Repository(MemoryContext())
+    var received: [Int] = []
+    let updates = repository.updates(of: Word.self)
+    let sink = updates.publisher().sink { _ in
+    } receiveValue: { update in
+      MainActor.preconditionIsolated()
+      received.append(update.results.count)
+    }
+    try await until { received.count == 1 }
+    try repository.save(Word(1))
+    try await until { received.last == 1 }
+    sink.cancel()
+  }
+
+  @Test(
+    "a sink in main-actor code receives there from a publisher that was made elsewhere, and after an operator"
+  )
+  @MainActor
+  func madeElsewhere() async throws {
+    let repository = Repository(MemoryContext())
+    var received: [Int] = []
+    let sink = Self.publisher(repository).map { update in
+      MainActor.preconditionIsolated()
+      return update.results.count
+    }.sink { _ in
+    } receiveValue: { count in
+      received.append(count)
+    }
+    try await until { received == [0] }
+    sink.cancel()
+  }
+
+  private nonisolated static func publisher(_ repository: any PersistentRepository)
+    -> SequencePublisher<RecordUpdate<Word>, PersistenceError>
+  {
+    repository.updates(of: Word.self).publisher(isolation: nil)
+  }
+
+  @Test("a sink in an actor's code receives on that actor, also the completion")
+  func otherActor() async throws {
+    let context = MemoryContext()
+    let collector = Collector()
+    try await collector.collect(Repository(context))
+    try await until { await collector.count == 1 }
+    try context.close()
+    try await until { await collector.isComplete }
+  }
+
   @Test("pages are read on demand")
   func pages() async throws {
     let source = try RepositoryDataSource<Word>.inMemory((1...10).map(Word.init))
     let probe = Probe<[Word], PersistenceError>()
-    source.filter().pages(of: 4).publisher.subscribe(probe)
+    source.filter().pages(of: 4).publisher().subscribe(probe)
     probe.demand(.max(1))
     try await until { probe.count == 1 }
     #expect(probe.received.map(\.count) == [4])
     probe.demand(.unlimited)
     try await until { probe.isComplete }
     #expect(probe.received.map(\.count) == [4, 4, 2])
+  }
+}
+
+/// An actor that sinks updates into its own state.
+private actor Collector {
+  private(set) var count = 0
+  private(set) var isComplete = false
+  private var sink: AnyCancellable?
+
+  func collect(_ repository: any PersistentRepository) throws {
+    sink = repository.updates(of: Word.self).publisher().sink { _ in
+      self.preconditionIsolated()
+      self.isComplete = true
+    } receiveValue: { _ in
+      self.preconditionIsolated()
+      self.count += 1
+    }
   }
 }
 

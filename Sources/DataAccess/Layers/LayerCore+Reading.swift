@@ -8,14 +8,32 @@ extension LayerCore {
   // MARK: Single layer
 
   /// Queries the top layer and refreshes the replicas with its answer.
-  func answerFromTop(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> Answer {
+  ///
+  /// `isLastResort` is true if no lower layer has an answer, so that the layer is called in its pause too.
+  func answerFromTop(
+    _ layerQuery: LayerQuery<Object>, isLastResort: Bool = false
+  ) async throws(PersistenceError) -> Answer {
     if replicas.isEmpty {
       let objects = try await queryTop(layerQuery)
       return Answer(objects, from: top, age: .zero)
     }
+    if !isLastResort, let refusal = breaker.refusal(at: options.now()) { throw refusal }
+    do throws(PersistenceError) {
+      let answer = try await answerFromReachableTop(layerQuery)
+      breaker.record(nil, at: options.now())
+      return answer
+    } catch {
+      breaker.record(error, at: options.now())
+      throw error
+    }
+  }
+
+  private func answerFromReachableTop(
+    _ layerQuery: LayerQuery<Object>
+  ) async throws(PersistenceError) -> Answer {
+    if let own = try await ownWrite(layerQuery) { return own }
     // Starts before the outbox check: later entries are newer than the answer.
-    let reading = writes.beginReading(isOfTop: true)
-    defer { writes.end(reading) }
+    let reading = writes.beginReading(isOfTop: true, at: options.now())
     var versions: [ReplicaVersion?] = []
     var failures: [LayerFailure] = []
     for (layer, replica) in replicas {
@@ -27,30 +45,20 @@ extension LayerCore {
         failures.append(LayerFailure(layer, error))
       }
     }
-    try await sendWaiting()
-    let asOf = options.now()
+    let blocked = try await sendWaiting()
     let objects = try await queryTop(layerQuery)
-    writes.record(reading, of: layerQuery.key)
-    for (number, part) in replicas.enumerated() {
+    // The answer lacks waiting writes, which only the local layer keeps.
+    for (number, part) in replicas.enumerated() where blocked == nil || part.layer == .local {
       guard let version = versions[number] else { continue }
       let refresh = Refresh(
-        layerQuery.answered(by: topSource), objects, asOf: asOf, version: version, reading, in: writes)
+        layerQuery.answered(by: topSource), objects, asOf: reading.asOf, version: version,
+        WriteOrder(reading, in: writes, for: part.layer))
       if let failure = await self.refresh(part.layer, part.replica, with: refresh) {
         failures.append(failure)
       }
     }
-    return Answer(objects, from: top, age: .zero, failures: failures)
-  }
-
-  /// Sends the outbox first.
-  ///
-  /// The remote answer would otherwise lack this device's own writes.
-  private func sendWaiting() async throws(PersistenceError) {
-    guard let outbox, try await outbox.count() > 0 else { return }
-    let sender = outbox.sender
-    try await attempts(top).once { () async throws(PersistenceError) in
-      try await sender.sendAll(for: .read)
-    }
+    guard let blocked else { return Answer(objects, from: top, age: .zero, failures: failures) }
+    return try await answerWithWaiting(layerQuery, failures + [LayerFailure(top, blocked)])
   }
 
   private func queryTop(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
@@ -77,8 +85,7 @@ extension LayerCore {
   {
     guard let replica = replica(layer) else { return nil }
     // Starts before the query, so that a concurrent write counts as newer.
-    let reading = writes.beginReading(isOfTop: false)
-    defer { writes.end(reading) }
+    let reading = writes.beginReading(isOfTop: false, at: options.now())
     let cache = layer == .cache ? nil : self.cache
     let version = try await cache?.version()
     let held = try await attempts(layer).run { () async throws(PersistenceError) in
@@ -87,7 +94,8 @@ extension LayerCore {
     guard let held else { return nil }
     if let cache, let version, let asOf = held.asOf {
       // The cache adopts the answer with its age.
-      let refresh = Refresh(layerQuery, held.objects, asOf: asOf, version: version, reading, in: writes)
+      let refresh = Refresh(
+        layerQuery, held.objects, asOf: asOf, version: version, WriteOrder(reading, in: writes, for: .cache))
       if try cache.answerNow(layerQuery) == nil { try await cache.refresh(refresh) }
     }
     return Answer(held.objects, from: layer, age: age(of: held.asOf))
@@ -117,6 +125,7 @@ extension LayerCore {
     switch strategy {
     case .fastestAvailable: return try await fastest(layerQuery)
     case .upToDateWithFallback, .returnMultipleTimes: return try await upToDate(layerQuery)
+    case .staleWhileRevalidate: return try await staleWhileRevalidate(layerQuery)
     }
   }
 
@@ -124,10 +133,25 @@ extension LayerCore {
     do {
       return try await answerFromTop(layerQuery)
     } catch {
-      let (answer, failures, incompleteLayers) = try await fallBack(layerQuery, after: error)
-      if let answer { return answer }
-      return try await incomplete(layerQuery, failures, incompleteLayers)
+      return try await answerFromBelow(layerQuery, after: error)
     }
+  }
+
+  /// The answer of a lower layer, complete or not; that of a paused top layer if there is none.
+  func answerFromBelow(
+    _ layerQuery: LayerQuery<Object>, after error: PersistenceError
+  ) async throws(PersistenceError) -> Answer {
+    let (answer, failures, incompleteLayers) = try await fallBack(layerQuery, after: error)
+    if let answer { return answer }
+    if breaker.refusal(at: options.now())?.message == error.message {
+      do throws(PersistenceError) {
+        return try await answerFromTop(layerQuery, isLastResort: true)
+      } catch {
+        guard error.allowsFallback else { throw error }
+        return try await incomplete(layerQuery, [LayerFailure(top, error)], incompleteLayers)
+      }
+    }
+    return try await incomplete(layerQuery, failures, incompleteLayers)
   }
 
   /// Queries the replicas in turn, if the error of the top layer allows a fallback.
@@ -231,8 +255,13 @@ extension LayerCore {
     if options.strategy == .fastestAvailable, let answer = try answerFromCache(layerQuery) {
       return answer.value.count
     }
-    do {
-      try await sendWaiting()
+    do throws(PersistenceError) {
+      if try await sendWaiting() != nil {
+        // The number in the top layer would lack the waiting writes.
+        let answer = try await answerFromTop(layerQuery)
+        guard answer.isComplete else { throw .noAnswer(answer.failures, incompleteLayers: [answer.source]) }
+        return answer.value.count
+      }
       let source = topSource
       return try await attempts(top).run { () async throws(PersistenceError) in try await source.count(query)
       }

@@ -23,14 +23,17 @@ extension LayerCore {
       if replicas.isEmpty {
         return try await attempts.run(mayRetry: { mayRepeat || !$0.hasUnknownOutcome }, call)
       }
-      writes.begin(keys)
-      defer { writes.end(keys) }
+      let start = options.now()
+      writes.begin(keys, at: start)
+      defer { writes.end(keys, storedIn: []) }
       await prepare(keys)
       if Task.isCancelled {
         await shieldedFromCancellation { [self] in for (_, replica) in replicas { await replica.abort(keys) }
         }
         throw .cancelled()
       }
+      // The upper layer can make the write at any moment from now on.
+      let date = options.now()
       let value: Value
       do throws(PersistenceError) {
         value = try await attempts.run(mayRetry: { mayRepeat || !$0.hasUnknownOutcome }, call)
@@ -52,14 +55,16 @@ extension LayerCore {
       }
       // The top layer may have assigned another key.
       let written = changes.map(\.object.recordKey)
-      writes.begin(written)
-      defer { writes.end(written) }
+      writes.begin(written, at: start)
+      var missed = Set(DataSourceLayer.allCases)
+      defer { writes.end(written, storedIn: replicas.map(\.layer).filter { !missed.contains($0) }) }
       let unused = Array(Set(keys).subtracting(written))
       let failures = await shieldedFromCancellation { [self] in
-        let failures = await commit(changes, keys + written)
+        let failures = await commit(changes, keys + written, asOf: date)
         if !unused.isEmpty { for (_, replica) in replicas { await replica.abort(unused) } }
         return failures
       }
+      missed = Set(failures.map(\.layer))
       guard failures.isEmpty else { throw .incompleteWrite(failures, doneIn: top) }
       return value
     }
@@ -82,10 +87,9 @@ extension LayerCore {
   ///
   /// A failure makes the keys stale.
   private func commit(
-    _ changes: [ObjectChange<Object>], _ keys: [RecordKey]
+    _ changes: [ObjectChange<Object>], _ keys: [RecordKey], asOf date: Date
   ) async -> [LayerFailure] {
     var failures: [LayerFailure] = []
-    let date = options.now()
     for (layer, replica) in replicas {
       do throws(PersistenceError) {
         try await attempts(layer).run { () async throws(PersistenceError) in

@@ -13,6 +13,8 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
   /// The local layer and its outbox, if writes start there.
   let outbox: Outbox<Object>?
   let writes = WriteLog()
+  /// Stops reads of the top layer after it was out of reach.
+  let breaker: CircuitBreaker
   let mutexes = KeyedMutex()
   /// The cache that answers without suspending.
   let cache: CacheDataSource<Object>?
@@ -30,6 +32,7 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
       throw PersistenceError.invalidRequest("a layered data source needs at least one layer")
     }
     (top, topSource) = first
+    breaker = CircuitBreaker(first.layer, pause: options.limits(of: first.layer).pause)
     self.options = options
     var replicas: [(layer: DataSourceLayer, replica: any ReplicaLayer<Object>)] = []
     var journaled: JournaledLayer<Object>?

@@ -32,6 +32,12 @@ public struct LayerOptions<Object: PersistentRecord>: Sendable {
   /// An entry that fails so many times with an error that is not retryable is set aside.
   public var outbox = RetryPolicy(attempts: 10, firstDelay: .seconds(1), longestDelay: .seconds(300))
 
+  /// The time that ``RetrievalStrategy/staleWhileRevalidate`` waits for the remote layer before a lower layer answers.
+  public var staleDelay = Duration.milliseconds(300)
+
+  /// What happens to an entry of the outbox that fails again and again while others would pass.
+  public var stuckEntries = StuckEntryPolicy.setAside(afterFailures: 5)
+
   /// The clock for timeouts and delays.
   public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -65,6 +71,10 @@ public enum RetrievalStrategy: Sendable, Hashable, Codable, CaseIterable {
   ///
   /// Calls for a single answer, such as the methods of ``DataSource``, return the last and best.
   case returnMultipleTimes
+
+  /// Queries the remote layer, and answers from the local one or the cache if the remote layer fails or takes longer
+  /// than ``LayerOptions/staleDelay``. The remote answer refreshes the other layers when it arrives.
+  case staleWhileRevalidate
 }
 
 /// Which layer is written first.
@@ -75,6 +85,15 @@ public enum WritePolicy: Sendable, Hashable, Codable {
   /// The local layer, which adds the write to its outbox in the same transaction. The remote layer gets it when
   /// it is reachable. The local layer must be a ``RepositoryDataSource``.
   case localFirst
+}
+
+/// What happens to an entry of the outbox that fails again and again with an error that may pass.
+public enum StuckEntryPolicy: Sendable, Hashable {
+  /// Later entries wait for it: the remote layer gets all writes in order.
+  case wait
+  /// Entries of other objects pass it after its third failure. If it fails so many times while others pass, it is set
+  /// aside.
+  case setAside(afterFailures: Int)
 }
 
 /// The timeout, retries and maximum age of one layer.
@@ -90,11 +109,20 @@ public struct LayerLimits: Sendable {
   /// A fallback answer may be older; it reports its age.
   public var maximumAge: Duration?
 
+  /// The time in which reads do not call the authoritative layer after it timed out or was unreachable, if a lower layer
+  /// has an answer; nil for none.
+  ///
+  /// Without it, each read waits for the timeout of a server that hangs. Writes and the outbox are not affected.
+  public var pause: Duration?
+
   /// Creates limits.
-  public init(timeout: Duration? = nil, retry: RetryPolicy = .once, maximumAge: Duration? = nil) {
+  public init(
+    timeout: Duration? = nil, retry: RetryPolicy = .once, maximumAge: Duration? = nil, pause: Duration? = nil
+  ) {
     self.timeout = timeout
     self.retry = retry
     self.maximumAge = maximumAge
+    self.pause = pause
   }
 }
 

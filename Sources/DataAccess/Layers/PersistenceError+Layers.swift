@@ -12,7 +12,7 @@ extension PersistenceError {
   var allowsFallback: Bool {
     let codes: Set<Code> = [
       .cancelled, .invalidRequest, .unknownField, .patternTooSlow, .unsupported, .invalidSchema,
-      .unauthorized, .incompatibleContext, .schemaMismatch, .newerStore, .insideTransaction,
+      .unauthorized, .incompatibleContext, .insideTransaction,
     ]
     return !codes.contains(code)
   }
@@ -34,9 +34,15 @@ extension PersistenceError {
   var rejectsChange: Bool {
     let codes: Set<Code> = [
       .conflict, .duplicateKey, .notFound, .uniqueViolation, .invalidRequest, .valueTooLarge, .encodingFailed,
-      .unknownField, .schemaMismatch, .newerStore, .invalidSchema, .unsupported, .incompatibleContext,
+      .unknownField, .invalidSchema, .unsupported, .incompatibleContext,
     ]
     return codes.contains(code)
+  }
+
+  /// Whether the change may be accepted later as it is: the connection, the token or the version of the server
+  /// changes.
+  var mayPass: Bool {
+    isRetryable || [.unauthorized, .schemaMismatch, .newerStore].contains(code)
   }
 
   /// Whether a change met another state than expected.

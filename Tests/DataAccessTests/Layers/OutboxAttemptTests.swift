@@ -1,5 +1,6 @@
 @testable import DataAccess
 import DataAccessTesting
+import Foundation
 import PersistenceCore
 import PersistenceDriver
 import Testing
@@ -95,6 +96,47 @@ struct OutboxAttemptTests {
     #expect(try await bed.remote.execute(everyNote) == [Note(1)])
   }
 
+  @Test("a conflict does not overwrite a later local write, which is sent after it")
+  func laterWrite() async throws {
+    let bed = try OutboxTests.TestBed([Note(1, "base")]) { $0.conflicts = .remoteWins }
+    _ = try await bed.source.execute(everyNote)
+    bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+    try await bed.source.update(Note(1, "mine"), replacing: Note(1, "base"))
+    try await bed.source.save(Note(1, "later"))
+    await bed.senderWaits()
+    bed.remote.answerOtherwise(.genuine)
+    try await bed.remote.save(Note(1, "theirs"))
+    bed.remote.script(.genuine, .failure(LayerTestBed.gone), for: .apply)
+    try? await bed.outbox.send()
+    #expect(try await bed.outbox.setAside().map(\.error?.code) == [.conflict])
+    #expect(try bed.repository.find(Note.self, id: 1)?.text == "later")
+    try await bed.outbox.send()
+    #expect(try await bed.remote.find(1)?.text == "later")
+  }
+
+  @Test("entries of the first release are found by their keys, and sent")
+  func firstRelease() async throws {
+    let repository = Repository(MemoryContext())
+    let remote = try ScriptedDataSource<Note>()
+    remote.answerOtherwise(.failure(LayerTestBed.gone))
+    let before = try OutboxTests.TestBed(in: repository, remote: remote)
+    try await before.source.save(Note(1, "mine"))
+    await before.senderWaits()
+    await before.outbox.sender.stop()
+    // That release had neither the keys nor the name of the schema.
+    _ = try repository.filter(WaitingKeyRecord.self).delete()
+    for var record in Array(try repository.fetch(OutboxRecord.self)) {
+      (record.schemaName, record.failures) = (nil, nil)
+      try repository.save(record)
+    }
+    let bed = try OutboxTests.TestBed(in: repository, remote: remote)
+    #expect(try await bed.source.answer(for: 1).value?.text == "mine")
+    remote.answerOtherwise(.genuine)
+    try await bed.outbox.send()
+    #expect(try await remote.execute(everyNote) == [Note(1, "mine")])
+    #expect(try repository.count(WaitingKeyRecord.self) == 0)
+  }
+
   @Test("a stopped sender does not start again")
   func stopped() async throws {
     let bed = try OutboxTests.TestBed()
@@ -108,18 +150,22 @@ struct OutboxAttemptTests {
   @Test("the write log forgets keys, even with overlapping reads")
   func writeLog() {
     let log = WriteLog()
-    var reading = log.beginReading(isOfTop: true)
-    for id in 0..<10_000 {
-      let next = log.beginReading(isOfTop: true)
-      let key = RecordKey(id.keyValues)
-      log.begin([key])
-      log.end([key])
-      #expect(log.isNewer(key, than: next) && log.isNewer(key, than: reading))
-      log.end(reading)
-      reading = next
-      #expect(log.count == 1)
+    do {
+      var reading = log.beginReading(isOfTop: true, at: .distantPast)
+      for id in 0..<10_000 {
+        let next = log.beginReading(isOfTop: true, at: .distantPast)
+        let key = RecordKey(id.keyValues)
+        log.begin([key], at: .distantPast)
+        #expect(log.state(of: key, in: .local, for: next) == .undecided)
+        log.end([key], storedIn: [.local])
+        #expect(log.state(of: key, in: .local, for: next) == .newer)
+        #expect(log.state(of: key, in: .local, for: reading) == .newer)
+        #expect(log.state(of: key, in: .cache, for: reading) == .older)
+        // Releases the earlier read.
+        reading = next
+        #expect(log.count == 1)
+      }
     }
-    log.end(reading)
     #expect(log.count == 0)
   }
 }

@@ -156,35 +156,61 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
 
   /// Applies the answer of a better layer, and then evicts what exceeds the limits.
   mutating func refresh(_ refresh: Refresh<Object>) throws {
-    if refresh.isOutdated { return }
+    if refresh.order.isOutdated { return }
     let coverage = try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
+    let newerKeys = try refresh.order.isOfTop ? [] : newerKeys(than: refresh)
+    let plan = try RefreshPlan(refresh, held: try localObjects(matching: refresh, coverage)) { key in
+      let state = refresh.order.state(of: key)
+      return state == .older && newerKeys.contains(key) ? .newer : state
+    }
     // Objects that are absent from the answer no longer exist.
-    if let coverage {
-      let here = Set(refresh.objects.map(\.recordKey))
-      let region = try CompiledPredicate(coverage.region, in: refresh.layerQuery.request.schema)
-      var removed: [Object] = []
-      for node in Array(nodes.values)
-      where try !here.contains(node.key) && !refresh.newer(node.key)
-        && node.row.withRow({ try region.matches($0) })
-      {
-        removed.append(node.object)
-        _ = remove(node.key)
-      }
-      if case .query = refresh.layerQuery.kind { try coverageIndex.forget(removed, missingFrom: coverage) }
+    for object in plan.removed { _ = remove(object.recordKey) }
+    if case .query = refresh.layerQuery.kind, let coverage {
+      try coverageIndex.forget(plan.removed, missingFrom: coverage)
     }
     let isTrusted = coverageIndex.invalidationCount == refresh.version.invalidationCount
-    for object in refresh.objects.reversed() where !refresh.newer(object.recordKey) {
+    let confirmed = Set(plan.confirmed)
+    for object in refresh.objects.reversed() where confirmed.contains(object.recordKey) {
       try put(object, asOf: refresh.asOf)
       if isTrusted { coverageIndex.record(object.recordKey, asOf: refresh.asOf) }
     }
+    refresh.markStored(plan)
     if isTrusted {
-      if case .key(_, let key) = refresh.layerQuery.kind {
-        if !refresh.newer(key) { coverageIndex.record(key, asOf: refresh.asOf) }
-      } else if let coverage {
+      if case .key = refresh.layerQuery.kind {
+        if let key = plan.lookedUpKey { coverageIndex.record(key, asOf: refresh.asOf) }
+      } else if let coverage, plan.isWhole {
         coverageIndex.record(coverage)
       }
     }
     makeRoom()
+  }
+
+  /// The keys of which the cache knows more than the local layer, which could not store a newer answer.
+  private func newerKeys(than refresh: Refresh<Object>) throws -> Set<RecordKey> {
+    var newer = Set(coverageIndex.keys.lazy.filter { $0.value > refresh.asOf }.map(\.key))
+    for node in nodes.values where node.date > refresh.asOf { newer.insert(node.key) }
+    let schema = refresh.layerQuery.request.schema
+    let row = RowBuffer(count: schema.fields.count)
+    for region in coverageIndex.regions where region.asOf > refresh.asOf {
+      let predicate = try CompiledPredicate(region.region, in: schema)
+      for object in refresh.objects where nodes[object.recordKey] == nil {
+        try object.encode(into: row)
+        if try row.withRow({ try predicate.matches($0) }) { newer.insert(object.recordKey) }
+      }
+    }
+    return newer
+  }
+
+  /// The cached objects of the answered region, and those of the answer.
+  private func localObjects(matching refresh: Refresh<Object>, _ coverage: Coverage?) throws -> [Object] {
+    var held: [Object] = []
+    if let coverage {
+      let region = try CompiledPredicate(coverage.region, in: refresh.layerQuery.request.schema)
+      for node in nodes.values where try node.row.withRow({ try region.matches($0) }) {
+        held.append(node.object)
+      }
+    }
+    return held + refresh.objects(besides: held).compactMap { nodes[$0.recordKey]?.object }
   }
 
   // MARK: Changes

@@ -1,64 +1,84 @@
+import Foundation
 import PersistenceCore
 import Synchronization
 
-/// Records the keys that change while reads are in flight, so that an older read does not overwrite a newer
-/// state.
+/// Orders the reads and writes of a layered data source, so that a refresh neither overwrites a newer state nor
+/// claims an older one.
 ///
-/// Reads of the top layer are ordered by their start, since answers can arrive out of order. A read of a
-/// replica shows the changes that the replica had recorded when the read started.
+/// Two calls have a known order only if one ended before the other started. Reads of the top layer are ordered
+/// by their start, since answers can arrive out of order. A read of a replica shows the changes that the replica
+/// had stored when the read started.
+///
+/// A key counts as newer in a layer only after that layer has stored it. A write that was refused, or that the
+/// layer missed, leaves no trace.
 final class WriteLog: Sendable {
   /// A read in flight.
-  struct Reading: Sendable {
+  ///
+  /// The log keeps the changes since its start until the read is released, so that a refresh that continues after
+  /// its timeout still sees them.
+  final class Reading: Sendable {
     fileprivate let moment: Int
-    fileprivate let isOfTop: Bool
+    let isOfTop: Bool
+    /// The date from which the answer is valid.
+    ///
+    /// A write in flight at the start may end with a state from before the read, so its start counts.
+    let asOf: Date
+    private let log: WriteLog
+
+    fileprivate init(_ moment: Int, isOfTop: Bool, asOf: Date, in log: WriteLog) {
+      (self.moment, self.isOfTop, self.asOf, self.log) = (moment, isOfTop, asOf, log)
+    }
+
+    deinit { log.endReading(moment) }
+  }
+
+  /// The state of a key in a layer, compared with an answer.
+  enum HeldState {
+    /// The answer is at least as new.
+    case older
+    /// The layer stored a newer state.
+    case newer
+    /// A write is in flight; it may be stored, refused or unknown.
+    case undecided
   }
 
   /// The moments of the last change of a key.
   private struct Change {
     /// The moment that the new state is valid from.
     var started = 0
-    /// The moment that the replicas recorded it.
-    var recorded = 0
+    /// The moment after the layer stored it.
+    var stored = 0
 
     func isNewer(than reading: Reading) -> Bool {
-      (reading.isOfTop ? started : recorded) > reading.moment
+      (reading.isOfTop ? started : stored) > reading.moment
     }
   }
 
-  private struct State {
-    var moment = 0
-    /// The start moments of the reads in flight, in order.
-    var readings: [Int] = []
-    var inFlight: [RecordKey: Int] = [:]
+  /// The changes that one layer stored while reads were in flight.
+  private struct Changes {
     var keys: [RecordKey: Change] = [:]
-    /// The keys in order of recording.
+    /// The keys in order of storing.
     ///
     /// Entries before `forgotten` are obsolete.
-    var order: [(key: RecordKey, recorded: Int)] = []
-    var forgotten = 0
-    /// The newest recorded answer to a query.
+    private var order: [(key: RecordKey, stored: Int)] = []
+    private var forgotten = 0
+    /// The newest stored answer to a query.
     var lastQuery = Change()
 
-    mutating func tick() -> Int {
-      moment += 1
-      return moment
-    }
-
-    mutating func record(_ key: RecordKey, started: Int, recorded: Int) {
-      guard !readings.isEmpty else { return }
-      keys[key] = Change(started: max(keys[key]?.started ?? 0, started), recorded: recorded)
-      order.append((key, recorded))
+    mutating func add(_ key: RecordKey, started: Int, stored: Int) {
+      keys[key] = Change(started: max(keys[key]?.started ?? 0, started), stored: stored)
+      order.append((key, stored))
     }
 
     /// Removes the entries that are older than every read in flight.
-    mutating func forget() {
-      guard let oldest = readings.first else {
+    mutating func forget(before oldest: Int?) {
+      guard let oldest else {
         (keys, order, forgotten) = ([:], [], 0)
         return
       }
-      while forgotten < order.count, order[forgotten].recorded <= oldest {
-        let (key, recorded) = order[forgotten]
-        if keys[key]?.recorded == recorded { keys[key] = nil }
+      while forgotten < order.count, order[forgotten].stored <= oldest {
+        let (key, stored) = order[forgotten]
+        if keys[key]?.stored == stored { keys[key] = nil }
         forgotten += 1
       }
       if forgotten > 256, forgotten > order.count / 2 {
@@ -68,65 +88,99 @@ final class WriteLog: Sendable {
     }
   }
 
+  private struct State {
+    var moment = 0
+    /// The start moments of the reads in flight, in order.
+    var readings: [Int] = []
+    var inFlight: [RecordKey: (count: Int, start: Date)] = [:]
+    var changes: [DataSourceLayer: Changes] = [:]
+
+    mutating func tick() -> Int {
+      moment += 1
+      return moment
+    }
+  }
+
   private let state = Mutex(State())
 
-  var count: Int { state.withLock(\.keys.count) }
+  /// The number of changes that the log keeps.
+  var count: Int { state.withLock { $0.changes.values.reduce(0) { $0 + $1.keys.count } } }
+
+  // MARK: Writes
 
   /// Marks the start of a write.
-  func begin(_ keys: [RecordKey]) {
-    state.withLock { state in for key in keys { state.inFlight[key, default: 0] += 1 } }
+  func begin(_ keys: [RecordKey], at date: Date) {
+    state.withLock { state in
+      for key in keys { state.inFlight[key, default: (0, date)].count += 1 }
+    }
   }
 
   /// Marks the end of a write.
-  func end(_ keys: [RecordKey]) {
+  ///
+  /// - Parameters:
+  ///   - keys: The keys.
+  ///   - layers: The layers that stored it; none if it was refused or its outcome is unknown.
+  func end(_ keys: [RecordKey], storedIn layers: [DataSourceLayer]) {
     state.withLock { state in
       let moment = state.tick()
       for key in keys {
-        let count = (state.inFlight[key] ?? 1) - 1
-        state.inFlight[key] = count > 0 ? count : nil
-        state.record(key, started: moment, recorded: moment)
+        let count = (state.inFlight[key]?.count ?? 1) - 1
+        if count > 0 { state.inFlight[key]?.count = count } else { state.inFlight[key] = nil }
+        if state.readings.isEmpty { continue }
+        for layer in layers {
+          state.changes[layer, default: Changes()].add(key, started: moment, stored: moment)
+        }
       }
     }
   }
+
+  // MARK: Reads
 
   /// Starts a read of the top layer or of a replica.
-  func beginReading(isOfTop: Bool) -> Reading {
-    state.withLock { state in
+  func beginReading(isOfTop: Bool, at date: Date) -> Reading {
+    let (moment, asOf) = state.withLock { state in
       let moment = state.tick()
       state.readings.append(moment)
-      return Reading(moment: moment, isOfTop: isOfTop)
+      return (moment, state.inFlight.values.reduce(date) { min($0, $1.start) })
     }
+    return Reading(moment, isOfTop: isOfTop, asOf: asOf, in: self)
   }
 
-  /// Ends a read whose answer has been recorded.
-  func end(_ reading: Reading) {
+  private func endReading(_ moment: Int) {
     state.withLock { state in
-      if let index = state.readings.firstIndex(of: reading.moment) { state.readings.remove(at: index) }
-      state.forget()
+      if let index = state.readings.firstIndex(of: moment) { state.readings.remove(at: index) }
+      let oldest = state.readings.first
+      for layer in state.changes.keys { state.changes[layer]?.forget(before: oldest) }
     }
   }
 
-  /// Marks that the replicas are about to record an answer of the top layer, for a key or for a query.
-  func record(_ reading: Reading, of key: RecordKey?) {
+  /// Marks that a layer has stored an answer of the top layer, for a key or for a query.
+  func stored(_ reading: Reading, of key: RecordKey?, in layer: DataSourceLayer) {
+    guard reading.isOfTop else { return }
     state.withLock { state in
       let moment = state.tick()
+      var changes = state.changes[layer] ?? Changes()
       if let key {
-        state.record(key, started: reading.moment, recorded: moment)
+        changes.add(key, started: reading.moment, stored: moment)
       } else {
-        state.lastQuery = Change(started: max(state.lastQuery.started, reading.moment), recorded: moment)
+        changes.lastQuery = Change(started: max(changes.lastQuery.started, reading.moment), stored: moment)
       }
+      state.changes[layer] = changes
     }
   }
 
-  /// Whether a newer answer to a query has been recorded.
+  /// Whether a layer has stored a newer answer to a query.
   ///
   /// An outdated answer could restore deleted objects or delete new ones.
-  func isOutdated(_ reading: Reading) -> Bool { state.withLock { $0.lastQuery.isNewer(than: reading) } }
+  func isOutdated(_ reading: Reading, in layer: DataSourceLayer) -> Bool {
+    state.withLock { $0.changes[layer]?.lastQuery.isNewer(than: reading) ?? false }
+  }
 
-  /// Whether a key was written or looked up after a read started, or has a write in flight.
-  func isNewer(_ key: RecordKey, than reading: Reading) -> Bool {
+  /// The state of a key in a layer, compared with the answer of a read.
+  func state(of key: RecordKey, in layer: DataSourceLayer, for reading: Reading) -> HeldState {
     state.withLock { state in
-      state.inFlight[key] != nil || state.keys[key]?.isNewer(than: reading) == true
+      if state.inFlight[key] != nil { return .undecided }
+      return state.changes[layer]?.keys[key]?.isNewer(than: reading) == true ? .newer : .older
     }
   }
 }

@@ -97,6 +97,14 @@ struct Journal<Object: PersistentRecord> {
     }
   }
 
+  /// Removes the regions that are known from after a date.
+  func forgetCoverage(newerThan date: Date) throws {
+    for record in try repository.filter(CoverageRecord.self, where: \.model == model).result()
+    where try LayerCoding.value(Coverage.self, record.content).asOf > date {
+      try repository.delete(CoverageRecord.self, id: record.primaryKey)
+    }
+  }
+
   func forgetCoverage() throws {
     _ = try repository.filter(CoverageRecord.self, where: \.model == model).delete()
   }
@@ -161,58 +169,5 @@ struct Journal<Object: PersistentRecord> {
       try repository.save(StaleKeyRecord(model: model, part: name, isSettled: true))
     }
     _ = try advance(by: writer)
-  }
-
-  // MARK: Outbox
-
-  func enqueue(_ changes: [ObjectChange<Object>], id: UUID, by writer: UUID, at date: Date) throws {
-    let data = try LayerCoding.data(changes.map(OutboxChange.init))
-    try repository.insert(
-      OutboxRecord(model: model, number: try advance(by: writer), batch: id, changes: data, created: date))
-  }
-
-  /// The waiting or the rejected entries, in order.
-  func entries(isSetAside: Bool, limit: Int? = nil) throws -> [OutboxRecord] {
-    var query = repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == isSetAside)
-      .sorted(by: \.number)
-    if let limit { query = query.limit(limit) }
-    return Array(try query.result())
-  }
-
-  func countEntries(isSetAside: Bool) throws -> Int {
-    try repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == isSetAside).count()
-  }
-
-  /// The current state of an entry; nil if it is gone or replaced.
-  func current(_ entry: OutboxRecord) throws -> OutboxRecord? {
-    guard let stored = try repository.find(OutboxRecord.self, id: entry.primaryKey),
-      stored.batch == entry.batch
-    else { return nil }
-    return stored
-  }
-
-  /// Removes an entry that was set aside.
-  ///
-  /// - Throws: `notFound` if it is no longer set aside.
-  func remove(_ entry: OutboxEntry<Object>) throws {
-    let key = OutboxRecord.Key(model: model, number: entry.number)
-    guard let record = try repository.find(OutboxRecord.self, id: key), record.isSetAside,
-      record.batch == entry.id
-    else {
-      throw PersistenceError(
-        .notFound, "the outbox has no entry \(entry.id) that was set aside", model: model)
-    }
-    try repository.delete(OutboxRecord.self, id: key)
-  }
-
-  /// The keys of the waiting entries.
-  func waitingKeys(after number: Int = .min) throws -> Set<RecordKey> {
-    var keys: Set<RecordKey> = []
-    for entry in try entries(isSetAside: false) where entry.number > number {
-      for change in (try? OutboxEntry<Object>.changes(of: entry)) ?? [] {
-        keys.insert(change.object.recordKey)
-      }
-    }
-    return keys
   }
 }

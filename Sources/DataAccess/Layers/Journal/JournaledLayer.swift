@@ -15,9 +15,13 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
     /// Stale keys that are not stored yet.
     var unsavedStaleKeys: Set<RecordKey> = []
     var invalidationCount = 0
+    /// The generations at which the writes in flight were announced.
+    var announced: [RecordKey: Int] = [:]
   }
 
   private let state = Mutex(State())
+  /// Orders the refreshes and the writes from above, also those that continue after their timeout.
+  private let mutex = AsyncMutex()
   /// Identifies this layer among all processes.
   let writer = UUID()
 
@@ -44,7 +48,11 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
     let (isRecovered, staleKeys) = state.withLock { ($0.isRecovered, $0.unsavedStaleKeys) }
     if isRecovered, staleKeys.isEmpty { return }
     try await rawUse { [writer] journal in
-      if !isRecovered { try journal.recover(by: writer) }
+      if !isRecovered {
+        try journal.adoptSchema(by: writer)
+        try journal.recover(by: writer)
+        try journal.recordMissingKeys()
+      }
       if staleKeys.isEmpty { return }
       try journal.markStale(staleKeys, by: writer)
       for key in staleKeys { try journal.removePendingWrite(key, by: writer) }
@@ -93,36 +101,46 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
   // MARK: Refreshing
 
   func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
-    try await use { [self] journal in
-      let invalidationCount = state.withLock(\.invalidationCount)
-      if refresh.isOutdated { return }
-      // Writes of another process since the query may be newer than the answer.
-      if let written = try journal.state, !written.isWritten(onlyBy: writer, since: refresh.version) {
-        return
-      }
-      let coverage = try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
-      let waiting = try journal.waitingKeys()
-      let plan = try RefreshPlan(refresh, held: try localObjects(matching: refresh, coverage, in: journal)) {
-        key in
-        refresh.newer(key) || waiting.contains(key)
-      }
-      for change in plan.changes { try journal.repository.apply(change) }
-      if case .query = refresh.layerQuery.kind, let coverage {
-        try journal.forget(plan.removed, missingFrom: coverage)
-      }
-      // A new generation keeps an older answer of another process from overwriting this one.
-      _ = try journal.advance(by: writer)
-      guard invalidationCount == refresh.version.invalidationCount else { return }
-      for key in plan.confirmed { try journal.clearStale(key) }
-      guard let coverage else { return }
-      if case .key(_, let key) = refresh.layerQuery.kind {
-        guard !refresh.newer(key), !waiting.contains(key) else { return }
-        try journal.clearStale(key)
-        try journal.record(coverage, key: key)
-      } else {
-        try journal.record(coverage, key: nil)
-      }
+    try await mutex.withLock { () async throws(PersistenceError) in
+      let plan = try await use { try self.store(refresh, in: $0) }
+      if let plan { refresh.markStored(plan) }
     }
+  }
+
+  /// Applies an answer and records its region.
+  ///
+  /// - Returns: The applied plan; nil if the answer is outdated.
+  private func store(_ refresh: Refresh<Object>, in journal: Journal<Object>) throws -> RefreshPlan<Object>? {
+    let invalidationCount = state.withLock(\.invalidationCount)
+    if refresh.order.isOutdated { return nil }
+    // Writes of another process since the query may be newer than the answer.
+    if let written = try journal.state, !written.isWritten(onlyBy: writer, since: refresh.version) {
+      return nil
+    }
+    let coverage = try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
+    let waiting = try journal.waitingNames()
+    let plan = try RefreshPlan(refresh, held: try localObjects(matching: refresh, coverage, in: journal)) {
+      key in
+      if !waiting.isEmpty, try waiting.contains(HashedName.of(key)) { return .newer }
+      return refresh.order.state(of: key)
+    }
+    for change in plan.changes { try journal.repository.apply(change) }
+    if case .query = refresh.layerQuery.kind, let coverage {
+      try journal.forget(plan.removed, missingFrom: coverage)
+    }
+    // A new generation keeps an older answer of another process from overwriting this one.
+    _ = try journal.advance(by: writer)
+    guard invalidationCount == refresh.version.invalidationCount else { return plan }
+    for key in plan.confirmed { try journal.clearStale(key) }
+    guard let coverage else { return plan }
+    if case .key = refresh.layerQuery.kind {
+      guard let key = plan.lookedUpKey else { return plan }
+      try journal.clearStale(key)
+      try journal.record(coverage, key: key)
+    } else if plan.isWhole {
+      try journal.record(coverage, key: nil)
+    }
+    return plan
   }
 
   private func localObjects(
@@ -142,22 +160,42 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
   // MARK: Writes of the upper layer
 
   func prepare(_ keys: [RecordKey]) async throws(PersistenceError) {
-    try await use { [writer] journal in for key in keys { try journal.recordPendingWrite(key, by: writer) } }
+    let generation = try await use { [writer] journal in
+      for key in keys { try journal.recordPendingWrite(key, by: writer) }
+      return try journal.state?.generation ?? 0
+    }
+    state.withLock { state in for key in keys { state.announced[key] = generation } }
   }
 
   func commit(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
-    try await use { [self] journal in
-      for change in changes {
-        try journal.repository.apply(change.unconditional)
-        try journal.clearStale(change.object.recordKey)
-        try journal.removePendingWrite(change.object.recordKey, by: writer)
-        try journal.recordAbsence(after: change, asOf: date)
+    let keys = changes.map(\.object.recordKey)
+    let generation = state.withLock { state in keys.map { state.announced[$0] ?? 0 }.min() ?? 0 }
+    try await mutex.withLock { () async throws(PersistenceError) in
+      try await use { [writer] journal in
+        // An answer that another process has recorded meanwhile may be newer than the write.
+        if let state = try journal.state,
+          !state.isWritten(onlyBy: writer, since: ReplicaVersion(generation: generation))
+        {
+          try journal.forgetCoverage(newerThan: date)
+        }
+        for change in changes {
+          try journal.repository.apply(change.unconditional)
+          try journal.clearStale(change.object.recordKey)
+          try journal.removePendingWrite(change.object.recordKey, by: writer)
+          try journal.recordAbsence(after: change, asOf: date)
+        }
+        _ = try journal.advance(by: writer)
       }
-      _ = try journal.advance(by: writer)
     }
+    forgetAnnouncements(keys)
+  }
+
+  private func forgetAnnouncements(_ keys: [RecordKey]) {
+    state.withLock { state in for key in keys { state.announced[key] = nil } }
   }
 
   func abort(_ keys: [RecordKey]) async {
+    forgetAnnouncements(keys)
     do throws(PersistenceError) {
       try await use { [writer] journal in for key in keys { try journal.removePendingWrite(key, by: writer) }
       }
@@ -170,6 +208,7 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
     state.withLock { state in
       state.invalidationCount += 1
       state.unsavedStaleKeys.formUnion(keys)
+      for key in keys { state.announced[key] = nil }
     }
     // The next use of the layer tries again, and throws if that fails.
     try? await catchUp()
@@ -179,6 +218,11 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
   func markStale(_ keys: [RecordKey], in journal: Journal<Object>) throws {
     state.withLock { $0.invalidationCount += 1 }
     try journal.markStale(keys, by: writer)
+  }
+
+  /// Whether a waiting entry changes a key.
+  func isWaiting(_ key: RecordKey) async throws(PersistenceError) -> Bool {
+    try await use(writes: false) { try $0.isWaiting(key) }
   }
 
   // MARK: Local-first writes

@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceCore
 import PersistenceDriver
+import Synchronization
 
 /// Writes to the local layer and its outbox, and then to the layers beside it.
 final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
@@ -38,23 +39,29 @@ final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
     if Task.isCancelled { throw .cancelled() }
     let keys = changes.map(\.object.recordKey)
     return try await mutexes.withLock(keys) { () async throws(PersistenceError) in
-      log.begin(keys)
-      defer { log.end(keys) }
       let (layer, sender, log, date) = (layer, sender, log, options.now())
+      var stored: [DataSourceLayer] = []
+      log.begin(keys, at: date)
+      defer { log.end(keys, storedIn: stored) }
+      let abandoned = AbandonedWrite()
       let attempts = Attempts(layer: .local, limits: options.local, clock: options.clock)
       let before: [Object?]?
       do throws(PersistenceError) {
         before = try await attempts.run(mayRetry: { !$0.hasUnknownOutcome }) {
-          () async throws(PersistenceError) in
+          [others] () async throws(PersistenceError) in
           // After a timeout this continues, and its commit is newer than any answer until then.
-          log.begin(keys)
-          defer { log.end(keys) }
+          var stored: [DataSourceLayer] = []
+          log.begin(keys, at: date)
+          defer { log.end(keys, storedIn: stored) }
           let before = try await layer.write(changes, id: id, once: once, replacing: entry, at: date)
+          if before != nil { stored = [.local] }
+          if abandoned.isAbandoned { for (_, replica) in others { await replica.markStale(keys) } }
           await sender.wake()
           return before
         }
       } catch {
         if error.hasUnknownOutcome {
+          abandoned.isAbandoned = true
           await shieldedFromCancellation { [others] in
             for (_, replica) in others { await replica.markStale(keys) }
             // The commit may have preceded the error.
@@ -77,9 +84,57 @@ final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
         }
         return failures
       }
+      stored = [.local] + others.map(\.layer).filter { layer in !failures.contains { $0.layer == layer } }
       guard failures.isEmpty else { throw .incompleteWrite(failures, doneIn: .local) }
       return before
     }
+  }
+}
+
+extension LocalFirstWriter {
+  /// Changes an entry in one transaction.
+  ///
+  /// The objects of a waiting entry become stale, since their local state is not what the outbox sends.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - changes: The changes that replace those of the entry; their objects stay current in the local layer.
+  ///   - body: Changes the record of the entry.
+  /// - Throws: `notFound` if the entry is gone or replaced.
+  func change(
+    _ entry: OutboxEntry<Object>, to changes: [ObjectChange<Object>] = [],
+    _ body: @escaping @Sendable (Journal<Object>, OutboxRecord) throws -> Void
+  ) async throws(PersistenceError) {
+    let layer = layer
+    let (old, new) = ((entry.changes ?? []).map(\.object.recordKey), changes.map(\.object.recordKey))
+    let isWaiting = try await layer.use { journal in
+      guard let record = try journal.record(entry) else { throw journal.isGone(entry) }
+      try body(journal, record)
+      if record.isSetAside { return false }
+      try layer.markStale(Array(Set(old).subtracting(new)), in: journal)
+      for key in new { try journal.clearStale(key) }
+      return true
+    }
+    if isWaiting { await sender.markStale(Array(Set(old + new))) }
+  }
+}
+
+extension Journal {
+  /// The error for an entry that was sent, replaced or discarded meanwhile.
+  func isGone(_ entry: OutboxEntry<Object>) -> PersistenceError {
+    PersistenceError(
+      .notFound, "the outbox no longer has the entry \(entry.id) in this state; list the entries again",
+      model: model)
+  }
+}
+
+/// Whether the caller of a local write has stopped waiting for it.
+private final class AbandonedWrite: Sendable {
+  private let state = Mutex(false)
+
+  var isAbandoned: Bool {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
   }
 }
 

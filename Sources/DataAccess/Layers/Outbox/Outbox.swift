@@ -1,4 +1,3 @@
-public import Foundation
 public import PersistenceCore
 import PersistenceDriver
 
@@ -17,16 +16,22 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
     try await layer.use(writes: false) { try $0.countEntries(isSetAside: false) }
   }
 
-  /// The waiting entries, in the order of sending.
+  /// The waiting entries, in the order of sending, with their attempts and last errors.
   public func waiting() async throws(PersistenceError) -> [OutboxEntry<Object>] {
-    try await layer.use(writes: false) { try $0.entries(isSetAside: false).map(OutboxEntry.init) }
+    try await entries(isSetAside: false)
   }
 
-  /// The entries that the remote layer rejected, with its errors.
+  /// The entries that were set aside, with the reasons.
   ///
   /// They stay until you resend or discard them.
   public func setAside() async throws(PersistenceError) -> [OutboxEntry<Object>] {
-    try await layer.use(writes: false) { try $0.entries(isSetAside: true).map(OutboxEntry.init) }
+    try await entries(isSetAside: true)
+  }
+
+  private func entries(isSetAside: Bool) async throws(PersistenceError) -> [OutboxEntry<Object>] {
+    try await layer.use(writes: false) { journal in
+      try journal.entries(isSetAside: isSetAside).map { OutboxEntry($0, in: journal) }
+    }
   }
 
   /// Sends the waiting entries now.
@@ -60,52 +65,57 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
     _ = try await writes.write(changes, replacing: entry)
   }
 
-  /// Discards an entry that was set aside.
+  /// Replaces the changes of a waiting entry, which keeps its place, and applies these locally.
   ///
-  /// Its local objects stay stale until they are refreshed.
+  /// The entry gets a new id, and its attempts count from zero. If the earlier changes are being sent, they may still
+  /// arrive; the new ones follow them. Locally, the new changes apply without their conditions, except to objects that
+  /// a later entry changes.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - changes: The new changes, at least one.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if the entry no longer waits,
+  ///   ``PersistenceError/Code/invalidRequest`` if there are no changes; and errors of the local store.
+  public func replace(_ entry: OutboxEntry<Object>, with changes: [ObjectChange<Object>])
+    async throws(PersistenceError)
+  {
+    guard !changes.isEmpty else {
+      throw PersistenceError.invalidRequest("an outbox entry needs a change; discard the entry instead")
+    }
+    try await writes.change(entry, to: changes) { journal, record in
+      guard try journal.replace(record, with: changes) else { throw journal.isGone(entry) }
+      for change in changes where try !journal.isWaiting(change.object.recordKey, after: record.number) {
+        try journal.repository.apply(change.unconditional)
+      }
+    }
+    await sender.wake()
+  }
+
+  /// Sets a waiting entry aside, so that later ones no longer wait for it.
+  ///
+  /// Its local objects are stale until they are refreshed. ``resend(_:as:)`` appends it to the queue again.
   ///
   /// - Parameter entry: The entry.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if the entry is no longer set
-  ///   aside.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if the entry no longer waits; and
+  ///   errors of the local store.
+  public func setAside(_ entry: OutboxEntry<Object>) async throws(PersistenceError) {
+    try await writes.change(entry) { journal, record in
+      let reason =
+        record.error ?? PersistenceError(.cancelled, "the app set the entry aside", model: journal.model)
+      guard try journal.setAside(record, reason) else { throw journal.isGone(entry) }
+    }
+    await sender.wake()
+  }
+
+  /// Discards an entry, which waits or was set aside.
+  ///
+  /// Its local objects are stale until they are refreshed. If a waiting entry is being sent, its changes may still
+  /// arrive.
+  ///
+  /// - Parameter entry: The entry.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if the entry is gone; and errors of the
+  ///   local store.
   public func discard(_ entry: OutboxEntry<Object>) async throws(PersistenceError) {
-    try await layer.use { try $0.remove(entry) }
-  }
-}
-
-/// A local write that the remote layer has not received yet, or has rejected.
-public struct OutboxEntry<Object: PersistentRecord>: Sendable, Identifiable {
-  /// The idempotency key of the batch: the remote layer applies it once.
-  public let id: UUID
-
-  /// The position in the queue: entries are sent in the order of their numbers.
-  public let number: Int
-
-  /// The changes; nil if the schema of the model has changed and the entry can no longer be read.
-  public let changes: [ObjectChange<Object>]?
-
-  /// The date of the write.
-  public let created: Date
-
-  /// The number of failures with an error that is not retryable.
-  public let attempts: Int
-
-  /// The reason for setting the entry aside; nil if it waits.
-  public let error: PersistenceError?
-
-  init(_ record: OutboxRecord) {
-    id = record.batch
-    number = record.number
-    changes = try? Self.changes(of: record)
-    created = record.created
-    attempts = record.attempts
-    error =
-      record.isSetAside
-      ? PersistenceError(
-        PersistenceError.Code(rawValue: record.errorCode ?? PersistenceError.Code.engineFailure.rawValue),
-        record.errorMessage ?? "refused", model: record.model) : nil
-  }
-
-  static func changes(of record: OutboxRecord) throws -> [ObjectChange<Object>] {
-    try LayerCoding.value([OutboxChange].self, record.changes).map { try $0.change(of: Object.self) }
+    try await writes.change(entry) { journal, record in try journal.delete(record) }
   }
 }

@@ -24,9 +24,7 @@ extension OutboxSender {
       try await rewrite(entry, as: changes.map(\.unconditional), here: [])
       return .resolved
     case .remoteWins:
-      let remoteObjects = try await remoteObjects(of: changes)
-      try await setAside(entry, changes, error)
-      try await writeHere(remoteObjects, after: entry)
+      try await setAside(entry, changes, error, saving: try await remoteObjects(of: changes))
       return .resolved
     case .merge(let merge):
       let remoteObjects = try await remoteObjects(of: changes)
@@ -84,34 +82,16 @@ extension OutboxSender {
   private func rewrite(
     _ entry: OutboxRecord, as changes: [ObjectChange<Object>], here: [ObjectChange<Object>]
   ) async throws(PersistenceError) {
+    let layer = layer
     try await layer.use { journal in
-      guard var current = try journal.current(entry) else { return }
-      if changes.isEmpty {
-        try journal.repository.delete(OutboxRecord.self, id: entry.primaryKey)
-      } else {
-        current.batch = UUID()
-        current.changes = try LayerCoding.data(changes.map(OutboxChange.init))
-        try journal.repository.save(current)
-      }
+      guard try journal.replace(entry, with: changes) else { return }
       // A later local write is newer and has an entry of its own.
-      let later = try journal.waitingKeys(after: entry.number)
-      for change in here where !later.contains(change.object.recordKey) {
-        try journal.repository.apply(change)
-      }
+      let here = try here.filter { try !journal.isWaiting($0.object.recordKey, after: entry.number) }
+      for change in here { try journal.repository.apply(change) }
+      // An answer that arrived after the remote objects were read may be newer.
+      if !here.isEmpty { try layer.markStale([], in: journal) }
     }
     await markStale(here.map(\.object.recordKey))
-  }
-
-  private func writeHere(_ remoteObjects: [RecordKey: RemoteObject], after entry: OutboxRecord)
-    async throws(PersistenceError)
-  {
-    try await layer.use { journal in
-      let later = try journal.waitingKeys(after: entry.number)
-      for (key, remote) in remoteObjects where !later.contains(key) {
-        try journal.repository.apply(remote.object.map { .save($0) } ?? .delete(remote.local))
-        try journal.clearStale(key)
-      }
-    }
   }
 }
 

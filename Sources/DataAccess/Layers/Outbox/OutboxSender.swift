@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceCore
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Sends the entries of an outbox in order, until none waits.
 ///
@@ -30,7 +31,9 @@ actor OutboxSender<Object: PersistentRecord> {
   private var isWoken = false
   private var isStopped = false
   /// Whether failures of the pass in flight count as attempts.
-  private var isAttempt = false
+  private(set) var isAttempt = false
+  /// Whether entries have passed a stuck one in the last pass.
+  var hasOvertaken = false
 
   init(
     layer: JournaledLayer<Object>, remote: AnyDataSource<Object>, options: LayerOptions<Object>,
@@ -66,6 +69,8 @@ actor OutboxSender<Object: PersistentRecord> {
         if Task.isCancelled { break }
         isWoken = true
         failures += 1
+        // New entries should not wait long for one that fails alone.
+        if hasOvertaken { failures = min(failures, Self.failuresBeforeOvertaking) }
         do { try await options.clock.sleep(for: options.outbox.delay(after: failures)) } catch { break }
       }
     }
@@ -91,9 +96,17 @@ actor OutboxSender<Object: PersistentRecord> {
     }
     passes += 1
     isAttempt = reason != .read
+    hasOvertaken = false
     let pass = Task { () async -> Result<Void, PersistenceError> in
       do throws(PersistenceError) {
-        while let entry = try await self.first() { try await self.send(entry) }
+        while let entry = try await self.first() {
+          do throws(PersistenceError) {
+            try await self.send(entry)
+          } catch {
+            // An entry that fails alone is set aside, and the next one is first.
+            guard try await self.overtake(entry, after: error) else { throw error }
+          }
+        }
         return .success(())
       } catch {
         return .failure(error)
@@ -105,39 +118,58 @@ actor OutboxSender<Object: PersistentRecord> {
     try outcome.get()
   }
 
-  private func first() async throws(PersistenceError) -> OutboxRecord? {
-    try await layer.use(writes: false) { try $0.entries(isSetAside: false, limit: 1).first }
+  private func first() async throws(PersistenceError) -> WaitingEntry<Object>? {
+    try await layer.use(writes: false) { journal in
+      try journal.entries(isSetAside: false, limit: 1).first.map { WaitingEntry($0, in: journal) }
+    }
   }
 
-  private func send(_ entry: OutboxRecord) async throws(PersistenceError) {
+  /// Sends an entry, and removes it or sets it aside.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - isFirst: Whether no earlier entry waits. Otherwise a rejection is not final, since it may depend on them.
+  /// - Throws: The error, if the entry still waits.
+  func send(_ entry: WaitingEntry<Object>, isFirst: Bool = true) async throws(PersistenceError) {
     let changes: [ObjectChange<Object>]
-    do {
-      changes = try OutboxEntry<Object>.changes(of: entry)
-    } catch {
-      try await setAside(entry, [], PersistenceError(of: error))
-      return
+    switch entry.changes {
+    case .success(let found): changes = found
+    case .failure(let error): return try await setAside(entry.record, [], error)
     }
-    let remote = remote
+    let (remote, id) = (remote, entry.record.batch)
     let attempts = Attempts(layer: .remote, limits: options.remote, clock: options.clock)
     do {
       try await attempts.once { () async throws(PersistenceError) in
-        _ = try await remote.apply(ChangeBatch(changes, id: entry.batch))
+        _ = try await remote.apply(ChangeBatch(changes, id: id))
       }
+    } catch  where error.code == .batchReused {
+      // The remote layer applied the entry before, in the words of another schema.
+      return try await remove(entry, isStale: true)
     } catch {
-      try await handle(error, of: entry, changes)
-      return
+      if isFirst { return try await handle(error, of: entry.record, changes) }
+      // Out of order, a rejection may be due to an earlier entry.
+      _ = try await record(error, of: entry.record, isFirst: false)
+      throw error
     }
     // After a kill before this line, the entry is sent again, and the remote layer ignores it by its id.
+    try await remove(entry, isStale: false)
+  }
+
+  /// Removes an entry that the remote layer has, and marks its objects as stale if it may have other values.
+  private func remove(_ entry: WaitingEntry<Object>, isStale: Bool) async throws(PersistenceError) {
+    let (layer, keys) = (layer, entry.keys)
     try await layer.use { journal in
-      guard try journal.current(entry) != nil else { return }
-      try journal.repository.delete(OutboxRecord.self, id: entry.primaryKey)
+      guard try journal.current(entry.record) != nil else { return }
+      try journal.delete(entry.record)
+      if isStale { try layer.markStale(keys, in: journal) }
     }
+    if isStale { await markStale(keys) }
   }
 
   private func handle(
     _ error: PersistenceError, of entry: OutboxRecord, _ changes: [ObjectChange<Object>]
   ) async throws(PersistenceError) {
-    if error.isRetryable || error.code == .unauthorized || error.code == .cancelled { throw error }
+    if error.code == .cancelled { throw error }
     if error.rejectsChange {
       switch error.isConflict ? try await resolve(error, of: entry, changes) : .rejected {
       case .resolved: return
@@ -145,32 +177,72 @@ actor OutboxSender<Object: PersistentRecord> {
       case .unexplained: break
       }
     }
-    guard isAttempt else { throw error }
-    let limit = options.outbox.attempts
-    let isOver = try await layer.use { journal -> Bool in
-      guard var current = try journal.current(entry) else { return false }
-      current.attempts += 1
-      try journal.repository.save(current)
-      return current.attempts >= limit
-    }
-    guard isOver else { throw error }
+    guard let current = try await record(error, of: entry), isAttempt, !error.mayPass,
+      current.attempts >= options.outbox.attempts
+    else { throw error }
     try await setAside(entry, changes, error)
   }
 
+  /// Records a failed attempt in its entry.
+  ///
+  /// The failures of reads do not count, since reads can be frequent.
+  ///
+  /// - Returns: The entry; nil if it is gone or replaced.
+  private func record(
+    _ error: PersistenceError, of entry: OutboxRecord, isFirst: Bool = true
+  ) async throws(PersistenceError) -> OutboxRecord? {
+    if error.code == .cancelled { throw error }
+    let isAttempt = isAttempt
+    if !isAttempt, entry.errorCode == error.code.rawValue, entry.errorMessage == error.message {
+      return entry
+    }
+    return try await layer.use { journal in
+      guard var current = try journal.current(entry) else { return nil }
+      current.keep(error)
+      if isAttempt {
+        current.failures = (current.failures ?? 0) + 1
+        if isFirst, !error.mayPass { current.attempts += 1 }
+      }
+      try journal.repository.save(current)
+      return current
+    }
+  }
+
   /// Sets an entry aside with its error, and marks its local objects as stale.
+  ///
+  /// In the same transaction, it stores the remote objects instead, if given: after it, a refresh may store newer ones.
   func setAside(
-    _ entry: OutboxRecord, _ changes: [ObjectChange<Object>], _ error: PersistenceError
+    _ entry: OutboxRecord, _ changes: [ObjectChange<Object>], _ error: PersistenceError,
+    saving remoteObjects: [RecordKey: RemoteObject] = [:]
   ) async throws(PersistenceError) {
     let layer = layer
     let keys = changes.map(\.object.recordKey)
     try await layer.use { journal in
-      guard var current = try journal.current(entry) else { return }
-      current.isSetAside = true
-      current.errorCode = error.code.rawValue
-      current.errorMessage = error.message
-      try journal.repository.save(current)
+      guard try journal.setAside(entry, error) else { return }
       try layer.markStale(keys, in: journal)
+      for (key, remote) in remoteObjects where try !journal.isWaiting(key, after: entry.number) {
+        try journal.repository.apply(remote.object.map { .save($0) } ?? .delete(remote.local))
+        try journal.clearStale(key)
+      }
     }
     await markStale(keys)
   }
+}
+
+/// An entry that waits, with its changes.
+struct WaitingEntry<Object: PersistentRecord>: Sendable {
+  let record: OutboxRecord
+  /// The changes; a failure if the present declaration cannot read them.
+  let changes: Result<[ObjectChange<Object>], PersistenceError>
+
+  init(_ record: OutboxRecord, in journal: Journal<Object>) {
+    self.record = record
+    do {
+      changes = .success(try journal.changes(of: record))
+    } catch {
+      changes = .failure(PersistenceError(of: error))
+    }
+  }
+
+  var keys: [RecordKey] { ((try? changes.get()) ?? []).map(\.object.recordKey) }
 }

@@ -82,24 +82,15 @@ struct Refresh<Object: PersistentRecord>: Sendable {
   var asOf: Date
   /// The replica's version before the better layer was queried.
   var version: ReplicaVersion
-  private let writes: WriteLog
-  private let reading: WriteLog.Reading
+  let order: WriteOrder
 
   init(
     _ layerQuery: LayerQuery<Object>, _ objects: [Object], asOf: Date, version: ReplicaVersion,
-    _ reading: WriteLog.Reading, in writes: WriteLog
+    _ order: WriteOrder
   ) {
     (self.layerQuery, self.objects, self.asOf, self.version) = (layerQuery, objects, asOf, version)
-    (self.reading, self.writes) = (reading, writes)
+    self.order = order
   }
-
-  /// Whether a newer state of a key is known, which must stay.
-  func newer(_ key: RecordKey) -> Bool { writes.isNewer(key, than: reading) }
-
-  /// Whether a newer answer makes this one obsolete.
-  ///
-  /// Check it where no other refresh of the layer can interleave.
-  var isOutdated: Bool { writes.isOutdated(reading) }
 
   /// The query for the local objects of a region.
   func part(_ coverage: Coverage?) -> FetchOptions<Object>? {
@@ -111,6 +102,31 @@ struct Refresh<Object: PersistentRecord>: Sendable {
     let known = Set(held.map(\.recordKey))
     return objects.filter { !known.contains($0.recordKey) }
   }
+}
+
+/// The order of an answer and the writes of a layered data source, in one layer.
+///
+/// Use it where no other refresh or write of the layer can interleave.
+struct WriteOrder: Sendable {
+  private let reading: WriteLog.Reading
+  private let writes: WriteLog
+  private let layer: DataSourceLayer
+
+  init(_ reading: WriteLog.Reading, in writes: WriteLog, for layer: DataSourceLayer) {
+    (self.reading, self.writes, self.layer) = (reading, writes, layer)
+  }
+
+  /// Whether the answer is that of the top layer.
+  var isOfTop: Bool { reading.isOfTop }
+
+  /// Whether the layer has stored a newer answer, which makes this one obsolete.
+  var isOutdated: Bool { writes.isOutdated(reading, in: layer) }
+
+  /// The layer's state of a key, compared with the answer.
+  func state(of key: RecordKey) -> WriteLog.HeldState { writes.state(of: key, in: layer, for: reading) }
+
+  /// Marks that the layer has stored the answer, for a key or for a query.
+  func markStored(_ key: RecordKey?) { writes.stored(reading, of: key, in: layer) }
 }
 
 /// The version of a replica before a better layer is queried.

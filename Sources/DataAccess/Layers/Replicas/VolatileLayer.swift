@@ -43,13 +43,14 @@ final class VolatileLayer<Object: PersistentRecord>: ReplicaLayer {
 
   func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
     try await mutex.withLock { () async throws(PersistenceError) in
-      if refresh.isOutdated { return }
+      if refresh.order.isOutdated { return }
       let coverage = try mappingErrors {
         try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
       }
       let held = try await localObjects(matching: refresh, coverage)
-      let plan = try mappingErrors { try RefreshPlan(refresh, held: held) { refresh.newer($0) } }
+      let plan = try mappingErrors { try RefreshPlan(refresh, held: held) { refresh.order.state(of: $0) } }
       if !plan.changes.isEmpty { try await source.apply(ChangeBatch(plan.changes)) }
+      defer { refresh.markStored(plan) }
       try mappingErrors {
         try coverageIndex.withLock { coverageIndex in
           if case .query = refresh.layerQuery.kind, let coverage {
@@ -57,9 +58,9 @@ final class VolatileLayer<Object: PersistentRecord>: ReplicaLayer {
           }
           guard coverageIndex.invalidationCount == refresh.version.invalidationCount else { return }
           for key in plan.confirmed { coverageIndex.record(key, asOf: refresh.asOf) }
-          if case .key(_, let key) = refresh.layerQuery.kind {
-            if !refresh.newer(key) { coverageIndex.record(key, asOf: refresh.asOf) }
-          } else if let coverage {
+          if case .key = refresh.layerQuery.kind {
+            if let key = plan.lookedUpKey { coverageIndex.record(key, asOf: refresh.asOf) }
+          } else if let coverage, plan.isWhole {
             coverageIndex.record(coverage)
           }
         }

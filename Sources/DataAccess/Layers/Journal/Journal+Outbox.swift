@@ -1,0 +1,137 @@
+import Foundation
+import PersistenceCore
+import PersistenceDriver
+
+extension Journal {
+  private func waitingKeys(of number: Int) -> Query<WaitingKeyRecord> {
+    repository.filter(WaitingKeyRecord.self, where: \.model == model && \.number == number)
+  }
+
+  private func recordKeys(_ keys: some Sequence<RecordKey>, of number: Int) throws {
+    for part in Set(try keys.map { try HashedName.of($0) }) {
+      try repository.save(WaitingKeyRecord(model: model, part: part, number: number))
+    }
+  }
+
+  // MARK: Writing
+
+  func enqueue(_ changes: [ObjectChange<Object>], id: UUID, by writer: UUID, at date: Date) throws {
+    let data = try LayerCoding.data(changes.map(OutboxChange.init))
+    let number = try advance(by: writer)
+    try repository.insert(
+      OutboxRecord(
+        model: model, number: number, batch: id, changes: data, created: date,
+        schemaName: try LayerSchemas.name(of: Object.schema.model)))
+    try recordKeys(changes.map(\.object.recordKey), of: number)
+  }
+
+  /// Removes an entry.
+  func delete(_ entry: OutboxRecord) throws {
+    try repository.delete(OutboxRecord.self, id: entry.primaryKey)
+    _ = try waitingKeys(of: entry.number).delete()
+  }
+
+  /// Replaces the changes of a waiting entry, which keeps its place, under a new id.
+  ///
+  /// - Returns: Whether the entry still waited.
+  func replace(_ entry: OutboxRecord, with changes: [ObjectChange<Object>]) throws -> Bool {
+    guard var current = try current(entry), !current.isSetAside else { return false }
+    if changes.isEmpty {
+      try delete(current)
+      return true
+    }
+    (current.batch, current.attempts) = (UUID(), 0)
+    (current.failures, current.failuresAlone, current.errorCode, current.errorMessage) = (nil, nil, nil, nil)
+    current.changes = try LayerCoding.data(changes.map(OutboxChange.init))
+    current.schemaName = try LayerSchemas.name(of: Object.schema.model)
+    try repository.save(current)
+    _ = try waitingKeys(of: entry.number).delete()
+    try recordKeys(changes.map(\.object.recordKey), of: entry.number)
+    return true
+  }
+
+  /// Sets a waiting entry aside.
+  ///
+  /// - Returns: Whether the entry still waited.
+  func setAside(_ entry: OutboxRecord, _ error: PersistenceError) throws -> Bool {
+    guard var current = try current(entry), !current.isSetAside else { return false }
+    current.isSetAside = true
+    current.keep(error)
+    try repository.save(current)
+    _ = try waitingKeys(of: entry.number).delete()
+    return true
+  }
+
+  /// Removes an entry that was set aside.
+  ///
+  /// - Throws: `notFound` if it is no longer set aside.
+  func remove(_ entry: OutboxEntry<Object>) throws {
+    guard let record = try record(entry), record.isSetAside else {
+      throw PersistenceError(
+        .notFound, "the outbox has no entry \(entry.id) that was set aside", model: model)
+    }
+    try delete(record)
+  }
+
+  /// Records the keys of entries that an earlier release wrote.
+  func recordMissingKeys() throws {
+    let keys = repository.filter(WaitingKeyRecord.self, where: \.model == model)
+    guard try keys.limit(1).count() == 0 else { return }
+    for entry in try entries(isSetAside: false) {
+      try recordKeys((try? changes(of: entry))?.map(\.object.recordKey) ?? [], of: entry.number)
+    }
+  }
+
+  // MARK: Reading
+
+  /// The waiting or the rejected entries, in order.
+  func entries(isSetAside: Bool, limit: Int? = nil) throws -> [OutboxRecord] {
+    var query = repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == isSetAside)
+      .sorted(by: \.number)
+    if let limit { query = query.limit(limit) }
+    return Array(try query.result())
+  }
+
+  func countEntries(isSetAside: Bool) throws -> Int {
+    try repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == isSetAside).count()
+  }
+
+  /// The changes of an entry, as the present declaration reads them.
+  ///
+  /// - Throws: `schemaMismatch` if it cannot read them.
+  func changes(of entry: OutboxRecord) throws -> [ObjectChange<Object>] {
+    let schema = try entry.schemaName.flatMap {
+      try LayerSchemas.schema(named: $0, of: model, in: repository)
+    }
+    let fit = try EntryFit<Object>(schema, in: repository)
+    return try LayerCoding.value([OutboxChange].self, entry.changes).map { try $0.change(fit) }
+  }
+
+  /// The current state of an entry; nil if it is gone or replaced.
+  func current(_ entry: OutboxRecord) throws -> OutboxRecord? {
+    guard let stored = try repository.find(OutboxRecord.self, id: entry.primaryKey),
+      stored.batch == entry.batch
+    else { return nil }
+    return stored
+  }
+
+  /// The record of an entry; nil if it is gone or replaced.
+  func record(_ entry: OutboxEntry<Object>) throws -> OutboxRecord? {
+    let record = try repository.find(
+      OutboxRecord.self, id: OutboxRecord.Key(model: model, number: entry.number))
+    return record?.batch == entry.id ? record : nil
+  }
+
+  /// Whether an entry after a number changes a key.
+  func isWaiting(_ key: RecordKey, after number: Int = .min) throws -> Bool {
+    let part = try HashedName.of(key)
+    return try repository.filter(
+      WaitingKeyRecord.self, where: \.model == model && \.part == part && \.number > number
+    ).limit(1).count() > 0
+  }
+
+  /// The names of the keys that waiting entries change.
+  func waitingNames() throws -> Set<String> {
+    Set(try repository.filter(WaitingKeyRecord.self, where: \.model == model).result().map(\.part))
+  }
+}
