@@ -8,8 +8,10 @@ import PersistenceDriverSupport
 /// The objects of one kind on a server.
 ///
 /// Besides the errors of other data sources, calls throw ``PersistenceError/Code/unreachable``,
-/// ``PersistenceError/Code/timedOut`` and ``PersistenceError/Code/unauthorized``. The first write defines a
-/// model that the server does not know. A write that times out, is cancelled or loses its connection may have
+/// ``PersistenceError/Code/timedOut`` and ``PersistenceError/Code/unauthorized``. A server of this package reads and
+/// writes as if its store had the declaration of `Object` (contract S1), or throws
+/// ``PersistenceError/Code/schemaMismatch`` or ``PersistenceError/Code/newerStore`` with the differences. The first write
+/// defines a model, or a field, that the store does not have. A write that times out, is cancelled or loses its connection may have
 /// happened; send the batch again under the same id to be sure.
 public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
   /// The server.
@@ -28,7 +30,7 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
       if let mapping = server.mapping {
         MappedDialect(client: server.client, mapping: mapping)
       } else {
-        ServerDialect(server: server)
+        ServerDialect(client: server.client, declared: RemoteRecord<Object>.declared)
       }
   }
 
@@ -161,6 +163,13 @@ struct RemoteRecord<Object: PersistentRecord>: RemoteRow {
         try schema.validate(row)
         return (object.recordKey, try ValueWriter.json(row, in: schema))
       }
+    }
+  }
+
+  /// The declaration for the server.
+  static var declared: Result<WireSchema, PersistenceError> {
+    Result { () throws(PersistenceError) in
+      try PersistenceError.catching { try WireSchema(Object.schema.declaration) }
     }
   }
 

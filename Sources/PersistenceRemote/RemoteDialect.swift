@@ -47,15 +47,18 @@ enum RemoteChange: Sendable {
 }
 
 /// The dialect of a server of this package.
+///
+/// Each request has the digest of the client's schema, so that the server answers in its terms and keeps the fields
+/// that it lacks. No request depends on what an earlier one found: the store may change at any time.
 struct ServerDialect: RemoteDialect {
-  let server: RemoteServer
+  let client: RemoteClient
+  /// The declaration of the client's code.
+  let declared: Result<WireSchema, PersistenceError>
   let seeksByKey = true
-
-  private var client: RemoteClient { server.client }
 
   func insert(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue {
     try await write(
-      .init(method: .POST, path: WirePath.records(record.schema.name).text, body: record.json),
+      .init(method: .POST, path: path(.records(record.schema.name)), body: record.json),
       record.schema, record.key)
   }
 
@@ -72,17 +75,17 @@ struct ServerDialect: RemoteDialect {
   {
     try await write(
       .init(
-        method: .PUT, path: WirePath.record(record.key, in: record.schema).text, body: record.json,
+        method: .PUT, path: path(.record(record.key, in: record.schema)), body: record.json,
         headers: headers), record.schema, record.key)
   }
 
   func delete(_ record: any RemoteRow) async throws(PersistenceError) -> JSONValue? {
     try await optional(
-      .init(method: .DELETE, path: WirePath.record(record.key, in: record.schema).text), record.schema)
+      .init(method: .DELETE, path: path(.record(record.key, in: record.schema))), record.schema)
   }
 
   func find(_ key: RecordKey, _ schema: ModelSchema) async throws(PersistenceError) -> JSONValue? {
-    try await optional(.init(method: .GET, path: WirePath.record(key, in: schema).text), schema)
+    try await optional(.init(method: .GET, path: path(.record(key, in: schema))), schema)
   }
 
   func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) -> Bool
@@ -100,7 +103,7 @@ struct ServerDialect: RemoteDialect {
         }
       }, id: id)
     let reply = try await write(
-      .init(method: .POST, path: WirePath.batches.text, body: batch.json), schema, nil)
+      .init(method: .POST, path: path(.batches), body: batch.json), schema, nil)
     guard case .bool(let isNew)? = reply.member("applied") else {
       throw PersistenceError.damaged("the server's answer does not state whether it applied the batch").at(
         model: schema.name)
@@ -110,11 +113,16 @@ struct ServerDialect: RemoteDialect {
 
   func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows? {
     let schema = request.schema
-    guard try await isKnown(schema) else { return nil }
     let body = try PersistenceError.catching { try WireQuery.json(request) }
-    switch try await client.lines(
-      of: .init(method: .POST, path: WirePath.query(schema.name).text, body: body, wantsLines: true))
-    {
+    let call = RemoteClient.Call(
+      method: .POST, path: try path(.query(schema.name)), body: body, wantsLines: true)
+    var answer = try await client.lines(of: call)
+    for _ in 0..<Self.serverLimit {
+      guard case .failure(let failure) = answer, failure.error.code == .unknownSchema else { break }
+      try await sendSchema(for: schema)
+      answer = try await client.lines(of: call)
+    }
+    switch answer {
     case .success(let lines): return { () async throws(PersistenceError) in try await lines.next() }
     case .failure(let failure) where failure.isUnknownModel: return nil
     case .failure(let failure): throw failure.error.at(model: schema.name)
@@ -123,10 +131,9 @@ struct ServerDialect: RemoteDialect {
 
   func count(_ request: FetchRequest) async throws(PersistenceError) -> Int {
     let schema = request.schema
-    guard try await isKnown(schema) else { return 0 }
     let body = try PersistenceError.catching { try WireQuery.json(request) }
-    let reply = try await client.reply(
-      to: .init(method: .POST, path: WirePath.count(schema.name).text, body: body))
+    let reply = try await reply(
+      to: .init(method: .POST, path: path(.count(schema.name)), body: body), schema)
     if reply.isAnswer, case .number(let text)? = try reply.json().member("count"), let number = Int(text) {
       return number
     }
@@ -138,56 +145,58 @@ struct ServerDialect: RemoteDialect {
   private func optional(_ call: RemoteClient.Call, _ schema: ModelSchema) async throws(PersistenceError)
     -> JSONValue?
   {
-    guard try await isKnown(schema) else { return nil }
-    let reply = try await client.reply(to: call)
+    let reply = try await reply(to: call, schema)
     if reply.isAnswer { return try reply.json() }
     let failure = failure(reply)
     if failure.isUnknownModel || failure.error.code == .notFound { return nil }
     throw failure.error.at(model: schema.name)
   }
 
-  /// Sends a write, and first defines the model if the server does not know it.
+  /// Sends a write, and first defines the model if the server's store cannot keep every record of the declaration.
   private func write(_ call: RemoteClient.Call, _ schema: ModelSchema, _ key: RecordKey?)
     async throws(PersistenceError) -> JSONValue
   {
-    if try await !isKnown(schema) { try await define(schema) }
-    var reply = try await client.reply(to: call)
+    var reply = try await reply(to: call, schema)
     if !reply.isAnswer, failure(reply).isUnknownModel {
-      try await define(schema)
-      reply = try await client.reply(to: call)
+      try await send(.model(schema.name), schema)
+      reply = try await self.reply(to: call, schema)
     }
     guard reply.isAnswer else { throw failure(reply).error.at(model: schema.name, key: key) }
     return try reply.json()
   }
 
-  private func define(_ schema: ModelSchema) async throws(PersistenceError) {
-    let reply = try await client.reply(
-      to: .init(method: .PUT, path: WirePath.model(schema.name).text, body: schema.json))
+  /// Sends a request again if the server does not know the schema.
+  private func reply(to call: RemoteClient.Call, _ schema: ModelSchema) async throws(PersistenceError)
+    -> RemoteClient.Reply
+  {
+    var reply = try await client.reply(to: call)
+    for _ in 0..<Self.serverLimit where !reply.isAnswer && failure(reply).error.code == .unknownSchema {
+      try await sendSchema(for: schema)
+      reply = try await client.reply(to: call)
+    }
+    return reply
+  }
+
+  /// How often to send the schema: several servers behind one address learn it one by one.
+  private static let serverLimit = 8
+
+  private func sendSchema(for schema: ModelSchema) async throws(PersistenceError) {
+    try await send(.schema(declared.get().digest), schema)
+  }
+
+  /// Sends the declaration.
+  private func send(_ path: WirePath, _ schema: ModelSchema) async throws(PersistenceError) {
+    let reply = try await client.reply(to: .init(method: .PUT, path: path.text, body: declared.get().json))
     guard reply.isAnswer else { throw failure(reply).error.at(model: schema.name) }
-    server.markValidated(schema)
+  }
+
+  /// The path of a request in terms of the declaration.
+  private func path(_ path: WirePath) throws(PersistenceError) -> String {
+    path.text + "?schema=" + (try declared.get().digest)
   }
 
   private func failure(_ reply: RemoteClient.Reply) -> RemoteFailure {
     RemoteFailure(fromServer: reply, at: client.location)
-  }
-
-  /// Whether the server knows the model.
-  ///
-  /// The first call compares the schemas (contract E4).
-  private func isKnown(_ schema: ModelSchema) async throws(PersistenceError) -> Bool {
-    if server.isValidated(schema) { return true }
-    let reply = try await client.reply(to: .init(method: .GET, path: WirePath.model(schema.name).text))
-    guard reply.isAnswer else {
-      let failure = failure(reply)
-      if failure.isUnknownModel { return false }
-      throw failure.error.at(model: schema.name)
-    }
-    let json = try reply.json()
-    try PersistenceError.catching {
-      try schema.requireCompatible(with: try ModelSchema(json: json), location: client.location)
-    }
-    server.markValidated(schema)
-    return true
   }
 }
 

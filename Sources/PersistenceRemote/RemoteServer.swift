@@ -1,7 +1,6 @@
 import DataAccess
 public import PersistenceCore
 public import PersistenceDriver
-import Synchronization
 
 /// A server with data sources: its URL, a token and a connection pool, which its data sources share.
 ///
@@ -14,7 +13,6 @@ import Synchronization
 public final class RemoteServer: Sendable {
   let client: RemoteClient
   let mapping: RemoteMapping?
-  private let validated = Mutex<[StoredName: [ModelSchema]]>([:])
 
   /// Creates a server without connecting to it.
   ///
@@ -59,18 +57,6 @@ public final class RemoteServer: Sendable {
   /// - Returns: A data source. All data sources of one type share the same objects.
   public func dataSource<Object: PersistentRecord>(of type: Object.Type) -> RemoteDataSource<Object> {
     RemoteDataSource(self)
-  }
-
-  /// Whether this schema has been compared with the server's.
-  func isValidated(_ schema: ModelSchema) -> Bool {
-    validated.withLock { $0[StoredName(schema.name)]?.contains(schema) ?? false }
-  }
-
-  func markValidated(_ schema: ModelSchema) {
-    validated.withLock { validated in
-      let known = validated[StoredName(schema.name)] ?? []
-      if !known.contains(schema) { validated[StoredName(schema.name)] = known + [schema] }
-    }
   }
 
   /// Whether the host is this machine, judged without a name look-up.

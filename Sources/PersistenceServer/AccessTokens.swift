@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import PersistenceDriver
+import Synchronization
 
 /// The bearer tokens for reading and writing, stored as digests.
 public struct AccessTokens: Sendable {
@@ -14,7 +15,7 @@ public struct AccessTokens: Sendable {
   }
 
   private let digests: [(digest: SHA256.Digest, access: Access)]
-  private let isOpen: Bool
+  let isOpen: Bool
 
   /// Full access for everyone, for servers that only this machine can reach.
   public static let open = AccessTokens(digests: [], isOpen: true)
@@ -49,19 +50,48 @@ public struct AccessTokens: Sendable {
       digests: read.map { (Self.digest($0), .read) } + write.map { (Self.digest($0), .write) }, isOpen: false)
   }
 
-  /// The permission for an Authorization header.
+  /// What an Authorization header permits, and the number of its token.
+  struct Grant: Sendable {
+    var access = Access.none
+    var token: Int?
+  }
+
+  /// What an Authorization header permits.
   ///
   /// It compares the digests of all tokens, so the time reveals nothing about them.
-  func access(authorization: String?) -> Access {
-    if isOpen { return .write }
+  func grant(authorization: String?) -> Grant {
+    if isOpen { return Grant(access: .write) }
     guard let authorization, authorization.utf8.count < 4096,
       authorization.prefix(7).lowercased() == "bearer "
-    else { return .none }
+    else { return Grant() }
     let digest = Self.digest(String(authorization.dropFirst(7)))
-    var access = Access.none
-    for known in digests where known.digest == digest { access = max(access, known.access) }
-    return access
+    var grant = Grant()
+    for (number, known) in digests.enumerated() where known.digest == digest {
+      grant = Grant(access: max(grant.access, known.access), token: number)
+    }
+    return grant
   }
 
   private static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(data: Data(token.utf8)) }
+}
+
+/// The tokens of a server, which can change while it runs.
+final class CurrentTokens: Sendable {
+  private let tokens: Mutex<AccessTokens>
+
+  init(_ tokens: AccessTokens) { self.tokens = Mutex(tokens) }
+
+  func grant(authorization: String?) -> AccessTokens.Grant {
+    tokens.withLock(\.self).grant(authorization: authorization)
+  }
+
+  func replace(with new: AccessTokens) throws {
+    try tokens.withLock { tokens in
+      guard !tokens.isOpen, !new.isOpen else {
+        throw PersistenceError.invalidRequest(
+          "a server without tokens cannot get tokens, or lose them; start another")
+      }
+      tokens = new
+    }
+  }
 }

@@ -5,16 +5,19 @@ import NIOCore
 public import PersistenceDriver
 import PersistenceDriverSupport
 import ServiceLifecycle
-import Synchronization
 import UnixSignals
 
 /// An HTTP server for one store; see Documentation/Server.md.
 ///
-/// It needs no Swift types: it serves the models of the store's catalog, and those that clients define.
+/// It needs no Swift types: it serves the models of the store's catalog, and those that clients define. Clients whose
+/// declarations differ read and write as if the store were theirs (contract S1).
 public struct StoreServer: Sendable {
   private let context: any StorageContext
-  private let tokens: AccessTokens
-  private let limits: ServerLimits
+  private let tokens: CurrentTokens
+  private let evolution: ServerEvolution
+  let hosts: HostNames
+  private let origins: AllowedOrigins
+  let limits: ServerLimits
   private let logger: Logger
 
   /// Creates a server.
@@ -23,16 +26,34 @@ public struct StoreServer: Sendable {
   ///   - context: The store. The server does not close it.
   ///   - tokens: The tokens for reading and writing.
   ///   - limits: The limits of requests and connections.
-  ///   - logger: Logs failures whose details clients do not receive.
+  ///   - evolution: The changes of models that clients may make.
+  ///   - hostNames: The names and addresses by which clients may address the server in the header Host, beside
+  ///     `localhost`, `127.0.0.1` and `[::1]`. With nil, a server with tokens accepts any name, and one without only
+  ///     these three: otherwise, any web page could make a browser on this machine its client.
+  ///   - allowedOrigins: The origins whose web pages may use the server from a browser (CORS), such as
+  ///     `https://movies.example`; `*` permits all.
+  ///   - logger: Logs failures whose details clients do not receive, and each request at the level `info`.
   public init(
     _ context: any StorageContext, tokens: AccessTokens, limits: ServerLimits = ServerLimits(),
+    evolution: ServerEvolution = .none, hostNames: [String]? = nil, allowedOrigins: [String] = [],
     logger: Logger = Logger(label: "persistence.server")
   ) {
     self.context = context
-    self.tokens = tokens
+    self.tokens = CurrentTokens(tokens)
+    hosts = HostNames(
+      hostNames.map { $0 + HostNames.loopback } ?? (tokens.isOpen ? HostNames.loopback : nil))
+    origins = AllowedOrigins(allowedOrigins)
     self.limits = limits
+    self.evolution = evolution
     self.logger = logger
   }
+
+  /// Replaces the tokens for requests that begin later, of all running servers that are copies of this value.
+  ///
+  /// - Parameter tokens: The new tokens.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if either the old or the new
+  ///   tokens permit everything, which decides the permitted host names.
+  public func replaceTokens(_ tokens: AccessTokens) throws { try self.tokens.replace(with: tokens) }
 
   /// Serves until the task is cancelled, the process gets a signal, or `stop` is asked.
   ///
@@ -46,7 +67,8 @@ public struct StoreServer: Sendable {
   ///   - stop: Stops the server on request.
   ///   - whenListening: Receives the port.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/inputOutput`` if the server cannot listen
-  ///   on the address.
+  ///   on the address, or ``PersistenceError/Code/timedOut`` if a request still uses the store two seconds after the
+  ///   time limit: a write, or a read of a context that does not check for interruptions.
   public func run(
     host: String = "127.0.0.1", port: Int, endsOnSignals: Bool = false, stop: ServerStop = ServerStop(),
     whenListening: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -63,32 +85,37 @@ public struct StoreServer: Sendable {
     } catch {
       failure = error
     }
-    await reading.close()
-    await writing.close()
+    // Reads that nobody waits for any more were interrupted.
+    let hasRead = await reading.close(within: Self.threadTime)
+    let hasWritten = await writing.close(within: Self.threadTime)
     if let failure { throw failure }
+    guard hasRead, hasWritten else {
+      throw PersistenceError(
+        .timedOut, "a request still uses the store after the time for stopping; end the process to stop it")
+    }
   }
+
+  /// The time in which an interrupted read ends, with a margin.
+  private static let threadTime = Duration.seconds(1)
 
   private func serve(
     _ host: String, _ port: Int, _ endsOnSignals: Bool, _ stop: ServerStop,
     _ whenListening: @escaping @Sendable (Int) async -> Void, _ reading: BlockingThreads,
     _ writing: BlockingThreads
   ) async throws {
-    let limits = limits
-    let responder = StoreResponder(
-      service: StoreService(context: context, limits: limits), tokens: tokens, reading: reading,
-      writing: writing, logger: logger)
+    let (limits, hosts) = (limits, hosts)
+    let connections = ConnectionTable(limit: limits.connections, peerLimit: limits.connectionsPerPeer)
+    let responder = responder(connections, reading, writing)
     let application = Application(
       responder: responder,
       server: .http1(
         configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [ConnectionDeadlines(limits)],
+          additionalChannelHandlers: [ConnectionDeadlines(limits, connections, hosts)],
           httpDecoderConfiguration: .init(
             // Above the path limit, so that a longer path gets a problem as its answer.
             maxHeaderFieldSize: 2 * limits.pathSize, maxHeaderListSize: 4 * limits.pathSize,
             maxHeaderFieldCount: 100))),
-      configuration: ApplicationConfiguration(
-        address: .hostname(host, port: port), serverName: nil,
-        availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: logger)),
+      configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: nil),
       onServerRunning: { channel in await whenListening(channel.localAddress?.port ?? port) }, logger: logger)
     var configuration = ServiceGroupConfiguration(
       services: [application], gracefulShutdownSignals: endsOnSignals ? [.sigterm, .sigint] : [],
@@ -98,102 +125,13 @@ public struct StoreServer: Sendable {
     stop.whenAsked { await group.triggerGracefulShutdown() }
     try await group.run()
   }
-}
 
-/// Stops a running server on request.
-public final class ServerStop: Sendable {
-  private enum State {
-    case running([@Sendable () async -> Void])
-    case asked
-  }
-
-  private let state = Mutex(State.running([]))
-
-  /// Creates a stop request that has not been made.
-  public init() {}
-
-  /// Stops the servers that run with it now, and those that start later.
-  public func ask() {
-    let waiting = state.withLock { state -> [@Sendable () async -> Void] in
-      guard case .running(let waiting) = state else { return [] }
-      state = .asked
-      return waiting
-    }
-    for body in waiting { Task { await body() } }
-  }
-
-  func whenAsked(_ body: @escaping @Sendable () async -> Void) {
-    let isAsked = state.withLock { state in
-      guard case .running(let waiting) = state else { return true }
-      state = .running(waiting + [body])
-      return false
-    }
-    if isAsked { Task { await body() } }
-  }
-}
-
-/// The limits of requests and connections, which protect clients from each other.
-public struct ServerLimits: Sendable, Hashable {
-  /// The maximum size of a body, in bytes.
-  public var bodySize: Int
-  /// The maximum size of a path with its parameters, in bytes.
-  public var pathSize: Int
-  /// The maximum size of an answer that is not streamed, in bytes.
-  ///
-  /// A longer page ends early, with a token.
-  public var pageBytes: Int
-  /// The maximum number of records of a page.
-  ///
-  /// Streamed answers have no limit.
-  public var pageSize: Int
-  /// The number of records of a page if the request does not specify it.
-  public var defaultPageSize: Int
-  /// The maximum nesting of a predicate.
-  public var queryDepth: Int
-  /// The maximum number of comparisons and values of a predicate.
-  public var querySize: Int
-  /// The time limit for the work of a request, or of one part of a streamed answer.
-  public var requestTime: Duration
-  /// The time limit for the head of a request, from the start of the connection or the end of the previous
-  /// answer.
-  public var headTime: Duration
-  /// The time limit for the body of a request.
-  public var bodyTime: Duration
-  /// The time limit for a client to read what the server has sent.
-  public var writeTime: Duration
-  /// The maximum number of connections; others wait for acceptance.
-  public var connections: Int
-  /// The maximum number of requests that wait for a thread.
-  ///
-  /// The server rejects others as busy.
-  public var waitingRequests: Int
-  /// The maximum number of concurrent reads.
-  public var readingThreads: Int
-  /// The time limit for requests in flight after a stop.
-  public var shutdownTime: Duration
-
-  /// Creates limits.
-  public init(
-    bodySize: Int = 8 << 20, pathSize: Int = 16 << 10, pageBytes: Int = 16 << 20, pageSize: Int = 1000,
-    defaultPageSize: Int = 100, queryDepth: Int = 32, querySize: Int = 2000,
-    requestTime: Duration = .seconds(30), headTime: Duration = .seconds(30),
-    bodyTime: Duration = .seconds(60), writeTime: Duration = .seconds(60), connections: Int = 1024,
-    waitingRequests: Int = 1024, readingThreads: Int = 16, shutdownTime: Duration = .seconds(30)
-  ) {
-    self.bodySize = bodySize
-    self.pathSize = pathSize
-    self.pageBytes = pageBytes
-    self.pageSize = max(1, pageSize)
-    self.defaultPageSize = max(1, min(defaultPageSize, pageSize))
-    self.queryDepth = queryDepth
-    self.querySize = querySize
-    self.requestTime = requestTime
-    self.headTime = headTime
-    self.bodyTime = bodyTime
-    self.writeTime = writeTime
-    self.connections = max(1, connections)
-    self.waitingRequests = max(1, waitingRequests)
-    self.readingThreads = max(1, readingThreads)
-    self.shutdownTime = shutdownTime
+  /// The responder to the requests of some connections.
+  func responder(
+    _ connections: ConnectionTable, _ reading: BlockingThreads, _ writing: BlockingThreads
+  ) -> StoreResponder {
+    StoreResponder(
+      service: StoreService(context: context, limits: limits, evolution: evolution), tokens: tokens,
+      origins: origins, connections: connections, reading: reading, writing: writing, logger: logger)
   }
 }

@@ -22,8 +22,8 @@ struct ConnectionTests {
     try await RunningServer.with(try Film.context([Film(1)]), limits: limits) { server in
       let port = server.port
       let heads = [
-        "GET /health HTTP/1.1\r\nX-Slow: ",
-        "POST /batches HTTP/1.1\r\nAuthorization: Bearer \(RunningServer.writeToken)\r\n"
+        "GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+        "POST /batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(RunningServer.writeToken)\r\n"
           + "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n",
       ]
       try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -35,6 +35,7 @@ struct Film: PersistentRecord, Equatable {
   /// A store in memory with some films.
   static func context(_ films: [Film]) throws -> MemoryContext {
     let context = MemoryContext()
+    try context.transaction { try $0.define(Film.schema.model) }
     try Film.insert(films, in: context)
     return context
   }

@@ -15,18 +15,22 @@ struct RunningServer: Sendable {
   var url: String { "http://127.0.0.1:\(port)" }
 
   /// Starts a server and waits until it listens.
-  static func start(_ context: any StorageContext, limits: ServerLimits = ServerLimits()) async throws
-    -> RunningServer
-  {
-    let tokens = try AccessTokens(read: [readToken], write: [writeToken])
+  static func start(
+    _ context: any StorageContext, limits: ServerLimits = ServerLimits(),
+    evolution: ServerEvolution = .none, port: Int = 0, tokens: AccessTokens? = nil,
+    hostNames: [String]? = nil, origins: [String] = []
+  ) async throws -> RunningServer {
+    let tokens = try tokens ?? AccessTokens(read: [readToken], write: [writeToken])
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
-    let server = StoreServer(context, tokens: tokens, limits: limits, logger: logger)
+    let server = StoreServer(
+      context, tokens: tokens, limits: limits, evolution: evolution, hostNames: hostNames,
+      allowedOrigins: origins, logger: logger)
     let stop = ServerStop()
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let task = Task {
       defer { continuation.finish() }
-      try await server.run(port: 0, stop: stop) { continuation.yield($0) }
+      try await server.run(port: port, stop: stop) { continuation.yield($0) }
     }
     for await port in ports { return RunningServer(port: port, stop: stop, task: task) }
     try await task.value
@@ -40,9 +44,11 @@ struct RunningServer: Sendable {
   /// Runs a closure with a server and then stops it.
   static func with<Result>(
     _ context: any StorageContext, limits: ServerLimits = ServerLimits(),
-    _ body: (RunningServer) async throws -> Result
+    evolution: ServerEvolution = .none, tokens: AccessTokens? = nil, hostNames: [String]? = nil,
+    origins: [String] = [], _ body: (RunningServer) async throws -> Result
   ) async throws -> Result {
-    let server = try await start(context, limits: limits)
+    let server = try await start(
+      context, limits: limits, evolution: evolution, tokens: tokens, hostNames: hostNames, origins: origins)
     let result: Result
     do {
       result = try await body(server)

@@ -87,6 +87,9 @@ struct WireTests {
       #expect(try await client("POST", "/batches", changes(2, 3), headers: [id]).body == "{\"applied\":true}")
       #expect(
         try await client("POST", "/batches", changes(2, 3), headers: [id]).body == "{\"applied\":false}")
+      // The same id with other changes would be lost silently.
+      let reused = try await client("POST", "/batches", changes(4), headers: [id])
+      #expect(reused.status == 422 && reused.code == "batchReused")
       #expect(try repository.count(Film.self) == 3)
       #expect(!(try await client("GET", "/models").body.contains("persistence.")))
     }
@@ -104,7 +107,8 @@ struct WireTests {
       for call in [{ try await source.insert(Film(1)) }, { try await source.find(1) ?? Film(0) }] {
         let error = await #expect(throws: PersistenceError.self) { try await call() }
         #expect(error?.code == .schemaMismatch)
-        #expect(error?.message.contains("budget") == true)
+        #expect(error?.differences.compactMap(\.field?.name) == ["title"])
+        #expect(error?.message.contains("another stored name") == true, "the word that settles it")
       }
       let reply = try await WireClient(port: server.port)(
         "PUT", "/models/Film", JSONText.canonical(try Film.schema.model.json))

@@ -1,3 +1,4 @@
+import Crypto
 package import Foundation
 package import PersistenceDriver
 import PersistencePrimitives
@@ -54,6 +55,7 @@ package struct WireBatch {
           throw PersistenceError.invalidRequest("“ifMatch” is an entity tag, as a header has it")
         }
         self.ifMatch = list
+        ifMatchText = text
       }
     }
 
@@ -94,6 +96,12 @@ package struct WireBatch {
       self.id = id
     default: throw PersistenceError.invalidRequest("a batch's “id” is a UUID")
     }
+  }
+
+  /// The digest of the changes, which tells batches with the same id apart.
+  package var digest: [UInt8] {
+    let text = JSONText.canonical(.array(changes.map(\.json)))
+    return Array(SHA256.hash(data: Data(text.utf8)))
   }
 
   package var json: JSONValue {

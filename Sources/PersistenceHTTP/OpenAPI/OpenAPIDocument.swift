@@ -14,13 +14,20 @@ package struct OpenAPIDocument {
   package var json: JSONValue {
     let paths: KeyValuePairs<String, JSONValue> = [
       "/health": ["get": Operation("health", "Whether the server is running").isOpen().answers(204).json],
+      "/ready": [
+        "get": Operation("ready", "Whether the store can be read").isOpen().answers(204).fails(500, 503).json
+      ],
+      "/metrics": [
+        "get": Operation("metrics", "Counts and times of requests, in the text format of Prometheus")
+          .answersText().json
+      ],
       "/openapi.json": [
         "get": Operation("description", "This document").answers(200, ["type": "object"]).json
       ],
       "/models": [
         "get": Operation("models", "The schemas of all models").answers(200, Self.reference("Models")).json
       ],
-      "/models/{model}": modelPath, "/batches": ["post": batches],
+      "/models/{model}": modelPath, "/batches": ["post": batches], "/schemas/{digest}": schemaPath,
     ]
     let models = models.enumerated().map { OpenAPIModel(schema: $1, number: $0, limits: limits) }
     return [
@@ -52,10 +59,28 @@ package struct OpenAPIDocument {
         .fails(400, 404).json,
       "put": Operation(
         "define",
-        "Defines a model, or does nothing if the definition is equal; otherwise answers 409 with the differences"
+        "Defines a model, or adds to it what the server permits; answers 409 with the differences otherwise"
       )
       .takes(Self.reference("Model"))
       .answers(200, Self.reference("Model")).answers(201, Self.reference("Model")).writes().json,
+    ]
+  }
+
+  private var schemaPath: JSONValue {
+    let digest: JSONValue = [
+      "name": "digest", "in": "path", "required": true, "schema": ["type": "string", "minLength": 1],
+      "description": "The SHA-256, in Base64url, of the schema's canonical JSON",
+    ]
+    return [
+      "parameters": [digest],
+      "put": Operation(
+        "acceptSchema",
+        "Tells the server a client's schema, which later requests name by the parameter schema"
+      )
+      .takes(Self.reference("Model"))
+      .answers(
+        200, ["type": "object", "required": ["schema"], "properties": ["schema": ["type": "string"]]]
+      ).fails(400, 413, 415).json,
     ]
   }
 
@@ -68,7 +93,7 @@ package struct OpenAPIDocument {
     return Operation(
       "apply", "Applies changes in one transaction; a batch whose id was applied before changes nothing"
     )
-    .parameters([key]).takes(Self.reference("Batch"))
+    .parameters([key]).takesSchema().takes(Self.reference("Batch"))
     .answers(
       200, ["type": "object", "required": ["applied"], "properties": ["applied": ["type": "boolean"]]]
     ).writes().json

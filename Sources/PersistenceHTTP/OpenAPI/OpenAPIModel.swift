@@ -20,7 +20,7 @@ struct OpenAPIModel {
   private var pageComponent: String { component.replacing("Record.", with: "Page.") }
 
   private func operation(_ verb: String, _ summary: String) -> Operation {
-    Operation("\(verb).\(component.dropFirst(7))", summary)
+    Operation("\(verb).\(component.dropFirst(7))", summary).takesSchema()
   }
 
   var paths: KeyValuePairs<String, JSONValue> {
@@ -79,14 +79,21 @@ struct OpenAPIModel {
     return [
       "parameters": .array(keys),
       "get": operation("find", "The record of a key")
-        .parameters([condition("If-None-Match", "Answers 304 if the record has this tag")])
-        .answers(200, record, headers: ["ETag"]).answers(304, headers: ["ETag"]).fails(400, 404).json,
+        .parameters([
+          condition("If-Match", "Only if the stored record has this tag"),
+          condition("If-None-Match", "Answers 304 if the record has this tag"),
+        ])
+        .answers(200, record, headers: ["ETag"]).answers(304, headers: ["ETag"]).fails(400, 404, 412).json,
       "put": operation("save", "Replaces or adds a record, as the conditions allow").takes(record)
         .parameters([
           condition("If-Match", "Only if the stored record has this tag, or for * if it exists"),
           condition("If-None-Match", "For *: only if the record does not exist"),
         ])
         .answers(200, record, headers: ["ETag"]).answers(201, record, headers: ["ETag"]).writes().json,
+      "patch": operation("patch", "Changes some fields of a record: a merge patch (RFC 7396)")
+        .takes(["type": "object", "description": "The fields to change; null clears one"])
+        .parameters([condition("If-Match", "Only if the stored record has this tag")])
+        .answers(200, record, headers: ["ETag"]).writes().json,
       "delete": operation("delete", "Deletes a record, and returns it")
         .parameters([condition("If-Match", "Only if the stored record has this tag")])
         .answers(200, record, headers: ["ETag"]).writes().json,

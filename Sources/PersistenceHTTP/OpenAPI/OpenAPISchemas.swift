@@ -43,6 +43,15 @@ enum OpenAPISchemas {
         "type": ["type": "string"], "title": ["type": "string"], "status": ["type": "integer"],
         "detail": ["type": "string"], "code": ["type": "string"], "model": ["type": "string"],
         "field": ["type": "string"], "change": ["type": "integer"],
+        "differences": [
+          "type": "array", "description": "What differs between the client's schema and the store",
+          "items": [
+            "type": "object", "required": ["model", "kind", "words"],
+            "properties": [
+              "model": ["type": "string"], "kind": ["type": "string"], "words": ["type": "string"],
+            ],
+          ],
+        ],
       ],
     ],
     "Models": [
@@ -61,9 +70,12 @@ enum OpenAPISchemas {
               "name": ["type": "string"],
               "kind": ["enum": .array(FieldKind.allCases.map { .string($0.rawValue) })],
               "isOptional": ["type": "boolean"],
+              "was": ["type": "array", "items": ["type": "string"], "description": "Earlier names"],
+              "fill": ["description": "The value of records from before the field"],
             ],
           ],
         ],
+        "was": ["type": "array", "items": ["type": "string"], "description": "Earlier names"],
         "key": ["type": "array", "minItems": 1, "items": ["type": "string"]],
         "indexes": [
           "type": "array",
@@ -87,7 +99,7 @@ enum OpenAPISchemas {
     "Condition": [
       "type": ["object", "boolean", "string"],
       "description":
-        "A condition as text, true, false, or an object: all, any, not, or field with is and value or other, in, between, contains, hasPrefix, hasSuffix, like, matches",
+        "A condition as text, true, false, or an object: all, any, not, or field with is and value or other, in, between, contains, hasPrefix, hasSuffix, like, matches; with path, a list of member names, is and value, includes, or a search, for a part of a document",
     ],
     "Batch": [
       "type": "object", "additionalProperties": false, "required": ["changes"],

@@ -20,6 +20,16 @@ struct Operation {
 
   func parameters(_ more: [JSONValue]) -> Operation { changed { $0.parameters += more } }
 
+  /// Allows requests in terms of a client's schema.
+  func takesSchema() -> Operation {
+    let parameter: JSONValue = [
+      "name": "schema", "in": "query", "required": false, "schema": ["type": "string", "minLength": 1],
+      "description":
+        "The digest of the client's schema, in whose terms the server reads and writes; see /schemas/{digest}",
+    ]
+    return parameters([parameter]).fails(409, 428)
+  }
+
   func takes(_ schema: JSONValue) -> Operation { changed { $0.body = schema } }
 
   /// Adds an answer, with or without a body.
@@ -37,6 +47,15 @@ struct Operation {
           JSONMember("headers", .object(headers.map { JSONMember($0, ["schema": ["type": "string"]]) })))
       }
       operation.responses.append(JSONMember("\(status)", .object(members)))
+    }
+  }
+
+  /// Adds an answer that is plain text.
+  func answersText() -> Operation {
+    changed { operation in
+      let content: JSONValue = ["text/plain": ["schema": ["type": "string"]]]
+      operation.responses.append(
+        JSONMember("200", ["description": .string(Self.description(200)), "content": content]))
     }
   }
 
@@ -89,6 +108,7 @@ struct Operation {
     case 413: "The body is too long"
     case 415: "The content type of the body is not JSON"
     case 422: "The store does not support that"
+    case 428: "The server does not know the client's schema, which must be sent first"
     case 503: "The store is busy, or the request timed out"
     case 507: "The store is full"
     default: "The server failed"

@@ -8,8 +8,12 @@ import PersistenceDriverSupport
 /// Names of models and keys are data. Each is one segment, with all special characters encoded, so that
 /// `../..` is an ordinary name. An empty name is an empty segment.
 package enum WirePath: Equatable, Sendable {
-  /// The health of the server: the only resource that needs no token.
+  /// The health of the server.
   case health
+  /// Whether the store can be read.
+  case ready
+  /// What the server has done, for a monitoring system.
+  case metrics
   /// The description of all other resources.
   case description
   /// The schemas of all models.
@@ -26,6 +30,8 @@ package enum WirePath: Equatable, Sendable {
   case count(String)
   /// Batches of changes.
   case batches
+  /// A model as a client declares it, by its digest.
+  case schema(String)
 
   /// Reads the encoded path of a request, without the query; nil if it has no resource.
   package init?(_ path: String) {
@@ -40,9 +46,12 @@ package enum WirePath: Equatable, Sendable {
     // Fixed segments are compared in their encoded form: only names and keys are decoded.
     switch (parts.first, parts.count) {
     case ("health", 1): self = .health
+    case ("ready", 1): self = .ready
+    case ("metrics", 1): self = .metrics
     case ("openapi.json", 1): self = .description
     case ("models", 1): self = .models
     case ("batches", 1): self = .batches
+    case ("schemas", 2): self = .schema(segments[1])
     case ("models", 2): self = .model(segments[1])
     case ("models", 3...):
       let name = segments[1]
@@ -60,9 +69,12 @@ package enum WirePath: Equatable, Sendable {
   package var text: String {
     switch self {
     case .health: "/health"
+    case .ready: "/ready"
+    case .metrics: "/metrics"
     case .description: "/openapi.json"
     case .models: "/models"
     case .batches: "/batches"
+    case .schema(let digest): "/schemas/" + PathSegment.escaped(digest)
     case .model(let name): "/models/" + PathSegment.escaped(name)
     case .records(let name): "/models/" + PathSegment.escaped(name) + "/records"
     case .query(let name): "/models/" + PathSegment.escaped(name) + "/query"
@@ -72,6 +84,20 @@ package enum WirePath: Equatable, Sendable {
         + key.map(PathSegment.escaped).joined(separator: "/")
     }
   }
+
+  /// The model whose records the resource has; nil if it concerns several models, or only their schemas.
+  package var recordModel: String? {
+    switch self {
+    case .records(let name), .record(let name, _), .query(let name), .count(let name): name
+    case .health, .ready, .metrics, .description, .models, .model, .batches, .schema: nil
+    }
+  }
+
+  /// Whether the resource needs no token: it only shows whether the server and its store work.
+  package var isOpen: Bool { self == .health || self == .ready }
+
+  /// Whether the parameter `schema` may name the schema of the client.
+  package var takesSchema: Bool { recordModel != nil || self == .batches }
 
   /// The path of a record.
   package static func record(_ key: RecordKey, in schema: ModelSchema) -> WirePath {

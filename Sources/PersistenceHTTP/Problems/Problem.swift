@@ -17,6 +17,8 @@ package struct Problem: Error, Sendable {
   package var field: String?
   /// The number of the change in a batch that failed, from 0.
   package var change: Int?
+  /// What differs between the client's declaration and the store.
+  package var differences: [SchemaDifference] = []
 
   package init(
     status: Int, _ code: PersistenceError.Code, _ detail: String, model: String? = nil, field: String? = nil,
@@ -41,6 +43,7 @@ package struct Problem: Error, Sendable {
       status: rule.status, error.code, rule.detail ?? error.message,
       model: rule.detail == nil ? error.model : nil,
       field: rule.detail == nil ? error.field : nil, change: change)
+    differences = error.differences
   }
 
   package var json: JSONValue {
@@ -52,6 +55,9 @@ package struct Problem: Error, Sendable {
     if let model { members.append(JSONMember("model", .string(model))) }
     if let field { members.append(JSONMember("field", .string(field))) }
     if let change { members.append(JSONMember("change", .number("\(change)"))) }
+    if !differences.isEmpty {
+      members.append(JSONMember("differences", .array(differences.map(\.json))))
+    }
     return .object(members)
   }
 
@@ -72,12 +78,17 @@ package struct Problem: Error, Sendable {
       text("detail") ?? text("title") ?? "status \(status)",
       model: text("model"), field: text("field"))
     if case .number(let number)? = json.member("change") { change = Int(number) }
+    if case .array(let elements)? = json.member("differences") {
+      differences = elements.compactMap { SchemaDifference($0) }
+    }
   }
 
   /// The error that the server's store threw.
   package func error(at location: String) -> PersistenceError {
-    PersistenceError(
+    var error = PersistenceError(
       code, change.map { "change \($0) of the batch: \(detail)" } ?? detail, model: model, field: field,
       location: location)
+    error.differences = differences
+    return error
   }
 }

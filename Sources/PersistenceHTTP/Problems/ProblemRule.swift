@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The HTTP status and text of an error code.
 struct ProblemRule {
@@ -26,12 +27,14 @@ struct ProblemRule {
     .valueTooLarge: ProblemRule(422, "a value or key is too long for this store"),
     .unsupported: ProblemRule(422, "this store does not support that"),
     .readOnly: ProblemRule(403, "this store is read-only"),
-    .unauthorized: ProblemRule(403),
+    .unauthorized: ProblemRule(403), .batchReused: ProblemRule(422),
     .busy: ProblemRule(503, "the store is busy; try again"),
     .timedOut: ProblemRule(
       503,
       "the request timed out; its changes may still be written, so send a batch again with the same id"
     ),
+    .outcomeUnknown: ProblemRule(
+      500, "the changes may or may not have been written, so send a batch again with the same id"),
     .closed: ProblemRule(503, "the store is closed"),
     .incompleteStore: ProblemRule(503, "the store is not ready"),
     .storeFull: ProblemRule(507, "the store is full"),
@@ -48,9 +51,13 @@ struct ProblemRule {
     case .invalidRequest: "The request is invalid"
     case .invalidSchema: "The model is invalid"
     case .schemaMismatch, .newerStore: "The store has another definition of the model"
+    case .unknownModel: "The server does not have the model"
+    case .unknownSchema: "The server does not know the schema"
     case .unauthorized: "The token is missing or lacks permission"
+    case .batchReused: "The id of the batch was used for another one"
     case .busy: "Busy"
     case .timedOut: "Timed out"
+    case .outcomeUnknown: "The outcome is unknown"
     default: "The server could not complete the request"
     }
   }
@@ -59,4 +66,6 @@ struct ProblemRule {
 extension PersistenceError.Code {
   /// The code for a model that the server's store lacks; clients of this package map it to other errors.
   package static let unknownModel = Self(rawValue: "unknownModel")
+  /// The code for the digest of a schema that the server does not know; a client of this package sends the schema.
+  package static let unknownSchema = Self(rawValue: "unknownSchema")
 }

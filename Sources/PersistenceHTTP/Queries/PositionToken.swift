@@ -52,8 +52,6 @@ package enum PositionToken {
   }
 
   private static func fingerprint(_ request: FetchRequest) -> String {
-    let order = request.totalOrder.map(\.description).joined(separator: ",")
-    let text = "\(request.schema)\n\(request.predicate?.description ?? "")\n\(order)"
-    return Base64URL.text(Array(SHA256.hash(data: Data(text.utf8)).prefix(9)))
+    Base64URL.text(Array(SHA256.hash(data: Data(request.identifyingText.utf8)).prefix(9)))
   }
 }

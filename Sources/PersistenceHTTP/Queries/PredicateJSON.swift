@@ -5,7 +5,9 @@ import PersistencePrimitives
 ///
 /// ```json
 /// {"all": [{"field": "rating", "is": "==", "value": "PG-13"}, {"field": "budget", "between": [1e6, 1e7]},
-///          {"not": {"field": "title", "hasPrefix": "The "}}]}
+///          {"not": {"field": "title", "hasPrefix": "The "}},
+///          {"field": "address", "path": ["city"], "is": "==", "value": "Berlin"},
+///          {"field": "tags", "path": [], "includes": "new"}]}
 /// ```
 package enum PredicateJSON {
   package static func json(_ node: PredicateNode, _ schema: ModelSchema) throws -> JSONValue {
@@ -30,6 +32,10 @@ package enum PredicateJSON {
       return .object(
         [JSONMember("field", .string(name)), JSONMember(search.rawValue, .string(needle))]
           + (isCaseInsensitive ? [JSONMember("caseInsensitive", .bool(true))] : []))
+    case .document(let name, let path, let condition):
+      return .object(
+        [JSONMember("field", .string(name)), JSONMember("path", .array(path.map { .string($0) }))]
+          + (try DocumentConditionJSON.members(of: condition)))
     case .all(let nodes): return ["all": .array(try nodes.map { try json($0, schema) })]
     case .any(let nodes): return ["any": .array(try nodes.map { try json($0, schema) })]
     case .not(let node): return ["not": try json(node, schema)]
@@ -89,6 +95,16 @@ private struct Reader {
     default: break
     }
     let field = try schema.requiredField(named: text(member("field"), "field"))
+    if names.contains("path") {
+      let path = try elements(member("path"), "path").map { try text($0, "path") }
+      try add(path.count)
+      let rest = members.filter { $0.name != "field" && $0.name != "path" }
+      do {
+        return .document(field: field.name, path: path, try DocumentConditionJSON.condition(rest))
+      } catch let problem as DocumentConditionJSON.Malformed {
+        throw malformed(problem.reason)
+      }
+    }
     switch names.subtracting(["field"]) {
     case ["is", "value"]:
       return .comparison(

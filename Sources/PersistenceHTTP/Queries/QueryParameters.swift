@@ -4,17 +4,17 @@ import PersistenceDriver
 package struct QueryParameters: Sendable {
   private var values: [String: String] = [:]
 
-  /// Reads the part of a URL after the question mark.
+  /// Reads the part of a URL after the question mark; `known` is nil to accept any name.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if a name is unknown
   ///   or repeated, or an escape is malformed.
-  package init(_ text: Substring?, known: Set<String>) throws {
+  package init(_ text: Substring?, known: Set<String>?) throws {
     for pair in (text ?? "").parts("&", omittingEmpty: true) {
       let parts = pair.parts("=", maxSplits: 1)
       guard let name = PathSegment.text(parts[0], plusIsSpace: true),
         let value = PathSegment.text(parts.count == 2 ? parts[1] : "", plusIsSpace: true)
       else { throw PersistenceError.invalidRequest("an escape in the URL's parameters is malformed") }
-      guard known.contains(name) else {
+      if let known, !known.contains(name) {
         throw PersistenceError.invalidRequest(
           "there is no parameter “\(name.prefix(40))”"
             + (known.isEmpty ? "; there are none" : "; there are \(known.sorted().joined(separator: ", "))"))

@@ -4,10 +4,7 @@ import PersistencePrimitives
 extension ModelSchema {
   /// The schema as JSON, which `ModelSchema.init(json:)` reads.
   package var json: JSONValue {
-    let fields = fields.map { field -> JSONValue in
-      let kind = field.kind.rawValue
-      return ["name": .string(field.name), "kind": .string(kind), "isOptional": .bool(field.isOptional)]
-    }
+    let fields = fields.map { JSONValue.object($0.wireMembers) }
     let indexes = indexes.map { index -> JSONValue in
       ["fields": .array(index.fields.map { .string($0) }), "isUnique": .bool(index.isUnique)]
     }

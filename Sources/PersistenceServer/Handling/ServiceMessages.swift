@@ -2,7 +2,6 @@ import Foundation
 import PersistenceDriver
 import PersistenceHTTP
 import PersistencePrimitives
-import Synchronization
 
 /// A request, independent of the HTTP framework.
 struct ServiceRequest: Sendable {
@@ -11,10 +10,11 @@ struct ServiceRequest: Sendable {
     case head = "HEAD"
     case post = "POST"
     case put = "PUT"
+    case patch = "PATCH"
     case delete = "DELETE"
 
     /// Whether the method can change data.
-    var isWriting: Bool { self == .put || self == .delete || self == .post }
+    var isWriting: Bool { self == .put || self == .patch || self == .delete || self == .post }
   }
 
   var method: Method
@@ -24,27 +24,30 @@ struct ServiceRequest: Sendable {
   var body: [UInt8] = []
   var ifMatch: String?
   var ifNoneMatch: String?
+  /// The header Prefer (RFC 7240).
+  var prefer: String?
   var idempotencyKey: String?
   /// Whether the client accepts one record per line.
   var wantsLines = false
 
   static func methods(of path: WirePath) -> [Method] {
     switch path {
-    case .health, .description, .models: [.get, .head]
+    case .health, .ready, .metrics, .description, .models: [.get, .head]
     case .model: [.get, .head, .put]
     case .records: [.get, .head, .post]
-    case .record: [.get, .head, .put, .delete]
+    case .record: [.get, .head, .put, .patch, .delete]
     case .query, .count: [.get, .head, .post]
     case .batches: [.post]
+    case .schema: [.put]
     }
   }
 
   /// Whether the request needs permission to write.
   ///
-  /// A query in a body does not.
+  /// A query in a body does not, nor does the schema of a client.
   var isWriting: Bool {
     switch path {
-    case .query, .count: false
+    case .query, .count, .schema: false
     default: method.isWriting
     }
   }
@@ -52,9 +55,9 @@ struct ServiceRequest: Sendable {
   /// Whether the request needs the store.
   ///
   /// A health check does not, so it works while the store is busy.
-  var needsStore: Bool { path != .health }
+  var needsStore: Bool { path != .health && path != .metrics }
 
-  var hasBody: Bool { method == .post || method == .put }
+  var hasBody: Bool { method == .post || method == .put || method == .patch }
 
   func json() throws -> JSONValue {
     do {
@@ -65,7 +68,13 @@ struct ServiceRequest: Sendable {
   }
 
   func parameters(known: Set<String>) throws -> QueryParameters {
-    try QueryParameters(parameters.map { $0[...] }, known: known)
+    try QueryParameters(parameters.map { $0[...] }, known: path.takesSchema ? known.union(["schema"]) : known)
+  }
+
+  /// The digest of the client's schema; nil if the request has none.
+  func schemaDigest() throws -> String? {
+    guard path.takesSchema, let parameters, parameters.contains("schema") else { return nil }
+    return try QueryParameters(parameters[...], known: nil)["schema"]
   }
 
   /// The tags of the If-Match header, one of which the stored record must have.
@@ -90,16 +99,19 @@ struct Answer: Sendable {
     case none
     case json(String)
     case problem(String)
-    /// A stream of records, one per line.
-    case lines(RecordLines)
+    case text(String)
+    /// Bytes of a media type, which are read as the client receives them.
+    case stream(type: String, any AnswerStream)
   }
 
   var status: Int
   var headers: [(name: String, value: String)] = []
   var body = Body.none
+  /// Whether the answer may be sent compressed: not one whose entity tag is that of its exact bytes.
+  var isCompressible = false
 
   static func json(_ value: JSONValue, status: Int = 200) -> Answer {
-    Answer(status: status, body: .json(JSONText.canonical(value)))
+    Answer(status: status, body: .json(JSONText.canonical(value)), isCompressible: true)
   }
 
   static func record(_ line: String, status: Int = 200) -> Answer {
@@ -114,53 +126,5 @@ struct Answer: Sendable {
     default: break
     }
     return answer
-  }
-}
-
-/// The records of a query as lines, in chunks, for a streamed answer.
-///
-/// It holds a snapshot while it exists. One request uses it.
-final class RecordLines: Sendable {
-  private let results: any StorageResults
-  private let writer: RecordWriter
-  private let progress = Mutex(Progress())
-
-  private struct Progress {
-    var offset = 0
-    var rows = 64
-    var isAtEnd = false
-  }
-
-  private struct EndOfChunk: Error {}
-
-  /// The maximum size of a chunk in bytes, apart from its last record.
-  private static let chunkSize = 128 << 10
-
-  init(_ results: any StorageResults, _ schema: ModelSchema) {
-    self.results = results
-    writer = RecordWriter(schema)
-  }
-
-  /// The next lines; nil at the end.
-  func next() throws -> [UInt8]? {
-    var progress = progress.withLock(\.self)
-    if progress.isAtEnd { return nil }
-    var (bytes, read) = ([UInt8](), 0)
-    do {
-      _ = try results.read(from: progress.offset, limit: progress.rows) { row in
-        // The estimated number of rows can be too high, since records have no size limit.
-        guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
-        try writer.append(row, to: &bytes)
-        bytes.append(UInt8(ascii: "\n"))
-        read += 1
-      }
-      progress.isAtEnd = read < progress.rows
-    } catch is EndOfChunk {}
-    progress.offset += read
-    // Estimate the rows of the next chunk from the size of these.
-    if read > 0 { progress.rows = min(4096, max(1, Self.chunkSize * read / max(1, bytes.count))) }
-    let next = progress
-    self.progress.withLock { $0 = next }
-    return bytes.isEmpty ? nil : bytes
   }
 }

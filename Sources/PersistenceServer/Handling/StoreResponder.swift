@@ -5,23 +5,66 @@ import NIOCore
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceHTTP
+import Synchronization
+
+/// The context of a request: its connection.
+struct ServerRequestContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  let channel: any Channel
+
+  init(source: ApplicationRequestContextSource) {
+    coreContext = CoreRequestContextStorage(source: source)
+    channel = source.channel
+  }
+}
 
 /// Connects the HTTP framework to the service, which runs on threads that may block.
 struct StoreResponder: HTTPResponder {
-  typealias Context = BasicRequestContext
+  typealias Context = ServerRequestContext
 
   let service: StoreService
-  let tokens: AccessTokens
+  let tokens: CurrentTokens
+  let origins: AllowedOrigins
+  let connections: ConnectionTable
   let reading: BlockingThreads
   let writing: BlockingThreads
+  let admission: ReadAdmission
+  let budget: AnswerBudget
+  let metrics = ServerMetrics()
   let logger: Logger
 
+  init(
+    service: StoreService, tokens: CurrentTokens, origins: AllowedOrigins, connections: ConnectionTable,
+    reading: BlockingThreads, writing: BlockingThreads, logger: Logger
+  ) {
+    (self.service, self.tokens, self.origins, self.connections) = (service, tokens, origins, connections)
+    (self.reading, self.writing, self.logger) = (reading, writing, logger)
+    let limits = service.limits
+    // One client never has all threads.
+    let readsPerClient = max(1, min(limits.readsPerClient, limits.readingThreads - 1))
+    admission = ReadAdmission(limit: readsPerClient, waitingLimit: limits.waitingRequests)
+    budget = AnswerBudget(limits.answerBytes)
+  }
+
   func respond(to request: Request, context: Context) async throws -> Response {
-    let answer: Answer
+    guard let connection = connections.connection(of: context.channel) else {
+      throw ChannelError.ioOnClosedChannel
+    }
+    return try await respond(to: request, of: connection)
+  }
+
+  func respond(to request: Request, of connection: Connection) async throws -> Response {
+    let start = ContinuousClock.now
+    let client = Client(connection)
+    var answer: Answer
     do {
-      answer = try await self.answer(request)
+      answer = try await self.answer(request, client)
     } catch let problem as Problem {
       answer = .problem(problem)
+    } catch let error as PersistenceError where error.code == .cancelled {
+      // The client has gone, or the server was stopped: nobody waits for an answer.
+      metrics.add(request.method, status: Self.goneStatus, time: ContinuousClock.now - start)
+      throw CancellationError()
     } catch let error as PersistenceError {
       let problem = Problem(error)
       if problem.status >= 500 { logger.error("a request failed", metadata: ["error": "\(error)"]) }
@@ -33,102 +76,65 @@ struct StoreResponder: HTTPResponder {
       logger.debug("cannot read a request", metadata: ["error": "\(error)"])
       throw error
     }
-    return response(answer, isHead: request.method == .head)
+    answer.headers += origins.headers(for: request.head)
+    let time = ContinuousClock.now - start
+    metrics.add(request.method, status: answer.status, time: time)
+    logger.info("request", metadata: Self.record(request, answer.status, time, connection.channel))
+    return response(answer, to: request, of: client)
   }
 
-  private func answer(_ request: Request) async throws -> Answer {
-    let target = request.head.path ?? ""
-    guard target.utf8.count <= service.limits.pathSize else {
-      throw Problem(status: 414, .invalidRequest, "the path is longer than \(service.limits.pathSize) bytes")
-    }
-    let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
-    let path = WirePath(String(target[..<(mark ?? target.endIndex)]))
-    // Without a token, a client learns only that a server exists, and not which paths it has.
-    let access = tokens.access(authorization: request.headers[.authorization])
-    guard path == .health || access > .none else {
-      throw Problem(status: 401, .unauthorized, "send a token: Authorization: Bearer …")
-    }
-    guard let path else { throw Problem(status: 404, .notFound, "the server has no such path") }
-    let methods = ServiceRequest.methods(of: path)
-    guard let method = ServiceRequest.Method(rawValue: request.method.rawValue), methods.contains(method)
-    else {
-      let allowed = methods.map(\.rawValue).joined(separator: ", ")
-      var answer = Answer.problem(Problem(status: 405, .unsupported, "this path supports \(allowed)"))
-      answer.headers.append(("Allow", allowed))
-      return answer
-    }
-    var served = ServiceRequest(method: method, path: path)
-    guard !served.isWriting || access == .write else {
-      throw Problem(status: 403, .unauthorized, "the token permits only reading")
-    }
-    if let mark { served.parameters = String(target[target.utf8.index(after: mark)...]) }
-    if let name = HTTPField.Name("Idempotency-Key") { served.idempotencyKey = request.headers[name] }
-    served.ifMatch = request.headers[.ifMatch]
-    served.ifNoneMatch = request.headers[.ifNoneMatch]
-    served.wantsLines = request.headers[.accept]?.lowercased().contains("application/x-ndjson") ?? false
-    if served.hasBody { served.body = try await body(of: request) }
-    let ready = served
-    guard ready.needsStore else { return try service.answer(ready) }
-    return try await (served.isWriting ? writing : reading).run(within: service.limits.requestTime) {
-      try service.answer(ready)
+  /// The status of requests whose clients went before their answers, in metrics only.
+  private static let goneStatus = 499
+
+  /// The line of the access log: without parameters, which contain data, and without the token.
+  private static func record(_ request: Request, _ status: Int, _ time: Duration, _ channel: (any Channel)?)
+    -> Logger.Metadata
+  {
+    [
+      "method": "\(request.method.rawValue)",
+      "path": "\((request.head.path ?? "").prefix { $0 != "?" }.prefix(200))",
+      "status": "\(status)", "milliseconds": "\(Int(time / .milliseconds(1)))",
+      "peer": "\(channel?.remoteAddress?.ipAddress ?? "local")",
+    ]
+  }
+
+  /// A client of one connection, as its last request shows it.
+  final class Client: Sendable {
+    let connection: Connection
+    private let token = Mutex<Int?>(nil)
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func set(_ number: Int?) { token.withLock { $0 = number } }
+
+    /// Whose reads count together.
+    var admission: ReadAdmission.Client {
+      ReadAdmission.Client(token: token.withLock(\.self), peer: connection.peer)
     }
   }
 
-  private func body(of request: Request) async throws -> [UInt8] {
-    let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
-    guard type.split(separator: " ").first == "application/json" else {
-      throw Problem(status: 415, .invalidRequest, "the Content-Type of the body must be application/json")
+  /// Runs a read of a client on a thread, until its time has passed or the client has gone.
+  func read<Result: Sendable>(
+    for client: Client, _ body: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await limited(client) { interruption in
+      let permit = try await admission.enter(client.admission, interruption)
+      return try await reading.run(until: interruption) {
+        defer { permit.end() }
+        return try body()
+      }
     }
-    let limit = service.limits.bodySize
-    func tooLong() -> Problem {
-      Problem(status: 413, .invalidRequest, "the body is longer than \(limit) bytes")
-    }
-    if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLong() }
-    var bytes: [UInt8] = []
-    for try await part in request.body {
-      guard bytes.count + part.readableBytes <= limit else { throw tooLong() }
-      bytes.append(contentsOf: part.readableBytesView)
-    }
-    return bytes
   }
 
-  private func response(_ answer: Answer, isHead: Bool) -> Response {
-    var headers = HTTPFields()
-    for (name, value) in answer.headers {
-      if let name = HTTPField.Name(name) { headers[name] = value }
+  /// Runs a closure that its interruption ends after the time of a request, or when the client has gone.
+  func limited<Result>(
+    _ client: Client, _ body: (ReadInterruption) async throws -> Result
+  ) async throws -> Result {
+    let (interruption, time) = (ReadInterruption(), service.limits.requestTime)
+    let timer = DeadlineTimer(after: time) {
+      interruption.request(PersistenceError(.timedOut, "the request took longer than \(time)"))
     }
-    headers[.cacheControl] = "no-store"
-    if let name = HTTPField.Name("X-Content-Type-Options") { headers[name] = "nosniff" }
-    let body: ResponseBody
-    switch answer.body {
-    case .none: body = ResponseBody()
-    case .json(let text):
-      headers[.contentType] = "application/json"
-      body = ResponseBody(byteBuffer: ByteBuffer(string: text))
-    case .problem(let text):
-      headers[.contentType] = Problem.mediaType
-      body = ResponseBody(byteBuffer: ByteBuffer(string: text))
-    case .lines(let lines):
-      headers[.contentType] = "application/x-ndjson"
-      // Releasing the closure releases the lines and their snapshot: at the end, or when a write fails because
-      // the client has gone.
-      body =
-        isHead
-        ? ResponseBody()
-        : ResponseBody { [reading, logger, time = service.limits.requestTime] writer in
-          do {
-            while let chunk = try await reading.run(within: time, { try lines.next() }) {
-              try await writer.write(ByteBuffer(bytes: chunk))
-            }
-          } catch let error as PersistenceError {
-            // The head has been sent, so only a broken connection can show that the answer is incomplete.
-            logger.error("a streamed answer failed", metadata: ["error": "\(error)"])
-            throw error
-          }
-          try await writer.finish(nil)
-        }
-    }
-    let response = Response(status: .init(code: answer.status), headers: headers, body: body)
-    return isHead ? response.createHeadResponse() : response
+    defer { timer.cancel() }
+    return try await client.connection.whileConnected(interruption) { try await body(interruption) }
   }
 }

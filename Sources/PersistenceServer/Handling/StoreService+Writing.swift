@@ -9,6 +9,7 @@ extension StoreService {
     _ = try request.parameters(known: [])
     let json = try request.json()
     return try writing(name) { transaction, schema in
+      try requireDefined(in: transaction)
       let row = RowBuffer(count: schema.fields.count)
       try RecordJSON.read(json, schema, into: row)
       let key = try row.withRow { row in
@@ -34,6 +35,7 @@ extension StoreService {
       guard try row.withRow({ try RecordKey(of: $0, in: schema) }) == key else {
         throw PersistenceError.invalidRequest("the key of the record differs from the key of the path")
       }
+      try requireDefined(in: transaction)
       let before = try line(of: key, schema, in: transaction)
       try require(wanted, unwanted, before, key, schema)
       try row.withRow { try transaction.save($0, in: schema) }
@@ -70,16 +72,22 @@ extension StoreService {
       batch.id = id
     }
     var isNew = true
+    let digest = batch.id.map { _ in batch.digest }
     try context.transaction { transaction in
-      if let id = batch.id { isNew = try AppliedBatches().record(id, in: transaction) }
+      if let id = batch.id { isNew = try AppliedBatches().record(id, digest: digest, in: transaction) }
       guard isNew else { return }
       var schemas: [StoredName: (ModelSchema, RowBuffer)] = [:]
+      var isDefined = false
       for (number, change) in batch.changes.enumerated() {
         do {
           let name = StoredName(change.model)
           if schemas[name] == nil {
             let schema = try schema(change.model, in: transaction)
             schemas[name] = (schema, RowBuffer(count: schema.fields.count))
+          }
+          if change.action != .delete, !isDefined, name == declared.map({ StoredName($0.name) }) {
+            try requireDefined(in: transaction)
+            isDefined = true
           }
           guard let (schema, row) = schemas[name] else { continue }
           try make(change, schema, row, in: transaction)
@@ -126,7 +134,7 @@ extension StoreService {
   }
 
   /// Runs a closure in a transaction, with the schema of a model.
-  private func writing(
+  func writing(
     _ name: String, _ body: (any StorageTransaction, ModelSchema) throws -> Answer
   ) throws -> Answer {
     var answer = Answer(status: 204)
@@ -135,7 +143,7 @@ extension StoreService {
   }
 
   /// The stored record, which can have less precision than the sent one.
-  private func stored(_ key: RecordKey, _ schema: ModelSchema, in transaction: any StorageTransaction) throws
+  func stored(_ key: RecordKey, _ schema: ModelSchema, in transaction: any StorageTransaction) throws
     -> String
   {
     guard let line = try line(of: key, schema, in: transaction) else {
@@ -145,7 +153,7 @@ extension StoreService {
   }
 
   /// Checks the conditions of a request against the stored record; nil if there is none.
-  private func require(
+  func require(
     _ wanted: EntityTag.List?, _ unwanted: EntityTag.List?, _ stored: String?, _ key: RecordKey,
     _ schema: ModelSchema
   ) throws {

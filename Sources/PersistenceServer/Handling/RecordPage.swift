@@ -1,0 +1,97 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceHTTP
+import Synchronization
+
+/// A page of records as one JSON object, in chunks.
+///
+/// A page that is short enough is one chunk. A longer one holds a snapshot until it is sent. One request uses it.
+final class RecordPage: AnswerStream {
+  private struct Progress {
+    var count = 0
+    /// The number of bytes in earlier chunks.
+    var size = 0
+    var last: PageAnchor?
+    /// A chunk that was read but not returned.
+    var first: [UInt8]?
+    var isComplete = false
+  }
+
+  private struct EndOfPage: Error {}
+  private struct EndOfChunk: Error {}
+
+  /// The maximum size of a chunk in bytes, apart from its last record.
+  private static let chunkSize = 128 << 10
+
+  private let request: FetchRequest
+  private let limit: Int
+  private let sizeLimit: Int
+  private let results: any StorageResults
+  private let writer: RecordWriter
+  private let order: RowOrder
+  private let progress = Mutex(Progress())
+
+  /// Fetches the records of a page, and reads its first chunk.
+  init(_ request: FetchRequest, limit: Int, sizeLimit: Int, in context: any StorageContext) throws {
+    (self.request, self.limit, self.sizeLimit) = (request, limit, sizeLimit)
+    // One more record shows whether another page follows.
+    let asked = try FetchRequest(
+      request.schema, where: request.predicate, order: request.order, limit: limit + 1,
+      offset: request.offset,
+      after: request.after)
+    writer = RecordWriter(request.schema)
+    order = try RowOrder(request.totalOrder, in: request.schema)
+    results = try context.fetch(asked)
+    let first = try next()
+    progress.withLock { $0.first = first }
+  }
+
+  /// The whole page and the position of the next one, if the first chunk contains it; nil for a longer page.
+  func whole() throws -> (text: String, next: String?)? {
+    try progress.withLock { progress in
+      guard progress.isComplete, let first = progress.first else { return nil }
+      return (
+        String(decoding: first, as: UTF8.self),
+        try progress.last.map { try PositionToken.text($0, of: request) }
+      )
+    }
+  }
+
+  func next() throws -> [UInt8]? {
+    var progress = progress.withLock { progress in
+      defer { progress.first = nil }
+      return progress
+    }
+    if let first = progress.first { return first }
+    if progress.isComplete { return nil }
+    var bytes = progress.size == 0 ? Array("{\"records\":[".utf8) : []
+    var isLast = false
+    do {
+      let wanted = limit + 1 - progress.count
+      _ = try results.read(from: progress.count, limit: wanted) { row in
+        let isFull = progress.count == limit || progress.size + bytes.count > sizeLimit
+        if isFull { throw EndOfPage() }
+        guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
+        if progress.count > 0 { bytes.append(UInt8(ascii: ",")) }
+        try writer.append(row, to: &bytes)
+        progress.count += 1
+        if progress.count == limit || progress.size + bytes.count > sizeLimit {
+          progress.last = PageAnchor(try order.key(of: row))
+        }
+      }
+      isLast = true
+      progress.last = nil
+    } catch is EndOfPage {
+      isLast = true
+    } catch is EndOfChunk {}
+    if isLast {
+      let token = try progress.last.map { "\"\(try PositionToken.text($0, of: request))\"" }
+      bytes.append(contentsOf: ("],\"next\":" + (token ?? "null") + "}").utf8)
+      progress.isComplete = true
+    }
+    progress.size += bytes.count
+    let reached = progress
+    self.progress.withLock { $0 = reached }
+    return bytes
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import PersistencePrimitives
+import PersistenceServer
+import Testing
+import ToolProcess
+
+@Suite("HTTP in detail")
+struct ProtocolTests {
+  private static let authorization = "Host: x\r\nAuthorization: Bearer \(RunningServer.writeToken)\r\n"
+  private static let film = #"{"budget":null,"day":null,"id":7,"title":"x"}"#
+
+  @Test("Expect: 100-continue gets its permission before the body, unless the body is too long")
+  func permission() async throws {
+    var limits = ServerLimits()
+    limits.bodySize = 1000
+    try await RunningServer.with(try Film.context([]), limits: limits) { server in
+      let head =
+        "POST /models/Film/records HTTP/1.1\r\n\(Self.authorization)Content-Type: application/json\r\n"
+        + "Connection: close\r\nExpect: 100-continue\r\nContent-Length: "
+      let (permission, reply) = try await RawConnection.run(server.port) { connection in
+        connection.send(head + "\(Self.film.utf8.count)\r\n\r\n")
+        let permission = String(decoding: connection.receive(), as: UTF8.self)
+        connection.send(Self.film)
+        return (permission, connection.receiveAll())
+      }
+      #expect(permission == "HTTP/1.1 100 Continue\r\n\r\n")
+      #expect(reply.hasPrefix("HTTP/1.1 201 "))
+      let refused = try await RawConnection.run(server.port) { connection in
+        connection.send(head + "1001\r\n\r\n")
+        return String(decoding: connection.receive(), as: UTF8.self)
+      }
+      #expect(refused.hasPrefix("HTTP/1.1 413 "))
+      let other = try await WireClient(port: server.port)("GET", "/models", headers: ["Expect: cake"])
+      #expect(other.status == 417)
+    }
+  }
+
+  @Test("HTTP/1.0 gets neither chunks nor an open connection, and needs no Host")
+  func old() async throws {
+    try await RunningServer.with(try Film.context((1...3).map { Film($0) })) { server in
+      for accept in ["application/json", "application/x-ndjson"] {
+        let text = try await RawConnection.run(server.port) { connection in
+          connection.send(
+            "GET /models/Film/records HTTP/1.0\r\nAccept: \(accept)\r\nConnection: keep-alive\r\nAuthorization: Bearer "
+              + "\(RunningServer.readToken)\r\n\r\n")
+          // It ends when the server closes the connection.
+          return connection.receiveAll()
+        }
+        #expect(text.hasPrefix("HTTP/1.0 200 "), "\(text)")
+        #expect(!text.lowercased().contains("transfer-encoding"))
+        let reply = WireClient.parse(text)
+        #expect(reply.headers["connection"] == "close")
+        if accept == "application/json" {
+          #expect(reply.json?.member("next") != nil)
+        } else {
+          #expect(reply.body.split(separator: "\n").count == 3)
+        }
+      }
+    }
+  }
+
+  @Test("an answer to HEAD has no body, also of lines, and the next answer on its connection is intact")
+  func head() async throws {
+    try await RunningServer.with(try Film.context((1...3).map { Film($0) })) { server in
+      let text = try await RawConnection.run(server.port) { connection in
+        for accept in ["application/x-ndjson", "application/json"] {
+          connection.send(
+            "HEAD /models/Film/records HTTP/1.1\r\nAccept: \(accept)\r\n\(Self.authorization)\r\n")
+        }
+        connection.send("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return connection.receiveAll()
+      }
+      let heads = text.components(separatedBy: "\r\n\r\n").filter { !$0.isEmpty }
+      #expect(heads.count == 3, "\(text)")
+      #expect(heads.allSatisfy { $0.hasPrefix("HTTP/1.1 20") }, "\(text)")
+      #expect(heads.first?.contains("application/x-ndjson") == true)
+      #expect(heads.first?.lowercased().contains("content-length") == false)
+    }
+  }
+
+  @Test("the qualities of Accept decide between a page and lines")
+  func qualities() async throws {
+    try await RunningServer.with(try Film.context([Film(1)])) { server in
+      let client = WireClient(port: server.port)
+      for (accept, type) in [
+        ("application/x-ndjson", "application/x-ndjson"), ("*/*", "application/json"),
+        ("application/x-ndjson;q=0", "application/json"),
+        ("application/json, application/x-ndjson; q=0.0", "application/json"),
+        ("application/json;q=0.5, application/x-ndjson;q=0.4", "application/json"),
+        ("application/json;q=0.5, application/x-ndjson", "application/x-ndjson"),
+        ("text/html, application/x-ndjson;q=0.1", "application/x-ndjson"),
+      ] {
+        let reply = try await client("GET", "/models/Film/records", headers: ["Accept: \(accept)"])
+        #expect(reply.headers["content-type"] == type, "\(accept)")
+      }
+    }
+  }
+
+  @Test("a transfer coding other than chunked is rejected, and never taken for the body")
+  func codings() async throws {
+    try await RunningServer.with(try Film.context([])) { server in
+      let reply = try await WireClient(port: server.port).raw(
+        "POST /models/Film/records HTTP/1.1\r\n\(Self.authorization)Content-Type: application/json\r\n"
+          + "Connection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2d\r\n\(Self.film)\r\n0\r\n\r\n")
+      #expect(reply.status == 501)
+      #expect(try await WireClient(port: server.port)("GET", "/models/Film/records/7").status == 404)
+    }
+  }
+
+  @Test("If-Match on GET answers 412 for another state")
+  func conditions() async throws {
+    try await RunningServer.with(try Film.context([Film(1)])) { server in
+      let client = WireClient(port: server.port)
+      let path = "/models/Film/records/1"
+      let tag = try #require(try await client("GET", path).headers["etag"])
+      for (wanted, status) in [(tag, 200), ("*", 200), ("\"x\"", 412), ("W/\(tag)", 412), ("x", 400)] {
+        let reply = try await client("GET", path, headers: ["If-Match: \(wanted)"])
+        #expect(reply.status == status, "\(wanted)")
+      }
+    }
+  }
+
+  @Test("a limit of zero answers no records, in both forms")
+  func zero() async throws {
+    try await RunningServer.with(try Film.context([Film(1)])) { server in
+      let client = WireClient(port: server.port)
+      let page = try await client("GET", "/models/Film/records?limit=0")
+      #expect(page.status == 200 && page.body == #"{"records":[],"next":null}"#)
+      let lines = try await client(
+        "GET", "/models/Film/records?limit=0", headers: ["Accept: application/x-ndjson"])
+      #expect(lines.status == 200 && lines.body.isEmpty)
+    }
+  }
+
+  @Test("a malformed escape, an unknown parameter and an unknown field are errors of the client")
+  func addresses() async throws {
+    try await RunningServer.with(try Film.context([Film(1)])) { server in
+      let client = WireClient(port: server.port)
+      for path in [
+        "/models/%", "/models/Film/records/%f", "/models/Film/records/%zz", "/models/Film/records/%ff",
+        "/models/Film/records?limit=%", "/models/Film/records?limi=1", "/models/Film/records?where=nothing=1",
+        "/models/Film/records?sort=nothing",
+      ] {
+        let reply = try await client("GET", path)
+        #expect(reply.status == 400, "\(path)")
+      }
+    }
+  }
+
+  @Test("a silent connection is closed, and others keep their time for a head", .timeLimit(.minutes(1)))
+  func silence() async throws {
+    var limits = ServerLimits()
+    limits.firstByteTime = .milliseconds(200)
+    try await RunningServer.with(try Film.context([]), limits: limits) { server in
+      let ends = try await RawConnection.run(server.port) { $0.receive() }
+      #expect(ends.isEmpty)
+      #expect(try await WireClient(port: server.port)("GET", "/health").status == 204)
+    }
+  }
+}
