@@ -26,6 +26,14 @@ public struct JSONDirectoryConfiguration: Sendable {
   /// The parent folder must exist.
   public var createsStore: Bool
 
+  /// Whether the store keeps the digest, size and time of each record file that it writes, so that
+  /// ``JSONDirectoryContext/verify(_:)`` tells an edit by hand from damage, and names files that are gone.
+  ///
+  /// It is a property of the store, which all its writers follow: true begins with the files as they are, false ends it,
+  /// and nil, the default, changes nothing. A commit then also writes a file of checksums for each record, with those of
+  /// 1/256 of the model.
+  public var checksums: Bool?
+
   /// The monitoring of the context.
   public var monitoring: Monitoring
 
@@ -35,12 +43,13 @@ public struct JSONDirectoryConfiguration: Sendable {
   /// Makes a configuration.
   public init(
     synchronization: Synchronization = .full, busyTimeout: Duration = .seconds(5), isReadOnly: Bool = false,
-    createsStore: Bool = true, monitoring: Monitoring = Monitoring()
+    createsStore: Bool = true, checksums: Bool? = nil, monitoring: Monitoring = Monitoring()
   ) {
     self.synchronization = synchronization
     self.busyTimeout = busyTimeout
     self.isReadOnly = isReadOnly
     self.createsStore = createsStore
+    self.checksums = checksums
     self.monitoring = monitoring
   }
 }

@@ -62,6 +62,11 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     let monitor = ContextMonitor(configuration.monitoring, location: path)
     self.monitor = monitor
     try recoverAtOnce(store, isOpening: true)
+    try mappingErrors(location: path) { try store.requireCatalog() }
+    if let isWanted = configuration.checksums, !configuration.isReadOnly {
+      let isKept = try mappingErrors(location: path) { try store.hasChecksums }
+      if isKept != isWanted { try setChecksums(isWanted) }
+    }
     let version = try mappingErrors(location: path) { try store.sequence.committed }
     monitor.opened("a JSON directory of version \(version)")
   }
@@ -102,18 +107,33 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
 
   /// Runs a closure as one transaction, and commits its files through the journal.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    try writing { try run($0, body) }
+    monitor.reportLongHeldResults()
+  }
+
+  /// Commits the files that a closure makes of the committed ones.
+  func committing(_ make: (CommittedFiles, Catalog) throws -> [Journal.Entry]) throws {
+    try writing { store in
+      let journal = journal(store)
+      try recover(journal)
+      let files = CommittedFiles(store)
+      let entries = try make(files, files.catalog())
+      guard !entries.isEmpty else { return }
+      try commits.counter.committing { try commit(entries, leaving: [], to: store, journal) }
+    }
+  }
+
+  /// Runs a closure as the only writer of all processes.
+  func writing(_ body: (StoreFolder) throws -> Void) throws {
     let store = try openStore()
     guard let lock else { throw PersistenceError.readOnly(location) }
     let start = ContinuousClock.now
     try gate.withEntry(timeout: configuration.busyTimeout, location: location) {
       let rest = max(.zero, configuration.busyTimeout - (ContinuousClock.now - start))
       try mappingErrors(location: location) {
-        try lock.withLock(timeout: rest, location: location) {
-          try run(store, body)
-        }
+        try lock.withLock(timeout: rest, location: location) { try body(store) }
       }
     }
-    monitor.reportLongHeldResults()
   }
 
   /// Closes the store; live results keep their resources.

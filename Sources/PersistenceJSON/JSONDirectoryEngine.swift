@@ -11,6 +11,10 @@ extension StorageEngine {
       StoreOption("busy", .duration, "how long a writer waits for another writer"),
       StoreOption("readonly", .flag, "whether the store is read-only"),
       StoreOption("create", .flag, "whether to create a missing store"),
+      StoreOption(
+        "checksums", .flag,
+        "whether the store keeps checksums of its records, so that verify tells an edit by hand from damage; unchanged by "
+          + "default"),
     ]
   ) { url, options, monitoring in
     guard !url.path.isEmpty else {
@@ -23,6 +27,7 @@ extension StorageEngine {
         synchronization: options["synchronous"].flatMap(JSONDirectoryConfiguration.Synchronization.init)
           ?? .full,
         busyTimeout: options.duration("busy") ?? .seconds(5), isReadOnly: options.flag("readonly") ?? false,
-        createsStore: options.flag("create") ?? true, monitoring: monitoring))
+        createsStore: options.flag("create") ?? true, checksums: options.flag("checksums"),
+        monitoring: monitoring))
   }
 }

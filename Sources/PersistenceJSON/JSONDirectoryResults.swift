@@ -4,7 +4,7 @@ import PersistenceDriverSupport
 
 /// The rows of a request: it lists all files first, and reads them page by page, except those that the index
 /// excludes.
-final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // mutable state is behind `found`
+final class JSONDirectoryResults: CheckedResults, @unchecked Sendable {  // mutable state is behind `found`
   /// The conditions that remain to be tested.
   private enum Stage {
     /// All except those on the key.
@@ -86,6 +86,21 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     }
   }
 
+  func checkUnread() throws {
+    // Sorting has looked at each file.
+    guard let files, query.isKeyOrder else { return }
+    try mappingErrors(location: location) {
+      switch (stage, query.request.limit) {
+      case (.all, let limit):
+        guard need != .key else { return }
+        try files.check(entries.dropFirst(query.request.offset).prefix(limit ?? entries.count))
+      // Examining entries up to the limit checks those that can be read later.
+      case (_, _?): try found.withLock { try advance(&$0, to: Int.max) }
+      case (_, nil): try files.check(entries[...])
+      }
+    }
+  }
+
   func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
     guard let files else { return 0 }
     let (end, overflow) = offset.addingReportingOverflow(limit)
@@ -97,6 +112,7 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     }
     let row = RowBuffer(count: query.request.schema.fields.count)
     for number in rows {
+      if number & 0x3F == 0 { try ReadInterruption.check() }
       try mappingErrors(location: location) {
         switch need {
         case .key: files.fillKey(row, entries[number])
@@ -147,6 +163,7 @@ final class JSONDirectoryResults: StorageResults, @unchecked Sendable {  // muta
     let row = RowBuffer(count: stage == .all ? 0 : request.schema.fields.count)
     while found.rows.count < wanted, found.next < entries.count {
       let number = found.next
+      if number & 0x3F == 0 { try ReadInterruption.check() }
       let isRow = try isRow(number, of: files, row)
       found.next += 1
       guard isRow else { continue }

@@ -196,6 +196,8 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
 }
 
 extension JSONDirectoryTransaction: RecordSource {
+  var version: UInt64 { get throws { try committed.version } }
+
   func names(in folder: String) throws -> [String] {
     var names = Set(try store.folder(folder)?.names() ?? [])
     for (file, exists) in pending.names(in: folder) {

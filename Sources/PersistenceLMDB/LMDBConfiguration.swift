@@ -14,6 +14,19 @@ public struct LMDBConfiguration: Sendable {
     case off
   }
 
+  /// The pages that an opening checks before it uses them.
+  ///
+  /// LMDB trusts its pages, so that a damaged page which is not checked may end the process. Use
+  /// ``VerifiableContext/verify(_:)`` to check everything.
+  public enum Checks: String, Sendable, Hashable, CaseIterable {
+    /// All pages of a store of up to 4 MiB, or 64 MiB if another process has died with the store open.
+    ///
+    /// Of a larger store, the pages that the opening itself reads.
+    case automatic
+    /// All pages, and the first page of each long value; an opening takes time in proportion to the store.
+    case structure
+  }
+
   /// The largest size of the store in bytes.
   ///
   /// By default, it is the size recorded in the store, and ``defaultMapSize`` for a new one.
@@ -61,6 +74,11 @@ public struct LMDBConfiguration: Sendable {
   /// The closure takes the number of plans that can answer a query, and returns the position of one. The
   /// first context of the process that opens the store sets it.
   package var planChooser: (@Sendable (_ count: Int) -> Int)?
+
+  /// The pages that the opening checks; ``Checks/automatic`` by default.
+  ///
+  /// Damage throws `damaged`, and names the page.
+  public var checks = Checks.automatic
 
   /// What the context monitors, and where it reports.
   public var monitoring: Monitoring

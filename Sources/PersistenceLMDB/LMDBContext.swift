@@ -131,6 +131,11 @@ public final class LMDBContext: ObservableContext {
     try withReader { try $0.cost(of: change, $1) }
   }
 
+  /// The indexes of a model that wait to be built.
+  public func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] {
+    try withReader { try $0.unbuiltIndexes(of: schema, $1) }
+  }
+
   /// The plan of a request for some fields.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try withReader { try $0.plan(for: request, selecting: positions, $1) }

@@ -39,6 +39,10 @@ extension StorageEngine {
     StoreOption(
       "indexmemory", .bytes(1 << 12...1 << 34),
       "the memory for sorting while a copy builds its indexes; 24MiB by default"),
+    StoreOption(
+      "checks", .choice(LMDBConfiguration.Checks.allCases.map(\.rawValue)),
+      "the pages that the opening checks: those of a small store (automatic, the default), or all (structure)"
+    ),
   ]
 }
 
@@ -56,5 +60,8 @@ extension LMDBConfiguration {
     if let readsAhead = options.flag("readahead") { self.readsAhead = readsAhead }
     if let readers = options.integer("readers") { self.maximumReaders = readers }
     if let memory = options.bytes("indexmemory") { self.indexMemory = memory }
+    if let checks = options["checks"].flatMap(LMDBConfiguration.Checks.init(rawValue:)) {
+      self.checks = checks
+    }
   }
 }

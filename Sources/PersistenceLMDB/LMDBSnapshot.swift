@@ -75,6 +75,10 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
     try withReader { try store.cost(of: change, $0) }
   }
 
+  func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] {
+    try withReader { try store.unbuiltIndexes(of: schema, $0) }
+  }
+
   func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try withReader { try store.plan(for: request, selecting: positions, $0) }
   }

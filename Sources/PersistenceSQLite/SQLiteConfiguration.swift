@@ -61,6 +61,16 @@ public struct SQLiteConfiguration: Sendable {
   /// Views and virtual tables to include as models, if a column identifies their rows; this needs a survey.
   public var includedViews: [String]
 
+  /// Whether each page of the store has a checksum, so that damage to the file throws `damaged` instead of returning changed
+  /// data; nil, the default, accepts both.
+  ///
+  /// It is a property of the store, set when the store is created: every later opening verifies and maintains the
+  /// checksums, whatever it passes. An existing store without them throws `unsupported` if this is true; copy it to a new
+  /// one. A checksum covers the page's number as well. It is verified when a page is read from the file, and computed when
+  /// it is written there; a page holds eight bytes less. Other programs may read the store. A page that they write is
+  /// reported as damaged, unless they compute checksums as `CSQLiteFiles` does.
+  public var checksums: Bool?
+
   /// What to monitor, and where to report it.
   public var monitoring: Monitoring
 
@@ -68,7 +78,8 @@ public struct SQLiteConfiguration: Sendable {
   public init(
     journal: Journal? = nil, synchronous: Synchronous = .full, busyTimeout: Duration = .seconds(5),
     isReadOnly: Bool = false, createsMissingFile: Bool = true, poolSize: Int = 8,
-    surveysForeignTables: Bool = false, includedViews: [String] = [], monitoring: Monitoring = Monitoring()
+    surveysForeignTables: Bool = false, includedViews: [String] = [], checksums: Bool? = nil,
+    monitoring: Monitoring = Monitoring()
   ) {
     self.journal = journal
     self.synchronous = synchronous
@@ -78,6 +89,7 @@ public struct SQLiteConfiguration: Sendable {
     self.poolSize = poolSize
     self.surveysForeignTables = surveysForeignTables
     self.includedViews = includedViews
+    self.checksums = checksums
     self.monitoring = monitoring
   }
 }

@@ -203,7 +203,11 @@ extension SQLiteContext {
     try write { connection, deadline in
       let before = sqlite3_total_changes64(connection.handle)
       try connection.retryingWhileBusy(until: deadline) {
-        try connection.withText(sql, bindings, "run a statement") { try $0.run() }
+        do {
+          try connection.withText(sql, bindings, "run a statement") { try $0.run() }
+        } catch let error as PersistenceError {
+          throw error.ofCommit
+        }
       }
       guard connection.isOutsideTransaction else {
         connection.rollBack()

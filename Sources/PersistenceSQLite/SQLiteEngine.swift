@@ -24,11 +24,21 @@ extension StorageEngine {
         "views", .text,
         "views and virtual tables to include as models, separated by commas; a \\ escapes the next character; needs "
           + "survey=true"),
+      StoreOption(
+        "checksums", .flag,
+        "whether a new store has checksums of its pages, which every later opening verifies; false by default"
+      ),
     ]
   ) { url, options, monitoring in
     guard !url.path.isEmpty else {
       throw PersistenceError(
         .invalidURL, "a SQLite store needs a path, such as sqlite:movies.sqlite", location: "\(url)")
+    }
+    guard url.path != SQLiteOpening.memoryName else {
+      throw PersistenceError(
+        .invalidURL,
+        "sqlite::memory: would be a file of that name; use memory: for a store in memory, or sqlite:./:memory: for the "
+          + "file", location: "\(url)")
     }
     var configuration = SQLiteConfiguration(monitoring: monitoring)
     configuration.journal = options["journal"].flatMap(SQLiteConfiguration.Journal.init(rawValue:))
@@ -38,6 +48,7 @@ extension StorageEngine {
     if let busy = options.duration("busy") { configuration.busyTimeout = busy }
     if let isReadOnly = options.flag("readonly") { configuration.isReadOnly = isReadOnly }
     if let creates = options.flag("create") { configuration.createsMissingFile = creates }
+    configuration.checksums = options.flag("checksums")
     if let size = options.integer("pool") { configuration.poolSize = size }
     if let surveys = options.flag("survey") { configuration.surveysForeignTables = surveys }
     if let views = options["views"] {

@@ -27,6 +27,12 @@ enum SQLiteErrorMapping {
     case SQLITE_BUSY, SQLITE_LOCKED:
       return (.busy, "another connection has locked the store; retry, or raise the busy time-out")
     case SQLITE_FULL: return (.storeFull, "the disk is full; free some space and retry")
+    case SQLITE_IOERR where code == SQLITE_IOERR | 32 << 8:  // SQLITE_IOERR_DATA
+      return (
+        .damaged,
+        "the checksum of a page is wrong: the medium has changed the page, or a program without this package has written "
+          + "it; restore the store from a backup"
+      )
     case SQLITE_IOERR where isFull: return (.storeFull, "the disk is full; free some space and retry")
     case SQLITE_IOERR: return (.inputOutput, "the storage device failed; check the disk and the file system")
     case SQLITE_CORRUPT:
@@ -56,6 +62,25 @@ enum SQLiteErrorMapping {
 }
 
 extension PersistenceError {
+  /// The error of a failed commit.
+  ///
+  /// SQLite writes a transaction's last frame before it flushes, and ends a rollback journal by deleting it. If one of
+  /// these calls fails, this process goes on without the transaction, but a later recovery may find it complete.
+  var ofCommit: PersistenceError {
+    let (flush, flushFolder, delete): (Int32, Int32, Int32) = (4, 5, 10)
+    let codes = [flush, flushFolder, delete].map { Int(SQLITE_IOERR | $0 << 8) }
+    guard let engineError, engineError.engine == "SQLite", codes.contains(engineError.code) else {
+      return self
+    }
+    var error = self
+    error.code = .outcomeUnknown
+    error.message =
+      "SQLite could not flush the commit: the store does not show the transaction, but may after a crash; check the "
+      + "disk, and repeat the transaction if it may run twice; otherwise close all contexts of the store, open it again, "
+      + "and read what it holds"
+    return error
+  }
+
   /// Whether SQLite rejected a statement's text.
   var isSQLError: Bool { code == .engineFailure && engineError?.code == Int(SQLITE_ERROR) }
 

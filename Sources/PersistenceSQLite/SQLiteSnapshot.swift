@@ -80,6 +80,16 @@ extension SQLiteReader {
     try withReader { try $0.evolution(for: change).cost }
   }
 
+  /// The indexes of a model that wait to be built, so that the file does not contain them yet.
+  public func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] {
+    try withReader { connection in
+      guard try connection.model(for: schema) != nil,
+        let layout = connection.catalog?.layouts[StoredName(schema.name)]
+      else { return [] }
+      return try SQLiteLayout(layout).unbuiltIndexes
+    }
+  }
+
   /// The plan for whole rows: selecting fields does not change it.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try planForWholeRows(request, selecting: positions)

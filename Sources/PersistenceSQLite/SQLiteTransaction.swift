@@ -31,8 +31,14 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     try requireOpen()
     do {
       return try body(connection)
-    } catch let error as PersistenceError {
-      if connection.isOutsideTransaction { failure = error }
+    } catch {
+      if connection.isOutsideTransaction {
+        failure =
+          error as? PersistenceError
+          ?? PersistenceError(
+            .cancelled, "SQLite rolled the transaction back, because its work was cancelled",
+            location: connection.store.location)
+      }
       throw error
     }
   }

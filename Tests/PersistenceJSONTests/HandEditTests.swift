@@ -76,15 +76,19 @@ struct HandEditTests {
     #expect(try context.titles() == ["One", "Three"])
   }
 
-  @Test("W4 writing a unique value names a damaged file, which may have the same value")
+  @Test("E5 W4 a damaged file prevents no write of another record; unique values of the others still count")
   func damageBesideUniqueValues() throws {
     try place.write("{\n  \"id\": 2", to: file(2))
-    let error = try #require(throws: PersistenceError.self) { try context.save(Films.row(5, "Five", "e")) }
-    #expect(error.code == .damaged)
-    #expect(error.message.contains(file(2)), "\(error)")
-    // Without a value there is nothing to check.
+    try context.save(Films.row(5, "Five", "e"))
+    let error = try #require(throws: PersistenceError.self) { try context.save(Films.row(6, "Six", "e")) }
+    #expect(error.code == .uniqueViolation && error.message.contains(file(5)), "\(error)")
     try context.save(Films.row(6, "Six"))
     #expect(try context.row(Films.key(6)) == Films.row(6, "Six"))
+    #expect(try #require(throws: PersistenceError.self) { try context.titles() }.code == .damaged)
+    // Once the file is repaired, its value counts again.
+    try place.write("{\"id\": 2, \"title\": \"Two\", \"code\": \"b\"}", to: file(2))
+    #expect(throws: PersistenceError.self) { try context.save(Films.row(7, "Seven", "b")) }
+    #expect(try context.titles() == ["One", "Two", "Three", "Five", "Six"])
   }
 
   @Test("W4 reading a file whose name does not match its key is an error that names the file")

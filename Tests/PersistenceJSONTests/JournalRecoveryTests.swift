@@ -124,7 +124,7 @@ struct JournalRecoveryTests {
   @Test("E5 a failure before the commit rolls back; the error of a failure after it reports the commit")
   func failures() throws {
     let steps = try Self.steps(.full)
-    let commit = try #require(steps.firstIndex(of: "journal"))
+    let commit = try #require(steps.firstIndex(of: "synchronise journal"))
     for (number, step) in steps.enumerated() {
       let place = try TemporaryStore()
       try Self.prepare(place)
@@ -141,7 +141,8 @@ struct JournalRecoveryTests {
       // The last steps only tidy up; a failure there is not one of the transaction.
       if case .failure(let failure) = result {
         let error = try #require(failure as? PersistenceError)
-        #expect(error.code == .storeFull, "\(step)")
+        #expect(error.code == (number > commit ? .outcomeUnknown : .storeFull), "\(step)")
+        #expect(error.engineError?.code == Int(ENOSPC), "\(step)")
         #expect(error.message.contains("is committed") == (number > commit), "\(step): \(error)")
       }
       if number <= commit {
@@ -150,6 +151,25 @@ struct JournalRecoveryTests {
       }
       #expect(try Self.holdsAll(place.open()) == (number > commit), "\(step)")
     }
+  }
+
+  @Test(
+    "W5 a commit that can neither be flushed nor rolled back is outcomeUnknown, and the next opening completes it"
+  )
+  func unknownOutcome() throws {
+    let place = try TemporaryStore()
+    try Self.prepare(place)
+    let failing: @Sendable (String) throws -> Void = { name in
+      guard ["synchronise journal", "abandon"].contains(name) else { return }
+      errno = EIO
+      throw SystemFailure("synchronise the folder", name)
+    }
+    let context = try place.open(.full, step: failing)
+    let error = try #require(throws: PersistenceError.self) { try Self.work(context) }
+    #expect(error.code == .outcomeUnknown && error.engineError?.code == Int(EIO), "\(error)")
+    #expect(!error.isRetryable)
+    #expect(try Self.holdsAll(place.open()))
+    try Self.requireClean(place)
   }
 
   @Test("E5 an error about a damaged journal names it, and nothing changes")

@@ -51,6 +51,43 @@ struct OpeningTests {
     #expect(try context.titles() == ["Uno"])
   }
 
+  @Test(
+    "E5 a store whose catalog is missing is damaged, and does not open as an empty one",
+    arguments: [["catalog.json"], ["catalog.json", "sequence"]])
+  func missingCatalog(names: [String]) throws {
+    let place = try TemporaryStore()
+    let open = try place.open()
+    try open.save(Films.row(1, "One"))
+    let catalog = try place.text(".persistence/catalog.json")
+    for name in names { try place.remove(".persistence/\(name)") }
+    let existing = JSONDirectoryConfiguration(createsStore: false)
+    for attempt in [
+      { _ = try place.open() },
+      { _ = try JSONDirectoryContext(path: place.path, configuration: existing) },
+    ] as [() throws -> Void] {
+      let error = try #require(throws: PersistenceError.self) { try attempt() }
+      #expect(error.code == .damaged && error.message.contains(".persistence/catalog.json"), "\(error)")
+    }
+    if names.count == 1 {
+      #expect(try code { _ = try place.openForReading() } == .damaged)
+      #expect(try code { _ = try open.titles() } == .damaged)
+      #expect(try code { try open.save(Films.row(2, "Two")) } == .damaged)
+    }
+    try place.write(catalog, to: ".persistence/catalog.json")
+    #expect(try place.open().titles() == ["One"])
+  }
+
+  @Test("a store without a commit, and one whose models were dropped, are empty and not damaged")
+  func emptyStores() throws {
+    let place = try TemporaryStore()
+    try place.open().close()
+    let context = try place.open()
+    #expect(try context.catalog().isEmpty)
+    try context.save(Films.row(1, "One"))
+    try context.transaction { try $0.drop(Films.schema) }
+    #expect(try place.open().catalog().isEmpty)
+  }
+
   @Test("a store URL accepts known options and rejects others")
   func engine() throws {
     let place = try TemporaryStore()

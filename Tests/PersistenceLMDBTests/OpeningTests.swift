@@ -70,6 +70,39 @@ struct OpeningTests {
         == ["data.mdb", "lock.mdb", "turn.lock"])
   }
 
+  @Test("E5 a store whose data file is missing is damaged, and does not open as an empty one")
+  func missingData() throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema()
+    let context = try scratch.open()
+    try context.save([("a", "first")], schema)
+    try context.close()
+    let data = try Data(contentsOf: scratch.data)
+    try FileManager.default.removeItem(at: scratch.data)
+    var existing = LMDBConfiguration()
+    existing.createsMissingStore = false
+    var readOnly = LMDBConfiguration()
+    readOnly.isReadOnly = true
+    for configuration in [LMDBConfiguration(), existing, readOnly] {
+      let error = expectError(.damaged) { try scratch.open(configuration) }
+      #expect(error?.message.contains("data.mdb") == true && error?.message.contains("lock.mdb") == true)
+    }
+    #expect(!FileManager.default.fileExists(atPath: scratch.data.path))
+    try data.write(to: scratch.data)
+    #expect(try scratch.open().text("a", schema) == .text("first"))
+  }
+
+  @Test("E5 a folder that a killed creation has left is a new store")
+  func leftovers() throws {
+    let scratch = try Scratch()
+    let folder = URL(fileURLWithPath: scratch.path)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for name in ["turn.lock", "new.mdb", "new.mdb-lock"] {
+      try Data().write(to: folder.appendingPathComponent(name))
+    }
+    #expect(try scratch.open().catalog().isEmpty)
+  }
+
   @Test("E5 a path that is no store is rejected, and its bytes are unchanged")
   func otherFiles() throws {
     let scratch = try Scratch()
@@ -205,14 +238,16 @@ struct OpeningTests {
   @Test("the options of a URL configure the store")
   func options() throws {
     let scratch = try Scratch()
-    let text = "lmdb:\(scratch.path)?mapsize=8MiB&sync=off&busy=100ms&readahead=false&readers=20&create=true"
+    let text =
+      "lmdb:\(scratch.path)?mapsize=8MiB&sync=off&busy=100ms&readahead=false&readers=20&create=true"
+      + "&checks=structure"
     let context = try #require(
       try StorageEngine.open(text, engines: [.lmdb], monitoring: Monitoring()) as? LMDBContext)
     let session = try LMDBRegistry.open(scratch.path, LMDBConfiguration(), monitor)
     #expect(session.environment.mapSize == 8 << 20)
     #expect(session.environment.settings.maximumReaders == 20)
     try context.close()
-    for bad in ["sync=never", "mapsize=big", "colour=red", "readers=0"] {
+    for bad in ["sync=never", "mapsize=big", "colour=red", "readers=0", "checks=none"] {
       expectError(.invalidURL) {
         try StorageEngine.open("lmdb:\(scratch.path)?\(bad)", engines: [.lmdb], monitoring: Monitoring())
       }

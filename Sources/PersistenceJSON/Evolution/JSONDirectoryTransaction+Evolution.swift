@@ -12,7 +12,7 @@ extension JSONDirectoryTransaction {
         let files = RecordFiles(change.stored, in: model, of: self, location: location)
         if case .kept(let past) = outcome {
           models.replace(change, past: past)
-          let index = try change.indexOrigins.contains(nil) && !files.names().isEmpty
+          let index = try !change.indexesToBuild.isEmpty && !files.names().isEmpty
           try adopt(change, buildingIndexes: index)
         } else {
           models.replace(change, past: nil, isRewritten: true)
@@ -42,7 +42,8 @@ extension JSONDirectoryTransaction {
       added.contains(entry.index)
         ? (number: number, index: entry.index, holders: [[PersistentValue]: String]()) : nil
     }
-    for entry in try files.entries() {
+    for (done, entry) in try files.entries().enumerated() {
+      try StoreProgress.report(done)
       _ = try files.glance(entry, into: row)
       let values = try row.withRow { try UniqueValues.values(of: $0, in: change.target) }
       for position in unique.indices {
@@ -72,7 +73,8 @@ extension JSONDirectoryTransaction {
     let spool = try Spool(store)
     let unique = UniqueValues.indexes(of: target)
     let (old, new) = (RowBuffer(count: change.stored.fields.count), RowBuffer(count: target.fields.count))
-    for entry in entries {
+    for (done, entry) in entries.enumerated() {
+      try StoreProgress.report(done)
       _ = try files.read(entry, into: old)
       new.set(try old.withRow { try change.values(from: $0) })
       try new.withRow { row in
@@ -94,6 +96,9 @@ extension JSONDirectoryTransaction {
 }
 
 extension JSONDirectoryReader {
+  /// No index: the cache of indexed values is filled as requests read files, and each entry is validated by its file.
+  public func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] { [] }
+
   /// The cost of a change: only computed, erased or replaced values, and reused names, rewrite files.
   public func cost(of change: SchemaChange) throws -> EvolutionCost {
     try mappingErrors(location: location) {
@@ -102,7 +107,7 @@ extension JSONDirectoryReader {
       let outcome = try containsReplacedNil(change) ? .rewritten : ModelPast.after(change, model.past)
       let cost: EvolutionCost
       if case .kept = outcome {
-        guard change.indexOrigins.contains(nil) else { return .catalog }
+        guard !change.indexesToBuild.isEmpty else { return .catalog }
         cost = .indexes
       } else {
         cost = .rewrite

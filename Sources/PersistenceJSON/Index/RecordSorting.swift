@@ -37,6 +37,7 @@ struct RecordSorting {
   mutating func sort(_ entries: [RecordFiles.Entry]) throws -> [Candidate] {
     let row = RowBuffer(count: query.request.schema.fields.count)
     for (number, entry) in entries.enumerated() {
+      if number & 0x3F == 0 { try ReadInterruption.check() }
       guard let stamp = try look(at: entry, row) else { continue }
       candidates.append(
         Candidate(key: try row.withRow { try order.key(of: $0) }, number: number, stamp: stamp))

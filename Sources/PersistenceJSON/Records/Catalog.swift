@@ -37,7 +37,11 @@ struct Catalog: Sendable {
 
   /// Reads the catalog of a source; it is empty before the first commit.
   init(_ source: some RecordSource) throws {
-    guard let text = try source.read(StoreFolder.catalogName, in: StoreFolder.controlName) else { return }
+    guard let text = try source.read(StoreFolder.catalogName, in: StoreFolder.controlName) else {
+      // Every commit before this version has left a catalog.
+      guard try source.version == 0 else { throw Self.missing(at: source.store.location) }
+      return
+    }
     let content: Content
     do {
       content = try JSONDecoder().decode(Content.self, from: Data(text.bytes))
@@ -63,6 +67,15 @@ struct Catalog: Sendable {
       }
       models[StoredName(model.schema.name)] = model
     }
+  }
+
+  /// The error for a store that has records but no catalog.
+  static func missing(at location: String) -> PersistenceError {
+    let path = "\(StoreFolder.controlName)/\(StoreFolder.catalogName)"
+    return PersistenceError(
+      .damaged,
+      "the file \(path) is missing beside the records of a store; nothing was changed; restore \(path) from a backup, "
+        + "or remove the folder to begin an empty store", location: location)
   }
 
   /// The schemas, sorted by name.

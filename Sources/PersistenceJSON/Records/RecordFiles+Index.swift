@@ -50,6 +50,23 @@ extension RecordFiles {
     try naming(entry.file, entry.key) { try glance(entry.file, into: row) }
   }
 
+  /// Reads the files that the index does not know, or not in their current state, and checks their records.
+  func check(_ entries: ArraySlice<Entry>) throws {
+    let row = RowBuffer(count: schema.fields.count)
+    var rest = entries
+    while !rest.isEmpty {
+      try ReadInterruption.check()
+      let batch = rest.prefix(64)
+      rest = rest.dropFirst(64)
+      let statuses = try source.statuses(of: batch.map(\.file), in: folder)
+      for (entry, status) in zip(batch, statuses) {
+        if let status, index?.record(entry.file)?.status.isUntouched(since: status) == true { continue }
+        _ = try glance(entry, into: row)
+      }
+    }
+    saveIndex()
+  }
+
   /// Sets the key fields of a row, and all others to nil.
   func fillKey(_ row: RowBuffer, _ entry: Entry) {
     row.reset()
@@ -61,8 +78,11 @@ extension RecordFiles {
     let entries = try query.keys.map(entries(of:)) ?? entries()
     guard let onKey = query.onKey else { return entries }
     let row = RowBuffer(count: schema.fields.count)
+    var passed = 0
     return try entries.filter { entry in
       fillKey(row, entry)
+      passed += 1
+      if passed & 0x3FF == 0 { try ReadInterruption.check() }
       return try row.withRow { try onKey.matches($0) }
     }
   }

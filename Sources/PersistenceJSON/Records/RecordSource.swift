@@ -4,6 +4,9 @@ import PersistenceDriver
 protocol RecordSource: AnyObject {
   var store: StoreFolder { get }
 
+  /// The version of the store that the source shows.
+  var version: UInt64 { get throws }
+
   /// The names of all files in a folder, unordered.
   func names(in folder: String) throws -> [String]
 
@@ -15,6 +18,9 @@ protocol RecordSource: AnyObject {
 
   /// The status of the file that ``read(_:in:)`` would read now; nil if its text is not in the folder.
   func status(of file: String, in folder: String) throws -> FileStatus?
+
+  /// The statuses of several files, each as ``status(of:in:)``.
+  func statuses(of files: [String], in folder: String) throws -> [FileStatus?]
 }
 
 /// The text of a file, and its status.
@@ -28,6 +34,10 @@ struct FileText {
 }
 
 extension RecordSource {
+  func statuses(of files: [String], in folder: String) throws -> [FileStatus?] {
+    try files.map { try status(of: $0, in: folder) }
+  }
+
   /// The text of a file from `names(in:)`, which must still exist.
   func readListed(_ file: String, in folder: String) throws -> FileText {
     guard let text = try read(file, in: folder) else {
@@ -52,6 +62,8 @@ final class CommittedFiles: RecordSource {
   let store: StoreFolder
 
   init(_ store: StoreFolder) { self.store = store }
+
+  var version: UInt64 { get throws { try store.sequence.committed } }
 
   func names(in folder: String) throws -> [String] { try store.folder(folder)?.names() ?? [] }
 

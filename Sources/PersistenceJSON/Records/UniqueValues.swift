@@ -46,7 +46,7 @@ struct UniqueValues {
     return all
   }
 
-  /// Refreshes the values from the files.
+  /// Refreshes the values from the files; a damaged file has none.
   mutating func refresh(_ files: RecordFiles) throws {
     let row = RowBuffer(count: schema.fields.count)
     var current: Set<String> = []
@@ -55,9 +55,13 @@ struct UniqueValues {
       let record = try files.naming(name) { try files.known(name) }
       if let record, known[name]?.record === record { continue }
       forget(name)
-      let glance = try files.naming(name) { try files.glance(name, into: row) }
-      let values = try row.withRow { try Self.values(of: $0, in: schema) }
-      remember(name, Known(record: glance.record, values: values))
+      do {
+        let glance = try files.naming(name) { try files.glance(name, into: row) }
+        let values = try row.withRow { try Self.values(of: $0, in: schema) }
+        remember(name, Known(record: glance.record, values: values))
+      } catch let error as PersistenceError where error.code == .damaged {
+        // One damaged file must not prevent writes of other records. Reading it reports the damage.
+      }
     }
     for name in known.keys where !current.contains(name) { forget(name) }
     files.saveIndex()

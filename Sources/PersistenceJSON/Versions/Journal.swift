@@ -59,21 +59,39 @@ struct Journal {
       guard try folder(Self.stageName).move(name, to: journal, as: name) else {
         throw PersistenceError.changedByHand(name, in: "\(StoreFolder.controlName)/\(Self.stageName)")
       }
-      if isSynchronized { try journal.synchronize() }
-    } catch {
+      if isSynchronized {
+        try step("synchronise journal")
+        try journal.synchronize()
+      }
+    } catch let error where !(error is StoppedForTest) {
       // Nothing is committed: deleting the staged files frees their space on a full disk.
-      if !(error is StoppedForTest) { try? abandon(version) }
+      do {
+        try abandon(version)
+      } catch let failure where !(failure is StoppedForTest) {
+        throw Self.unknownOutcome(
+          error,
+          "the transaction could not be committed, and its journal entry could not be removed",
+          "the next writer, or the next context that opens the store, may find and complete it")
+      }
       throw error
     }
     do {
       try finish(version, manifest)
     } catch {
-      guard var error = (error as? SystemFailure)?.error ?? error as? PersistenceError else { throw error }
-      error.message =
-        "the transaction is committed, but its files could not all be moved into place: \(error.message); the next "
-        + "writer, or the next context that opens the store, completes it"
-      throw error
+      throw Self.unknownOutcome(
+        error, "the transaction is committed, but its files could not all be moved into place",
+        "the next writer, or the next context that opens the store, completes it")
     }
+  }
+
+  /// The error for a failure after which the store may hold the transaction.
+  private static func unknownOutcome(_ failure: any Error, _ state: String, _ future: String) -> any Error {
+    guard var error = (failure as? SystemFailure)?.error ?? failure as? PersistenceError else {
+      return failure
+    }
+    error.code = .outcomeUnknown
+    error.message = "\(state): \(error.message); \(future)"
+    return error
   }
 
   /// Steps 1 and 2.
@@ -85,18 +103,24 @@ struct Journal {
     let history = try folder(Self.historyName).makeFolder("\(version)")
     var manifest = Manifest(changes: [])
     var targets: [String: Folder] = [:]
-    for (number, entry) in entries.enumerated() {
+    var checksums = try store.hasChecksums ? ChecksumLedger(CommittedFiles(store)) : nil
+    func add(_ entry: Entry) throws {
+      let number = manifest.changes.count
       let target = try targets[entry.folder] ?? store.makeFolder(entry.folder)
       targets[entry.folder] = target
       let existed = try target.keep(entry.file, in: history, as: "\(number)")
+      let text = try entry.spooled?.read() ?? entry.text
       manifest.changes.append(
-        Manifest.Change(
-          folder: entry.folder, file: entry.file, existed: existed,
-          exists: entry.text != nil || entry.spooled != nil))
-      if let text = try entry.spooled?.read() ?? entry.text {
-        try stage.write(text, to: Self.stagedName(version, number), synchronized: isSynchronized && isSmall)
-      }
+        Manifest.Change(folder: entry.folder, file: entry.file, existed: existed, exists: text != nil))
+      let name = Self.stagedName(version, number)
+      if let text { try stage.write(text, to: name, synchronized: isSynchronized && isSmall) }
+      guard checksums != nil, FileName.isFolder(entry.folder) else { return }
+      let status = try text == nil ? nil : stage.status(of: name)
+      try checksums?.set(
+        text.flatMap { text in status.map { Checksum(text, $0) } }, of: entry.file, in: entry.folder)
     }
+    for entry in entries { try add(entry) }
+    for entry in checksums?.entries ?? [] { try add(entry) }
     try step("manifest")
     let text = manifest.text
     try history.write(text, to: Self.manifestName, synchronized: false)
@@ -184,17 +208,21 @@ struct Journal {
       try remove(history, version)
     }
     try store.sequence.begin(committed)
+    // An entry whose removal is not durable yet must not return without its staged files.
+    if isSynchronized, hasStage { try journal.synchronize() }
     try clearStage()
     return true
   }
 
+  /// Rolls back a commit that failed; throws if its journal entry may survive.
   private func abandon(_ version: UInt64) throws {
+    try step("abandon")
     // The entry first: its staged files must exist as long as it does.
     let journal = try folder(Self.journalName)
     if try journal.remove(Self.entryName(version)), isSynchronized { try journal.synchronize() }
-    try clearStage()
-    // No reader looks at the version's history before the journal has its entry.
-    try remove(folder(Self.historyName), version)
+    // The next writer removes what remains. No reader looks at the version's history without a journal entry.
+    try? clearStage()
+    try? remove(folder(Self.historyName), version)
   }
 
   private static func entryName(_ version: UInt64) -> String { "\(version).json" }

@@ -43,7 +43,7 @@ extension Manifest {
         case .string(let file) = element.member("file"),
         case .bool(let existed) = element.member("existed"),
         case .bool(let exists) = element.member("exists"),
-        Self.isSafe(folder), Self.isSafe(file)
+        Self.isSafe(folder) || folder == ChecksumLedger.folderName, Self.isSafe(file)
       else { throw damage }
       return Change(folder: folder, file: file, existed: existed, exists: exists)
     }

@@ -17,6 +17,7 @@ import Synchronization
 ///     journal/7.json            a committed version, removed once it is in place
 ///     history/7/                its manifest, and the files before it, by number
 ///     index/movie               the cached values of indexed fields, see ModelIndex
+///     checksums/movie.3f.json   the checksums of some of the records, see ChecksumLedger
 /// ```
 final class StoreFolder: Sendable {
   static let controlName = ".persistence"
@@ -83,6 +84,24 @@ final class StoreFolder: Sendable {
     try root.synchronize()
   }
 
+  /// Throws if the catalog is missing beside records.
+  func requireCatalog() throws {
+    func isMissing() throws -> Bool { try control.status(of: Self.catalogName) == nil }
+    guard try isMissing() else { return }
+    var hasRecords = try sequence.committed > 0
+    if !hasRecords {
+      // The version numbers may be missing too.
+      hasRecords = try root.names().contains { name in
+        guard FileName.isFolder(name), let folder = try? root.folder(name) else { return false }
+        return try folder.names().contains { $0.hasSuffix(FileName.suffix) }
+      }
+      // The first commit of another process moves its files after it has begun.
+      guard try sequence.applying == 0 else { return }
+    }
+    guard try hasRecords && isMissing() else { return }
+    throw Catalog.missing(at: location)
+  }
+
   private static func openRoot(_ path: String, mayCreate: Bool) throws -> Folder {
     do {
       return try Folder(path: path)
@@ -110,6 +129,9 @@ final class StoreFolder: Sendable {
     if !isControl { openings.add(1, ordering: .relaxed) }
     return try folder.contents(of: file)
   }
+
+  /// Whether commits keep checksums of the records.
+  var hasChecksums: Bool { get throws { try root.status(of: ChecksumLedger.folderName) != nil } }
 
   /// The index of a folder.
   func index(of folder: String, _ fields: IndexedFields) -> ModelIndex {

@@ -79,6 +79,16 @@ final class VersionView: RecordSource, Sendable {
     return status
   }
 
+  func statuses(of files: [String], in folder: String) throws -> [FileStatus?] {
+    guard let live = try self.folder(folder) else { return files.map { _ in nil } }
+    let statuses = try files.map { try live.status(of: $0) }
+    let changes = try changes(in: folder)
+    return zip(files, statuses).map { file, status in
+      guard let status, !status.isModified(after: moment), changes[file] == nil else { return nil }
+      return status
+    }
+  }
+
   /// The schemas of this version's models.
   func catalog() throws -> Catalog {
     let (folder, file) = (StoreFolder.controlName, StoreFolder.catalogName)

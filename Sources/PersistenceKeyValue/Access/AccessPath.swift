@@ -21,8 +21,8 @@ struct AccessPath: Sendable {
       (space, form, index) = (.records, .records(longest: longestKey), nil)
       prefix = binding.prefix
     case .index(let number):
-      (space, form, index) = (.indexes, .entries(longest: longestKey), binding.indexes[number])
-      prefix = binding.indexes[number].prefix
+      (space, form, index) = (.indexes, .entries(longest: longestKey), binding.readable[number])
+      prefix = binding.readable[number].prefix
     }
     ranges = []
     let key = ByteBuffer()
@@ -116,10 +116,13 @@ extension AccessPath {
   func forEach(_ reader: any ByteReader, _ body: (ByteEntry) throws -> Bool) throws {
     let cursor = try reader.acquireCursor(in: space)
     defer { reader.release(cursor) }
+    var passed = 0
     for range in ranges {
       var entry = try range.lower.withUnsafeBytes { try cursor.seek($0) }
       while let found = entry, range.isBelowUpper(found.key) {
         guard try body(found) else { return }
+        passed &+= 1
+        if passed & 0xFFF == 0 { try ReadInterruption.check() }
         entry = try cursor.next()
       }
     }

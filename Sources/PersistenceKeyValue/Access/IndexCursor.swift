@@ -173,6 +173,7 @@ extension IndexCursor {
   private mutating func step() throws -> ByteEntry? {
     if taken == inside {
       guard !isBeyond else { return nil }
+      if stride == Self.longestStride { try ReadInterruption.check() }
       let room = UnsafeMutableBufferPointer(rebasing: ahead[..<stride])
       let count = try cursor.read(room, isReversed: path.isReversed)
       stride = min(Self.longestStride, stride * 4)

@@ -40,6 +40,7 @@ struct GroupCursor {
       reader.release(cursor)
       reader.workspace.release(group)
     }
+    var passed = 0
     for range in path.ranges {
       var entry = try range.lower.withUnsafeBytes { try cursor.seek($0) }
       while let first = entry, range.isBelowUpper(first.key) {
@@ -49,8 +50,11 @@ struct GroupCursor {
         let values = try KeyCodec.values(in: UnsafeRawBufferPointer(rebasing: first.key[start..<end]))
         var count: Int64 = 1
         entry = try cursor.next()
+        passed &+= 1
+        if passed & 0xFFF == 0 { try ReadInterruption.check() }
         while let other = entry, range.isBelowUpper(other.key), belongs(other.key, to: group) {
           count += 1
+          if count & 0xFFF == 0 { try ReadInterruption.check() }
           if aggregates.isEmpty, count > Self.scanLimit {
             group.append(KeyCodec.afterAll)
             entry = try cursor.seek(group.bytes)

@@ -114,7 +114,9 @@ package enum Catalog {
   /// Its number is never reused, so a stale binding finds no records of another model.
   static func remove(_ model: StoredModel, _ writer: any ByteWriter) throws {
     try set(max(UInt64(model.number), try number(lastKey, writer) ?? 0), lastKey, writer)
-    for key in [StoredModel.key(model.number), StoredModel.countKey(model.number)] {
+    for key in [
+      StoredModel.key(model.number), StoredModel.countKey(model.number), BuildBookmark.key(model.number),
+    ] {
       _ = try key.withUnsafeBytes { try writer.remove($0, in: .catalog) }
     }
   }

@@ -19,8 +19,12 @@ package final class ModelBinding: Sendable {
   let prefix: [UInt8]
   /// The indexes in the order of the *stored* schema, which numbers their prefixes.
   let storedIndexes: [Index]
-  /// The indexes in use: all of them, or none before they are built.
+  /// The indexes that writes maintain: all of them, or none before a deferred build.
   let indexes: [Index]
+  /// The indexes that queries can use: those with an entry for each record.
+  let readable: [Index]
+  /// The schemas of ``readable``.
+  let readableIndexes: [IndexSchema]
   let hasUniqueIndex: Bool
   /// The positions of all fields that index entries contain.
   let entryPositions: [Int]
@@ -37,14 +41,24 @@ package final class ModelBinding: Sendable {
         prefix: KeyPrefix.index(model.number, model.evolution?.indexNumbers[number] ?? number))
     }
     indexes = model.indexing == .built ? storedIndexes : []
+    if let evolution = model.evolution, !evolution.waiting.isEmpty {
+      readable = zip(indexes, evolution.indexNumbers).compactMap {
+        evolution.waiting.contains($1) ? nil : $0
+      }
+    } else {
+      readable = indexes
+    }
+    readableIndexes = readable.map(\.schema)
     hasUniqueIndex = indexes.contains(where: \.schema.isUnique)
     entryPositions = Set(storedIndexes.flatMap(\.positions) + declared.keyPositions).sorted()
   }
 }
 
 extension ModelBinding {
-  /// The indexes that queries can use.
-  var readableIndexes: [IndexSchema] { indexes.isEmpty ? [] : model.schema.indexes }
+  /// Whether an index is not built yet, so that an entry of it may be missing.
+  func isWaiting(_ entryKey: [UInt8]) -> Bool {
+    model.evolution?.waiting.contains(Int(entryKey[prefix.count]) - 1) ?? false
+  }
 
   /// Appends the full key of a row's record.
   func appendKey(of row: borrowing Row, to key: ByteBuffer) throws {

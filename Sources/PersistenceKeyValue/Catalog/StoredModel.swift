@@ -30,9 +30,20 @@ extension StoredModel {
   /// The revision of a model whose schema has changed; its record ends with the state of its indexes and its
   /// ``ModelEvolution``.
   private static let evolvedRevision: Int64 = 4
+  /// The revision of such a model with indexes that wait to be built, which must not be read.
+  private static let waitingRevision: Int64 = 5
 
   /// The largest number of indexes of a model: one byte of a key identifies an index.
   static let indexLimit = 200
+
+  /// The indexes that no request may read yet.
+  var unbuiltIndexes: [IndexSchema] {
+    guard indexing == .built else { return schema.indexes }
+    guard let evolution, !evolution.waiting.isEmpty else { return [] }
+    return zip(schema.indexes, evolution.indexNumbers).compactMap {
+      evolution.waiting.contains($1) ? $0 : nil
+    }
+  }
 
   static func key(_ number: UInt16) -> [UInt8] { Array("model".utf8) + KeyPrefix.model(number) }
   static func countKey(_ number: UInt16) -> [UInt8] { Array("count".utf8) + KeyPrefix.model(number) }
@@ -41,7 +52,9 @@ extension StoredModel {
   /// length.
   func encoded() throws -> [UInt8] {
     let revision =
-      evolution != nil ? Self.evolvedRevision : indexing == .built ? Self.revision : Self.unindexedRevision
+      if let evolution { evolution.waiting.isEmpty ? Self.evolvedRevision : Self.waitingRevision } else {
+        indexing == .built ? Self.revision : Self.unindexedRevision
+      }
     var values: [PersistentValue] = [
       .integer(revision), .text(schema.name), .integer(Int64(schema.fields.count)),
     ]
@@ -82,7 +95,10 @@ extension StoredModel {
       let token = try reader.integer()
       indexing = token == 0 ? .awaited : token < 0 ? .built : .begun(token)
     }
-    if revision == Self.evolvedRevision { evolution = try ModelEvolution(&reader, schema) }
+    if revision == Self.evolvedRevision || revision == Self.waitingRevision {
+      evolution = try ModelEvolution(
+        &reader, schema, hasWaitingIndexes: revision == Self.waitingRevision)
+    }
   }
 
   /// The name in a catalog record; decodes nothing else.
@@ -102,7 +118,7 @@ extension StoredModel {
 
   private static func head(_ reader: inout ValueRun) throws -> (revision: Int64, name: String) {
     let revision = try reader.integer()
-    guard [Self.revision, unindexedRevision, evolvedRevision].contains(revision) else {
+    guard [Self.revision, unindexedRevision, evolvedRevision, waitingRevision].contains(revision) else {
       throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(revision)")
     }
     return (revision, try reader.text())

@@ -10,6 +10,8 @@ struct EvolutionPlan {
   let addedIndexes: [Int]
   /// Whether the change rewrites all records: it computes values or erases fields.
   let isRewriting: Bool
+  /// Whether the build of waiting indexes starts from the first record.
+  let restartsBuild: Bool
 
   var cost: EvolutionCost { isRewriting ? .rewrite : addedIndexes.isEmpty ? .catalog : .indexes }
 
@@ -26,7 +28,10 @@ struct EvolutionPlan {
     let numbers = old.evolution?.indexNumbers ?? Array(old.schema.indexes.indices)
     let kept = Self.keptNumbers(change, numbers, isEmpty ? nil : old)
     removedIndexes = numbers.filter { !kept.contains($0) }.map { KeyPrefix.index(old.number, $0) }
-    addedIndexes = isEmpty ? [] : kept.indices.filter { kept[$0] == nil }
+    let added = isEmpty ? [] : kept.indices.filter { kept[$0] == nil }
+    let isRewriting = isRewriting
+    let deferred = added.filter { !isRewriting && change.mayDefer(change.target.indexes[$0]) }
+    addedIndexes = added.filter { !deferred.contains($0) }
     var used = Set(kept.compactMap { $0 })
     var next = 0
     let indexNumbers = kept.map { number in
@@ -34,6 +39,9 @@ struct EvolutionPlan {
       while !used.insert(next).inserted { next += 1 }
       return next
     }
+    let stillWaiting = isEmpty ? [] : (old.evolution?.waiting ?? []).filter { kept.contains($0) }
+    let waiting = (stillWaiting + deferred.map { indexNumbers[$0] }).sorted()
+    restartsBuild = !deferred.isEmpty || waiting.isEmpty
 
     let revision = old.evolution?.revision ?? 1
     let earlier = old.evolution?.earlier ?? []
@@ -42,17 +50,19 @@ struct EvolutionPlan {
       evolution = ModelEvolution(revision: 1, earlier: [], indexNumbers: indexNumbers)
     } else if isRewriting {
       evolution = ModelEvolution(
-        revision: revision == .max ? 1 : revision + 1, earlier: [], indexNumbers: indexNumbers)
+        revision: revision == .max ? 1 : revision + 1, earlier: [], indexNumbers: indexNumbers,
+        waiting: waiting)
     } else if sources == old.schema.fields.indices.map({ .field($0) }) {
       // Rows keep their form: new names, wider kinds and optional fields do not change their bytes.
-      evolution = ModelEvolution(revision: revision, earlier: earlier, indexNumbers: indexNumbers)
+      evolution = ModelEvolution(
+        revision: revision, earlier: earlier, indexNumbers: indexNumbers, waiting: waiting)
     } else {
       let last = RowRevision(
         fields: old.schema.fields.map(RowRevision.Field.init),
         sources: old.schema.fields.indices.map { .field($0) })
       evolution = ModelEvolution(
         revision: revision + 1, earlier: (earlier + [last]).map { $0.applying(sources) },
-        indexNumbers: indexNumbers)
+        indexNumbers: indexNumbers, waiting: waiting)
     }
     var model = StoredModel(number: old.number, schema: target)
     model.evolution = evolution

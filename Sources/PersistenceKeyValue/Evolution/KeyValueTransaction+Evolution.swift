@@ -7,6 +7,11 @@ extension KeyValueStore {
     guard let model = try binding(change.stored, reader)?.model else { return .catalog }
     return try EvolutionPlan(change, of: model, isEmpty: try Catalog.count(of: model, reader) == 0).cost
   }
+
+  /// The indexes of a model that no request may read yet.
+  package func unbuiltIndexes(of schema: ModelSchema, _ reader: any ByteReader) throws -> [IndexSchema] {
+    try binding(schema, reader)?.model.unbuiltIndexes ?? []
+  }
 }
 
 extension KeyValueTransaction {
@@ -17,6 +22,11 @@ extension KeyValueTransaction {
     try requireOpen()
     guard let binding = try binding(change.stored) else { return .catalog }
     return try EvolutionPlan(change, of: binding.model, isEmpty: try count(of: binding) == 0).cost
+  }
+
+  package func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] {
+    try requireOpen()
+    return try binding(schema)?.model.unbuiltIndexes ?? []
   }
 
   package func evolve(_ change: SchemaChange) throws {
@@ -44,6 +54,7 @@ extension KeyValueTransaction {
     if plan.isRewriting { try rewrite(change, from: old, to: new) }
     try Catalog.write(plan.model, writer)
     try Catalog.setEvolved(writer)
+    if plan.restartsBuild { try BuildBookmark.remove(plan.model, writer) }
     if !plan.addedIndexes.isEmpty {
       let added = plan.addedIndexes.map { new.storedIndexes[$0] }
       let build = try IndexBuild(new, only: added, writer, store.indexBuilding, location: store.location)
@@ -62,9 +73,10 @@ extension KeyValueTransaction {
   private func rewrite(_ change: SchemaChange, from old: ModelBinding, to new: ModelBinding) throws {
     var batch = EntryBatch(limit: Self.rewriteMemory)
     let last = ByteBuffer()
+    var done = 0
     repeat {
       batch.removeAll()
-      try collect(change, from: old, to: new, after: last, &batch)
+      try collect(change, from: old, to: new, after: last, &batch, &done)
       try batch.forEach { key, value in
         try writer.reserve(key, count: value.count, in: .records, isReplacing: true)?.copyMemory(from: value)
       }
@@ -74,7 +86,7 @@ extension KeyValueTransaction {
   /// Collects the rewritten records after a stored key, until the batch is full; advances the key.
   private func collect(
     _ change: SchemaChange, from old: ModelBinding, to new: ModelBinding, after last: ByteBuffer,
-    _ batch: inout EntryBatch
+    _ batch: inout EntryBatch, _ done: inout Int
   ) throws {
     let access = RecordAccess(old, writer, location: store.location)
     let row = writer.workspace.acquireRow(old.layout.count)
@@ -90,6 +102,8 @@ extension KeyValueTransaction {
         next = try cursor.next()
       }
       while !batch.isFull, let record = next, ByteOrder.begins(record.key, with: prefix) {
+        try StoreProgress.report(done)
+        done += 1
         try access.read(record, row) { target.set(try change.values(from: $0).lazy.map(\.normalized)) }
         try target.withRow { row in
           var bytes = [UInt8](repeating: 0, count: try new.layout.packedLength(of: row))

@@ -10,11 +10,14 @@ final class ModelEvolution: Sendable {
   let earlier: [RowRevision]
   /// The number of each index, which its keys contain, by position in the schema.
   let indexNumbers: [Int]
+  /// The numbers of the indexes that are not built yet, ascending: writes maintain them, and nothing reads them.
+  let waiting: [Int]
 
-  init(revision: UInt16, earlier: [RowRevision], indexNumbers: [Int]) {
+  init(revision: UInt16, earlier: [RowRevision], indexNumbers: [Int], waiting: [Int] = []) {
     self.revision = revision
     self.earlier = earlier
     self.indexNumbers = indexNumbers
+    self.waiting = waiting
   }
 }
 
@@ -67,18 +70,16 @@ extension ModelEvolution {
         }
       }
     }
+    if !waiting.isEmpty { values += ([waiting.count] + waiting).map { .integer(Int64($0)) } }
     return values
   }
 
   /// Decodes the values of a catalog record for a model with this schema.
-  convenience init(_ reader: inout StoredModel.ValueRun, _ schema: ModelSchema) throws {
+  convenience init(_ reader: inout StoredModel.ValueRun, _ schema: ModelSchema, hasWaitingIndexes: Bool)
+    throws
+  {
     guard let revision = UInt16(exactly: try reader.integer()) else { throw StoredModel.malformed }
-    let numbers = try (0..<reader.count()).map { _ in
-      guard let number = Int(exactly: try reader.integer()), 0..<StoredModel.indexLimit ~= number else {
-        throw StoredModel.malformed
-      }
-      return number
-    }
+    let numbers = try reader.indexNumbers()
     let earlier = try (0..<reader.count()).map { _ in
       let fields = try (0..<reader.count()).map { _ in
         RowRevision.Field(kind: try reader.kind(), isOptional: try reader.bool())
@@ -96,6 +97,20 @@ extension ModelEvolution {
     guard earlier.count < Int(revision), numbers.count == schema.indexes.count,
       Set(numbers).count == numbers.count
     else { throw StoredModel.malformed }
-    self.init(revision: revision, earlier: earlier, indexNumbers: numbers)
+    let waiting = hasWaitingIndexes ? try reader.indexNumbers() : []
+    guard Set(waiting).isSubset(of: numbers) else { throw StoredModel.malformed }
+    self.init(revision: revision, earlier: earlier, indexNumbers: numbers, waiting: waiting)
+  }
+}
+
+extension StoredModel.ValueRun {
+  /// A list of the numbers of indexes.
+  fileprivate mutating func indexNumbers() throws -> [Int] {
+    try (0..<count()).map { _ in
+      guard let number = Int(exactly: try integer()), 0..<StoredModel.indexLimit ~= number else {
+        throw StoredModel.malformed
+      }
+      return number
+    }
   }
 }

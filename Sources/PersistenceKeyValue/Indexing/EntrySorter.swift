@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Sorts entries with distinct keys in bounded memory by an external merge sort.
 ///

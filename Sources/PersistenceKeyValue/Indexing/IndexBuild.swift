@@ -59,9 +59,12 @@ final class IndexBuild: @unchecked Sendable {  // only write transactions use it
       reader.workspace.release(key)
       reader.workspace.release(value)
     }
+    var done = 0
     try binding.prefix.withUnsafeBytes { prefix in
       var next = try cursor.seek(prefix)
       while let record = next, ByteOrder.begins(record.key, with: prefix) {
+        try StoreProgress.report(done)
+        done += 1
         try access.fill(row, from: record, only: binding.entryPositions)
         try row.withRow { row in
           for index in indexes {

@@ -81,7 +81,7 @@ struct IndexChange {
 
   func apply(to writer: any ByteWriter) throws {
     for key in removed {
-      guard try key.withUnsafeBytes({ try writer.remove($0, in: .indexes) }) else {
+      guard try key.withUnsafeBytes({ try writer.remove($0, in: .indexes) }) || binding.isWaiting(key) else {
         throw PersistenceError.damaged("the index entry of a record is missing")
           .at(model: binding.declared.name)
       }

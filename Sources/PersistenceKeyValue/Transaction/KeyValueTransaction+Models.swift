@@ -51,7 +51,8 @@ extension KeyValueTransaction {
 
   package func buildIndexes(of schema: ModelSchema) throws -> Bool {
     try requireOpen()
-    guard let binding = try binding(schema), binding.model.indexing != .built else { return true }
+    guard let binding = try binding(schema) else { return true }
+    guard binding.model.indexing != .built else { return try addWaitingEntries(binding) }
     let build =
       try store.takeBuild(of: binding.model)
       ?? IndexBuild(binding, writer, store.indexBuilding, location: store.location)

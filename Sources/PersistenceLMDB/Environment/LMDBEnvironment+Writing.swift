@@ -57,9 +57,29 @@ extension LMDBEnvironment {
     }
   }
 
+  /// Whether LMDB refuses the environment, because it could not write a header: neither the new state, nor, as it tries
+  /// then, the state before.
+  private func hasGivenUp(_ handle: LMDBHandle) -> Bool {
+    do {
+      try LMDBReader(handle).close()
+      return false
+    } catch {
+      return (error as? PersistenceError)?.isLMDB(MDB_PANIC) == true
+    }
+  }
+
   /// Handles a failed write, and returns its actual error.
   private func diagnosed(_ error: PersistenceError, _ handle: LMDBHandle) -> PersistenceError {
     guard error.engineError?.engine == "LMDB" else { return error }
+    if hasGivenUp(handle) {
+      state.withLock { $0.isSuspect = true }
+      var unknown = error
+      unknown.code = .outcomeUnknown
+      unknown.message =
+        "LMDB could not write the header of a commit, so the store may or may not hold the transaction; check the disk, "
+        + "and repeat the transaction if it may run twice; otherwise release all results, and read what the store holds"
+      return unknown
+    }
     if error.isLMDB(MDB_MAP_FULL) {
       // The next transaction can use the space that dead readers held.
       handle.clearStaleReaders()

@@ -77,8 +77,10 @@ final class LMDBEnvironment: Sendable {
   ) throws -> LMDBHandle {
     let handle = try LMDBHandle(path: files.directory, header: files.header, settings)
     // Before the first reader: dead processes may occupy all reader slots.
-    report(handle.clearStaleReaders(), to: monitor)
+    let dead = handle.clearStaleReaders()
+    report(dead, to: monitor)
     do {
+      try checkPages(handle, files, settings.checks, wasAbandoned: dead > 0)
       guard try handle.openSpaces(create: false) else {
         throw PersistenceError(
           .notAStore,
@@ -140,7 +142,7 @@ enum LMDBRegistry {
   static func open(_ path: String, _ configuration: LMDBConfiguration, _ monitor: ContextMonitor) throws
     -> LMDBSession
   {
-    try entries.withLock { entries in
+    let (session, isShared) = try entries.withLock { entries in
       let files = try LMDBFiles(path: path, configuration)
       if var entry = entries[files.identity] {
         guard configuration.isReadOnly || !entry.environment.settings.isReadOnly else {
@@ -155,13 +157,16 @@ enum LMDBRegistry {
         entry.environment.clearStaleReaders(monitor)
         entry.sessions += 1
         entries[files.identity] = entry
-        return LMDBSession(entry.environment)
+        return (LMDBSession(entry.environment), true)
       }
       let (prepared, settings) = try files.prepared(configuration)
       let environment = try LMDBEnvironment(prepared, settings, monitor: monitor)
       entries[files.identity] = Entry(environment: environment, sessions: 1)
-      return LMDBSession(environment)
+      return (LMDBSession(environment), false)
     }
+    // Outside the lock, which the end of a session takes.
+    if isShared, configuration.checks == .structure { try session.environment.checkAllPages() }
+    return session
   }
 
   fileprivate static func leave(_ environment: LMDBEnvironment) {

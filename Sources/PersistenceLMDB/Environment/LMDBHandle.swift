@@ -136,6 +136,7 @@ struct LMDBSettings: Sendable {
   var busyTimeout: Duration
   var planChooser: PlanChooser?
   var indexMemory: Int
+  var checks: LMDBConfiguration.Checks
 
   init(_ configuration: LMDBConfiguration) {
     mapSize = configuration.mapSize.map { max(1 << 18, $0) }
@@ -144,5 +145,6 @@ struct LMDBSettings: Sendable {
     busyTimeout = configuration.busyTimeout
     planChooser = configuration.planChooser
     indexMemory = max(1 << 12, configuration.indexMemory)
+    checks = configuration.checks
   }
 }

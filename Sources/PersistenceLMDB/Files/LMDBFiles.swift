@@ -62,6 +62,7 @@ struct LMDBFiles: Sendable {
       guard code == ENOENT else { throw Self.failure(code, path) }
       directory = try Self.resolved(path)
       try Self.requireNothingElse(in: directory)
+      try Self.requireNoRemains(in: directory)
       guard mayCreate else { throw Self.failure(ENOENT, path) }
       do {
         try LMDBCreation.make(in: directory, configuration)
@@ -128,6 +129,20 @@ struct LMDBFiles: Sendable {
     }
   }
 
+  /// Throws if the folder is that of a store without its data.
+  ///
+  /// LMDB's lock file appears only after the data file, so that a crash during the creation does not leave it alone.
+  private static func requireNoRemains(in directory: String) throws {
+    guard access(directory + "/" + lockName, F_OK) == 0,
+      // Another process may have created the store in the meantime.
+      access(directory + "/" + dataName, F_OK) != 0
+    else { return }
+    throw PersistenceError(
+      .damaged,
+      "the file \(dataName) is missing beside \(lockName), which a store has left; nothing was changed; restore "
+        + "\(dataName) from a backup, or remove the folder to begin an empty store", location: directory)
+  }
+
   private func requireWritable() throws {
     let file = open(dataPath, O_RDWR | O_CLOEXEC)
     if file >= 0 {
@@ -174,6 +189,14 @@ struct LMDBFiles: Sendable {
         throw LMDBFailure(code: errno, action: "sync the store's folder").error(location: directory)
       }
     }
+  }
+
+  /// Calls a closure with the descriptor of a file.
+  static func reading<Result>(_ path: String, _ body: (Int32) throws -> Result) throws -> Result {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw LMDBFailure(code: errno, action: "open the store").error(location: path) }
+    defer { close(file) }
+    return try body(file)
   }
 
   /// Whether the disk of a path has less than 1 MiB of free space.

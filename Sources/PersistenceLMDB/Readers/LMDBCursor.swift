@@ -8,10 +8,16 @@ final class LMDBCursor: ByteCursor {
   /// The generation of the reader in which the cursor was last renewed.
   @exclusivity(unchecked) var generation: UInt64
   @exclusivity(unchecked) private var cursor: OpaquePointer?
+  /// Whether a failure has lost the position, so that only a search may go on.
+  private var isLost = false
+  private let transaction: OpaquePointer
+  private let database: MDB_dbi
 
   init(_ transaction: OpaquePointer, _ database: MDB_dbi, _ space: ByteSpace, generation: UInt64) throws {
     self.space = space
     self.generation = generation
+    self.transaction = transaction
+    self.database = database
     try LMDBFailure.check(mdb_cursor_open(transaction, database, &cursor), "read the store")
   }
 
@@ -19,8 +25,11 @@ final class LMDBCursor: ByteCursor {
 
   /// Renews the cursor for a read transaction that was renewed.
   func renew(_ transaction: OpaquePointer, generation: UInt64) throws {
-    guard let cursor else { throw PersistenceError.closed("a cursor") }
-    try LMDBFailure.check(mdb_cursor_renew(transaction, cursor), "read the store")
+    if let cursor {
+      try LMDBFailure.check(mdb_cursor_renew(transaction, cursor), "read the store")
+    } else {
+      _ = try reopened(toSearch: true)
+    }
     self.generation = generation
   }
 
@@ -28,6 +37,24 @@ final class LMDBCursor: ByteCursor {
   func close() {
     if let cursor { mdb_cursor_close(cursor) }
     cursor = nil
+    isLost = false
+  }
+
+  /// The error of a failed call; LMDB would continue at the first entry.
+  private func failure(_ code: Int32) -> PersistenceError {
+    close()
+    isLost = true
+    return LMDBFailure(code: code, action: "read the store").error()
+  }
+
+  /// The cursor after a failure, for a search.
+  private func reopened(toSearch isSearch: Bool) throws -> OpaquePointer {
+    guard isLost else { throw PersistenceError.closed("a cursor") }
+    guard isSearch else { throw failure(MDB_CORRUPTED) }
+    try LMDBFailure.check(mdb_cursor_open(transaction, database, &cursor), "read the store")
+    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    isLost = false
+    return cursor
   }
 
   func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_RANGE, MDB_val(key)) }
@@ -37,7 +64,7 @@ final class LMDBCursor: ByteCursor {
   func previous() throws -> ByteEntry? { try move(MDB_PREV) }
 
   func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int {
-    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    let cursor = if let cursor { cursor } else { try reopened(toSearch: false) }
     let operation = isReversed ? MDB_PREV : MDB_NEXT
     var (key, value) = (MDB_val(), MDB_val())
     var count = 0
@@ -45,7 +72,7 @@ final class LMDBCursor: ByteCursor {
       let code = mdb_cursor_get(cursor, &key, &value, operation)
       guard code == MDB_SUCCESS else {
         if code == MDB_NOTFOUND { break }
-        throw LMDBFailure(code: code, action: "read the store").error()
+        throw failure(code)
       }
       entries[count] = ByteEntry(key: key.bytes, value: value.bytes)
       count &+= 1
@@ -55,12 +82,15 @@ final class LMDBCursor: ByteCursor {
 
   @inline(__always)
   private func move(_ operation: MDB_cursor_op, _ wanted: MDB_val = MDB_val()) throws -> ByteEntry? {
-    guard let cursor else { throw PersistenceError.closed("a cursor") }
+    let cursor =
+      if let cursor { cursor } else {
+        try reopened(toSearch: operation != MDB_NEXT && operation != MDB_PREV)
+      }
     var (key, value) = (wanted, MDB_val())
     let code = mdb_cursor_get(cursor, &key, &value, operation)
     if code == MDB_SUCCESS { return ByteEntry(key: key.bytes, value: value.bytes) }
     if code == MDB_NOTFOUND { return nil }
-    throw LMDBFailure(code: code, action: "read the store").error()
+    throw failure(code)
   }
 }
 

@@ -14,8 +14,10 @@ struct SQLiteLayout: Encodable {
   var table: String
   /// The columns' names, in the order of the schema's fields.
   var columns: [String]
-  /// Whether the indexes are still to be built; nil once they exist.
-  var awaitsIndexes: Bool?
+  /// Whether indexes are still to be built; nil once all exist.
+  private var awaitsIndexes: Bool?
+  /// The positions of these indexes in the schema; nil if none exists.
+  private var awaited: [Int]?
 
   init(schema: ModelSchema, table: String, columns: [String], awaitsIndexes: Bool = false) {
     self.schema = schema
@@ -23,6 +25,21 @@ struct SQLiteLayout: Encodable {
     self.columns = columns
     self.awaitsIndexes = awaitsIndexes ? true : nil
   }
+
+  /// Whether no index is built, because the model was defined without its indexes.
+  var awaitsAllIndexes: Bool { awaitsIndexes == true && awaited == nil }
+
+  /// The positions of the indexes that are still to be built, ascending.
+  var unbuilt: [Int] {
+    get { awaitsIndexes == true ? awaited ?? Array(schema.indexes.indices) : [] }
+    set {
+      awaitsIndexes = newValue.isEmpty ? nil : true
+      awaited = newValue.isEmpty ? nil : newValue
+    }
+  }
+
+  /// The indexes that are still to be built.
+  var unbuiltIndexes: [IndexSchema] { unbuilt.map { schema.indexes[$0] } }
 
   /// Reads a layout; throws ``PersistenceError/Code/unsupported`` for another format.
   init(_ text: String) throws {
@@ -41,6 +58,12 @@ struct SQLiteLayout: Encodable {
       columns: try entry.required("columns").elements().map { try $0.text() },
       awaitsIndexes: entry.member("awaitsIndexes").map(Self.isTrue) ?? false)
     self.format = format
+    guard let list = entry.member("awaited") else { return }
+    let positions = try list.elements().map { try $0.integer() }
+    guard positions.allSatisfy(self.schema.indexes.indices.contains) else {
+      throw PersistenceError.damaged("\(self.schema.name) awaits an index that it does not have")
+    }
+    awaited = positions
   }
 
   private static func isTrue(_ value: JSONValue) -> Bool {

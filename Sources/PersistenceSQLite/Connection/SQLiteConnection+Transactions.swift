@@ -42,12 +42,14 @@ extension SQLiteConnection {
   }
 
   /// Commits the transaction, or rolls it back if that fails.
+  ///
+  /// - Throws: ``PersistenceError``, with code `outcomeUnknown` if recovery may find the transaction complete.
   func commit(until deadline: ContinuousClock.Instant) throws {
     do {
       try retryingWhileBusy(until: deadline) { try run(.commit) }
     } catch {
       rollBack()
-      throw error
+      throw (error as? PersistenceError)?.ofCommit ?? error
     }
   }
 

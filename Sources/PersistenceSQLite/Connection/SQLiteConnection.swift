@@ -46,7 +46,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
       | (store.configuration.isReadOnly
         ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (creating ? SQLITE_OPEN_CREATE : 0))
-    let code = sqlite3_open_v2(store.path, &handle, flags, nil)
+    let code = sqlite3_open_v2(store.path, &handle, flags, try SQLiteChecksums.fileSystem(of: store))
     guard code == SQLITE_OK, let handle else {
       let error = SQLiteErrorMapping.error(code, handle, "open the file", store.location)
       sqlite3_close_v2(handle)
@@ -75,6 +75,9 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// The error for a result code of this connection.
   func error(_ code: Int32, _ action: String) -> PersistenceError {
     if let error = failure.take() { return error.at(location: store.location) }
+    if code & 0xFF == SQLITE_INTERRUPT, let error = Self.interruption {
+      return error.at(location: store.location)
+    }
     return SQLiteErrorMapping.error(code, handle, action, store.location)
   }
 

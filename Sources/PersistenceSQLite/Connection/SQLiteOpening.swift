@@ -32,6 +32,9 @@ struct SQLiteOpening {
     }
     largestValue = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1))
     let isNew = try Self.inspect(connection, configuration)
+    if isNew, configuration.checksums == true { try SQLiteChecksums.begin(connection, until: deadline) }
+    store.hasChecksums = try SQLiteChecksums.areKept(by: connection)
+    try SQLiteChecksums.require(configuration.checksums, store)
     journal = try Self.currentJournal(connection)
     if !configuration.isReadOnly {
       if let wanted = configuration.journal ?? (isNew ? .wal : nil), wanted != journal {
@@ -50,6 +53,7 @@ struct SQLiteOpening {
     details =
       "SQLite \(String(cString: sqlite3_libversion())), journal \(journal.rawValue), synchronous "
       + "\(configuration.synchronous.rawValue)"
+      + (store.hasChecksums ? ", checksums" : "")
       + (configuration.isReadOnly ? ", for reading" : isNew ? ", a new file" : "")
     recovered =
       logSize > 0 && !SQLiteFiles.isOpen(path)
@@ -87,10 +91,19 @@ struct SQLiteOpening {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
+  /// The name by which SQLite itself opens a database in memory.
+  static let memoryName = ":memory:"
+
   /// The absolute path without symbolic links, after checks that the file can be opened or created.
   private static func resolve(_ path: String, _ configuration: SQLiteConfiguration) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw PersistenceError(.invalidURL, "a SQLite store needs a path without U+0000")
+    }
+    guard path != memoryName else {
+      throw PersistenceError(
+        .invalidURL,
+        "the path :memory: would be a file of that name; use MemoryContext for a store in memory, or the path ./:memory: "
+          + "for the file")
     }
     // In an absolute path SQLite does not interpret `:memory:` or `file:`.
     let absolute =
@@ -112,7 +125,9 @@ struct SQLiteOpening {
         throw PersistenceError(
           .notAStore, "the file is too short for a SQLite database", location: absolute)
       }
-      return realPath(absolute) ?? absolute
+      let resolved = realPath(absolute) ?? absolute
+      if status.st_size == 0 { try requireNoRemains(of: resolved, isMissing: false) }
+      return resolved
     }
     let reason = errno
     guard reason == ENOENT || reason == ENOTDIR else {
@@ -120,6 +135,7 @@ struct SQLiteOpening {
         reason == EACCES ? .accessDenied : .inputOutput,
         "the file cannot be inspected: \(String(cString: strerror(reason)))", location: absolute)
     }
+    try requireNoRemains(of: absolute, isMissing: true)
     guard configuration.createsMissingFile, !configuration.isReadOnly else {
       throw PersistenceError(
         .missingStore, "the file does not exist, and the store was opened without creating it",
@@ -132,6 +148,22 @@ struct SQLiteOpening {
         location: absolute)
     }
     return (folder == "/" ? "" : folder) + "/" + url.lastPathComponent
+  }
+
+  /// Throws if a store has left a log beside a file that is missing or empty: SQLite would delete the log.
+  private static func requireNoRemains(of path: String, isMissing: Bool) throws {
+    for suffix in isMissing ? ["-wal", "-journal"] : ["-wal"] {
+      var status = stat()
+      guard stat(path + suffix, &status) == 0, isMissing || status.st_size > 0 else { continue }
+      // Another process may have created the store in the meantime.
+      if stat(path, &status) == 0, isMissing || status.st_size > 0 { return }
+      let name = URL(fileURLWithPath: path).lastPathComponent
+      throw PersistenceError(
+        .damaged,
+        "the file \(name) is \(isMissing ? "missing" : "empty") beside \(name)\(suffix), which a store has left; nothing "
+          + "was changed; restore \(name) from a backup, or remove \(name)\(suffix) to begin an empty store",
+        location: path)
+    }
   }
 
   static func realPath(_ path: String) -> String? {
@@ -167,6 +199,7 @@ struct SQLiteOpening {
 
   /// Configures a connection for reading.
   static func prepareForReading(_ connection: SQLiteConnection) throws {
+    connection.allowInterruption()
     guard !connection.store.configuration.isReadOnly else { return }
     // The connection is open for writing so that it can recover the log, but must not change anything.
     try connection.execute("PRAGMA query_only = 1; PRAGMA wal_autocheckpoint = 0", "open a connection")
@@ -195,7 +228,10 @@ struct SQLiteOpening {
     try connection.beginWriting(until: deadline)
     do {
       if try connection.rows("SELECT 1 FROM sqlite_schema LIMIT 1").isEmpty {
-        try connection.execute("PRAGMA application_id = \(SQLiteCatalog.applicationID)", "mark the new file")
+        if !connection.store.hasChecksums {
+          try connection.execute(
+            "PRAGMA application_id = \(SQLiteCatalog.applicationID)", "mark the new file")
+        }
         try connection.createCatalogTable()
       }
     } catch {

@@ -13,10 +13,18 @@ final class SQLiteStore: Sendable {
   private let tables = Lock<[StoredName: SQLiteTable]>([:])
   private let notices = Mutex<Set<String>>([])
   private let nextModel = Atomic<UInt32>(1)
+  private let isChecked: Atomic<Bool>
 
   init(path: String, configuration: SQLiteConfiguration) {
     self.path = path
     self.configuration = configuration
+    isChecked = Atomic(configuration.checksums == true)
+  }
+
+  /// Whether the store has checksums of its pages; until the file was inspected, whether the configuration asks for them.
+  var hasChecksums: Bool {
+    get { isChecked.load(ordering: .relaxed) }
+    set { isChecked.store(newValue, ordering: .relaxed) }
   }
 
   var location: String { path }

@@ -17,17 +17,21 @@ extension SQLiteTransaction {
   }
 
   func buildIndexes(of schema: ModelSchema) throws -> Bool {
-    guard let layout = try withReader({ try $0.ownLayout(of: schema) }), layout.awaitsIndexes == true else {
-      return true
-    }
-    try nested { try build(layout.schema.indexes, of: layout) }
-    return true
+    guard let layout = try withReader({ try $0.ownLayout(of: schema) }),
+      let first = layout.unbuiltIndexes.first
+    else { return true }
+    // One index for each transaction: a kill, or a cancellation, loses the work on one at most.
+    let indexes = layout.awaitsAllIndexes ? layout.schema.indexes : [first]
+    try nested { try build(indexes, of: layout) }
+    return indexes.count == layout.unbuilt.count
   }
 
   /// Builds the indexes that a layout awaits; throws the error for the first duplicate in a unique index.
   func build(_ indexes: [IndexSchema], of layout: SQLiteLayout) throws {
     do {
-      try withReader { try $0.build(indexes, of: layout) }
+      try withReader { connection in
+        try connection.reportingProgress { try connection.build(indexes, of: layout) }
+      }
     } catch let error as PersistenceError where Self.isConstraintViolation(error) {
       throw try firstDuplicate(in: layout.schema) ?? error
     }
@@ -114,12 +118,12 @@ extension SQLiteConnection {
     }
   }
 
-  /// Creates the indexes that a layout awaits, and records that they exist.
+  /// Creates some of the indexes that a layout awaits, and records that they exist.
   func build(_ indexes: [IndexSchema], of layout: SQLiteLayout) throws {
     var taken = try takenNames()
     try createIndexes(indexes, of: layout.schema, SQLiteDefinition(layout), taken: &taken)
     var complete = layout
-    complete.awaitsIndexes = nil
+    complete.unbuilt = layout.unbuilt.filter { !indexes.contains(layout.schema.indexes[$0]) }
     _ = try rows(
       "UPDATE \(SQLiteCatalog.tableName) SET layout = ?1 WHERE model = ?2",
       [.text(try complete.encoded()), .text(layout.schema.name)])

@@ -13,8 +13,8 @@ extension SQLiteTransaction {
           try connection.create(change.target, awaitingIndexes: false)
         }
       }
-      try withReader { try $0.evolve(evolution) }
-      guard evolution.target.awaitsIndexes == true else { return }
+      try withReader { connection in try connection.reportingProgress { try connection.evolve(evolution) } }
+      guard !evolution.missingIndexes.isEmpty else { return }
       try build(evolution.missingIndexes, of: evolution.target)
     }
   }
@@ -173,7 +173,10 @@ extension SQLiteConnection {
       source.finish()
       insertion.finish()
     }
+    var done = 0
     while try source.step() {
+      try StoreProgress.report(done)
+      done += 1
       let values = try source.withRow(model.columns) { try evolution.change.values(from: $0) }
       for (position, value) in values.enumerated() {
         try insertion.bind(value, at: Int32(truncatingIfNeeded: position + 1))

@@ -19,7 +19,7 @@ struct SQLiteEvolution {
   let change: SchemaChange
   /// The layout before the change.
   let layout: SQLiteLayout
-  /// The layout after the change; it awaits ``missingIndexes``.
+  /// The layout after the change; it awaits ``missingIndexes``, and the indexes that wait longer.
   private(set) var target: SQLiteLayout
   /// The columns of the stored fields, in the order of the change's stored schema.
   let storedColumns: [String]
@@ -30,6 +30,7 @@ struct SQLiteEvolution {
   /// Whether the records move to a new table.
   private(set) var needsNewTable: Bool
   let droppedIndexes: [IndexSchema]
+  /// The indexes that the change builds.
   let missingIndexes: [IndexSchema]
 
   var cost: EvolutionCost {
@@ -53,14 +54,14 @@ struct SQLiteEvolution {
     let (columns, isErasing) = Self.columns(of: change, stored, besides: existing.map(\.name))
     needsNewTable = isErasing
 
-    let awaited = layout.awaitsIndexes == true
-    let origins = change.indexOrigins.map { awaited ? nil : $0 }
+    let unbuilt = layout.unbuiltIndexes
+    let origins = change.indexOrigins
     let kept = Set(origins.compactMap(\.self))
-    droppedIndexes = change.stored.indexes.enumerated().filter { !kept.contains($0.offset) }.map(\.element)
+    droppedIndexes = change.stored.indexes.enumerated().filter {
+      !kept.contains($0.offset) && !unbuilt.contains($0.element)
+    }.map(\.element)
     target = SQLiteLayout(schema: change.target, table: layout.table, columns: columns)
     target.format = SQLiteLayout.evolvedFormat
-    var missing = zip(change.target.indexes, origins).filter { $0.1 == nil }.map(\.0)
-
     for (position, source) in change.sources.enumerated() {
       let (field, column) = (change.target.fields[position], columns[position])
       switch source {
@@ -79,9 +80,17 @@ struct SQLiteEvolution {
       case .computed: needsNewTable = true
       }
     }
-    if needsNewTable { missing = change.target.indexes }
-    missingIndexes = missing
-    if !missing.isEmpty { target.awaitsIndexes = true }
+    let needsNewTable = needsNewTable
+    let awaited = change.target.indexes.indices.filter { position in
+      guard !needsNewTable, let origin = origins[position] else { return true }
+      return unbuilt.contains(change.stored.indexes[origin])
+    }
+    missingIndexes = awaited.filter { position in
+      let index = change.target.indexes[position]
+      if needsNewTable || index.isUnique { return true }
+      return origins[position] == nil ? !change.mayDefer(index) : layout.awaitsAllIndexes
+    }.map { change.target.indexes[$0] }
+    target.unbuilt = awaited
   }
 
   /// The columns of the target's fields, and whether a stored column is erased.

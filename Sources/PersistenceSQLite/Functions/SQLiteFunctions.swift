@@ -41,6 +41,8 @@ final class SQLiteCondition {
   }
 
   func matches(_ arguments: UnsafeMutablePointer<OpaquePointer?>, count: Int) throws -> Bool {
+    // One instruction of SQLite's virtual machine, it can take long: a condition may have thousands of searches.
+    try ReadInterruption.check()
     for (number, position) in positions.enumerated() where number + 1 < count {
       guard let cell = readers[number].cell(SQLiteValue(arguments[number + 1])) else {
         throw PersistenceError.damaged("field number \(position) does not hold a value of its declared kind")

@@ -1,0 +1,34 @@
+#ifndef PERSISTENCE_SQLITE_FILES_H
+#define PERSISTENCE_SQLITE_FILES_H
+
+#include <stdint.h>
+
+/// The name of a file system for SQLite that persistence_sqlite_files_register registers.
+#define PERSISTENCE_SQLITE_FILES "persistence"
+
+/// The same file system for connections of a store with checksums.
+///
+/// It refuses to write a large copy of the store by VACUUM INTO, whose pages would have no checksums.
+#define PERSISTENCE_SQLITE_CHECKED_FILES "persistence-checked"
+
+/// The number of bytes at the end of each page that a store with checksums reserves.
+#define PERSISTENCE_SQLITE_CHECKSUM_SIZE 8
+
+/// The application ID of a store with checksums. It marks the store from its first write on.
+#define PERSISTENCE_SQLITE_CHECKSUM_ID 0x2F2DACAB
+
+/// Registers the file systems, unless they are; returns a result code of SQLite.
+///
+/// It is the system's file system with two additions, for main database files only:
+/// - In a store with checksums, each page ends with a checksum of its content and its number. A write computes it; a
+///   read of a page whose checksum is wrong fails with SQLITE_IOERR_DATA.
+/// - The memory that connections share for the write-ahead log has blocks on the disk before SQLite writes to it: a write
+///   to a mapped page of a full disk would end the process. Without space, the call fails with SQLITE_FULL.
+///
+/// Other reads and writes of other databases take the system's path.
+int persistence_sqlite_files_register(void);
+
+/// The checksum of a page's content, for tests: all bytes but the last eight, and the number of the page from 1.
+uint64_t persistence_sqlite_checksum(const void *page, int size, int64_t number);
+
+#endif

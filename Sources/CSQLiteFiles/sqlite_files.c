@@ -1,0 +1,205 @@
+#include "sqlite_files.h"
+
+#include <sqlite3.h>
+#include <string.h>
+#ifndef _WIN32
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#endif
+
+/* What this file system appends to the system's own structure of an open file. */
+typedef struct files_state {
+  sqlite3_io_methods methods;       /* the system's methods, some of them replaced */
+  const sqlite3_io_methods *system; /* the system's methods */
+  const char *path;                 /* SQLite's own copy, which lives as long as the file */
+  unsigned char *scratch;           /* a page on its way to the file */
+  int scratch_size;
+  enum { UNKNOWN, PLAIN, CHECKED } kind;
+  int copies_checked;               /* whether an empty file is to become a copy of a store with checksums */
+} files_state;
+
+static sqlite3_vfs files_vfs, checked_vfs;
+static int state_offset;
+
+static files_state *state_of(sqlite3_file *file) { return (files_state *)((char *)file + state_offset); }
+
+/* A multiplication of 64 by 64 bits whose halves are folded: each input bit changes about half of the result. */
+static uint64_t fold(uint64_t a, uint64_t b) {
+  unsigned __int128 product = (unsigned __int128)a * b;
+  return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t word(const unsigned char *bytes) {
+  uint64_t value;
+  memcpy(&value, bytes, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  value = __builtin_bswap64(value);
+#endif
+  return value;
+}
+
+uint64_t persistence_sqlite_checksum(const void *page, int size, int64_t number) {
+  const unsigned char *bytes = page;
+  uint64_t first = 0x9E3779B97F4A7C15u ^ (uint64_t)number, second = 0xC2B2AE3D27D4EB4Fu + (uint64_t)size;
+  int count = size - PERSISTENCE_SQLITE_CHECKSUM_SIZE, at = 0;
+  /* Sizes of pages are multiples of 512, so 8 bytes are left at the end. */
+  for (; at + 16 <= count; at += 16) {
+    first = fold(first ^ word(bytes + at), 0xD6E8FEB86659FD93u ^ word(bytes + at + 8)) + second;
+    second = second * 0xA0761D6478BD642Fu + first;
+  }
+  for (; at + 8 <= count; at += 8) first = fold(first ^ word(bytes + at), 0xE7037ED1A0B428DBu);
+  return fold(first ^ 0x8EBC6AF09C88C6E3u, second ^ 0x589965CC75374CC3u);
+}
+
+static int is_page(int size) { return size >= 512 && size <= 65536 && (size & (size - 1)) == 0; }
+
+/* Whether the first bytes of a file are those of a store with checksums, of which at most one byte was damaged. */
+static int is_marked(const unsigned char *header) {
+  uint32_t id = (uint32_t)header[68] << 24 | (uint32_t)header[69] << 16 | (uint32_t)header[70] << 8 | header[71];
+  return __builtin_popcount(id ^ PERSISTENCE_SQLITE_CHECKSUM_ID) <= 8;
+}
+
+/* Learns from the first bytes of a file whether it has checksums; one that has none takes the system's path from now on. */
+static void learn(sqlite3_file *file, const unsigned char *header) {
+  files_state *state = state_of(file);
+  state->kind = is_marked(header) ? CHECKED : PLAIN;
+  if (state->kind == PLAIN) {
+    state->methods.xRead = state->system->xRead;
+    state->methods.xWrite = state->system->xWrite;
+    state->methods.xFetch = state->system->xFetch;
+  }
+}
+
+static int files_close(sqlite3_file *file) {
+  files_state *state = state_of(file);
+  sqlite3_free(state->scratch);
+  state->scratch = 0;
+  return state->system->xClose(file);
+}
+
+static int files_read(sqlite3_file *file, void *into, int size, sqlite3_int64 offset) {
+  files_state *state = state_of(file);
+  int code = state->system->xRead(file, into, size, offset);
+  if (state->kind == UNKNOWN) {
+    /* The file was empty when it was opened; another process may have written it since. */
+    unsigned char header[100];
+    if (state->system->xRead(file, header, sizeof header, 0) == SQLITE_OK) learn(file, header);
+  }
+  if (code == SQLITE_OK && state->kind == CHECKED && is_page(size) && offset % size == 0) {
+    const unsigned char *end = (const unsigned char *)into + size - PERSISTENCE_SQLITE_CHECKSUM_SIZE;
+    if (word(end) != persistence_sqlite_checksum(into, size, offset / size + 1)) {
+      sqlite3_log(SQLITE_IOERR_DATA, "the checksum of page %lld of %s is wrong", offset / size + 1, state->path);
+      return SQLITE_IOERR_DATA;
+    }
+  }
+  return code;
+}
+
+static int files_write(sqlite3_file *file, const void *from, int size, sqlite3_int64 offset) {
+  files_state *state = state_of(file);
+  if (state->kind == UNKNOWN) {
+    if (offset == 0 && size >= 100) {
+      learn(file, from);
+    } else if (state->copies_checked) {
+      /* VACUUM INTO writes a large copy before the page that marks it. */
+      sqlite3_log(SQLITE_IOERR_WRITE, "%s cannot become a copy of a store with checksums", state->path);
+      return SQLITE_IOERR_WRITE;
+    }
+  }
+  if (state->kind == CHECKED && is_page(size) && offset % size == 0) {
+    uint64_t sum = persistence_sqlite_checksum(from, size, offset / size + 1);
+    if (state->scratch_size < size) {
+      unsigned char *scratch = sqlite3_realloc(state->scratch, size);
+      if (!scratch) return SQLITE_IOERR_NOMEM;
+      state->scratch = scratch;
+      state->scratch_size = size;
+    }
+    memcpy(state->scratch, from, size - PERSISTENCE_SQLITE_CHECKSUM_SIZE);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    sum = __builtin_bswap64(sum);
+#endif
+    memcpy(state->scratch + size - PERSISTENCE_SQLITE_CHECKSUM_SIZE, &sum, sizeof sum);
+    from = state->scratch;
+  }
+  return state->system->xWrite(file, from, size, offset);
+}
+
+/* Mapped pages would not be checked. SQLite reads a page instead if it gets none. */
+static int files_fetch(sqlite3_file *file, sqlite3_int64 offset, int size, void **page) {
+  (void)file, (void)offset, (void)size;
+  *page = 0;
+  return SQLITE_OK;
+}
+
+#ifndef _WIN32
+/* Whether a mapped range has blocks on the disk, which are allocated if it has none. */
+static int has_blocks(const files_state *state, void *range, size_t size) {
+  struct statvfs disk;
+#ifdef __linux__
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+  /* The system writes to the range, and reports what would end the process. */
+  if (madvise(range, size, MADV_POPULATE_WRITE) == 0) return 1;
+  if (errno == EFAULT) return 0;
+#endif
+  /* Linux before 5.14 and other systems cannot report it, so some space must be free. */
+  (void)range;
+  return statvfs(state->path, &disk) != 0 || (uint64_t)disk.f_bfree * disk.f_frsize >= size;
+}
+#endif
+
+static int files_map(sqlite3_file *file, int region, int size, int extends, void volatile **into) {
+  files_state *state = state_of(file);
+  int code = state->system->xShmMap(file, region, size, extends, into);
+#ifndef _WIN32
+  if (code == SQLITE_IOERR_SHMSIZE && (errno == ENOSPC || errno == EDQUOT)) return SQLITE_FULL;
+  if (code == SQLITE_OK && *into && !has_blocks(state, (void *)(uintptr_t)*into, (size_t)size)) {
+    /* Without its address, SQLite maps the range again before it uses it. */
+    *into = 0;
+    return SQLITE_FULL;
+  }
+#endif
+  return code;
+}
+
+static int files_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *opened) {
+  sqlite3_vfs *system = vfs->pAppData;
+  int code = system->xOpen(system, path, file, flags, opened);
+  if (code != SQLITE_OK || !path || !(flags & SQLITE_OPEN_MAIN_DB) || !file->pMethods) return code;
+  files_state *state = state_of(file);
+  memset(state, 0, sizeof *state);
+  state->system = file->pMethods;
+  state->methods = *file->pMethods;
+  state->path = path;
+  state->copies_checked = vfs == &checked_vfs;
+  state->methods.xClose = files_close;
+  if (state->methods.iVersion >= 2 && state->methods.xShmMap) state->methods.xShmMap = files_map;
+  unsigned char header[100];
+  state->methods.xRead = files_read;
+  state->methods.xWrite = files_write;
+  if (state->methods.iVersion >= 3 && state->methods.xFetch) state->methods.xFetch = files_fetch;
+  if (state->system->xRead(file, header, sizeof header, 0) == SQLITE_OK) learn(file, header);
+  file->pMethods = &state->methods;
+  return SQLITE_OK;
+}
+
+int persistence_sqlite_files_register(void) {
+  sqlite3_vfs *system;
+  int code = sqlite3_initialize();
+  if (code != SQLITE_OK || sqlite3_vfs_find(PERSISTENCE_SQLITE_FILES)) return code;
+  system = sqlite3_vfs_find(0);
+  if (!system) return SQLITE_ERROR;
+  state_offset = (system->szOsFile + 15) & ~15;
+  files_vfs = *system;
+  files_vfs.szOsFile = state_offset + (int)sizeof(files_state);
+  files_vfs.pAppData = system;
+  files_vfs.pNext = 0;
+  files_vfs.xOpen = files_open;
+  checked_vfs = files_vfs;
+  files_vfs.zName = PERSISTENCE_SQLITE_FILES;
+  checked_vfs.zName = PERSISTENCE_SQLITE_CHECKED_FILES;
+  code = sqlite3_vfs_register(&checked_vfs, 0);
+  return code == SQLITE_OK ? sqlite3_vfs_register(&files_vfs, 0) : code;
+}

@@ -1,0 +1,84 @@
+import PersistenceDriver
+import PersistencePrimitives
+
+/// The checksums of the record files, as the files of `.persistence/checksums` contain them.
+///
+/// A commit changes them like records, so that they always describe the committed version. Each model has up to 256
+/// files: a commit of one record rewrites only one of them.
+struct ChecksumLedger {
+  /// The folder of the checksums; a store without it keeps none.
+  static let folderName = "\(StoreFolder.controlName)/checksums"
+  private static let bucketCount: UInt8 = 255
+
+  private struct Bucket: Hashable {
+    var folder: String
+    var number: UInt8
+
+    var file: String { "\(folder).\(number < 16 ? "0" : "")\(String(number, radix: 16)).json" }
+  }
+
+  private let source: any RecordSource
+  private var buckets: [Bucket: [String: Checksum]] = [:]
+
+  init(_ source: any RecordSource) { self.source = source }
+
+  /// Sets the checksum of a file; nil removes it.
+  mutating func set(_ checksum: Checksum?, of file: String, in folder: String) throws {
+    let bucket = Bucket(folder: folder, number: Self.number(of: file))
+    if buckets[bucket] == nil {
+      do {
+        buckets[bucket] = try Self.read(bucket.file, of: source) ?? [:]
+      } catch let error as PersistenceError where error.code == .damaged {
+        // A damaged file is written anew, and verification reports the records without a checksum.
+        buckets[bucket] = [:]
+      }
+    }
+    buckets[bucket]?[file] = checksum
+  }
+
+  /// The changed files of checksums, for a commit.
+  var entries: [Journal.Entry] {
+    buckets.map { bucket, checksums in
+      let members = checksums.sorted { $0.key < $1.key }.map { JSONMember($0.key, $0.value.json) }
+      return Journal.Entry(
+        folder: Self.folderName, file: bucket.file,
+        text: checksums.isEmpty ? nil : JSONText.pretty(.object(members)))
+    }
+  }
+
+  /// All checksums of a model's files; calls `damage` with the error for each file of them that cannot be read.
+  static func checksums(
+    of folder: String, in source: any RecordSource, damage: (PersistenceError) throws -> Void
+  ) throws -> [String: Checksum] {
+    var all: [String: Checksum] = [:]
+    for number in 0...bucketCount {
+      do {
+        let bucket = try read(Bucket(folder: folder, number: number).file, of: source)
+        all.merge(bucket ?? [:]) { $1 }
+      } catch let error as PersistenceError where error.code == .damaged {
+        try damage(error)
+      }
+    }
+    return all
+  }
+
+  private static func read(_ file: String, of source: any RecordSource) throws -> [String: Checksum]? {
+    guard let text = try source.read(file, in: folderName) else { return nil }
+    let damage = PersistenceError.damaged("the file of checksums \(file) is damaged")
+    guard case .object(let members) = try? text.bytes.withUnsafeBytes({ try JSONParser.parse($0) }) else {
+      throw damage
+    }
+    var checksums: [String: Checksum] = [:]
+    for member in members {
+      guard let checksum = Checksum(member.value) else { throw damage }
+      checksums[member.name] = checksum
+    }
+    return checksums
+  }
+
+  /// The bucket of a file, by a hash of its name (FNV-1a).
+  private static func number(of file: String) -> UInt8 {
+    let hash = file.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    return UInt8(truncatingIfNeeded: hash >> 32)
+  }
+}

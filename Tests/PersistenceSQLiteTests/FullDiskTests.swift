@@ -1,0 +1,112 @@
+import Foundation
+import PersistenceDriver
+import PersistenceSQLite
+import Testing
+
+@Suite("E7: full disks with small blocks")
+struct FullDiskTests {
+  /// Whether this process may mount file systems of its own.
+  static let canMount: Bool = {
+    guard let disk = try? SmallBlockDisk("persistence-probe-\(getpid())") else { return false }
+    disk.unmount()
+    return true
+  }()
+
+  @Test(
+    "E7 opening a store on a full disk whose blocks are smaller than pages throws storeFull, and never ends the process",
+    .enabled(if: canMount, "it takes the right to mount a file system"))
+  func sharedMemory() async throws {
+    // If the process ends by a signal, this one unmounts its disk.
+    defer { SmallBlockDisk.remove("persistence-full-\(getpid())") }
+    await #expect(processExitsWith: .success) {
+      let disk = try SmallBlockDisk("persistence-full-\(getppid())")
+      defer { disk.unmount() }
+      let path = disk.folder.appendingPathComponent("store.sqlite").path
+      let schema = try Fixtures.movies()
+      let row: [PersistentValue] = [.integer(1), .text("One"), .null, .integer(1), .null]
+      let configuration = SQLiteConfiguration(synchronous: .off)
+      let context = try SQLiteContext(path: path, configuration: configuration)
+      try context.fill(schema, [row])
+      try context.close()
+      var full = 0
+      for free in stride(from: 0, through: 36, by: 3) {
+        try disk.fill(leaving: free << 10)
+        do {
+          let context = try SQLiteContext(path: path, configuration: configuration)
+          defer { try? context.close() }
+          guard try context.values(FetchRequest(schema)) == [row] else { exit(2) }
+          try context.fill(schema, [row])
+        } catch let error as PersistenceError {
+          guard error.code == .storeFull else { throw error }
+          full += 1
+        }
+      }
+      try disk.clear()
+      let again = try SQLiteContext(path: path, configuration: configuration)
+      guard try again.values(FetchRequest(schema)) == [row], full > 0 else { exit(3) }
+      try again.close()
+    }
+  }
+}
+
+/// An ext4 file system of 3 MiB with blocks of 1 KiB, smaller than a page of memory.
+private struct SmallBlockDisk {
+  struct Failure: Error {}
+
+  let folder: URL
+  private let name: String
+  private var ballast: URL { folder.appendingPathComponent("ballast") }
+
+  init(_ name: String) throws {
+    self.name = name
+    folder = Self.folder(name)
+    let image = folder.path + ".image"
+    let script = """
+      mkdir -p '\(folder.path)' && truncate -s 3m '\(image)' && mke2fs -q -F -t ext4 -b 1024 -O ^has_journal -m 0 '\(image)' \
+      && mount -o loop '\(image)' '\(folder.path)'
+      """
+    guard try Self.run(script) else {
+      Self.remove(name)
+      throw Failure()
+    }
+  }
+
+  func unmount() { Self.remove(name) }
+
+  static func remove(_ name: String) {
+    let folder = folder(name).path
+    _ = try? run("umount '\(folder)'; rmdir '\(folder)'; rm -f '\(folder).image'")
+  }
+
+  /// Uses all space but some.
+  func fill(leaving free: Int) throws {
+    let file = open(ballast.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard file >= 0 else { throw Failure() }
+    defer { close(file) }
+    let block = [UInt8](repeating: 0, count: 1_024)
+    var count = 0
+    while write(file, block, block.count) == block.count { count += block.count }
+    guard ftruncate(file, off_t(max(0, count - free))) == 0 else { throw Failure() }
+  }
+
+  func clear() throws { try FileManager.default.removeItem(at: ballast) }
+
+  private static func folder(_ name: String) -> URL {
+    FileManager.default.temporaryDirectory.appendingPathComponent(name)
+  }
+
+  private static func run(_ script: String) throws -> Bool {
+    #if os(Linux)
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", script]
+      process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      process.waitUntilExit()
+      return process.terminationStatus == 0
+    #else
+      return false
+    #endif
+  }
+}
