@@ -1,3 +1,4 @@
+import Foundation
 public import PersistenceDriver
 import PersistenceDriverSupport
 
@@ -53,11 +54,21 @@ public struct Migration: Sendable {
   ///   ``PersistenceError/Code/sourceChanged`` or ``PersistenceError/Code/destinationChanged``. Otherwise
   ///   ``PersistenceError/Code/tooManyRejects``, ``PersistenceError/Code/verificationFailed``, and any error of reading
   ///   or writing.
-  public func run(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> MigrationReport {
+  public func run(_ progress: (StoreProgress) throws -> Void = { _ in }) throws -> MigrationReport {
     try validate()
-    let snapshot = try source.snapshot().hidingRemovedFields()
+    if options.copiesEverything { return try copy(progress) }
+    // Records of the source lack the removed fields of the destination.
+    return try Migration(
+      from: source, to: destination.hidingRemovedFields(), options: options, rejects: rejects
+    ).copy(progress)
+  }
+
+  private func copy(_ progress: (StoreProgress) throws -> Void) throws -> MigrationReport {
+    let whole = try source.snapshot()
+    let snapshot = options.copiesEverything ? whole : try whole.hidingRemovedFields()
     let mappers = try mappers(in: snapshot)
     let (losses, unmappedObjects) = try requireAllowedLosses(of: mappers, in: snapshot, progress)
+    if options.clearsDestination { try requireReadable(mappers, in: snapshot, progress) }
     let preparation = Preparation(migration: self, mappers: mappers)
     var ledger =
       switch options.start {
@@ -106,8 +117,8 @@ public struct Migration: Sendable {
       throw PersistenceError.invalidRequest("maxRejects is \(limit); it must be 0 or greater")
     }
     let isOneStore =
-      source.location == destination.location && source.capabilities.hasFiles
-      && destination.capabilities.hasFiles
+      source.capabilities.hasFiles && destination.capabilities.hasFiles
+      && Self.path(of: source) == Self.path(of: destination)
     guard source.innermost !== destination.innermost, !isOneStore else {
       throw PersistenceError.invalidRequest("the source and the destination are the same store")
     }
@@ -115,6 +126,31 @@ public struct Migration: Sendable {
       throw PersistenceError.readOnly(destination.location)
     }
     try source.requireComplete()
+  }
+
+  /// The path of a store, the same for all ways to write it.
+  private static func path(of store: any StorageContext) -> String {
+    URL(fileURLWithPath: store.location).standardizedFileURL.resolvingSymlinksInPath().path
+  }
+
+  /// Reads all that is to replace the destination's content: a damaged or empty source must not delete that first.
+  private func requireReadable(
+    _ mappers: [RecordMapper], in snapshot: any StorageSnapshot, _ progress: (StoreProgress) throws -> Void
+  ) throws {
+    guard !mappers.isEmpty else {
+      throw PersistenceError(
+        .missingStore, "the backup contains no models; nothing was changed; check its URL",
+        location: source.location)
+    }
+    for mapper in mappers {
+      var damage: PersistenceError?
+      try RecordScan(schema: mapper.source, reader: snapshot).run(progress) { row in
+        _ = try row.values()
+      } unreadable: { error in
+        damage = damage ?? error
+      }
+      if let damage { throw damage }
+    }
   }
 
   /// The mappers of the models to copy, sorted by the bytes of the models' names.

@@ -70,6 +70,13 @@ public struct MigrationOptions: Sendable, Hashable {
   /// The mapping of models and fields from the source to the destination.
   public var mapping: MigrationMapping
 
+  /// Whether to copy everything that the source stores, as a backup does: removed fields and this package's own records
+  /// too.
+  package var copiesEverything = false
+
+  /// Whether the first transaction removes all models of the destination.
+  package var clearsDestination = false
+
   /// Creates options.
   ///
   /// - Parameters:

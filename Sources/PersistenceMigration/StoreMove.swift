@@ -55,7 +55,7 @@ public struct StoreMove: Sendable {
   /// - Returns: The complete new store.
   /// - Throws: ``PersistenceError`` if a store cannot be opened, read or written. No data is lost; the next call resumes
   ///   the move.
-  public func open(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> any StorageContext {
+  public func open(_ progress: (StoreProgress) throws -> Void = { _ in }) throws -> any StorageContext {
     let destination = try new()
     do {
       guard let source = try old() else {
@@ -79,7 +79,7 @@ public struct StoreMove: Sendable {
 
   private func move(
     _ source: any StorageContext, _ destination: any StorageContext,
-    _ progress: (MigrationProgress) throws -> Void
+    _ progress: (StoreProgress) throws -> Void
   ) throws {
     func run(_ start: MigrationOptions.Start) throws {
       let options = MigrationOptions(start: start, verification: verification)

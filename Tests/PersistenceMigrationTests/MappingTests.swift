@@ -231,7 +231,7 @@ struct MappingTests {
     }
     let options = MigrationOptions(
       verification: .full, mapping: try .parse(renames: [], rules: ["M.k=as:string"]))
-    var seen: Set<MigrationProgress.Phase> = []
+    var seen: Set<StoreProgress.Phase> = []
     func run() throws -> MigrationReport {
       try Migration(from: source, to: destination, options: options).run { progress in
         // Only the comparison of records detects a change after the digest check.

@@ -119,7 +119,7 @@ struct StoreMoveTests {
     let (source, destination) = (MemoryContext(), MemoryContext())
     try SampleStores.fill(source, pairCount: 500)
     let running = Migration(from: source, to: destination, options: MigrationOptions(batchSize: 100)).start()
-    var last: MigrationProgress?
+    var last: StoreProgress?
     for try await progress in running { last = progress }
     #expect(last != nil)
     #expect(try await running.report.counts.written == 505)

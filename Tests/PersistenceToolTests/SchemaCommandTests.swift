@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Schema commands")
 struct SchemaCommandTests {
-  private let folder: TemporaryFolder
-  private let tool = ToolHarness()
+  let folder: TemporaryFolder
+  let tool = ToolHarness()
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func url(_ scheme: String) -> String { "\(scheme):\(folder("store"))" }
+  func url(_ scheme: String) -> String { "\(scheme):\(folder("store"))" }
 
-  private static let first = SchemaDocument(
+  static let first = SchemaDocument(
     models: [
       .init(
         name: "Movie",
@@ -32,14 +32,14 @@ struct SchemaCommandTests {
       .init(schema: FieldSchema("rating", .string), fill: .text("PG")),
     ], key: ["id"], removedFields: [.init(name: "nick")])
 
-  private static let second = SchemaDocument(models: [film], removedModels: [.init(name: "Draft")])
+  static let second = SchemaDocument(models: [film], removedModels: [.init(name: "Draft")])
 
-  private func file(_ name: String, _ document: SchemaDocument) throws -> String {
+  func file(_ name: String, _ document: SchemaDocument) throws -> String {
     try folder.file(name, document.text)
   }
 
   /// Makes a store of the first schema, with records.
-  private func makeStore(_ scheme: String) throws -> String {
+  func makeStore(_ scheme: String) throws -> String {
     let url = url(scheme)
     let store = try #require(
       try StorageEngine.open(url, engines: ToolEngines.all, monitoring: Monitoring()).asStorageContext)
@@ -59,6 +59,23 @@ struct SchemaCommandTests {
     }
     try store.close()
     return url
+  }
+
+  @Test(
+    "migrate copies what a changed store shows, and into a changed store",
+    arguments: ToolEngines.all.map(\.scheme))
+  func migration(scheme: String) throws {
+    let url = try makeStore(scheme)
+    #expect(tool("schema", "apply", try file("second.json", Self.second), url).code == 0)
+    let copy = "json:\(folder("copy"))"
+    #expect(tool("migrate", url, copy).code == 0)
+    #expect(
+      tool("query", copy, "Film", "--fields", "id,budget,rating", "--format", "csv").output
+        == "id,budget,rating\r\n1,1.0,PG\r\n2,2.0,PG\r\n3,3.0,PG\r\n")
+    #expect(!tool("schema", "show", copy).output.contains("removed"))
+    let back = tool("migrate", copy, url, "--on-conflict", "replace")
+    #expect(back.code == 0, "\(back)")
+    #expect(tool("schema", "show", url).output.contains("\nremoved Film.nick: 2 values\n"))
   }
 
   @Test(

@@ -16,6 +16,7 @@
         (["memory:", "--without-tokens", "--listen", "0.0.0.0:0"], "localhost"),
         (["memory:", "--listen", "8080"], "host:port"), (["memory:", "--max-page", "0"], "--max-page"),
         (["memory:", "--without-tokens", "--read-tokens", file], "exclude"),
+        (["memory:", "--without-tokens", "--evolve", "everything"], "--evolve"),
       ] {
         let run = tool.run(["serve"] + arguments)
         #expect(run.code == 3, "\(arguments)")

@@ -103,6 +103,81 @@
       #expect(try server.ended() == 0)
     }
 
+    @Test("Clients add a field to a model only with --evolve additive", arguments: [true, false])
+    func additions(isAdditive: Bool) throws {
+      let (server, port) = try ToolProcess.serving(
+        [makeStore(), "--without-tokens"] + (isAdditive ? ["--evolve", "additive"] : []))
+      #expect(try answer(port, "PUT", "/models/N", body: Self.schema).status.hasPrefix("2"))
+      func fields(_ more: String) -> String {
+        Self.schema.replacing("\"fields\":[", with: "\"fields\":[" + more)
+      }
+      let noted = fields(#"{"name":"note","kind":"string","isOptional":true},"#)
+      let added = try answer(port, "PUT", "/models/N", body: noted)
+      #expect(added.status == (isAdditive ? "200" : "409"), "\(added)")
+      #expect(added.body.contains("--evolve additive") == !isAdditive, "\(added)")
+      let required = try answer(
+        port, "PUT", "/models/N", body: fields(#"{"name":"size","kind":"int64","isOptional":false},"#))
+      #expect(required.status == "409" && required.body.contains("@Field(fill:)"), "\(required)")
+      #expect(try answer(port, "GET", "/models/N").body.contains("note") == isAdditive)
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
+    }
+
+    @Test("SIGHUP reads the token files again, and a damaged file changes nothing")
+    func reloadedTokens() throws {
+      let (old, new) = ("writes-and-reads-12", "writes-and-reads-34")
+      let file = try folder.file("w", old + "\n")
+      let (server, port) = try ToolProcess.serving([makeStore(), "--write-tokens", file])
+      #expect(try answer(port, "GET", "/models", token: old).status == "200")
+      _ = try folder.file("w", new + "\n")
+      server.send(SIGHUP)
+      try server.waits(for: "read the tokens again")
+      #expect(try answer(port, "GET", "/models", token: old).status == "401")
+      #expect(try answer(port, "GET", "/models", token: new).status == "200")
+      _ = try folder.file("w", "short\n")
+      server.send(SIGHUP)
+      try server.waits(for: "the tokens stay as they are")
+      #expect(try answer(port, "GET", "/models", token: new).status == "200")
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
+    }
+
+    @Test("A token file that other users can read is remarked, and one that they cannot is not")
+    func readableTokens() throws {
+      let store = try makeStore()
+      for (mode, isRemarked) in [(0o644, true), (0o640, true), (0o600, false)] {
+        let file = try folder.file("w\(mode)", "writes-and-reads-12\n")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+        let (server, _) = try ToolProcess.serving([store, "--write-tokens", file])
+        #expect(server.messages.contains("chmod 600") == isRemarked, "\(server.messages)")
+        server.send(SIGTERM)
+        #expect(try server.ended() == 0)
+      }
+    }
+
+    @Test(
+      "--host-name adds names to those of this machine, and --access-log shows each request without its token"
+    )
+    func names() throws {
+      let (server, port) = try ToolProcess.serving([
+        makeStore(), "--without-tokens", "--host-name", "movies.example", "--access-log",
+      ])
+      func status(_ host: String) throws -> String {
+        let connection = try RawConnection(port: port)
+        connection.send(
+          "GET /models?secret=1 HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\nAuthorization: Bearer secret\r\n\r\n"
+        )
+        return String(connection.receiveAll().split(separator: " ").dropFirst().first ?? "")
+      }
+      #expect(try status("evil.example") == "421")
+      #expect(try status("movies.example:\(port)") == "400")
+      #expect(try status("localhost") == "400")
+      try server.waits(for: "path=/models")
+      #expect(!server.messages.contains("secret"))
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
+    }
+
     @Test("The printed address is a URL, with brackets around IPv6 addresses")
     func address() throws {
       for (text, host, url) in [

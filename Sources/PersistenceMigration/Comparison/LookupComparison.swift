@@ -10,7 +10,7 @@ struct LookupComparison {
   /// Compares.
   ///
   /// Counts records that exist only in the right store, but cannot name their keys.
-  func run(_ progress: (MigrationProgress) throws -> Void) throws -> ComparisonReport.Model {
+  func run(_ progress: (StoreProgress) throws -> Void) throws -> ComparisonReport.Model {
     var model = ComparisonReport.Model(name: schema.name, presence: .both)
     model.isComparedByKey = true
     model.hasAllFields = true

@@ -15,7 +15,7 @@ struct ModelComparison {
         == rightSchema.keyPositions.map { rightSchema.fields[$0].kind }
   }
 
-  func run(_ progress: (MigrationProgress) throws -> Void) throws -> ComparisonReport.Model {
+  func run(_ progress: (StoreProgress) throws -> Void) throws -> ComparisonReport.Model {
     var model = ComparisonReport.Model(name: leftSchema.name, presence: .both)
     model.schemaDifferences = leftSchema.differences(from: rightSchema).map(Self.comparisonText)
     model.isComparedByKey = hasOneKey
@@ -39,7 +39,7 @@ struct ModelComparison {
   }
 
   private func compareByKey(
-    _ model: inout ComparisonReport.Model, _ progress: (MigrationProgress) throws -> Void
+    _ model: inout ComparisonReport.Model, _ progress: (StoreProgress) throws -> Void
   ) throws {
     let leftNames = Set(leftSchema.fields.map { StoredName($0.name) })
     let rightNames = Set(rightSchema.fields.map { StoredName($0.name) })
@@ -53,7 +53,7 @@ struct ModelComparison {
       switch (first, second) {
       case (nil, nil):
         (model.left, model.right) = (left.content.side, right.content.side)
-        try progress(MigrationProgress(phase: .comparing, model: leftSchema.name, done: total, total: total))
+        try progress(StoreProgress(phase: .comparing, model: leftSchema.name, done: total, total: total))
         return
       case (let first?, let second?):
         let order = RecordKey.compare(first.key, second.key)
@@ -76,7 +76,7 @@ struct ModelComparison {
       if left.content.count != reported {
         reported = left.content.count
         try progress(
-          MigrationProgress(phase: .comparing, model: leftSchema.name, done: reported, total: total))
+          StoreProgress(phase: .comparing, model: leftSchema.name, done: reported, total: total))
       }
     }
   }

@@ -30,7 +30,7 @@ public struct StoreComparison: Sendable {
   /// - Parameter progress: A closure that receives the progress. If it throws, the comparison stops and rethrows the error.
   /// - Returns: The report.
   /// - Throws: ``PersistenceError`` if a store cannot be read.
-  public func run(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> ComparisonReport {
+  public func run(_ progress: (StoreProgress) throws -> Void = { _ in }) throws -> ComparisonReport {
     let (leftSnapshot, rightSnapshot) = (
       try left.snapshot().hidingRemovedFields(), try right.snapshot().hidingRemovedFields()
     )
@@ -62,7 +62,7 @@ public struct StoreComparison: Sendable {
 
   private static func single(
     _ schema: ModelSchema, _ presence: ComparisonReport.Presence, in reader: any StorageReader,
-    _ progress: (MigrationProgress) throws -> Void
+    _ progress: (StoreProgress) throws -> Void
   ) throws -> ComparisonReport.Model {
     let side = try ModelContent.read(schema, from: reader, phase: .comparing, progress).side
     var model = ComparisonReport.Model(name: schema.name, presence: presence)

@@ -10,8 +10,8 @@ struct ModelContent {
 
   /// Reads all records of a model page by page.
   static func read(
-    _ schema: ModelSchema, from reader: any StorageReader, phase: MigrationProgress.Phase,
-    also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (MigrationProgress) throws -> Void
+    _ schema: ModelSchema, from reader: any StorageReader, phase: StoreProgress.Phase,
+    also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (StoreProgress) throws -> Void
   ) throws -> ModelContent {
     let request = try FetchRequest(schema)
     let (total, results) = (try reader.count(request), try reader.fetch(request))
@@ -28,7 +28,7 @@ struct ModelContent {
       }
       content.count += read
       page.note(rows: read, bytes: bytes)
-      try progress(MigrationProgress(phase: phase, model: schema.name, done: content.count, total: total))
+      try progress(StoreProgress(phase: phase, model: schema.name, done: content.count, total: total))
       if read < limit { return content }
     }
   }
@@ -37,8 +37,8 @@ struct ModelContent {
   ///
   /// The thread that is ahead of the other computes the digests.
   static func read(
-    _ schema: ModelSchema, of snapshot: any StorageSnapshot, total: Int, phase: MigrationProgress.Phase,
-    also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (MigrationProgress) throws -> Void
+    _ schema: ModelSchema, of snapshot: any StorageSnapshot, total: Int, phase: StoreProgress.Phase,
+    also body: (borrowing Row) throws -> Void = { _ in }, _ progress: (StoreProgress) throws -> Void
   ) throws -> ModelContent {
     let digester = RecordDigester(schema)
     var content = ModelContent()
@@ -47,7 +47,7 @@ struct ModelContent {
       content.digest.add(batch.digest(by: digester))
       for index in 0..<batch.count { try batch.withRow(index) { try body($0) } }
       content.count += batch.count
-      try progress(MigrationProgress(phase: phase, model: schema.name, done: content.count, total: total))
+      try progress(StoreProgress(phase: phase, model: schema.name, done: content.count, total: total))
     }
     return content
   }

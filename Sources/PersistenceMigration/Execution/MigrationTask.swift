@@ -1,4 +1,5 @@
 import Foundation
+public import PersistenceDriver
 import PersistenceDriverSupport
 import Synchronization
 
@@ -15,9 +16,9 @@ import Synchronization
 /// never the latest.
 public final class MigrationTask: AsyncSequence, Sendable {
   /// The element of the sequence.
-  public typealias Element = MigrationProgress
+  public typealias Element = StoreProgress
 
-  private let stream: AsyncThrowingStream<MigrationProgress, any Error>
+  private let stream: AsyncThrowingStream<StoreProgress, any Error>
   private let cancellation = Atomic<Bool>(false)
   private let state = Mutex(State())
 
@@ -28,7 +29,7 @@ public final class MigrationTask: AsyncSequence, Sendable {
 
   init(_ migration: Migration) {
     let (stream, continuation) = AsyncThrowingStream.makeStream(
-      of: MigrationProgress.self, bufferingPolicy: .bufferingNewest(16))
+      of: StoreProgress.self, bufferingPolicy: .bufferingNewest(16))
     self.stream = stream
     continuation.onTermination = { [weak self] reason in
       if case .cancelled = reason { self?.cancel() }
@@ -77,7 +78,7 @@ public final class MigrationTask: AsyncSequence, Sendable {
   }
 
   /// The progress from now on; supports one iteration.
-  public func makeAsyncIterator() -> AsyncThrowingStream<MigrationProgress, any Error>.AsyncIterator {
+  public func makeAsyncIterator() -> AsyncThrowingStream<StoreProgress, any Error>.AsyncIterator {
     stream.makeAsyncIterator()
   }
 

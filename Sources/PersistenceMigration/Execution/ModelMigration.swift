@@ -11,7 +11,7 @@ struct ModelMigration {
   ///
   /// Each transaction updates the model's ledger entry and the number of rejects of all models.
   func run(
-    _ entry: inout LedgerEntry, _ rejectCount: inout Int, _ progress: (MigrationProgress) throws -> Void
+    _ entry: inout LedgerEntry, _ rejectCount: inout Int, _ progress: (StoreProgress) throws -> Void
   ) throws -> MigrationReport.Model {
     let start = ContinuousClock.now
     let readBefore = entry.counts.read
@@ -34,13 +34,13 @@ struct ModelMigration {
   /// Copies the remaining records: takes batches from the reading thread, and writes each transaction's batches together
   /// with the ledger entry that follows from them.
   private func copy(
-    _ entry: inout LedgerEntry, _ rejectCount: inout Int, _ progress: (MigrationProgress) throws -> Void
+    _ entry: inout LedgerEntry, _ rejectCount: inout Int, _ progress: (StoreProgress) throws -> Void
   ) throws {
     guard entry.state == .copying else { return }
     let total = try snapshot.count(try FetchRequest(mapper.source))
     func report(_ entry: LedgerEntry) throws {
       try progress(
-        MigrationProgress(
+        StoreProgress(
           phase: .copying, model: mapper.source.name, done: entry.counts.read, total: total,
           bytes: entry.bytes, rejected: entry.counts.rejected))
     }
@@ -65,14 +65,14 @@ struct ModelMigration {
   ///
   /// The last transaction replaces the ledger entry. If `progress` throws, the build stops and can be resumed.
   func buildIndexes(
-    _ entry: LedgerEntry, then indexed: LedgerEntry, _ progress: (MigrationProgress) throws -> Void
+    _ entry: LedgerEntry, then indexed: LedgerEntry, _ progress: (StoreProgress) throws -> Void
   ) throws {
     let (schema, destination) = (mapper.destination, migration.destination)
     var isBuilt = false
     while !isBuilt {
       if !schema.indexes.isEmpty {
         try progress(
-          MigrationProgress(phase: .indexing, model: mapper.source.name, done: 0, total: entry.now.count))
+          StoreProgress(phase: .indexing, model: mapper.source.name, done: 0, total: entry.now.count))
       }
       try destination.transaction { transaction in
         try Ledger.require(entry, in: transaction, location: destination.location)

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// The first transaction of a migration: checks the destination, defines the models and creates the ledger.
 struct Preparation {
@@ -18,10 +19,11 @@ struct Preparation {
 
   func begin() throws -> Ledger {
     // Check before the transaction too, so that a refused destination is not opened for writing.
-    try requireVacancy(in: destination)
+    if !options.clearsDestination { try requireVacancy(in: destination) }
     destination.monitor.note(isComplete: false)
     var ledger = Ledger(head: head, entries: [])
     try destination.transaction { transaction in
+      try clear(transaction)
       try requireVacancy(in: transaction)
       ledger.entries = try define(in: transaction)
     }
@@ -38,8 +40,9 @@ struct Preparation {
       // Read again: another process may have finished the migration in the meantime.
       let recovered = try RecoveredLedger.read(from: transaction)
       for entry in recovered.entries { try remove(entry, transaction) }
-      if !recovered.isWhole { try requireNoRecords(in: transaction) }
+      if !recovered.isWhole, !options.clearsDestination { try requireNoRecords(in: transaction) }
       if !recovered.isEmpty { try Ledger.remove(in: transaction) }
+      try clear(transaction)
       try requireVacancy(in: transaction)
       ledger.entries = try define(in: transaction)
     }
@@ -56,6 +59,18 @@ struct Preparation {
           "the ledger of the unfinished migration is damaged and does not show which of the \(count) records of "
             + "\(schema.name) the migration copied; nothing was changed; delete the destination or restore a backup",
           model: schema.name, location: destination.location)
+      }
+    }
+  }
+
+  /// Removes all models, if the options say so, in the transaction that marks the store as incomplete.
+  private func clear(_ transaction: any StorageTransaction) throws {
+    guard options.clearsDestination else { return }
+    for schema in try transaction.catalog() where !Ledger.isOwn(schema) {
+      do {
+        try transaction.drop(schema)
+      } catch let error as PersistenceError where error.code == .unsupported {
+        _ = try transaction.deleteAll(in: schema)
       }
     }
   }
@@ -77,8 +92,10 @@ struct Preparation {
     try transaction.define(Ledger.rejectSchema())
     let present = Set(try transaction.catalog().map { StoredName($0.name) })
     var entries: [LedgerEntry] = []
+    let histories = try SchemaLedger.histories(transaction)
     for mapper in mappers {
       let schema = mapper.destination
+      try requirePresentName(of: schema, histories)
       let isOurs = !present.contains(StoredName(schema.name))
       if isOurs, defersIndexes(of: schema) {
         try transaction.defineDeferringIndexes(schema)
@@ -93,6 +110,19 @@ struct Preparation {
     }
     try Ledger.save(head, in: transaction)
     return entries
+  }
+
+  /// Checks that the destination has not given the model another name, under which it may contain records.
+  private func requirePresentName(of schema: ModelSchema, _ histories: [ModelHistory]) throws {
+    let later = histories.first { history in
+      history.formerNames.containsName(schema.name) && !ModelHistory.isRemoved(history.model)
+    }
+    guard let later else { return }
+    throw PersistenceError(
+      .schemaMismatch,
+      "the destination calls the model \(schema.name) “\(later.model)” now; nothing was copied; map the name, or open "
+        + "the source with the schema of the destination's app first",
+      model: schema.name, location: destination.location)
   }
 
   /// Whether index builds can wait for the records.

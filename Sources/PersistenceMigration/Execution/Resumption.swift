@@ -14,7 +14,7 @@ struct Resumption {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notResumable``,
   ///   ``PersistenceError/Code/otherMigration``, ``PersistenceError/Code/sourceChanged`` or
   ///   ``PersistenceError/Code/destinationChanged``.
-  func ledger(_ progress: (MigrationProgress) throws -> Void) throws -> Ledger {
+  func ledger(_ progress: (StoreProgress) throws -> Void) throws -> Ledger {
     // One snapshot, so that a concurrent commit is no difference.
     let destination = try migration.destination.snapshot()
     guard let ledger = try Ledger.find(in: destination, location: location) else {
@@ -47,7 +47,7 @@ struct Resumption {
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/otherMigration`` if copied records violate a unique
   ///   index.
-  private func buildUniqueIndexes(_ ledger: Ledger, _ progress: (MigrationProgress) throws -> Void) throws {
+  private func buildUniqueIndexes(_ ledger: Ledger, _ progress: (StoreProgress) throws -> Void) throws {
     guard migration.options.failures == .reject else { return }
     for (entry, mapper) in zip(ledger.entries, mappers)
     where entry.isOurs && entry.state != .indexed && mapper.destination.indexes.contains(where: \.isUnique) {
@@ -64,7 +64,7 @@ struct Resumption {
 
   private func checkSource(
     _ entry: LedgerEntry, _ mapper: RecordMapper, _ destination: any StorageSnapshot,
-    _ progress: (MigrationProgress) throws -> Void
+    _ progress: (StoreProgress) throws -> Void
   ) throws {
     let all = try snapshot.count(try FetchRequest(mapper.source))
     let isWhole = entry.state != .copying
@@ -81,7 +81,7 @@ struct Resumption {
       mapper, snapshot, migration.options, limit: isWhole ? nil : entry.position.offset
     ) { done in
       try progress(
-        MigrationProgress(
+        StoreProgress(
           phase: .resuming, model: mapper.source.name, done: done, total: entry.counts.read))
     }
     guard prefix.digest == entry.read, isWhole || prefix.lastKey == entry.lastKey else {
@@ -91,7 +91,7 @@ struct Resumption {
 
   private func checkDestination(
     _ entry: LedgerEntry, _ mapper: RecordMapper, _ snapshot: any StorageSnapshot,
-    _ progress: (MigrationProgress) throws -> Void
+    _ progress: (StoreProgress) throws -> Void
   ) throws {
     let schema = mapper.destination
     let count = try snapshot.count(try FetchRequest(schema))

@@ -8,7 +8,7 @@ struct ModelVerification {
   /// Verifies as much as the options request.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/verificationFailed``.
-  func run(_ entry: LedgerEntry, _ progress: (MigrationProgress) throws -> Void) throws {
+  func run(_ entry: LedgerEntry, _ progress: (StoreProgress) throws -> Void) throws {
     guard migration.options.verification != .none else { return }
     let snapshot = try migration.destination.snapshot()
     let count = try snapshot.count(try FetchRequest(schema))
@@ -27,7 +27,7 @@ struct ModelVerification {
       throw failure("the digest of its records is \(content.digest), expected \(expected)")
     }
     for (index, sum) in zip(indexes, sums) {
-      try progress(MigrationProgress(phase: .indexing, model: schema.name, done: 0, total: count))
+      try progress(StoreProgress(phase: .indexing, model: schema.name, done: 0, total: count))
       guard try index.sum(in: snapshot) == sum else {
         throw failure("the index on \(index.fields) differs from the records")
       }
@@ -112,7 +112,7 @@ struct FullVerification {
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/verificationFailed`` that names the first
   ///   difference.
-  func run(_ report: MigrationReport, _ progress: (MigrationProgress) throws -> Void) throws
+  func run(_ report: MigrationReport, _ progress: (StoreProgress) throws -> Void) throws
     -> ComparisonReport
   {
     let destination = try migration.destination.snapshot()
@@ -136,7 +136,7 @@ struct FullVerification {
 
   private func compare(
     _ mapper: RecordMapper, _ destination: any StorageSnapshot,
-    _ progress: (MigrationProgress) throws -> Void
+    _ progress: (StoreProgress) throws -> Void
   ) throws -> ComparisonReport.Model {
     let schema = mapper.destination
     let source = MappedReader(mapper, snapshot, skipsRejects: migration.options.failures == .reject)

@@ -22,6 +22,13 @@ struct Ledger {
       fields: [FieldSchema("number", .int64), FieldSchema("content", .string)], key: ["number"])
   }
 
+  /// Whether a model is a migration's own, which no copy contains.
+  static func isOwn(_ schema: ModelSchema) -> Bool {
+    [ReservedModel.fillLedger, ReservedModel.migrationRejects].contains {
+      StoredName($0) == StoredName(schema.name)
+    }
+  }
+
   /// Reads the ledger in a store's latest state; nil if there is none.
   static func find(in context: any StorageContext) throws -> Ledger? {
     try find(in: context.snapshot(), location: context.location)

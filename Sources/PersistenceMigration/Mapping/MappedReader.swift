@@ -48,6 +48,8 @@ final class MappedReader: StorageReader {
 
   func cost(of change: SchemaChange) throws -> EvolutionCost { try costOfCopying(change) }
 
+  func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] { [] }
+
   func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try planForWholeRows(request, selecting: positions)
   }

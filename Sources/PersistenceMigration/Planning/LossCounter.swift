@@ -124,7 +124,7 @@ extension Migration {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/lossyMigration``.
   func requireAllowedLosses(
     of mappers: [RecordMapper], in snapshot: any StorageSnapshot,
-    _ progress: (MigrationProgress) throws -> Void
+    _ progress: (StoreProgress) throws -> Void
   ) throws -> (losses: [MigrationLoss], unmappedObjects: [UnmappedObject]) {
     let capabilities = destination.capabilities
     let unmappedObjects = try unmappedObjects(of: snapshot, besides: mappers.map(\.source))

@@ -1,5 +1,5 @@
 import Foundation
-import PersistenceDriver
+public import PersistenceDriver
 import PersistenceDriverSupport
 
 extension Migration {
@@ -11,7 +11,7 @@ extension Migration {
   /// - Parameter progress: A closure that receives the progress. If it throws, planning stops and rethrows the error.
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError`` if a store cannot be read, or the options name an unknown model or field.
-  public func plan(_ progress: (MigrationProgress) throws -> Void = { _ in }) throws -> MigrationPlan {
+  public func plan(_ progress: (StoreProgress) throws -> Void = { _ in }) throws -> MigrationPlan {
     let start = ContinuousClock.now
     try source.requireComplete()
     let snapshot = try source.snapshot().hidingRemovedFields()
@@ -39,6 +39,7 @@ extension Migration {
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the source lacks a named model.
   func chosenModels(of catalog: [ModelSchema]) throws -> [ModelSchema] {
+    if options.copiesEverything { return catalog.filter { !Ledger.isOwn($0) } }
     let own = catalog.filter { !$0.isReserved }
     guard let names = options.models else { return own }
     for name in names where !own.contains(where: { StoredName($0.name) == StoredName(name) }) {
@@ -81,7 +82,7 @@ extension Migration {
 
   private func modelPlan(
     _ schema: ModelSchema, in snapshot: any StorageSnapshot, present: [StoredName: Int],
-    _ progress: (MigrationProgress) throws -> Void
+    _ progress: (StoreProgress) throws -> Void
   ) throws -> MigrationPlan.Model {
     let mapper = try RecordMapper(options.mapping, schema, allowsLoss: true)
     var counter = LossCounter(mapper, for: destination.capabilities)

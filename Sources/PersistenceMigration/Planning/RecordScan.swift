@@ -7,7 +7,7 @@ struct RecordScan {
 
   /// Scans the model, and passes each record or its error to a closure.
   func run(
-    _ progress: (MigrationProgress) throws -> Void, reading: (borrowing Row) throws -> Void,
+    _ progress: (StoreProgress) throws -> Void, reading: (borrowing Row) throws -> Void,
     unreadable: (PersistenceError) -> Void
   ) throws {
     let request = try FetchRequest(schema)
@@ -17,7 +17,7 @@ struct RecordScan {
     // After a failed page, its rows are read one at a time to find the unreadable one.
     var singles = 0
     while done < total {
-      try progress(MigrationProgress(phase: .planning, model: schema.name, done: done, total: total))
+      try progress(StoreProgress(phase: .planning, model: schema.name, done: done, total: total))
       let limit = singles > 0 ? 1 : min(page.rows, total - done)
       var (bytes, read) = (0, 0)
       do {
@@ -46,7 +46,7 @@ struct RecordScan {
       }
       done += read
     }
-    try progress(MigrationProgress(phase: .planning, model: schema.name, done: done, total: total))
+    try progress(StoreProgress(phase: .planning, model: schema.name, done: done, total: total))
   }
 
   private static func concernsOneRecord(_ error: PersistenceError) -> Bool {

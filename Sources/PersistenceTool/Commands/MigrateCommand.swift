@@ -176,7 +176,8 @@
     }
   }
 
-  private func choice<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
+  /// Reads the value of an option that is a choice of words.
+  func choice<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
   where Value.RawValue == String {
     guard let value = Value(rawValue: text) else {
       throw ValidationError(

@@ -15,7 +15,8 @@
         """,
       subcommands: [
         InspectCommand.self, QueryCommand.self, ExplainCommand.self, ImportCommand.self, ExportCommand.self,
-        MigrateCommand.self, VerifyCommand.self, SchemaCommand.self, ConformCommand.self, FuzzCommand.self,
+        MigrateCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SchemaCommand.self,
+        ConformCommand.self, FuzzCommand.self,
       ] + serving)
 
     private static var serving: [any ParsableCommand.Type] {

@@ -40,9 +40,10 @@
     static let configuration = CommandConfiguration(
       commandName: "apply", abstract: "Change a store as code that declares a schema would on opening.",
       discussion: """
-        The whole change is one transaction. Removed fields and models are hidden, not erased. Start with --dry-run, which \
-        prints what check prints. The exit code is 1 if nothing was changed, because the code would be refused, or \
-        because only the app can compute a value.
+        The whole change is one transaction. Indexes of large models are built afterwards, in transactions of their own: \
+        run the command again if it is interrupted. Removed fields and models are hidden, not erased. Start with \
+        --dry-run, which prints what check prints. The exit code is 1 if nothing was changed, because the code would be \
+        refused, or because only the app can compute a value.
         """)
 
     @Argument(help: "The schema's file.")
@@ -53,6 +54,9 @@
 
     @Flag(help: "Print the changes and write nothing.")
     var dryRun = false
+
+    @Option(help: "How to show progress: auto, plain, json or none.")
+    var progress: ProgressDisplay.Style = .auto
 
     @Option(help: "How to print the result: table or json.")
     var format: ResultFormat = .table
@@ -70,16 +74,27 @@
       }
       return try stores.with(stores.openForWriting(url, mustExist: true)) { store in
         try store.requireComplete()
-        var found: SchemaOpening?
-        try store.transaction { transaction in
-          let opening = try SchemaOpening(document, transaction, location: store.location)
-          if !opening.isRefused, !opening.needsCode {
-            try document.apply(in: transaction, location: store.location)
-          }
-          found = opening
-        }
-        return try found.map { try report($0, session) } ?? .success
+        let display = ProgressDisplay(session, style: progress)
+        let opening = try apply(document, to: store, display)
+        let exit = try report(opening, session)
+        guard exit == .success else { return exit }
+        try store.finishIndexes { try display.update($0) }
+        try display.finish()
+        return .success
       }
+    }
+
+    private func apply(
+      _ document: SchemaDocument, to store: any StorageContext, _ display: ProgressDisplay
+    ) throws -> SchemaOpening {
+      var found = SchemaOpening()
+      try store.transaction { transaction in
+        found = try SchemaOpening(document, transaction, location: store.location)
+        guard !found.isRefused, !found.needsCode else { return }
+        try document.apply(in: transaction, location: store.location) { try display.update($0) }
+      }
+      try display.finish()
+      return found
     }
 
     private func report(_ opening: SchemaOpening, _ session: ToolSession) throws -> ToolFailure.Exit {

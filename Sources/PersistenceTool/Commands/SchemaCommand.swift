@@ -38,7 +38,10 @@
         let snapshot = try store.snapshot()
         let shown = Shown(
           location: store.location, schema: try SchemaDocument(snapshot),
-          removed: try RemovedData.all(in: snapshot))
+          removed: try RemovedData.all(in: snapshot),
+          unbuiltIndexes: try snapshot.unbuiltIndexes().flatMap { schema, indexes in
+            indexes.map { UnbuiltIndex(model: schema.name, index: $0) }
+          })
         try session.print(shown, as: format) { try printTable(shown, $0) }
         return .success
       }
@@ -48,6 +51,16 @@
       var location: String
       var schema: SchemaDocument
       var removed: [RemovedData]
+      var unbuiltIndexes: [UnbuiltIndex]
+
+      func isUnbuilt(_ index: IndexSchema, of model: String) -> Bool {
+        unbuiltIndexes.contains { [$0.model].containsName(model) && $0.index == index }
+      }
+    }
+
+    private struct UnbuiltIndex: Encodable {
+      var model: String
+      var index: IndexSchema
     }
 
     private func printTable(_ shown: Shown, _ output: ByteOutput) throws {
@@ -72,7 +85,10 @@
         if model.key.count > 1 {
           try output.line("key (\(TerminalText.safe(model.key.joined(separator: ", "))))")
         }
-        for index in model.indexes { try output.line(TerminalText.safe("index \(index)")) }
+        for index in model.indexes {
+          let note = shown.isUnbuilt(index, of: model.name) ? ", not built: finishIndexes() builds it" : ""
+          try output.line(TerminalText.safe("index \(index)\(note)"))
+        }
         for data in shown.removed where data.field != nil && [data.model].containsName(model.name) {
           try output.line(TerminalText.safe("removed \(data.summary)"))
         }

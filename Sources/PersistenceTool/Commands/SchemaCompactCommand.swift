@@ -1,7 +1,9 @@
 #if CommandLineTool
   import ArgumentParser
+  import Foundation
   import PersistenceDriver
   import PersistenceDriverSupport
+  import PersistenceMigration
 
   /// Shows a removed field or model again.
   struct SchemaRestoreCommand: ToolCommand {
@@ -41,8 +43,10 @@
     static let configuration = CommandConfiguration(
       commandName: "compact", abstract: "Erase removed fields and models for ever.",
       discussion: """
-        Without --erase, the command lists what could be erased, and fails. A copy of the store is the only way back. \
-        The records of a model that loses a field are rewritten, all in one transaction.
+        Without --erase, the command lists what could be erased, and fails. A copy of the store, such as --backup makes, \
+        is the only way back. The records of a model that loses a field are rewritten. The fields of each model are one \
+        transaction, and each model is one: if the command is interrupted, run it again with the names that are left. \
+        The backup is a store of the same engine; schema restore works in it.
         """)
 
     @Argument(help: "The store's URL.")
@@ -54,26 +58,74 @@
       help: ArgumentHelp("A removed field or model to erase; may be repeated.", valueName: "model[.field]"))
     var erase: [String] = []
 
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp(
+        "Copy the store, with everything that was removed, to this new file or folder first.",
+        valueName: "path"))
+    var backup: String?
+
+    @Option(help: "How to show progress: auto, plain, json or none.")
+    var progress: ProgressDisplay.Style = .auto
+
     @OptionGroup var common: CommonOptions
 
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
       let stores = ToolStores(session, isVerbose: common.verbose)
       guard !erase.isEmpty else {
+        guard backup == nil else {
+          throw ToolFailure.usage("--backup has no effect without --erase; nothing was copied")
+        }
         return try stores.with(stores.openForReading(url)) { try list(try $0.snapshot(), session) }
       }
+      let backupURL = try backup.map { try self.backupURL($0, stores) }
       return try stores.with(stores.openForWriting(url, mustExist: true)) { store in
         try store.requireComplete()
-        var erased: [RemovedData] = []
-        try store.transaction { transaction in
-          var seen: Set<RemovedContent> = []
-          let contents = try erase.map { try RemovedData.content(named: $0, in: transaction) }
-            .filter { seen.insert($0).inserted }
-          erased = try contents.map { try RemovedData($0, transaction) }
-          try SchemaStore.erase(contents, in: transaction)
-        }
+        let display = ProgressDisplay(session, style: progress)
+        let (contents, erased) = try chosen(in: store.snapshot())
+        if let backupURL { try copy(store, to: backupURL, stores, display, session) }
+        try SchemaStore.erase(contents, in: store) { try display.update($0) }
+        try display.finish()
         for data in erased { try session.output.line(TerminalText.safe("erased \(data.summary)")) }
         return .success
       }
+    }
+
+    /// The content to erase, and what erasing it loses.
+    private func chosen(in reader: any StorageReader) throws -> ([RemovedContent], [RemovedData]) {
+      var seen: Set<RemovedContent> = []
+      let contents = try erase.map { try RemovedData.content(named: $0, in: reader) }
+        .filter { seen.insert($0).inserted }
+      return (contents, try contents.map { try RemovedData($0, reader) })
+    }
+
+    /// The URL of a new store at a path, of the same engine.
+    private func backupURL(_ path: String, _ stores: ToolStores) throws -> String {
+      let source = try stores.check(url)
+      guard stores.hasFiles(source) else {
+        throw ToolFailure.usage("--backup: the store has no files; use persistence migrate")
+      }
+      guard !path.isEmpty, !FileManager.default.fileExists(atPath: path) else {
+        throw ToolFailure.usage(
+          TerminalText.safe("--backup: “\(path)” exists already; name a new file or folder"))
+      }
+      let target = source.text(at: path, without: ["create", "readonly"])
+      var paths = PathConflicts(stores)
+      try paths.addStore(url, as: "the store", isWritten: true)
+      try paths.addStore(target, as: "--backup", isWritten: true)
+      return target
+    }
+
+    /// Copies everything that the store contains.
+    private func copy(
+      _ store: any StorageContext, to target: String, _ stores: ToolStores, _ display: ProgressDisplay,
+      _ session: ToolSession
+    ) throws {
+      try stores.with(stores.openForWriting(target)) { destination in
+        _ = try StoreBackup.copy(store, to: destination, verification: .digest) { try display.update($0) }
+      }
+      try display.finish()
+      try session.output.line(TerminalText.safe("copied the store to \(StoreURL.redacted(target))"))
     }
 
     /// Lists what could be erased; fails unless there is nothing.

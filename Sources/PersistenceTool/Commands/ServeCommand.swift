@@ -14,8 +14,8 @@
       discussion: """
         Clients authenticate with a token: Authorization: Bearer …. The server reads tokens from files, one per \
         line, or from the environment (PERSISTENCE_READ_TOKENS and PERSISTENCE_WRITE_TOKENS, separated by commas), \
-        never from arguments, which other processes can see. /openapi.json describes the API. SIGTERM and SIGINT \
-        stop the server after it has answered the requests in flight.
+        never from arguments, which other processes can see. SIGHUP reads the files again. /openapi.json describes \
+        the API. SIGTERM and SIGINT stop the server after it has answered the requests in flight.
 
         The server speaks plain HTTP. Put a TLS proxy in front of it for clients on other machines.
         """)
@@ -36,6 +36,27 @@
     @Flag(help: "Serve every client without tokens; only on a loopback address.")
     var withoutTokens = false
 
+    @Option(
+      help: ArgumentHelp(
+        "Let clients add optional fields, fields with a fill, and indexes that are not unique: “additive”. "
+          + "Without it, clients only define models that the store does not have.", valueName: "changes"))
+    var evolve: Evolution?
+
+    @Option(
+      help: ArgumentHelp(
+        "A name by which clients may address the server, beside localhost; repeatable. Without it, any name is "
+          + "accepted, or only localhost with --without-tokens.", valueName: "name"))
+    var hostName: [String] = []
+
+    @Option(
+      help: ArgumentHelp(
+        "An origin whose web pages may use the server (CORS), such as https://movies.example, or “*”; repeatable.",
+        valueName: "origin"))
+    var allowOrigin: [String] = []
+
+    @Flag(help: "Log each request.")
+    var accessLog = false
+
     @Option(help: "The maximum size of a request body, in bytes.")
     var maxBody = ServerLimits().bodySize
 
@@ -51,6 +72,12 @@
     @Option(help: "The maximum number of concurrent connections.")
     var maxConnections = ServerLimits().connections
 
+    @Option(help: "The maximum number of concurrent reads of one client.")
+    var maxReads = ServerLimits().readsPerClient
+
+    @Option(help: "The memory for answers that clients have not received yet, in bytes.")
+    var maxAnswers = ServerLimits().answerBytes
+
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -58,6 +85,7 @@
       for (name, value) in [
         ("--max-body", maxBody), ("--max-page", maxPage), ("--max-depth", maxDepth),
         ("--max-seconds", maxSeconds), ("--max-connections", maxConnections),
+        ("--max-reads", maxReads), ("--max-answers", maxAnswers),
       ] where value < 1 || value > 1 << 40 {
         throw ValidationError("\(name) must be an integer of at least 1")
       }
@@ -69,6 +97,9 @@
       }
     }
 
+    /// The changes that clients may make.
+    enum Evolution: String, ExpressibleByArgument, CaseIterable { case additive }
+
     private func address() throws -> ListenAddress {
       guard let address = ListenAddress(listen) else {
         throw ValidationError(
@@ -77,43 +108,47 @@
       return address
     }
 
-    private func tokens() throws -> AccessTokens {
-      if withoutTokens { return .open }
-      let environment = ProcessInfo.processInfo.environment
-      func list(_ file: String?, _ variable: String) throws -> [String] {
-        var text = environment[variable]?.replacing(",", with: "\n") ?? ""
-        if let file {
-          guard let data = FileManager.default.contents(atPath: file),
-            let content = String(validating: data, as: UTF8.self)
-          else { throw ToolFailure.inputOutput("\(file) cannot be read as text") }
-          text += "\n" + content
-        }
-        return text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-          .filter { !$0.isEmpty }
-      }
-      let read = try list(readTokens, "PERSISTENCE_READ_TOKENS")
-      let write = try list(writeTokens, "PERSISTENCE_WRITE_TOKENS")
-      guard !(read.isEmpty && write.isEmpty) else {
-        throw ToolFailure.usage(
-          "there is no token; pass a file to --read-tokens or --write-tokens, set "
-            + "PERSISTENCE_READ_TOKENS or PERSISTENCE_WRITE_TOKENS, or use --without-tokens")
-      }
-      return try AccessTokens(read: read, write: write)
+    private func tokens(_ session: ToolSession) throws -> AccessTokens {
+      withoutTokens
+        ? .open : try TokenFiles(read: readTokens, write: writeTokens).tokens(warning: session.say)
     }
 
     private var limits: ServerLimits {
       ServerLimits(
         bodySize: maxBody, pageSize: maxPage, defaultPageSize: min(100, maxPage), queryDepth: maxDepth,
-        requestTime: .seconds(maxSeconds), connections: maxConnections)
+        requestTime: .seconds(maxSeconds), connections: maxConnections,
+        connectionsPerPeer: max(1, maxConnections / 2), readsPerClient: maxReads, answerBytes: maxAnswers)
+    }
+
+    /// Makes SIGHUP read the token files again; nil without tokens.
+    private func reloading(_ server: StoreServer, _ logger: Logger) -> (any DispatchSourceSignal)? {
+      guard !withoutTokens else { return nil }
+      signal(SIGHUP, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+      let files = TokenFiles(read: readTokens, write: writeTokens)
+      source.setEventHandler {
+        do {
+          try server.replaceTokens(try files.tokens { logger.warning("\($0)") })
+          logger.notice("read the tokens again")
+        } catch {
+          logger.error("the tokens stay as they are", metadata: ["error": "\(error)"])
+        }
+      }
+      source.activate()
+      return source
     }
 
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
-      let (address, tokens) = (try address(), try tokens())
+      let (address, tokens) = (try address(), try tokens(session))
       let stores = ToolStores(session, isVerbose: common.verbose)
       return try stores.with(stores.openForWriting(url)) { store in
         var logger = Logger(label: "persistence.server") { _ in MessageLogHandler() }
-        logger.logLevel = common.verbose ? .info : .error
-        let server = StoreServer(store, tokens: tokens, limits: limits, logger: logger)
+        logger.logLevel = common.verbose || accessLog ? .info : .notice
+        let server = StoreServer(
+          store, tokens: tokens, limits: limits, evolution: evolve == .additive ? .additive : .none,
+          hostNames: hostName.isEmpty ? nil : hostName, allowedOrigins: allowOrigin, logger: logger)
+        let reload = reloading(server, logger)
+        defer { reload?.cancel() }
         // The server has its own threads; this one waits for its events.
         let listening = Mutex<Int?>(nil)
         let ended = Mutex<Result<Void, any Error>?>(nil)

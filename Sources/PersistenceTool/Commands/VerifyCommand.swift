@@ -3,20 +3,28 @@
   import PersistenceDriver
   import PersistenceMigration
 
-  /// Compares two stores.
+  /// Checks one store, or compares two.
   struct VerifyCommand: ToolCommand {
     static let configuration = CommandConfiguration(
-      commandName: "verify", abstract: "Compare two stores: schemas, counts, digests and records.",
+      commandName: "verify",
+      abstract: "Check a store, or compare two stores: schemas, counts, digests and records.",
       discussion: """
-        Each line starts with = (equal), - (only in A), + (only in B) or * (different values). The exit code is 1 if the \
-        stores differ; with --one-way, if B lacks anything that A holds.
+        With one URL, the command runs the engine's own check and reads every record. Each line is a finding: damaged, \
+        missing, edited (by hand) or unrecorded. A JSON directory that was opened with checksums=true tells an edit by \
+        hand from damage; --accept records the files as they are. The exit code is 1 if anything is damaged or missing.
+
+        With two URLs, each line starts with = (equal), - (only in A), + (only in B) or * (different values). The exit \
+        code is 1 if the stores differ; with --one-way, if B lacks anything that A holds.
         """)
 
-    @Argument(help: "The URL of store A.")
+    @Argument(help: "The URL of the store to check, or of store A.")
     var a: String
 
-    @Argument(help: "The URL of store B.")
-    var b: String
+    @Argument(help: "The URL of store B, to compare it with A.")
+    var b: String?
+
+    @Flag(help: "Record the files of a JSON directory as they are, after the check.")
+    var accept = false
 
     @Flag(help: "Check only that B holds everything that A holds.")
     var oneWay = false
@@ -34,11 +42,14 @@
 
     func validate() throws {
       if limit < 0 { throw ValidationError("--limit must be at least 0") }
+      if b == nil, oneWay { throw ValidationError("--one-way compares two stores; add the URL of store B") }
+      if b != nil, accept { throw ValidationError("--accept belongs to the check of one store") }
     }
 
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
       let stores = ToolStores(session, isVerbose: common.verbose)
       try stores.check(a)
+      guard let b else { return try StoreVerification(stores: stores, session: session).run(a, self) }
       try stores.check(b)
       let report = try stores.with(stores.openForReading(a, surveying: true)) { left in
         try stores.with(stores.openForReading(b, surveying: true)) { right in

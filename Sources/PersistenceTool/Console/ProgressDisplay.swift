@@ -34,7 +34,7 @@ final class ProgressDisplay {
   }
 
   /// Shows progress; throws if the user interrupted the tool.
-  func update(_ progress: MigrationProgress) throws {
+  func update(_ progress: StoreProgress) throws {
     try session.checkInterrupt()
     let verb =
       switch progress.phase {
@@ -44,6 +44,9 @@ final class ProgressDisplay {
       case .comparing: "comparing"
       case .resuming: "checking"
       case .indexing: "indexing"
+      case .rewriting: "rewriting"
+      case .stepping: "making"
+      case .erasing: "erasing"
       }
     try update(
       "\(verb) \(progress.model)", done: progress.done, total: progress.total, phase: progress.phase.rawValue,

@@ -35,6 +35,8 @@ struct SchemaOpening: Encodable {
   var isRefused: Bool { models.contains { $0.outcome == .refused } }
   var needsCode: Bool { models.contains(where: \.needsCode) }
 
+  init() {}
+
   init(_ document: SchemaDocument, _ reader: any StorageReader, location: String) throws {
     for model in document.models {
       let declaration = try model.declaration
@@ -45,11 +47,13 @@ struct SchemaOpening: Encodable {
       case .same: models.append(Model(name: model.name, outcome: .same))
       case .mapped: models.append(Model(name: model.name, outcome: .reads))
       case .evolves(let plan):
-        let cost = try plan.change.changesNothing ? .catalog : reader.cost(of: plan.change)
+        var change = plan.change
+        change.defersIndexes = try reader.isLarge(change.stored)
+        let cost = try change.changesNothing ? .catalog : reader.cost(of: change)
         models.append(
           Model(
-            name: model.name, outcome: .changes, cost: "\(cost)", lines: plan.change.lines,
-            needsCode: plan.change.compute != nil && cost > .catalog))
+            name: model.name, outcome: .changes, cost: "\(cost)", lines: change.lines(cost),
+            needsCode: change.compute != nil && cost > .catalog))
       case .refused(let differences):
         let error = PersistenceError.schemaMismatch(
           differences, declaration.schema, history, location: location)
@@ -93,7 +97,7 @@ struct SchemaOpening: Encodable {
 
 extension SchemaChange {
   /// The change in words, one line for each field and index.
-  fileprivate var lines: [String] {
+  fileprivate func lines(_ cost: EvolutionCost) -> [String] {
     var lines: [String] = []
     if StoredName(stored.name) != StoredName(target.name) {
       lines.append("* \(stored.name) → \(target.name)")
@@ -116,7 +120,8 @@ extension SchemaChange {
       lines.append("- index \(index)")
     }
     for (index, origin) in zip(target.indexes, origins) where origin == nil {
-      lines.append("+ index \(index)")
+      let waits = cost < .rewrite && mayDefer(index)
+      lines.append("+ index \(index)" + (waits ? ", which finishIndexes() builds" : ""))
     }
     return lines.isEmpty ? ["* the names of before that the store remembers"] : lines
   }

@@ -1,0 +1,74 @@
+#if CommandLineTool
+  import PersistenceDriver
+  import PersistenceDriverSupport
+  import PersistenceJSON
+
+  /// The check of one store by `verify`.
+  struct StoreVerification {
+    let stores: ToolStores
+    let session: ToolSession
+
+    /// The result, as `--format json` prints it.
+    private struct Report: Encodable {
+      var store: String
+      var records: Int
+      var counts: [String: Int] = [:]
+      var findings: [StoreFinding] = []
+    }
+
+    func run(_ url: String, _ command: VerifyCommand) throws -> ToolFailure.Exit {
+      let store: any StorageContext
+      do {
+        store = try command.accept ? stores.openForWriting(url, mustExist: true) : stores.openForReading(url)
+      } catch let error as PersistenceError where error.code == .damaged {
+        // An engine may refuse to open what it finds damaged.
+        let object = error.location ?? StoreURL.redacted(url)
+        var report = Report(store: object, records: 0)
+        report.findings = [StoreFinding(.damaged, object, error.message)]
+        report.counts = [StoreFinding.Kind.damaged.rawValue: 1]
+        return try print(report, command)
+      }
+      return try stores.with(store) { store in
+        var report = Report(store: store.location, records: 0)
+        func add(_ finding: StoreFinding) throws {
+          try session.checkInterrupt()
+          report.counts[finding.kind.rawValue, default: 0] += 1
+          if report.findings.count < command.limit { report.findings.append(finding) }
+        }
+        if let verifiable = store.innermost as? any VerifiableContext {
+          try verifiable.verify(add)
+        } else {
+          try store.snapshot().verifyByReading(add)
+        }
+        let snapshot = try store.snapshot()
+        for schema in try snapshot.catalog() where !schema.isReserved {
+          // A damaged model may not be countable.
+          report.records += (try? snapshot.count(FetchRequest(schema))) ?? 0
+        }
+        return try print(report, command, accepted: command.accept ? accept(store) : nil)
+      }
+    }
+
+    private func print(_ report: Report, _ command: VerifyCommand, accepted: Int? = nil) throws
+      -> ToolFailure.Exit
+    {
+      let hasLoss = StoreFinding.Kind.allCases.contains { $0.isLoss && report.counts[$0.rawValue] != nil }
+      try session.print(report, as: command.format) { output in
+        for finding in report.findings { try output.line(TerminalText.safe(finding.description)) }
+        let total = report.counts.values.reduce(0, +)
+        if total > report.findings.count { try output.line("… and \(total - report.findings.count) more") }
+        let state = hasLoss ? "the store is damaged, or records are missing" : "the store is intact"
+        try output.line("\(state); records: \(report.records)")
+        if let accepted { try output.line("recorded the checksums of \(accepted) files") }
+      }
+      return hasLoss ? .differences : .success
+    }
+
+    private func accept(_ store: any StorageContext) throws -> Int {
+      guard let directory = store.innermost as? JSONDirectoryContext else {
+        throw ToolFailure.usage("--accept is for JSON directories, which people may edit")
+      }
+      return try directory.recordChecksums()
+    }
+  }
+#endif
