@@ -30,6 +30,12 @@ let package = Package(
       dependencies: persistence(["Core"]) + [.product(name: "DataAccess", package: "Persistence")],
       swiftSettings: settings),
 
+    // Changed schemas beside unchanged ones, and beside the engines' C interfaces.
+    .executableTarget(
+      name: "Evolving",
+      dependencies: ["CRawSQLite", "CRawLMDB"] + persistence(["Core", "SQLite", "LMDB"]),
+      swiftSettings: settings),
+
     // A served store, and the limit of the framework.
     .executableTarget(
       name: "Serving",

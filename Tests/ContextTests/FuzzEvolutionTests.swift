@@ -89,6 +89,40 @@ struct FuzzEvolutionTests {
   }
 }
 
+extension FuzzEvolutionTests {
+  @Test("S3 S4 the fuzzer finds a store that forgets the past of its fields, by versions side by side")
+  func forgottenPast() throws {
+    let context = ContextUnderTest("ledgerless") { _, _, _ in LedgerlessContext() }
+    var fuzzer = Fuzzer(seed: 1, operations: 20_000)
+    fuzzer.replayLimit = 300
+    let difference = try #require(try fuzzer.run(on: [context]).differences.first)
+    let source = difference.testSource()
+    #expect(source.contains("FuzzWords(past: try FuzzPast(json: "), "\(source)")
+    #expect(throws: FuzzDifference.self) { try difference.program.run(on: context) }
+    let read = try JSONDecoder().decode(FuzzProgram.self, from: JSONEncoder().encode(difference.program))
+    #expect("\(read.steps)" == "\(difference.program.steps)")
+  }
+}
+
+/// An in-memory store that keeps no records of reserved models, such as the histories of schemas.
+private final class LedgerlessContext: StorageContextWrapper {
+  let wrapped: any StorageContext = MemoryContext()
+
+  func wrap(_ transaction: any StorageTransaction) -> any StorageTransaction {
+    LedgerlessTransaction(transaction)
+  }
+}
+
+private final class LedgerlessTransaction: StorageTransactionWrapper {
+  let wrapped: any StorageTransaction
+
+  init(_ wrapped: any StorageTransaction) { self.wrapped = wrapped }
+
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    if !schema.isReserved { try wrapped.save(row, in: schema) }
+  }
+}
+
 /// An in-memory store that fills new optional fields with nil.
 private final class ForgetfulContext: StorageContextWrapper {
   let wrapped: any StorageContext = MemoryContext()

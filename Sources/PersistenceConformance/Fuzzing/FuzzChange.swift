@@ -40,7 +40,7 @@ public struct FuzzChange: Sendable, Codable {
         return try functions.map { try $0.value(of: $1, from: values, in: stored) }
       }
     }
-    return try SchemaChange(
+    var change = try SchemaChange(
       from: stored, to: target,
       sources: sources.map { source in
         switch source {
@@ -49,6 +49,8 @@ public struct FuzzChange: Sendable, Codable {
         case .computed: .computed
         }
       }, compute: compute)
+    change.defersIndexes = true
+    return change
   }
 }
 

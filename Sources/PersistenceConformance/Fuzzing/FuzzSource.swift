@@ -153,6 +153,7 @@ enum FuzzSource {
   }
 
   private static func words(_ words: FuzzWords) -> String {
+    if let past = words.past { return "FuzzWords(past: try FuzzPast(json: \(text(past.json))))" }
     let fields = words.fields.map { field in
       let formerName = field.formerName.map { ", was: \(text($0))" } ?? ""
       let fill = field.fill.map { ", fill: \(value($0))" } ?? ""
@@ -207,9 +208,20 @@ enum FuzzSource {
       ".isBetween(field: \(text(field)), lower: \(value(lower)), upper: \(value(upper)))"
     case .text(let field, let search, let needle, let isCaseInsensitive):
       ".text(field: \(text(field)), .\(search.rawValue), \(text(needle)), isCaseInsensitive: \(isCaseInsensitive))"
+    case .document(let field, let path, let condition):
+      ".document(field: \(text(field)), path: \(list(path.map(text))), \(documentCondition(condition)))"
     case .all(let nodes): ".all(\(list(nodes.map(predicate))))"
     case .any(let nodes): ".any(\(list(nodes.map(predicate))))"
     case .not(let node): ".not(\(predicate(node)))"
+    }
+  }
+
+  private static func documentCondition(_ condition: DocumentCondition) -> String {
+    switch condition {
+    case .comparison(let comparison, let value): ".comparison(.\(comparison), \(self.value(value)))"
+    case .contains(let value): ".contains(\(self.value(value)))"
+    case .text(let search, let needle, let isCaseInsensitive):
+      ".text(.\(search.rawValue), \(text(needle)), isCaseInsensitive: \(isCaseInsensitive))"
     }
   }
 }

@@ -23,6 +23,7 @@ final class FuzzSubject {
   let schemas: [ModelSchema]
   /// The requests that read the whole store.
   private let contentQueries: [FuzzQuery]
+  private let isVersioned: Bool
   private let store: StoreUnderTest
   private var storage: any StorageContext
   private var held: [Int: Held] = [:]
@@ -33,6 +34,7 @@ final class FuzzSubject {
     self.context = context
     schemas = program.schemas
     contentQueries = FuzzContent.queries(program)
+    isVersioned = program.isVersioned
     store = try context.makeStore()
     storage = try store.open().storage
   }
@@ -56,6 +58,9 @@ final class FuzzSubject {
         var value = FuzzOutcome.Value.done
         try storage.transaction { value = try write(step, $0) }
         outcomes.append(FuzzOutcome(path, step.name, value))
+      case .declared(let words, .define(let model)) where words.past != nil:
+        try open(model, words)
+        outcomes.append(FuzzOutcome(path, step.name, .done))
       case .declared(let words, let inner) where step.changesStore:
         var value = FuzzOutcome.Value.done
         let fits = fits(inner, words)
@@ -81,12 +86,19 @@ final class FuzzSubject {
     } catch {
       outcomes.append(FuzzOutcome(path, step.name, .code(Self.code(error))))
     }
-    if step.changesStore { content(storage, path, &outcomes) }
+    if !isVersioned {
+      if step.changesStore { content(storage, path, &outcomes) }
+    } else if case .declared(let words, let inner) = step, step.changesStore, let model = inner.model {
+      seen(model, FittedContext(storage, fits(inner, words)), path, &outcomes)
+    }
     return outcomes
   }
 
   private static func code(_ error: any Error) -> String {
     switch error {
+    // The reference does not know which declarations a store has met.
+    case let error as PersistenceError where error.code == .newerStore:
+      PersistenceError.Code.schemaMismatch.rawValue
     case let error as PersistenceError: error.code.rawValue
     case is RolledBack: rollback
     case is FuzzFunction.Failure: FuzzFunction.Failure.code
@@ -127,7 +139,10 @@ final class FuzzSubject {
   private func write(_ step: FuzzStep, _ transaction: any StorageTransaction) throws -> FuzzOutcome.Value {
     switch step {
     case .define(let model): try transaction.define(schemas[model])
-    case .evolve(let model, let change): try transaction.evolve(try change.change(of: model, in: schemas))
+    case .evolve(let model, let change):
+      try transaction.evolve(try change.change(of: model, in: schemas))
+      // The new indexes of half of the versions wait for ever; of the others, a part is built.
+      if change.target.isMultiple(of: 2) { _ = try transaction.buildIndexes(of: schemas[change.target]) }
     case .insert(let model, let row): try row.withRow { try transaction.insert($0, in: schemas[model]) }
     case .update(let model, let row): try row.withRow { try transaction.update($0, in: schemas[model]) }
     case .save(let model, let row): try row.withRow { try transaction.save($0, in: schemas[model]) }
@@ -206,6 +221,35 @@ extension FuzzSubject {
     }
     guard case .snapshot(let snapshot)? = held[number] else { return }
     try fetch(query, FittedContext(storage, fits(step, words)).wrap(snapshot), path, &outcomes)
+  }
+
+  /// Opens the store as a version of an app does, or restores a removed field.
+  private func open(_ model: Int, _ words: FuzzWords) throws {
+    let opened = fits(.define(model), words)
+    // Other programs compare the store anew when they open it.
+    fits = [:]
+    try storage.transaction { transaction in
+      guard let name = words.past?.restored else {
+        return try opened.evolve(schemas[model], limit: .rewrite, in: transaction)
+      }
+      let removed = try SchemaStore.removed(in: transaction).first { removed in
+        removed.field.map { FuzzValue.isSameName($0, name.name) } ?? false
+      }
+      guard let removed else { throw PersistenceError.invalidRequest("nothing to restore") }
+      try SchemaStore.restore(removed, in: transaction)
+    }
+  }
+
+  private func seen(
+    _ model: Int, _ reader: any StorageReader, _ path: [Int], _ outcomes: inout [FuzzOutcome]
+  ) {
+    let value: FuzzOutcome.Value
+    do {
+      value = .rows(try Self.rows(of: try reader.fetch(FetchRequest(schemas[model]))))
+    } catch {
+      value = .code(Self.code(error))
+    }
+    outcomes.append(FuzzOutcome(path, FuzzContent.label, value))
   }
 
   /// Returns the mappings of a step's declaration, which stay in use until the store is reopened.

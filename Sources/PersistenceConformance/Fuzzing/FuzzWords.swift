@@ -29,6 +29,8 @@ public struct FuzzWords: Sendable, Codable, Hashable {
   public var formerName: String?
   /// The fields that have a past.
   public var fields: [Field]
+  /// The version whose program runs the step, instead of the other words; nil if the step knows no versions.
+  public var past: FuzzPast?
 
   /// Creates the words of a declaration.
   ///
@@ -40,12 +42,21 @@ public struct FuzzWords: Sendable, Codable, Hashable {
     self.fields = fields
   }
 
+  /// Creates the words of a version.
+  ///
+  /// - Parameter past: The version.
+  public init(past: FuzzPast) {
+    self.init()
+    self.past = past
+  }
+
   /// Returns the words for a field; nil if there are none.
   func field(named name: String) -> Field? { fields.first { FuzzValue.isSameName($0.name, name) } }
 
   /// Returns the declaration of a schema with these words.
   func declaration(of schema: ModelSchema) -> ModelDeclaration {
-    ModelDeclaration(
+    if let past { return past.declaration(of: schema) }
+    return ModelDeclaration(
       schema, formerNames: formerName.map { [$0] } ?? [],
       fields: schema.fields.map { field in
         let words = self.field(named: field.name)

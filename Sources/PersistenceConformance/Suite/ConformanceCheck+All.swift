@@ -15,7 +15,8 @@ extension ConformanceCheck {
   private static let queries = [
     ConditionChecks.all, AggregateChecks.all, SelectionChecks.all, BoundChecks.all, TextSearchChecks.all,
     ScriptChecks.all, PatternChecks.all, RandomPredicateChecks.all, RandomReaderChecks.all, OrderChecks.all,
-    KeyLengthChecks.all, PageChecks.all, PageTokenChecks.all, KindPageChecks.all, CompoundKeyChecks.all,
+    DocumentPartChecks.all, KeyLengthChecks.all, PageChecks.all, PageTokenChecks.all, KindPageChecks.all,
+    CompoundKeyChecks.all,
   ].flatMap { $0 }
 
   private static let writing = [
@@ -26,7 +27,7 @@ extension ConformanceCheck {
 
   private static let results = [
     LazyChecks.all, ReleaseChecks.all, SnapshotChecks.all, CollectionChecks.all,
-    ThrowingRouteChecks.all, ClosingChecks.all,
+    ThrowingRouteChecks.all, InterruptionChecks.all, ClosingChecks.all,
   ].flatMap { $0 }
 
   private static let errors = [
@@ -37,11 +38,13 @@ extension ConformanceCheck {
 
   private static let observation = [
     ObservationChecks.all, ObservationLoadChecks.all, ObservationEndChecks.all, OutsideCommitChecks.all,
+    ObservationSchemaChecks.all,
   ].flatMap { $0 }
 
   private static let evolution = [
-    AdditionChecks.all, OlderVersionChecks.all, LeftBehindChecks.all, RuleChecks.all, RemovalChecks.all,
-    IndexRuleChecks.all,
+    AdditionChecks.all, OlderVersionChecks.all, LeftBehindChecks.all, RuleChecks.all, ChainChecks.all,
+    RemovalChecks.all,
+    IndexRuleChecks.all, WaitingIndexChecks.all, LongWorkChecks.all,
     OpeningChecks.all, SchemaChangeChecks.all, SuccessionChecks.all,
   ].flatMap { $0 }
 

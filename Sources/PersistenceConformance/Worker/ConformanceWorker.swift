@@ -36,7 +36,7 @@ public enum ConformanceWorker {
   private static let commands: [String: @Sendable (WorkerStore, [String]) throws -> Void] = [
     "commit": commit, "transfer": transfer, "hold": hold, "rewrite": rewrite, "digest": digest, "fill": fill,
     "unprivileged": unprivileged, "append": append, "redefine": redefine,
-    "evolve": evolve,
+    "evolve": evolve, "upgrade": upgrade,
   ]
 
   static func say(_ line: String) {
@@ -112,6 +112,18 @@ public enum ConformanceWorker {
     while true {
       number += 1
       try Succession.apply(number, to: storage)
+      say("ack \(number)")
+    }
+  }
+
+  /// `upgrade number`: opens a store with one version of an app after the other, until it is killed.
+  @Sendable private static func upgrade(_ store: WorkerStore, _ arguments: [String]) throws {
+    var number = arguments.first.flatMap { Int($0) } ?? 0
+    let repository = try store.open()
+    say("open")
+    while true {
+      number += 1
+      try Upgrades.apply(number, to: repository)
       say("ack \(number)")
     }
   }

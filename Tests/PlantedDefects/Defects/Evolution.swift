@@ -93,6 +93,26 @@ extension PlantedDefect {
         try transaction.wrapped.evolve(change.exchangingTwoSources() ?? change)
       }
     },
+    PlantedDefect("a half-built index is read", .s9, isSemantic: false) { flaw in
+      let waiting = Remembered<[StoredName: Set<String>]>([:])
+      flaw.evolve = { change, transaction in
+        try transaction.wrapped.evolve(change)
+        let indexes = zip(change.target.indexes, change.indexOrigins).filter { index, origin in
+          origin == nil && change.mayDefer(index)
+        }
+        let model = StoredName(change.target.name)
+        waiting.change { $0[model, default: []].formUnion(indexes.compactMap(\.0.fields.first)) }
+      }
+      flaw.fetch = { request, reader in
+        let fields = waiting.value[StoredName(request.schema.name)] ?? []
+        var rows = RowByRow()
+        rows.leaf = { node, _ in
+          guard case .comparison(let field, .equal, _) = node, fields.contains(field) else { return .right }
+          return .truth(false)
+        }
+        return try rows.answer(request, reader)
+      }
+    },
     PlantedDefect("all records get the value computed for the first one", .s7, isSemantic: false) { flaw in
       flaw.evolve = { change, transaction in
         guard let compute = change.compute else { return try transaction.wrapped.evolve(change) }

@@ -60,6 +60,11 @@ extension PlantedDefect {
       telling: { telling in
         telling.endsWithTheContext = false
       }),
+    PlantedDefect(
+      "a change of the schema does not reach the observers", .s11, .u1,
+      telling: { telling in
+        telling.wrap = { UnevolvedTransaction($0, engine: $1) }
+      }),
   ]
 
   /// A defect of reporting, which no result of a request shows.
@@ -89,4 +94,17 @@ private final class UnnestedTransaction: StorageTransactionWrapper {
   }
 
   func nested(_ body: () throws -> Void) throws { try engine.nested(body) }
+}
+
+/// A transaction whose changes of schemas bypass the recording of changes.
+private final class UnevolvedTransaction: StorageTransactionWrapper {
+  let wrapped: any StorageTransaction
+  private let engine: any StorageTransaction
+
+  init(_ wrapped: any StorageTransaction, engine: any StorageTransaction) {
+    self.wrapped = wrapped
+    self.engine = engine
+  }
+
+  func evolve(_ change: SchemaChange) throws { try engine.evolve(change) }
 }

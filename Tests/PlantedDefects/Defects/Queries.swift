@@ -132,7 +132,7 @@ extension PlantedDefect {
     }
   }
 
-  private static func deciding(
+  static func deciding(
     _ name: String, _ rules: ContractRule...,
     leaf: @escaping @Sendable (PredicateNode, (String) -> PersistentValue) throws -> RowByRow.Decision
   ) -> PlantedDefect {
@@ -145,7 +145,7 @@ extension PlantedDefect {
     }
   }
 
-  private static func rewriting(
+  static func rewriting(
     _ name: String, _ rules: ContractRule..., leaf: @escaping @Sendable (PredicateNode) -> PredicateNode
   ) -> PlantedDefect {
     PlantedDefect(name, rules: rules) { flaw in flaw.request = { try $0.mappingLeaves(leaf) } }

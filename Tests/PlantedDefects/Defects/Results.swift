@@ -76,6 +76,10 @@ extension PlantedDefect {
         try context.close()
       }
     },
+    PlantedDefect("a count ignores its interruption", .r5, isSemantic: false) { flaw in
+      // An interruption of its own hides that of the caller.
+      flaw.count = { request, reader in try ReadInterruption().run { try reader.count(request) } }
+    },
     PlantedDefect("a closed context still answers", .r3, isSemantic: false) { flaw in
       flaw.close = { _ in }
     },

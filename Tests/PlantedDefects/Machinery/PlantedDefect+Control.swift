@@ -20,7 +20,7 @@ extension PlantedDefect {
           FlawedContext(memory(options, monitoring), Flaw())
         }),
       Control(
-        rules: [.v3, .v4, .v4a, .v6, .v7, .o2, .o3, .o4],
+        rules: [.v3, .v4, .v4a, .v6, .v7, .v8, .o2, .o3, .o4],
         context: ContextUnderTest("row by row without a defect") { _, options, monitoring in
           var flaw = Flaw()
           flaw.fetch = { try RowByRow().answer($0, $1) }
@@ -38,7 +38,7 @@ extension PlantedDefect {
           }
         }),
       Control(
-        rules: [.u1, .w1, .w3],
+        rules: [.u1, .s11, .w1, .w3],
         context: ContextUnderTest("reporting without a defect") { _, options, monitoring in
           TellingContext(memory(options, monitoring), monitoring)
         }),

@@ -74,7 +74,8 @@ extension PlantedDefect: CustomStringConvertible {
 extension PlantedDefect {
   /// Every defect.
   package static let all: [PlantedDefect] = [
-    observation, values, comparisons, searches, orders, pages, writing, transactions, indexes, results,
+    observation, values, comparisons, searches, documentParts, orders, pages, writing, transactions, indexes,
+    results,
     schemas, evolution, errors, waiting, media,
   ].flatMap { $0 }
 }

@@ -62,6 +62,9 @@ extension StateReader {
   /// Says that a change of schema rewrites the records.
   public func cost(of change: SchemaChange) throws -> EvolutionCost { try costOfCopying(change) }
 
+  /// Returns nothing: this context has no indexes to build.
+  public func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] { [] }
+
   /// Plans a request for selected fields.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
     try planForWholeRows(request, selecting: positions)

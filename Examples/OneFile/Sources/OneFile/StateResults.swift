@@ -57,6 +57,7 @@ final class StateResults: StorageResults {
     let row = RowBuffer(count: request.schema.fields.count)
     while progress.found.count < wanted, progress.next < records.count {
       let position = progress.next
+      if position % 64 == 0 { try ReadInterruption.check() }
       guard try records[position].withRow(row, targets, { try predicate.matches($0) }) else {
         progress.next += 1
         continue
@@ -75,6 +76,7 @@ final class StateResults: StorageResults {
     let row = RowBuffer(count: request.schema.fields.count)
     var entries: [(key: [PersistentValue], position: Int)] = []
     for (position, record) in records.enumerated() {
+      if position % 64 == 0 { try ReadInterruption.check() }
       try record.withRow(row, targets) { row in
         if try predicate.matches(row) { entries.append((try order.key(of: row), position)) }
       }

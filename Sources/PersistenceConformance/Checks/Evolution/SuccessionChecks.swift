@@ -10,6 +10,9 @@ enum SuccessionChecks {
     ConformanceCheck(
       "after a kill while schemas change, the store has one complete version", [.s5, .w5],
       needs: [.writable, .durable, .droppingModels], kills),
+    ConformanceCheck(
+      "after a kill while an app's next versions open a store, it is that of one version, whole", [.s5, .w5],
+      needs: [.writable, .durable, .droppingModels], killedUpgrades),
   ]
 
   @Sendable private static func chain(_ context: ContextUnderTest) throws {
@@ -20,6 +23,34 @@ enum SuccessionChecks {
       try expect(Succession.read(repository.storage), equals: number)
       if number % 10 == 9 { try store.reopen(&repository) }
       try expect(Succession.read(repository.storage), equals: number, "after reopening")
+    }
+  }
+
+  @Sendable private static func killedUpgrades(_ context: ContextUnderTest) throws {
+    var random = SeededGenerator(seed: context.seed ?? 77)
+    let store = try context.makeStore(on: .disk)
+    let first = try store.open()
+    for number in 0...5 {
+      try Upgrades.apply(number, to: first)
+      try expect(Upgrades.version(of: first), equals: number % 3)
+    }
+    try first.close()
+    var number = 5
+    for _ in 0..<context.effort.times(4, thorough: 200) {
+      let worker = try store.worker("upgrade", "\(number)")
+      try worker.wait(for: "ack \(number + random.int(1...5))")
+      usleep(UInt32(random.int(0...20_000)))
+      worker.kill()
+      try expect(!worker.lines.contains { $0.hasPrefix("error") }, "\(worker.lines.suffix(2))")
+      number = max(number, worker.acknowledged)
+      let repository = try store.open()
+      let found = try Upgrades.version(of: repository)
+      try expect([number % 3, (number + 1) % 3].contains(found), "\(found) after \(number)")
+      if found != number % 3 { number += 1 }
+      number += 1
+      try Upgrades.apply(number, to: repository)
+      try expect(Upgrades.version(of: repository), equals: number % 3, "the opening after a kill")
+      try repository.close()
     }
   }
 

@@ -22,9 +22,20 @@ enum CollectionChecks {
     try context.makeRepository(with: (0..<count).map { Account($0, balance: $0 % 7) })
   }
 
-  /// Checks everything that the standard library documents of a bidirectional collection.
+  /// Checks what SwiftUI's lists require: a random-access collection, and elements at offsets.
+  private static func checkOffsets<Elements: RandomAccessCollection<Account>>(
+    _ result: Elements, is expected: [Account], at element: (Int) -> Account
+  ) throws {
+    for offset in [0, 1, 15, 16, 127, 128, 300, expected.count - 1] where expected.indices.contains(offset) {
+      try expect(result[result.index(result.startIndex, offsetBy: offset)], equals: expected[offset])
+      try expect(element(offset), equals: expected[offset])
+    }
+  }
+
+  /// Checks everything that the standard library documents of a random-access collection.
   private static func check(_ result: PersistentResults<Account>, is expected: [Account]) throws {
     let count = expected.count
+    try checkOffsets(result, is: expected) { result[$0] }
     try expect(result.isEmpty, equals: expected.isEmpty)
     try expect(result.first, equals: expected.first)
     try expect(Array(result), equals: expected)

@@ -12,6 +12,7 @@ enum BatchChecks {
       "a batch that is rolled back leaves no mark and can be sent again", [.w3], rolledBack),
     ConformanceCheck(
       "when many threads send the same batch at once, it is applied once", [.w3, .w6], atOnce),
+    ConformanceCheck("the id of a batch cannot be used for another one", [.w3], reused),
     ConformanceCheck("batch ids expire by age and by number, oldest first", [.w3], forgotten),
   ]
 
@@ -58,6 +59,26 @@ enum BatchChecks {
       try expect(balance(repository), equals: 10)
       try repository.close()
     }
+  }
+
+  @Sendable private static func reused(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    func record(_ digest: [UInt8]?) throws -> Bool {
+      var isNew = false
+      try repository.storage.transaction { transaction in
+        isNew = try AppliedBatches().record(id(1), digest: digest, in: transaction)
+      }
+      return isNew
+    }
+    try expect(record([1, 2]), "a new batch counted as a repetition")
+    try expect(!record([1, 2]), "a batch was applied twice")
+    try expect(!record(nil), "a batch without a digest was applied twice")
+    do {
+      _ = try record([1, 3])
+    } catch let error as PersistenceError where error.code == .batchReused {
+      return
+    }
+    try expect(false, "another batch with the same id counted as a repetition")
   }
 
   @Sendable private static func rolledBack(_ context: ContextUnderTest) throws {

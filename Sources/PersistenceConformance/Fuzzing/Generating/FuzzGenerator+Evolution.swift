@@ -98,7 +98,7 @@ extension FuzzGenerator {
     return .declared(words[model] ?? FuzzWords(), declaredStep(model))
   }
 
-  private mutating func declaredStep(_ model: Int) -> FuzzStep {
+  mutating func declaredStep(_ model: Int) -> FuzzStep {
     switch random.int(0...21) {
     case 0, 1: return .find(model, key(model))
     case 2: return .read(query(model), [0..<3, 2..<9])

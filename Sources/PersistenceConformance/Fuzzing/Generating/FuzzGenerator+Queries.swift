@@ -69,6 +69,7 @@ extension FuzzGenerator {
     if chance(30), !texts.isEmpty { position = random.pick(texts) }
     let field = schema.fields[position]
     if field.kind.isText, chance(60) { return textSearch(model, position) }
+    if field.kind == .document, chance(60) { return part(of: field.name) }
     switch random.int(0...9) {
     case 0, 1: return .isIn(field: field.name, (0..<random.int(0...5)).map { _ in operand(model, position) })
     case 2 where field.kind.isOrdered, 3 where field.kind.isOrdered:
@@ -171,7 +172,7 @@ extension FuzzGenerator {
     func first(_ matches: (FieldSchema) -> Bool) -> String {
       schema.fields.first(where: matches)?.name ?? "no such field"
     }
-    switch random.int(0...9) {
+    switch random.int(0...11) {
     case 0: query.limit = -1
     case 1: query.offset = random.pick([-1, Int.min])
     case 2: query.order = [FieldOrder("no such field")]
@@ -181,6 +182,16 @@ extension FuzzGenerator {
     case 5: query.predicate = .comparison(field: first { $0.kind != .bool }, .equal, .bool(true))
     case 6: query.order = [FieldOrder(first { $0.kind == .document })]
     case 7: query.after = []
+    case 10:
+      query.predicate = .document(
+        field: first { $0.kind != .document }, path: ["a"], .comparison(.equal, .document("1")))
+    case 11:
+      query.predicate = .document(
+        field: first { $0.kind == .document }, path: [],
+        random.pick([
+          .comparison(.equal, .integer(1)), .contains(.document("{")),
+          .text(.like, "a\\", isCaseInsensitive: false),
+        ]))
     case 8: query.predicate = .text(field: first(\.kind.isText), .like, "a\\", isCaseInsensitive: false)
     default:
       query.predicate = .text(

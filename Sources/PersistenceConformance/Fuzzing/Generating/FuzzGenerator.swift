@@ -9,6 +9,8 @@ struct FuzzGenerator {
   let isLarge: Bool
   /// Whether the program uses the typed model and its collections.
   let isTyped: Bool
+  /// Whether the program's steps are those of versions of an app.
+  let isVersioned: Bool
   let limits: FuzzLimits
   /// The values for rows of each schema, by the schema's position.
   var models: [FuzzModel] = []
@@ -19,14 +21,16 @@ struct FuzzGenerator {
   /// The number of declarations from changes of schema so far.
   var evolutions = 0
 
-  init(seed: UInt64, isLarge: Bool, isTyped: Bool, limits: FuzzLimits) {
+  init(seed: UInt64, isLarge: Bool, isTyped: Bool, isVersioned: Bool = false, limits: FuzzLimits) {
     random = SeededGenerator(seed: seed)
     self.isLarge = isLarge
     self.isTyped = isTyped
+    self.isVersioned = isVersioned && limits.changesSchemas
     self.limits = limits
   }
 
   mutating func program() -> FuzzProgram {
+    if isVersioned { return versionedProgram() }
     makeModels()
     var steps = opening()
     let count = isLarge ? random.int(8...20) : random.int(15...50)

@@ -118,6 +118,12 @@ extension FuzzReference {
       return { row in
         if case .text(let text) = row[position] { search(text) } else { false }
       }
+    case .document(let name, let path, let condition):
+      let position = try place(name, isOrdering: false)
+      guard fields[position].kind == .document, let condition = FuzzDocument.condition(condition) else {
+        throw Refusal(.invalidRequest)
+      }
+      return { condition(FuzzDocument.part(of: $0[position], at: path)) }
     case .all(let nodes):
       let conditions = try nodes.map { try condition($0, fields) }
       return { row in conditions.allSatisfy { $0(row) } }

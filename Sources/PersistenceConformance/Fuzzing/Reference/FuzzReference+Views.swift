@@ -33,6 +33,10 @@ extension FuzzReference {
     func table(named name: String) -> Int? {
       tables.firstIndex { FuzzValue.isSameName($0.schema.name, name) }
     }
+    if let past = words.past {
+      if tables.isEmpty { return nil }
+      return FuzzView(table: 0, sources: try sources(of: declared, past))
+    }
     guard let table = table(named: declared.name) ?? words.formerName.flatMap(table) else { return nil }
     let stored = tables[table].schema
     let sources = try declared.fields.map { field in
@@ -78,6 +82,9 @@ extension FuzzReference {
     // An invalid request is rejected whatever the store contains.
     var empty = FuzzReference()
     switch step {
+    case .define(let model):
+      guard let past = words.past else { break }
+      if let restored = past.restored { try restore(restored) } else { try open(schemas[model], past) }
     case .insert(let model, let row): try write(row, schemas[model], words, .absent)
     case .update(let model, let row): try write(row, schemas[model], words, .present)
     case .save(let model, let row): try write(row, schemas[model], words, .either)
@@ -162,7 +169,10 @@ extension FuzzReference {
       }
     }
     for position in unseen where record[position] == nil {
-      guard stored.fields[position].isOptional else { throw Refusal(.schemaMismatch) }
+      let initial =
+        columns.isEmpty ? stored.fields[position].isOptional ? .null : nil : columns[position].initial
+      guard let initial else { throw Refusal(.schemaMismatch) }
+      record[position] = FuzzValue.stored(initial)
     }
     try write(record.map { $0 ?? .null }, in: stored, expectation)
   }

@@ -19,6 +19,10 @@ struct FuzzReference: Sendable {
   }
 
   var tables: [Table] = []
+  /// The fields of the one table, if versions of an app use it.
+  var columns: [FuzzColumn] = []
+  /// The names of removed fields that the table never had.
+  var removedNames: Set<StoredName> = []
 
   /// The catalog as one text per model, independent of the order of fields and indexes.
   var catalog: [String] {

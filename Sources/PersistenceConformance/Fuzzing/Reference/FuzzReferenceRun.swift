@@ -12,18 +12,30 @@ struct FuzzReferenceRun {
   let schemas: [ModelSchema]
   /// The requests that read the whole store.
   private let contentQueries: [FuzzQuery]
+  private let isVersioned: Bool
   private(set) var reference = FuzzReference()
   private var held: [Int: Held] = [:]
 
   init(_ program: FuzzProgram) {
     schemas = program.schemas
     contentQueries = FuzzContent.queries(program)
+    isVersioned = program.isVersioned
   }
 
   mutating func run(_ step: FuzzStep, at place: Int) -> [FuzzOutcome] {
     var outcomes: [FuzzOutcome] = []
     run(step, at: [place], isInside: false, &outcomes)
-    if step.changesStore { content(of: reference, [place], &outcomes) }
+    if !isVersioned {
+      if step.changesStore { content(of: reference, [place], &outcomes) }
+    } else if case .declared(let words, let inner) = step, step.changesStore, let model = inner.model {
+      let value: FuzzOutcome.Value
+      do {
+        value = .rows(try reference.seen(by: schemas[model], words).rows(FuzzQuery(model), schemas))
+      } catch {
+        value = .code(Self.code(error))
+      }
+      outcomes.append(FuzzOutcome([place], FuzzContent.label, value))
+    }
     return outcomes
   }
 

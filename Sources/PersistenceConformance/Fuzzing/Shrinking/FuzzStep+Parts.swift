@@ -84,7 +84,7 @@ extension FuzzStep {
   var model: Int? {
     switch self {
     case .insert(let model, _), .update(let model, _), .save(let model, _), .delete(let model, _),
-      .deleteAll(let model), .find(let model, _):
+      .deleteAll(let model), .find(let model, _), .define(let model):
       model
     default: query?.model
     }
@@ -112,6 +112,8 @@ extension FuzzStep {
         }
         return .evolve(model, smaller)
       }
+    case .declared(let words, let step) where words.past != nil:
+      return step.smaller.map { .declared(words, $0) }
     case .declared(let words, let step):
       return [step] + Self.fewer(words.fields).map { .declared(FuzzWords(was: words.formerName, $0), step) }
         + step.smaller.map { .declared(words, $0) }
@@ -159,6 +161,8 @@ extension PredicateNode {
           field: field, search, String(String.UnicodeScalarView(scalars)),
           isCaseInsensitive: isCaseInsensitive)
       ]
+    case .document(let field, let path, let condition):
+      return path.isEmpty ? [] : [.document(field: field, path: path.dropLast(), condition)]
     case .isIn(let field, let values):
       return FuzzStep.fewer(values).reversed().map { .isIn(field: field, $0) }
     case .not(let node): return [node] + node.smaller.map { .not($0) }
@@ -183,7 +187,7 @@ extension PredicateNode {
   /// Returns the predicate with every value changed by a closure.
   func mapValues(_ change: (PersistentValue) -> PersistentValue) -> PredicateNode {
     switch self {
-    case .constant, .fieldComparison, .text: self
+    case .constant, .fieldComparison, .text, .document: self
     case .comparison(let field, let comparison, let value):
       .comparison(field: field, comparison, change(value))
     case .isIn(let field, let values): .isIn(field: field, values.map(change))
@@ -200,7 +204,7 @@ extension PredicateNode {
     switch self {
     case .constant: return self
     case .comparison(let field, _, _), .isIn(let field, _), .isBetween(let field, _, _),
-      .text(let field, _, _, _):
+      .text(let field, _, _, _), .document(let field, _, _):
       return FuzzValue.isSameName(field, name) ? .constant(true) : self
     case .fieldComparison(let left, _, let right):
       return FuzzValue.isSameName(left, name) || FuzzValue.isSameName(right, name) ? .constant(true) : self

@@ -1,0 +1,31 @@
+import PersistenceCore
+
+extension FuzzGenerator {
+  private static let paths: [[String]] = [
+    [], [], ["a"], ["a"], ["b"], ["n"], ["a", "b"], ["a", "c"], ["A"], [""],
+  ]
+
+  private static let operands = [
+    "null", "true", "false", "0", "1", "1.0", "10e-1", "1.5", "2", "10", "-1", "9007199254740993",
+    "9007199254740992", "12345678901234567", "\"\"", "\"a\"", "\"A\"", "\"b\"", "\"NaN\"", "\"Infinity\"",
+    "\"-Infinity\"", "\"\u{E9}\"", "\"e\u{301}\"", "[]", "[1]", "[1,2]", "[1.0,2]", "{}", "{\"b\":1}",
+    "{\"b\":1.0}", "{\"a\":1}",
+  ]
+
+  /// A condition on a part of a document (contract V8).
+  mutating func part(of field: String) -> PredicateNode {
+    let path = random.pick(Self.paths)
+    switch random.int(0...9) {
+    case 0, 1: return .document(field: field, path: path, .contains(.document(random.pick(Self.operands))))
+    case 2:
+      let search = random.pick([TextOperator.contains, .hasPrefix, .hasSuffix, .like])
+      return .document(
+        field: field, path: path,
+        .text(search, random.pick(["", "a", "A", "%", "\u{E9}", "In"]), isCaseInsensitive: chance(30)))
+    default:
+      let operand: PersistentValue = chance(12) ? .null : .document(random.pick(Self.operands))
+      let comparison = random.pick(ComparisonOperator.allCases)
+      return .document(field: field, path: path, .comparison(comparison, operand))
+    }
+  }
+}
