@@ -148,11 +148,13 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    // A file system for SQLite: the system's, with checksums of pages and without writes to unallocated shared memory.
+    .target(name: "CSQLiteFiles", dependencies: ["CSQLite"]),
     .target(
       name: "PersistenceSQLite",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceSQL", "CSQLite",
-        logging,
+        "CSQLiteFiles", logging,
       ],
       swiftSettings: settings),
     .target(
@@ -193,7 +195,9 @@ let package = Package(
         http("HummingbirdCore", of: "hummingbird"),
         http("ServiceLifecycle", of: "swift-service-lifecycle"),
         http("UnixSignals", of: "swift-service-lifecycle"), http("HTTPTypes", of: "swift-http-types"),
-        http("NIOCore", of: "swift-nio"), http("NIOHTTPTypes", of: "swift-nio-extras"),
+        http("NIOCore", of: "swift-nio"), http("NIOHTTP1", of: "swift-nio"),
+        http("NIOHTTPTypes", of: "swift-nio-extras"), http("NIOHTTPTypesHTTP1", of: "swift-nio-extras"),
+        http("NIOHTTPCompression", of: "swift-nio-extras"),
       ], swiftSettings: settings),
     .target(
       name: "PersistenceRemote",
@@ -208,7 +212,9 @@ let package = Package(
     // The tool.
     .target(
       name: "PersistenceMigration",
-      dependencies: ["PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", crypto],
+      dependencies: [
+        "PersistenceCore", "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", crypto,
+      ],
       swiftSettings: settings),
     .target(
       name: "PersistenceTool",
@@ -285,6 +291,10 @@ let package = Package(
         .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ],
       swiftSettings: settings),
+    // Models in a module with the isolation of new app projects.
+    .testTarget(
+      name: "MainActorTests", dependencies: ["Persistence", "PersistenceDriverSupport"],
+      swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
     .testTarget(
       name: "DataAccessCombineTests",
       dependencies: [
@@ -339,7 +349,8 @@ let package = Package(
       name: "PersistenceMigrationTests",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives",
-        "PersistenceDriver", "PersistenceMigration", "MigrationStores", "MigrationWorker", logging,
+        "PersistenceCore", "PersistenceDriver", "PersistenceMigration", "MigrationStores", "MigrationWorker",
+        logging,
       ] + engines,
       swiftSettings: settings),
     .testTarget(
@@ -366,6 +377,7 @@ let package = Package(
         "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceCore", "PersistenceDriver", "DataAccess", "DataAccessTesting", "PersistenceHTTP",
         "PersistenceConformance", "OurContexts", "ToolProcess", "TestSupport", logging, configuration,
+        http("Hummingbird", of: "hummingbird"), http("NIOCore", of: "swift-nio"),
         .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
         .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ], swiftSettings: settings),
@@ -432,12 +444,21 @@ let package = Package(
         .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ],
       path: "Examples/MoviesApp/Sources/OfflineMovies", packageAccess: false, swiftSettings: settings),
+    // The listings of the guide "Recipes".
+    .testTarget(
+      name: "RecipesTests",
+      dependencies: [
+        "Persistence", "PersistenceSQLite", "PersistenceMigration", "DataAccess",
+        http("Hummingbird", of: "hummingbird"),
+        .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
+      ], path: "Tests/RecipesTests", packageAccess: false, swiftSettings: settings),
     // An app in three versions, and the listings of the guide "Changing your models" (Examples/evolve).
     .executableTarget(
       name: "EvolvingApp", dependencies: ["Persistence"] + engines,
       path: "Examples/Evolution/Sources/EvolvingApp", packageAccess: false, swiftSettings: settings),
     .testTarget(
-      name: "ChangingModelsTests", dependencies: ["Persistence"] + engines,
+      name: "ChangingModelsTests",
+      dependencies: ["Persistence", "PersistenceConformance", "EvolvingApp"] + engines,
       path: "Examples/Evolution/Tests/ChangingModelsTests", packageAccess: false, swiftSettings: settings),
   ]
 )

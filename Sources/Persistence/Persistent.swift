@@ -12,8 +12,8 @@
 /// ```
 ///
 /// Every stored property is a field, except those marked ``Transient()``. Its type conforms to
-/// `PersistentValueConvertible`, is any other `Codable` type, which is stored as a JSON document, or is an
-/// optional of one. Computed and static properties are ignored.
+/// `PersistentValueConvertible`, is a raw-representable `Codable` type, which is stored as its raw value, is any
+/// other `Codable` type, which is stored as a JSON document, or is an optional of one. Computed and static properties are ignored.
 ///
 /// The primary key is the property named `id`, or the properties marked ``ID()``, in the order of their
 /// declaration. For several, the extension declares a struct `PrimaryKey`.

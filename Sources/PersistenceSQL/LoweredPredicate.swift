@@ -71,6 +71,7 @@ package struct LoweredPredicate: Sendable {
       }
       opcodes.append(PredicateOpcode(isNegated ? .textDoesNotMatch : .textMatches, try position(field)))
       bindings.append(.search(try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive)))
+    case .document: try evaluate(node, isNegated: isNegated)
     case .all(let nodes): try lower(nodes, node, isAll: !isNegated, isNegated, depth)
     case .any(let nodes): try lower(nodes, node, isAll: isNegated, isNegated, depth)
     case .not(let node): try lower(node, isNegated: !isNegated, depth: depth)

@@ -27,6 +27,15 @@ struct PropertyMistakeTests {
       fixed: model("var size: \(signed)"))
   }
 
+  @Test("a property whose name a key path reads as a type", arguments: ["Type", "Protocol", "self"])
+  func metatypeName(name: String) {
+    expect(
+      model("var →`\(name)`: String"),
+      isMistaken:
+        "'\(name)' cannot name a stored property, because Swift reads \\.\(name) as a type; choose another name, and "
+        + "keep the stored name with @Field(\"\(name)\")")
+  }
+
   @Test("an unsigned integer whose type is inferred from its value")
   func inferredUnsigned() {
     expect(

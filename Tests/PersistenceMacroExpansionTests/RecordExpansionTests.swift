@@ -47,9 +47,9 @@ struct RecordExpansionTests {
             ],
             key: [\\.id],
             indexes: [
-              PersistenceCore.RecordIndex(\\.rating),
-              PersistenceCore.RecordIndex(\\.imdbID, isUnique: true),
-              PersistenceCore.RecordIndex(\\.title, \\.rating, isUnique: true),
+              PersistenceCore.RecordIndex(.property(\\.rating)),
+              PersistenceCore.RecordIndex(.property(\\.imdbID), isUnique: true),
+              PersistenceCore.RecordIndex(.property(\\.title), .property(\\.rating), isUnique: true),
             ]
           )
           typealias PrimaryKey = UUID

@@ -75,15 +75,47 @@ struct CompileTimeTests {
     "A mismatched type is one error on its line, alone and among twenty clauses",
     arguments: mistakes, [1, 20])
   func wrongType(clause: String, clauses: Int) throws {
+    try Self.expectOneError(for: clause, among: clauses, saying: "of its own type")
+  }
+
+  /// Clauses whose key path names no property, one on each line.
+  private static let misspelt = [
+    "\\.titel == \"x\"", "\\.jahr > 5", "\\.titel == \\.title", "\\.untertitel == nil",
+    ".hasPrefix(\\.titel, \"x\")", ".in(\\.jahr, [1, 2])", "!.between(\\.jahr, 1...2)",
+  ]
+
+  @Test(
+    "A misspelt property is one error on its line, alone and among twenty clauses",
+    arguments: misspelt, [1, 20])
+  func misspeltProperty(clause: String, clauses: Int) throws {
+    try Self.expectOneError(for: clause, among: clauses, saying: "names no property of the model")
+  }
+
+  @Test(
+    "A comparison with nil of a property that is not optional says so",
+    arguments: ["\\.title == nil", "\\.year != nil"], [1, 20])
+  func neverNil(clause: String, clauses: Int) throws {
+    try Self.expectOneError(for: clause, among: clauses, saying: "is not optional, so it is never nil")
+  }
+
+  @Test("A misspelt property of a sort is one error on its line")
+  func misspeltSort() throws {
+    let remarks = try Self.remarks(on: "\\.year == 1990)\n.sorted(by: \\.titel")
+    let error = try #require(remarks.first { $0.text.hasPrefix("error:") }, "\(remarks)")
+    #expect(error.line == Self.firstLine + 1, "\(remarks)")
+    #expect(error.text.contains("names no property of the model"), "\(remarks)")
+  }
+
+  private static func expectOneError(for clause: String, among clauses: Int, saying reason: String) throws {
     var lines = Array(Self.clauses.prefix(clauses))
     let place = clauses / 2
     lines[place] = clause
-    let remarks = try Self.remarks(on: lines.joined(separator: "\n && "))
+    let remarks = try remarks(on: lines.joined(separator: "\n && "))
     let errors = remarks.filter { $0.text.hasPrefix("error:") }
     #expect(errors.count == 1, "\(remarks)")
     let error = try #require(errors.first)
-    #expect(error.line == Self.firstLine + place, "\(remarks)")
-    #expect(error.text.contains("of its own type"), "\(remarks)")
+    #expect(error.line == firstLine + place, "\(remarks)")
+    #expect(error.text.contains(reason), "\(remarks)")
     #expect(
       !remarks.contains { $0.text.contains("reasonable time") || $0.text.contains(" took ") }, "\(remarks)")
   }

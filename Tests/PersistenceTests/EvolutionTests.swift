@@ -190,6 +190,20 @@ struct EvolutionTests {
     #expect(error?.code == .invalidSchema)
   }
 
+  @Test("a rule that removes a field of a property is refused")
+  func contradiction() throws {
+    enum Contradicting: StoreSchema {
+      static let models: [any PersistentRecord.Type] = [Second.self]
+      static let evolution: [EvolutionRule] = [.remove("nick", was: "cost", from: "Movie")]
+    }
+    let movies = try fill()
+    let error = #expect(throws: PersistenceError.self) {
+      try Repository(context, schema: Contradicting.self)
+    }
+    #expect(error?.code == .invalidSchema && error?.field == "cost")
+    #expect(try Array(Repository(context).filter(First.self).result()) == movies)
+  }
+
   @Test("S1 without a schema, the first write makes what costs only the catalog, and reads never write")
   func firstWrite() throws {
     let empty = MemoryContext()

@@ -46,6 +46,23 @@ struct MonitoringTests {
     #expect(log.lines(.debug).contains { $0.contains("classified 7") })
   }
 
+  @Test("a slow request with thousands of values is logged in a line of bounded length")
+  func longRequests() throws {
+    let log = RecordedLog()
+    let repository = try repository(log, slow: .zero)
+    _ = try repository.filter(Secret.self, where: .in(\.id, Array(0..<5_000))).result()
+    let lines = log.lines(.warning) + log.lines(.debug)
+    #expect(
+      lines.contains { $0.contains("slow request") && $0.contains("id in [?, ?") && $0.contains("… (") })
+    #expect(lines.allSatisfy { $0.utf8.count < 5_000 })
+  }
+
+  @Test("an error's code is printed by its name")
+  func codes() {
+    #expect("\(PersistenceError.Code.duplicateKey)" == "duplicateKey")
+    #expect(String(describing: PersistenceError.invalidRequest("x").code) == "invalidRequest")
+  }
+
   @Test("R2 a long-held result is logged once, with its call site")
   func longHeldResults() throws {
     let log = RecordedLog()

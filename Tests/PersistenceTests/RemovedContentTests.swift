@@ -72,6 +72,43 @@ struct RemovedContentTests {
     #expect(try film() == schema)
   }
 
+  @Test("S2 A program that removes a restored field inserts records before it removes the field again")
+  func insertionBesideRestoredField() throws {
+    try repository.restore("nick", from: "Film")
+    let declaration = try #require(removal().models.first).declaration
+    let fits = SchemaFits(location: context.location)
+    fits.declare(declaration)
+    try FittedContext(context, fits).transaction { transaction in
+      let row = RowBuffer(count: 1)
+      row.set([.integer(4)])
+      try row.withRow { try transaction.insert($0, in: declaration.schema) }
+    }
+    let isEmpty = PredicateNode.comparison(field: "nick", .equal, .text(""))
+    let film = try #require(try film())
+    #expect(try context.count(FetchRequest(film, where: isEmpty)) == 1)
+  }
+
+  @Test("S10 A declaration that was the stored one still writes after another program has added a field")
+  func writingAfterAddition() throws {
+    let declared = try #require(try film())
+    let fits = SchemaFits(location: context.location)
+    let older = FittedContext(context, fits)
+    // The store contains the declaration as it is, and the fits remember it.
+    _ = try older.count(FetchRequest(declared))
+    let fields = declared.fields + [FieldSchema("note", .string, isOptional: true)]
+    let newer = try ModelSchema(name: "Film", fields: fields, key: ["id"], indexes: declared.indexes)
+    let sources = declared.fields.indices.map { SchemaChange.Source.field($0) } + [.fill(.text("x"))]
+    try context.transaction { try $0.evolve(SchemaChange(from: declared, to: newer, sources: sources)) }
+    let row = RowBuffer(count: declared.fields.count)
+    row.set([.integer(1), .text("new")])
+    try older.transaction { transaction in
+      try row.withRow { try transaction.update($0, in: declared) }
+    }
+    var found: [PersistentValue]?
+    #expect(try context.find(RecordKey([.integer(1)]), in: newer) { found = try $0.values() })
+    #expect(found == [.integer(1), .text("new"), .text("x")])
+  }
+
   @Test("A taken name is not restored")
   func taken() throws {
     let draft = try ModelSchema(name: "Draft", fields: [FieldSchema("id", .int64)], key: ["id"])
@@ -107,7 +144,7 @@ struct RemovedContentTests {
     #expect(differences.map(\.kind) == [.removed])
   }
 
-  @Test("Erasing is all or nothing")
+  @Test("Erasing something that the store does not hide erases nothing")
   func allOrNothing() throws {
     let removed = try repository.removedFields() + repository.removedModels()
     try repository.compact(erasing: repository.removedModels())

@@ -50,11 +50,13 @@ public struct EvolutionRule: Sendable {
 
   /// Computes properties from stored fields, for records of before.
   ///
-  /// Fields that no property declares any more are removed afterwards.
+  /// A source is a stored field, or a property that another rule computes, in any order of the rules. If several rules
+  /// compute a property, the first one whose sources exist is used. Sources that no property declares are removed
+  /// afterwards.
   ///
   /// - Parameters:
   ///   - properties: The new properties.
-  ///   - sources: The stored names of the fields that the closure reads.
+  ///   - sources: The stored names of the fields that the closure reads, now or before a rename.
   ///   - compute: Returns the properties' values; its error ends the opening, and nothing changes.
   /// - Returns: The rule.
   public static func compute<
@@ -65,14 +67,13 @@ public struct EvolutionRule: Sendable {
   ) -> EvolutionRule {
     var keyPaths: [SendablePartialKeyPath<Model>] = []
     repeat keyPaths.append(each properties)
-    let (targets, sources) = (keyPaths, sources)
+    let (targets, names) = (keyPaths, sources.map { StoredName($0) })
+    let sources = sources
     return on(Model.self) { declaration in
       let fields = try targets.map { try Model.storedName(of: $0) }
       declaration.computations.append(
         ModelDeclaration.Computation(fields: fields, sources: sources) { inputs in
-          let names = sources.map { StoredName($0) }
-          let old = StoredRecord(values: Dictionary(zip(names, inputs)) { first, _ in first })
-          let result = try compute(old)
+          let result = try compute(StoredRecord(names: names, values: inputs))
           var values: [PersistentValue] = []
           repeat values.append((each result).persistentValue)
           return values

@@ -4,10 +4,7 @@ import PersistencePrimitives
 
 /// What prevents code from opening the stores of releases, or would change them without a word.
 struct ReleaseFindings {
-  struct Release {
-    let version: String
-    let document: SchemaDocument
-  }
+  typealias Release = (version: String, document: SchemaDocument)
 
   /// Each finding with the releases that it concerns, in the order of discovery.
   private var findings: [(text: String, versions: [String])] = []

@@ -1,4 +1,4 @@
-import PersistenceDriver
+public import PersistenceDriver
 public import PersistenceDriverSupport
 import PersistencePrimitives
 
@@ -43,22 +43,30 @@ extension Repository {
     try restore(RemovedName(model: model, field: nil))
   }
 
-  /// Erases removed fields and models for ever, in one transaction.
+  /// Erases removed fields and models for ever.
   ///
   /// Only this call destroys values. It rewrites the records of each model that loses a field, and removes indexes that
   /// contain an erased field. The names are never given again.
+  ///
+  /// The fields of each model are one transaction, and each model is one. If the call ends early, because it is cancelled
+  /// or the process is killed, some of them are erased, and the others stay hidden: call it again.
   ///
   /// ```swift
   /// try repository.compact(erasing: repository.removedFields())
   /// ```
   ///
-  /// - Parameter removed: The fields and models, as ``removedFields()`` and ``removedModels()`` return them.
+  /// - Parameters:
+  ///   - removed: The fields and models, as ``removedFields()`` and ``removedModels()`` return them.
+  ///   - progress: Receives the progress, on this thread, inside the transactions. If it throws, the current transaction
+  ///     rolls back, and the call ends with the error.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the store does not contain one
-  ///   of them any more, and ``PersistenceError/Code/unsupported`` if the engine cannot erase. The store is unchanged
-  ///   then.
-  public func compact(erasing removed: [RemovedContent]) throws {
+  ///   of them any more, and ``PersistenceError/Code/unsupported`` if the engine cannot erase; nothing is erased then.
+  ///   `CancellationError` if the task is cancelled, and any error of writing.
+  public func compact(
+    erasing removed: [RemovedContent], _ progress: (StoreProgress) throws -> Void = { _ in }
+  ) throws {
     let store = try store()
-    try TransactionScope.enter(store) { try store.transaction { try SchemaStore.erase(removed, in: $0) } }
+    try TransactionScope.enter(store) { try SchemaStore.erase(removed, in: store, progress) }
   }
 
   private struct RemovedName {
@@ -87,10 +95,9 @@ extension Repository {
   }
 
   /// The store of a repository that is not a transaction.
-  private func store() throws -> any StorageContext {
+  func store() throws -> any StorageContext {
     guard let store = context.asStorageContext else {
-      throw PersistenceError.unsupported(
-        "list or change removed fields and models", by: "\(type(of: context))")
+      throw PersistenceError.unsupported("change how it stores models", by: "\(type(of: context))")
     }
     try TransactionScope.requireOutside(of: store)
     try store.requireComplete()

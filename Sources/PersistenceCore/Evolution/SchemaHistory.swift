@@ -1,6 +1,6 @@
 import Foundation
 import PersistenceDriver
-import PersistenceDriverSupport
+package import PersistenceDriverSupport
 import PersistencePrimitives
 
 /// The declarations of an app and of its releases, as files in version control.
@@ -102,7 +102,8 @@ public struct SchemaHistory {
   private var current: URL { folder.appendingPathComponent("current.json") }
   private var released: URL { folder.appendingPathComponent("released", isDirectory: true) }
 
-  private func document() throws -> SchemaDocument {
+  /// What the code declares.
+  package func document() throws -> SchemaDocument {
     // The context is only needed to open a store.
     let code = try StoreEvolution(MemoryContext(), schema)
     return SchemaDocument(
@@ -111,16 +112,14 @@ public struct SchemaHistory {
   }
 
   /// The releases, sorted by version.
-  private func releases() throws -> [ReleaseFindings.Release] {
+  package func releases() throws -> [(version: String, document: SchemaDocument)] {
     guard FileManager.default.fileExists(atPath: released.path) else { return [] }
     let names = try FileManager.default.contentsOfDirectory(atPath: released.path).filter {
       $0.hasSuffix(".json")
     }
     let versions = names.map { String($0.dropLast(".json".count)) }
     return try versions.sorted { $0.compare($1, options: .numeric) == .orderedAscending }.map { version in
-      .init(
-        version: version,
-        document: try SchemaDocument(contentsOf: released.appendingPathComponent("\(version).json").path))
+      (version, try SchemaDocument(contentsOf: released.appendingPathComponent("\(version).json").path))
     }
   }
 

@@ -34,6 +34,7 @@ struct StoreEvolution {
         try change(&declarations[index])
       }
     }
+    for declaration in declarations { try declaration.checkRemovedFields() }
     self.declarations = declarations
     removedModels = removed.map { (name: $0.0, formerNames: $0.1) }
     self.steps = steps
@@ -43,10 +44,11 @@ struct StoreEvolution {
   ///
   /// - Throws: ``PersistenceError`` with code `schemaMismatch` and all differences that need a word, `newerStore`, the
   ///   error of a closure, and any error of writing. The store is unchanged then.
-  func run() throws {
+  func run(_ progress: (StoreProgress) throws -> Void = { _ in }) throws {
     try context.requireComplete()
     guard try isNeeded(context.snapshot()), !context.capabilities.isReadOnly else { return }
-    try TransactionScope.enter(context) { try context.transaction(evolve) }
+    try TransactionScope.enter(context) { try context.transaction { try evolve($0, progress) } }
+    try context.noteUnbuiltIndexes()
   }
 
   /// Whether the store must change.
@@ -83,15 +85,17 @@ struct StoreEvolution {
       differences, first.schema, first.history, location: context.location)
   }
 
-  private func evolve(_ transaction: any StorageTransaction) throws {
+  private func evolve(_ transaction: any StorageTransaction, _ progress: (StoreProgress) throws -> Void)
+    throws
+  {
     // Another program may have evolved the store in the meantime.
     guard try isNeeded(transaction) else { return }
-    for step in steps where try isNeeded(step, transaction) { try run(step, in: transaction) }
+    for step in steps where try isNeeded(step, transaction) { try run(step, in: transaction, progress) }
     try requireWords(transaction)
     let fits = SchemaFits(location: context.location)
     for declaration in declarations {
       fits.declare(declaration)
-      try fits.evolve(declaration.schema, limit: .rewrite, in: transaction)
+      try fits.evolve(declaration.schema, limit: .rewrite, in: transaction, progress)
     }
     for model in removedModels
     where try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, transaction) {
@@ -104,11 +108,47 @@ struct StoreEvolution {
     try step.making.allSatisfy { try reader.schema(named: $0.declaration.schema.name) == nil }
   }
 
-  private func run(_ step: EvolutionRule.Step, in transaction: any StorageTransaction) throws {
+  private func run(
+    _ step: EvolutionRule.Step, in transaction: any StorageTransaction,
+    _ progress: (StoreProgress) throws -> Void
+  ) throws {
     for model in step.making { try transaction.define(model.declaration.schema) }
-    let inside = TransactionContext(transaction, of: context)
+    let inside = TransactionContext(StepTransaction(transaction), of: context)
     defer { inside.end() }
-    try step.run(Repository(inside), Repository(inside))
+    let name = try step.making.first?.declaration.schema.name ?? ""
+    func report(_ done: Int) throws {
+      try Task.checkCancellation()
+      try progress(StoreProgress(phase: .stepping, model: name, done: done, total: 0))
+    }
+    try StoreProgress.following(report) { try step.run(Repository(inside), Repository(inside)) }
+  }
+}
+
+/// The transaction of a step, which reports the number of written records.
+private final class StepTransaction: StorageTransactionWrapper {
+  let wrapped: any StorageTransaction
+  private var count = 0
+
+  init(_ wrapped: any StorageTransaction) { self.wrapped = wrapped }
+
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try wrapped.insert(row, in: schema)
+    try report()
+  }
+
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try wrapped.update(row, in: schema)
+    try report()
+  }
+
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try wrapped.save(row, in: schema)
+    try report()
+  }
+
+  private func report() throws {
+    count += 1
+    try StoreProgress.report(count)
   }
 }
 

@@ -7,7 +7,8 @@ import PersistencePrimitives
 /// .compute(\Film.length, from: "duration") { old in minutes(try old("duration", as: String.self)) }
 /// ```
 public struct StoredRecord: Sendable {
-  let values: [StoredName: PersistentValue]
+  let names: [StoredName]
+  let values: [PersistentValue]
 
   /// The value of a stored field that the rule names as a source.
   ///
@@ -22,10 +23,11 @@ public struct StoredRecord: Sendable {
   )
     throws -> Value
   {
-    guard let value = values[StoredName(name)] else {
+    guard let position = names.firstIndex(of: StoredName(name)) else {
       throw PersistenceError(
         .unknownField, "the rule does not name “\(name)” as a source; add it after from:", field: name)
     }
+    let value = values[position]
     guard value.isNull ? Value.isPersistentOptional : value.tag == Value.persistentKind.tag else {
       throw PersistenceError.damaged("the stored value of “\(name)” is not a \(Value.self)")
     }

@@ -3,11 +3,11 @@ import PersistenceDriver
 
 /// Translates the expressions of a Foundation predicate into a ``PredicateNode``.
 struct PredicateTranslation {
-  private let fieldName: (AnyKeyPath) -> String
+  private let place: (AnyKeyPath) throws -> StoredPlace
   private var variables: [PredicateExpressions.VariableID: PredicateTerm]
 
-  init(root: PredicateExpressions.VariableID, fieldName: @escaping (AnyKeyPath) -> String) {
-    self.fieldName = fieldName
+  init(root: PredicateExpressions.VariableID, place: @escaping (AnyKeyPath) throws -> StoredPlace) {
+    self.place = place
     variables = [root: .model]
   }
 
@@ -31,7 +31,23 @@ struct PredicateTranslation {
 
   func variable(_ id: PredicateExpressions.VariableID) -> PredicateTerm? { variables[id] }
 
-  func name(of keyPath: AnyKeyPath) -> String { fieldName(keyPath) }
+  /// The term of a key path of the model.
+  func term(of keyPath: AnyKeyPath) throws -> PredicateTerm {
+    switch try place(keyPath) {
+    case .field(let field): .field(field)
+    case .part(let field, let path): .part(field, path)
+    }
+  }
+
+  /// A search in a text property, or in a part of a document.
+  func search(
+    _ expression: any PredicateExpression, _ search: TextOperator, _ needle: String
+  ) throws -> PredicateNode {
+    if case .part(let field, let path) = try term(expression) {
+      return .document(field: field, path: path, .text(search, needle, isCaseInsensitive: false))
+    }
+    return .text(field: try field(expression), search, needle, isCaseInsensitive: false)
+  }
 
   /// Translates the body of a closure whose parameter is bound to a term.
   func binding(_ id: PredicateExpressions.VariableID, to term: PredicateTerm) -> PredicateTranslation {
@@ -66,6 +82,8 @@ struct PredicateTranslation {
       return .fieldComparison(left: first, comparison, right: second)
     case (.field(let field), .constant(let constant)):
       return .comparison(field: field, comparison, try storedValue(of: constant))
+    case (.part(let field, let path), .constant(let constant)):
+      return try comparison.node(.part(field: field, path: path), constant)
     case (.coalesced(let field, let other), .constant(let constant)):
       let value = try storedValue(of: constant)
       let holds = comparison.holds(other, value)
@@ -137,6 +155,8 @@ enum PredicateTerm {
   case model
   /// A stored property.
   case field(String)
+  /// A part of a document, at a path of member names.
+  case part(String, [String])
   /// A stored property with a default value for nil (`??`).
   case coalesced(String, PersistentValue)
   /// A constant of any type.
@@ -155,7 +175,10 @@ extension PredicateTerm {
   }
 
   static func value(of constant: Any) -> PersistentValue? {
-    (constant as? any PersistentValueConvertible)?.persistentValue
+    if let value = constant as? any PersistentValueConvertible { return value.persistentValue }
+    // Such a type is stored as its raw value, not as a document.
+    guard constant is any Codable, let value = constant as? any RawRepresentable else { return nil }
+    return (value.rawValue as? any PersistentValueConvertible)?.persistentValue
   }
 
   /// The values of a constant sequence; nil if the term is not one.
@@ -174,6 +197,8 @@ extension PredicateTerm {
     switch self {
     case .condition(let node): node
     case .field(let field): .comparison(field: field, .equal, .bool(true))
+    case .part(let field, let path):
+      .document(field: field, path: path, .comparison(.equal, .document("true")))
     case .coalesced(let field, let other):
       .any([
         .comparison(field: field, .equal, .bool(true)),

@@ -12,7 +12,7 @@ extension PersistentPredicate where Model: PersistentFields {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` and the expression if
   ///   stores cannot evaluate it, such as arithmetic.
   public init(_ predicate: Foundation.Predicate<Model>) throws {
-    let translation = PredicateTranslation(root: predicate.variable.key) { Model.name(of: $0) }
+    let translation = PredicateTranslation(root: predicate.variable.key) { try Model.place(of: $0) }
     self.init(node: try translation.condition(predicate.expression))
   }
 }

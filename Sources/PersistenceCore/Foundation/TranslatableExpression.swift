@@ -16,11 +16,26 @@ extension PredicateExpressions.Variable: TranslatableExpression {
 extension PredicateExpressions.KeyPath: TranslatableExpression {
   func term(in translation: PredicateTranslation) throws -> PredicateTerm {
     switch try translation.term(root) {
-    case .model: return .field(translation.name(of: keyPath))
+    case .model: return try translation.term(of: keyPath)
     case .field(let field) where (keyPath as AnyKeyPath) == \String.isEmpty:
       return .condition(.comparison(field: field, .equal, .text("")))
+    case .field, .part:
+      guard let whole = try wholeKeyPath(in: translation) else { throw translation.unsupported(self) }
+      return try translation.term(of: whole)
     default: throw translation.unsupported(self)
     }
+  }
+}
+
+/// A key path of the model, in one step or several.
+private protocol ModelKeyPath {
+  func wholeKeyPath(in translation: PredicateTranslation) throws -> AnyKeyPath?
+}
+
+extension PredicateExpressions.KeyPath: ModelKeyPath {
+  func wholeKeyPath(in translation: PredicateTranslation) throws -> AnyKeyPath? {
+    if case .model = try translation.term(root) { return keyPath }
+    return try (root as? any ModelKeyPath)?.wholeKeyPath(in: translation)?.appending(path: keyPath)
   }
 }
 
@@ -121,8 +136,7 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatableExpress
     guard case .text(let needle)? = try translation.term(other).value else {
       throw translation.unsupported(self)
     }
-    return .condition(
-      .text(field: try translation.field(base), .contains, needle, isCaseInsensitive: false))
+    return .condition(try translation.search(base, .contains, needle))
   }
 }
 
@@ -131,15 +145,22 @@ extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
     guard case .text(let needle)? = try translation.term(prefix).value else {
       throw translation.unsupported(self)
     }
-    return .condition(
-      .text(field: try translation.field(base), .hasPrefix, needle, isCaseInsensitive: false))
+    return .condition(try translation.search(base, .hasPrefix, needle))
   }
 }
 
 extension PredicateExpressions.SequenceContains: TranslatableExpression {
   func term(in translation: PredicateTranslation) throws -> PredicateTerm {
-    guard let values = try translation.term(sequence).values else { throw translation.unsupported(self) }
-    return .condition(.isIn(field: try translation.field(element), values))
+    switch (try translation.term(sequence), try translation.term(element)) {
+    case (.field(let field), .constant(let constant)):
+      return .condition(.document(field: field, path: [], .contains(try DocumentCoding.operand(constant))))
+    case (.part(let field, let path), .constant(let constant)):
+      return .condition(.document(field: field, path: path, .contains(try DocumentCoding.operand(constant))))
+    case (let sequence, .field(let field)):
+      guard let values = sequence.values else { throw translation.unsupported(self) }
+      return .condition(.isIn(field: field, values))
+    default: throw translation.unsupported(self)
+    }
   }
 }
 

@@ -82,9 +82,11 @@ extension JSONValue {
 /// An optional of unknown type, which a nested value may be.
 protocol OptionalValue {
   static var none: Self { get }
+  static var wrappedType: Any.Type { get }
   var isNil: Bool { get }
 }
 
 extension Optional: OptionalValue {
+  static var wrappedType: Any.Type { Wrapped.self }
   var isNil: Bool { self == nil }
 }

@@ -2,11 +2,14 @@ public import PersistenceDriver
 import PersistenceDriverSupport
 
 /// One stored property of a record type: its stored name, kind and key path.
-public struct RecordField<Model>: Sendable {
+public struct RecordField<Model>: @unchecked Sendable {  // the key path of a stored property captures nothing
   /// The schema of the field in stores.
   public let schema: FieldSchema
 
-  let keyPath: SendablePartialKeyPath<Model>
+  let keyPath: PartialKeyPath<Model>
+
+  /// The type whose JSON the field contains; nil for any other kind of field.
+  var document: (any Decodable.Type)?
 
   /// What the declaration says of the field's past.
   var past = ModelDeclaration.Field()
@@ -25,12 +28,53 @@ public struct RecordField<Model>: Sendable {
   ///     field.
   /// - Returns: The field.
   public static func field<Value: PersistentValueConvertible>(
-    _ name: String, _ keyPath: SendableKeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
+    _ name: String, _ keyPath: KeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
   ) -> RecordField {
     RecordField(
       schema: FieldSchema(name, Value.persistentKind, isOptional: Value.isPersistentOptional),
       keyPath: keyPath,
       past: ModelDeclaration.Field(formerNames: was, fill: fill?.persistentValue.normalized))
+  }
+
+  /// Declares a property of a raw-representable `Codable` type, such as an `enum Rating: String, Codable`, stored as its
+  /// raw value.
+  ///
+  /// - Parameters:
+  ///   - name: The stored name.
+  ///   - keyPath: The property.
+  ///   - was: Earlier stored names.
+  ///   - fill: The value of records from before the field.
+  /// - Returns: The field.
+  @_disfavoredOverload
+  public static func field<Value: RawRepresentable & Codable>(
+    _ name: String, _ keyPath: KeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
+  ) -> RecordField where Value.RawValue: PersistentValueConvertible {
+    raw(name, keyPath, Value.self, isOptional: Value.RawValue.isPersistentOptional, was, fill)
+  }
+
+  /// Declares an optional property of a raw-representable `Codable` type, stored as its raw value or nil.
+  ///
+  /// - Parameters:
+  ///   - name: The stored name.
+  ///   - keyPath: The property.
+  ///   - was: Earlier stored names.
+  ///   - fill: The value of records from before the field.
+  /// - Returns: The field.
+  @_disfavoredOverload
+  public static func field<Value: RawRepresentable & Codable>(
+    _ name: String, _ keyPath: KeyPath<Model, Value?>, was: [String] = [], fill: Value? = nil
+  ) -> RecordField where Value.RawValue: PersistentValueConvertible {
+    raw(name, keyPath, Value.self, isOptional: true, was, fill)
+  }
+
+  private static func raw<Value: RawRepresentable>(
+    _ name: String, _ keyPath: PartialKeyPath<Model>, _ type: Value.Type, isOptional: Bool, _ was: [String],
+    _ fill: Value?
+  ) -> RecordField where Value.RawValue: PersistentValueConvertible {
+    RecordField(
+      schema: FieldSchema(name, Value.RawValue.persistentKind, isOptional: isOptional), keyPath: keyPath,
+      past: ModelDeclaration.Field(
+        formerNames: was, fill: fill?.rawValue.persistentValue.normalized))
   }
 
   /// Declares a property of any other `Codable` type or an optional of one, stored as one JSON document or nil.
@@ -43,10 +87,11 @@ public struct RecordField<Model>: Sendable {
   /// - Returns: The field.
   @_disfavoredOverload
   public static func field<Value: Codable>(
-    _ name: String, _ keyPath: SendableKeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
+    _ name: String, _ keyPath: KeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
   ) -> RecordField {
     let isOptional = Value.self is any OptionalValue.Type
     var field = RecordField(schema: FieldSchema(name, .document, isOptional: isOptional), keyPath: keyPath)
+    field.document = Value.self
     field.past.formerNames = was
     guard let fill else { return field }
     do {
@@ -55,36 +100,6 @@ public struct RecordField<Model>: Sendable {
       field.refusal = "the fill of “\(name)” cannot be encoded: \(error)"
     }
     return field
-  }
-}
-
-/// A secondary index of a record type, over one property or several.
-public struct RecordIndex<Model>: Sendable {
-  let keyPaths: [SendablePartialKeyPath<Model>]
-  let isUnique: Bool
-
-  /// Declares an index.
-  ///
-  /// - Parameters:
-  ///   - keyPaths: The indexed properties, in order.
-  ///   - isUnique: Whether records must differ in these values; nil never collides (contract W4).
-  public init(_ keyPaths: [SendablePartialKeyPath<Model>], isUnique: Bool = false) {
-    self.keyPaths = keyPaths
-    self.isUnique = isUnique
-  }
-
-  /// Declares an index over properties whose types have an order, which the compiler checks.
-  ///
-  /// - Parameters:
-  ///   - properties: The indexed properties, in order.
-  ///   - isUnique: Whether records must differ in these values; nil never collides (contract W4).
-  public init<each Value: PersistentValueConvertible>(
-    _ properties: repeat SendableKeyPath<Model, each Value>, isUnique: Bool = false
-  ) {
-    var keyPaths: [SendablePartialKeyPath<Model>] = []
-    repeat keyPaths.append(each properties)
-    self.keyPaths = keyPaths
-    self.isUnique = isUnique
   }
 }
 
@@ -99,7 +114,7 @@ extension RecordField {
       "the property's type is neither PersistentValueConvertible nor Codable; make it one of them, or mark the property @Transient"
   )
   public static func field<Value>(
-    _ name: String, _ keyPath: SendableKeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
+    _ name: String, _ keyPath: KeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
   ) -> RecordField {
     refused(name, keyPath, "its type is neither PersistentValueConvertible nor Codable")
   }
@@ -109,7 +124,7 @@ extension RecordField {
     *, deprecated, message: "values of UInt64 do not fit in the 64 signed bits of a store; use Int64"
   )
   public static func field(
-    _ name: String, _ keyPath: SendableKeyPath<Model, UInt64>, was: [String] = [], fill: UInt64? = nil
+    _ name: String, _ keyPath: KeyPath<Model, UInt64>, was: [String] = [], fill: UInt64? = nil
   ) -> RecordField {
     refused(name, keyPath, "values of UInt64 do not fit in 64 signed bits; use Int64")
   }
@@ -119,7 +134,7 @@ extension RecordField {
     *, deprecated, message: "values of UInt64 do not fit in the 64 signed bits of a store; use Int64"
   )
   public static func field(
-    _ name: String, _ keyPath: SendableKeyPath<Model, UInt64?>, was: [String] = [], fill: UInt64? = nil
+    _ name: String, _ keyPath: KeyPath<Model, UInt64?>, was: [String] = [], fill: UInt64? = nil
   ) -> RecordField {
     refused(name, keyPath, "values of UInt64 do not fit in 64 signed bits; use Int64")
   }
@@ -127,7 +142,7 @@ extension RecordField {
   /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.
   @available(*, deprecated, message: "values of UInt do not fit in the 64 signed bits of a store; use Int")
   public static func field(
-    _ name: String, _ keyPath: SendableKeyPath<Model, UInt>, was: [String] = [], fill: UInt? = nil
+    _ name: String, _ keyPath: KeyPath<Model, UInt>, was: [String] = [], fill: UInt? = nil
   ) -> RecordField {
     refused(name, keyPath, "values of UInt do not fit in 64 signed bits; use Int")
   }
@@ -135,13 +150,13 @@ extension RecordField {
   /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.
   @available(*, deprecated, message: "values of UInt do not fit in the 64 signed bits of a store; use Int")
   public static func field(
-    _ name: String, _ keyPath: SendableKeyPath<Model, UInt?>, was: [String] = [], fill: UInt? = nil
+    _ name: String, _ keyPath: KeyPath<Model, UInt?>, was: [String] = [], fill: UInt? = nil
   ) -> RecordField {
     refused(name, keyPath, "values of UInt do not fit in 64 signed bits; use Int")
   }
 
   private static func refused(
-    _ name: String, _ keyPath: SendablePartialKeyPath<Model>, _ reason: String
+    _ name: String, _ keyPath: PartialKeyPath<Model>, _ reason: String
   ) -> RecordField {
     RecordField(schema: FieldSchema(name, .document), keyPath: keyPath, refusal: "“\(name)”: \(reason)")
   }

@@ -18,7 +18,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   ///   - key: The properties of the primary key, in order.
   ///   - indexes: Secondary indexes.
   public init(
-    _ name: String, was: [String] = [], fields: [RecordField<Model>], key: [SendablePartialKeyPath<Model>],
+    _ name: String, was: [String] = [], fields: [RecordField<Model>], key: [PartialKeyPath<Model>],
     indexes: [RecordIndex<Model>] = []
   ) {
     storage = Storage(name, was: was, fields: fields, key: key, indexes: indexes)
@@ -26,7 +26,7 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
 
   /// Declares a model of this package, with a reserved name.
   package init(
-    reserved name: String, fields: [RecordField<Model>], key: [SendablePartialKeyPath<Model>],
+    reserved name: String, fields: [RecordField<Model>], key: [PartialKeyPath<Model>],
     indexes: [RecordIndex<Model>] = []
   ) {
     storage = Storage(name, fields: fields, key: key, indexes: indexes, isOurs: true)
@@ -81,7 +81,10 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   @usableFromInline
   final class Storage: @unchecked Sendable {  // immutable; its key paths capture nothing
     @usableFromInline let schema: Result<ModelSchema, PersistenceError>
+    let model: String
     let names: [AnyKeyPath: String]
+    let documents: [DocumentField]
+    let known = Mutex(KnownPlaces())
     let formerNames: [String]
     @usableFromInline let hasFormerNames: Bool
     let pasts: [ModelDeclaration.Field]
@@ -93,7 +96,11 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     ) {
       var names: [AnyKeyPath: String] = [:]
       for field in fields { names[field.keyPath] = field.schema.name }
+      model = name
       self.names = names
+      documents = fields.compactMap { field in
+        field.document.map { DocumentField(name: field.schema.name, keyPath: field.keyPath, type: $0) }
+      }
       self.formerNames = formerNames
       hasFormerNames = !formerNames.isEmpty
       pasts = fields.map(\.past)

@@ -9,7 +9,8 @@ public enum ChangeSet: Sendable, Hashable {
   /// Exactly these records changed.
   case keys(ChangedKeys)
 
-  /// Any record may have changed: another process committed, or there were too many changes to track.
+  /// Any record may have changed: another process committed, there were too many changes to track, or another version
+  /// of the app changed the schema.
   case unknown
 }
 

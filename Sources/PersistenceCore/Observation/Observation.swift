@@ -23,9 +23,8 @@ final class Observation<Model: PersistentRecord>: Sendable {
     case over
   }
 
-  /// The registered observer and its store.
+  /// The registered observer and the observers of its store.
   private struct Observed {
-    let store: any StorageContext
     let observers: CommitObservers
     let observer: CommitObserver
   }
@@ -86,7 +85,7 @@ final class Observation<Model: PersistentRecord>: Sendable {
       throw PersistenceError.unsupported("be observed", by: "the context \(store.location)")
     }
     let observed = Observed(
-      store: store, observers: observable.observers,
+      observers: observable.observers,
       observer: try CommitObserver(query.request(in: store), in: store, keyLimit: options.keyLimit))
     try observed.observers.add(observed.observer)
     let isOurs = state.withLock { state in
@@ -102,8 +101,17 @@ final class Observation<Model: PersistentRecord>: Sendable {
   }
 
   /// Pins the newest state, if it has changed.
+  ///
+  /// Each read has an access of its own, because another version of the app may have changed the schema.
   private func look(_ observed: Observed, isFirst: Bool) throws -> RecordUpdate<Model>? {
-    let store = observed.store
+    try StorageAccess.with(context, for: Model.self) { access in
+      try look(observed, isFirst: isFirst, at: access.root)
+    }
+  }
+
+  private func look(_ observed: Observed, isFirst: Bool, at store: any StorageContext) throws
+    -> RecordUpdate<Model>?
+  {
     let (snapshot, changes) = try observed.observers.look(observed.observer, at: store)
     guard isFirst || !changes.isEmpty else { return nil }
     // A copy that began in the meantime causes unknown changes.

@@ -15,8 +15,8 @@ public struct RecordUpdate<Model: PersistentRecord>: Sendable {
 /// repeated. A slow consumer gets the newest state with coalesced changes.
 ///
 /// An iteration observes the store from its first ``AsyncIterator/next()``. It ends with nil if its task is cancelled,
-/// and with an error if the context is closed or cannot be read. It unregisters its observer then, or when the iterator
-/// is released.
+/// and with an error if the context is closed or cannot be read, or another version of the app changes the model so that
+/// it has no mapping (contract S11). It unregisters its observer then, or when the iterator is released.
 public struct RecordUpdates<Model: PersistentRecord>: AsyncSequence, Sendable {
   /// An update.
   public typealias Element = RecordUpdate<Model>

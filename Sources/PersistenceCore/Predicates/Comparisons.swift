@@ -5,120 +5,112 @@ public import PersistenceDriver
 
 /// The property is equal to the value.
 public func == <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value>, value: Value
+  property: KeyPath<Model, Value>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(node: .comparison(field: Model.name(of: property), .equal, value.persistentValue))
+  .comparing(property, .equal, value)
 }
 
 /// The property is equal to the other property.
 public func == <Model: PersistentFields, Value: PersistentValueConvertible>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Value>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Value>
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(
-    node: .fieldComparison(left: Model.name(of: left), .equal, right: Model.name(of: right)))
+  .comparing(left, .equal, with: right)
 }
 
 /// The property is different from the value.
 public func != <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value>, value: Value
+  property: KeyPath<Model, Value>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(node: .comparison(field: Model.name(of: property), .notEqual, value.persistentValue))
+  .comparing(property, .notEqual, value)
 }
 
 /// The property is different from the other property.
 public func != <Model: PersistentFields, Value: PersistentValueConvertible>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Value>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Value>
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(
-    node: .fieldComparison(left: Model.name(of: left), .notEqual, right: Model.name(of: right)))
+  .comparing(left, .notEqual, with: right)
 }
 
 /// The property is less than the value.
 public func < <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value>, value: Value
+  property: KeyPath<Model, Value>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(node: .comparison(field: Model.name(of: property), .less, value.persistentValue))
+  .comparing(property, .less, value)
 }
 
 /// The property is not nil and less than the value.
 public func < <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value?>, value: Value
+  property: KeyPath<Model, Value?>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(node: .comparison(field: Model.name(of: property), .less, value.persistentValue))
+  .comparing(property, .less, value)
 }
 
 /// The property is less than the other property.
 public func < <Model: PersistentFields, Value: PersistentValueConvertible>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Value>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Value>
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(
-    node: .fieldComparison(left: Model.name(of: left), .less, right: Model.name(of: right)))
+  .comparing(left, .less, with: right)
 }
 
 /// The property is at most the value.
 public func <= <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value>, value: Value
+  property: KeyPath<Model, Value>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(node: .comparison(field: Model.name(of: property), .lessOrEqual, value.persistentValue))
+  .comparing(property, .lessOrEqual, value)
 }
 
 /// The property is not nil and at most the value.
 public func <= <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value?>, value: Value
+  property: KeyPath<Model, Value?>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(node: .comparison(field: Model.name(of: property), .lessOrEqual, value.persistentValue))
+  .comparing(property, .lessOrEqual, value)
 }
 
 /// The property is at most the other property.
 public func <= <Model: PersistentFields, Value: PersistentValueConvertible>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Value>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Value>
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(
-    node: .fieldComparison(left: Model.name(of: left), .lessOrEqual, right: Model.name(of: right)))
+  .comparing(left, .lessOrEqual, with: right)
 }
 
 /// The property is greater than the value.
 public func > <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value>, value: Value
+  property: KeyPath<Model, Value>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(node: .comparison(field: Model.name(of: property), .greater, value.persistentValue))
+  .comparing(property, .greater, value)
 }
 
 /// The property is not nil and greater than the value.
 public func > <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value?>, value: Value
+  property: KeyPath<Model, Value?>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(node: .comparison(field: Model.name(of: property), .greater, value.persistentValue))
+  .comparing(property, .greater, value)
 }
 
 /// The property is greater than the other property.
 public func > <Model: PersistentFields, Value: PersistentValueConvertible>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Value>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Value>
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(
-    node: .fieldComparison(left: Model.name(of: left), .greater, right: Model.name(of: right)))
+  .comparing(left, .greater, with: right)
 }
 
 /// The property is at least the value.
 public func >= <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value>, value: Value
+  property: KeyPath<Model, Value>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(
-    node: .comparison(field: Model.name(of: property), .greaterOrEqual, value.persistentValue))
+  .comparing(property, .greaterOrEqual, value)
 }
 
 /// The property is not nil and at least the value.
 public func >= <Model: PersistentFields, Value: PersistentValueConvertible>(
-  property: SendableKeyPath<Model, Value?>, value: Value
+  property: KeyPath<Model, Value?>, value: Value
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(
-    node: .comparison(field: Model.name(of: property), .greaterOrEqual, value.persistentValue))
+  .comparing(property, .greaterOrEqual, value)
 }
 
 /// The property is at least the other property.
 public func >= <Model: PersistentFields, Value: PersistentValueConvertible>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Value>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Value>
 ) -> PersistentPredicate<Model> {
-  PersistentPredicate(
-    node: .fieldComparison(left: Model.name(of: left), .greaterOrEqual, right: Model.name(of: right)))
+  .comparing(left, .greaterOrEqual, with: right)
 }

@@ -1,6 +1,7 @@
 import PersistenceDriver
 
-// Comparisons of a property that is stored as a document: equality only (contract V4a), of the values' JSON.
+// Comparisons of a property that is stored as a document: equality only (contract V4a), of the values' JSON. A
+// raw-representable `Codable` type is compared by its raw value.
 
 /// The property, stored as a document, is equal to the value.
 ///
@@ -9,9 +10,9 @@ import PersistenceDriver
 /// collection, store it in its own property or as a sorted array.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value: Codable>(
-  property: SendableKeyPath<Model, Value>, value: Value
+  property: KeyPath<Model, Value>, value: Value
 ) -> PersistentPredicate<Model> {
-  .document(property, .equal, value)
+  .comparing(document: property, .equal, value)
 }
 
 /// The property, stored as a document or nil, is equal to the value.
@@ -21,9 +22,9 @@ public func == <Model: PersistentFields, Value: Codable>(
 /// collection, store it in its own property or as a sorted array.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value: Codable>(
-  property: SendableKeyPath<Model, Value?>, value: Value?
+  property: KeyPath<Model, Value?>, value: Value?
 ) -> PersistentPredicate<Model> {
-  .document(property, .equal, value)
+  .comparing(document: property, .equal, value)
 }
 
 /// The property, stored as a document, is different from the value.
@@ -33,9 +34,9 @@ public func == <Model: PersistentFields, Value: Codable>(
 /// collection, store it in its own property or as a sorted array.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value: Codable>(
-  property: SendableKeyPath<Model, Value>, value: Value
+  property: KeyPath<Model, Value>, value: Value
 ) -> PersistentPredicate<Model> {
-  .document(property, .notEqual, value)
+  .comparing(document: property, .notEqual, value)
 }
 
 /// The property, stored as a document or nil, is different from the value.
@@ -45,22 +46,7 @@ public func != <Model: PersistentFields, Value: Codable>(
 /// collection, store it in its own property or as a sorted array.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value: Codable>(
-  property: SendableKeyPath<Model, Value?>, value: Value?
+  property: KeyPath<Model, Value?>, value: Value?
 ) -> PersistentPredicate<Model> {
-  .document(property, .notEqual, value)
-}
-
-extension PersistentPredicate where Model: PersistentFields {
-  fileprivate static func document<Value: Codable>(
-    _ property: AnyKeyPath, _ comparison: ComparisonOperator, _ value: Value?
-  ) -> PersistentPredicate {
-    let field = Model.name(of: property)
-    do {
-      let document = try DocumentCoding.encode(value).map(PersistentValue.document) ?? .null
-      return PersistentPredicate(node: .comparison(field: field, comparison, document))
-    } catch {
-      let failure = error as? PersistenceError ?? PersistenceError(.encodingFailed, "\(error)")
-      return PersistentPredicate(node: .constant(false), failure: failure)
-    }
-  }
+  .comparing(document: property, .notEqual, value)
 }

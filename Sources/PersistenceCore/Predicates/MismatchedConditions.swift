@@ -29,73 +29,73 @@ extension PersistentPredicate: MismatchedTypes {}
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  property: SendableKeyPath<Model, Value>, value: Other
+  property: KeyPath<Model, Value>, value: Other
 ) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func == <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Other>
 ) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  property: SendableKeyPath<Model, Value>, value: Other
+  property: KeyPath<Model, Value>, value: Other
 ) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func != <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Other>
 ) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func < <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  property: SendableKeyPath<Model, Value>, value: Other
+  property: KeyPath<Model, Value>, value: Other
 ) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func < <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Other>
 ) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func <= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  property: SendableKeyPath<Model, Value>, value: Other
+  property: KeyPath<Model, Value>, value: Other
 ) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func <= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Other>
 ) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func > <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  property: SendableKeyPath<Model, Value>, value: Other
+  property: KeyPath<Model, Value>, value: Other
 ) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func > <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Other>
 ) -> Condition { .mistyped }
 
 /// Does not compile: the value and the property have different types.
 @_disfavoredOverload
 public func >= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  property: SendableKeyPath<Model, Value>, value: Other
+  property: KeyPath<Model, Value>, value: Other
 ) -> Condition { .mistyped }
 
 /// Does not compile: the properties have different types.
 @_disfavoredOverload
 public func >= <Model: PersistentFields, Value, Other, Condition: MismatchedTypes<Model>>(
-  left: SendableKeyPath<Model, Value>, right: SendableKeyPath<Model, Other>
+  left: KeyPath<Model, Value>, right: KeyPath<Model, Other>
 ) -> Condition { .mistyped }
 
 extension MismatchedTypes {
@@ -108,42 +108,42 @@ extension PersistentPredicate where Model: PersistentFields {
   /// Does not compile: the values and the property have different types.
   @_disfavoredOverload
   public static func `in`<Value, Other, Condition: MismatchedTypes<Model>>(
-    _ property: SendableKeyPath<Model, Value>, _ values: Other
+    _ property: KeyPath<Model, Value>, _ values: Other
   ) -> Condition { .mistyped }
 
   /// Does not compile: the values and the property have different types.
   @_disfavoredOverload
   public static func between<Value, Other, Condition: MismatchedTypes<Model>>(
-    _ property: SendableKeyPath<Model, Value>, _ values: Other
+    _ property: KeyPath<Model, Value>, _ values: Other
   ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func contains<Value, Other, Condition: MismatchedTypes<Model>>(
-    _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
   ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func hasPrefix<Value, Other, Condition: MismatchedTypes<Model>>(
-    _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
   ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func hasSuffix<Value, Other, Condition: MismatchedTypes<Model>>(
-    _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
   ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func like<Value, Other, Condition: MismatchedTypes<Model>>(
-    _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
   ) -> Condition { .mistyped }
 
   /// Does not compile: the property or the search term is not text.
   @_disfavoredOverload
   public static func matches<Value, Other, Condition: MismatchedTypes<Model>>(
-    _ property: SendableKeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ sought: Other, caseInsensitive: Bool = false
   ) -> Condition { .mistyped }
 }

@@ -14,7 +14,7 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
   /// The condition in the form that contexts use.
   public let node: PredicateNode
 
-  /// Why a value in the condition could not be encoded; thrown when the predicate is used.
+  /// Why the condition cannot be evaluated, such as a value that could not be encoded; thrown when the predicate is used.
   let failure: PersistenceError?
 
   /// Creates a predicate from a condition over stored names.
@@ -92,12 +92,4 @@ extension PersistentPredicate {
 
   /// Matches no model.
   public static var none: PersistentPredicate { PersistentPredicate(node: .constant(false)) }
-}
-
-extension PersistentFields {
-  /// The stored name of a key path, or a text that is not a field's name, so that using it throws
-  /// `unknownField`.
-  static func name(of keyPath: AnyKeyPath) -> String {
-    fieldName(for: keyPath) ?? "\(keyPath)"
-  }
 }

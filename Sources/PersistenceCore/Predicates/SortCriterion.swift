@@ -24,8 +24,32 @@ extension SortCriterion where Model: PersistentFields {
   ///   - property: A stored property.
   ///   - order: The direction; ascending by default.
   public init<Value: PersistentValueConvertible>(
-    _ property: SendableKeyPath<Model, Value>, order: SortDirection = .ascending
+    _ property: KeyPath<Model, Value>, order: SortDirection = .ascending
   ) {
+    fieldOrder = FieldOrder(Model.name(of: property), isDescending: order == .descending)
+  }
+
+  /// Creates a criterion over a property of a raw-representable `Codable` type, which is stored as its raw value.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property.
+  ///   - order: The direction; ascending by default.
+  @_disfavoredOverload
+  public init<Value: RawRepresentable & Codable>(
+    _ property: KeyPath<Model, Value>, order: SortDirection = .ascending
+  ) where Value.RawValue: PersistentValueConvertible {
+    fieldOrder = FieldOrder(Model.name(of: property), isDescending: order == .descending)
+  }
+
+  /// Creates a criterion over an optional property of a raw-representable `Codable` type.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property.
+  ///   - order: The direction; ascending by default.
+  @_disfavoredOverload
+  public init<Value: RawRepresentable & Codable>(
+    _ property: KeyPath<Model, Value?>, order: SortDirection = .ascending
+  ) where Value.RawValue: PersistentValueConvertible {
     fieldOrder = FieldOrder(Model.name(of: property), isDescending: order == .descending)
   }
 }

@@ -19,10 +19,9 @@ extension PersistentPredicate where Model: PersistentFields {
   ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func contains<Value: PersistentText>(
-    _ property: SendableKeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
   ) -> PersistentPredicate {
-    PersistentPredicate(
-      node: .text(field: Model.name(of: property), .contains, needle, isCaseInsensitive: caseInsensitive))
+    searching(property, .contains, needle, caseInsensitive)
   }
 
   /// The property's text begins with a text.
@@ -33,10 +32,9 @@ extension PersistentPredicate where Model: PersistentFields {
   ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func hasPrefix<Value: PersistentText>(
-    _ property: SendableKeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
   ) -> PersistentPredicate {
-    PersistentPredicate(
-      node: .text(field: Model.name(of: property), .hasPrefix, needle, isCaseInsensitive: caseInsensitive))
+    searching(property, .hasPrefix, needle, caseInsensitive)
   }
 
   /// The property's text ends with a text.
@@ -47,10 +45,9 @@ extension PersistentPredicate where Model: PersistentFields {
   ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func hasSuffix<Value: PersistentText>(
-    _ property: SendableKeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ needle: String, caseInsensitive: Bool = false
   ) -> PersistentPredicate {
-    PersistentPredicate(
-      node: .text(field: Model.name(of: property), .hasSuffix, needle, isCaseInsensitive: caseInsensitive))
+    searching(property, .hasSuffix, needle, caseInsensitive)
   }
 
   /// The property's text matches a pattern: `%` matches any run of scalars, `_` matches one, and `\` escapes
@@ -62,10 +59,9 @@ extension PersistentPredicate where Model: PersistentFields {
   ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func like<Value: PersistentText>(
-    _ property: SendableKeyPath<Model, Value>, _ pattern: String, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ pattern: String, caseInsensitive: Bool = false
   ) -> PersistentPredicate {
-    PersistentPredicate(
-      node: .text(field: Model.name(of: property), .like, pattern, isCaseInsensitive: caseInsensitive))
+    searching(property, .like, pattern, caseInsensitive)
   }
 
   /// The property's text contains a match of a regular expression, in the documented syntax.
@@ -76,9 +72,8 @@ extension PersistentPredicate where Model: PersistentFields {
   ///   - caseInsensitive: Whether to compare lower-case mappings.
   /// - Returns: The condition.
   public static func matches<Value: PersistentText>(
-    _ property: SendableKeyPath<Model, Value>, _ pattern: String, caseInsensitive: Bool = false
+    _ property: KeyPath<Model, Value>, _ pattern: String, caseInsensitive: Bool = false
   ) -> PersistentPredicate {
-    PersistentPredicate(
-      node: .text(field: Model.name(of: property), .matches, pattern, isCaseInsensitive: caseInsensitive))
+    searching(property, .matches, pattern, caseInsensitive)
   }
 }

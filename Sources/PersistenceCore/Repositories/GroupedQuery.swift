@@ -37,7 +37,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
   /// The least value of a property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
-  public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+  public func min<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value>) throws
     -> [Group<Key, Value?>]
   {
     try groups(.minimum(of: Model.name(of: property)))
@@ -46,7 +46,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
   /// The least value of an optional property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
-  public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
+  public func min<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value?>) throws
     -> [Group<Key, Value?>]
   {
     try groups(.minimum(of: Model.name(of: property)))
@@ -55,7 +55,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
   /// The greatest value of a property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
-  public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+  public func max<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value>) throws
     -> [Group<Key, Value?>]
   {
     try groups(.maximum(of: Model.name(of: property)))
@@ -64,7 +64,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
   /// The greatest value of an optional property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
-  public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
+  public func max<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value?>) throws
     -> [Group<Key, Value?>]
   {
     try groups(.maximum(of: Model.name(of: property)))
@@ -74,7 +74,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
   ///
   /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum is out of
   ///   range.
-  public func sum<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
+  public func sum<Value: PersistentNumber>(_ property: KeyPath<Model, Value>) throws
     -> [Group<Key, Value.Sum>]
   {
     try groups(.sum(of: Model.name(of: property)))
@@ -83,7 +83,7 @@ public struct GroupedQuery<Model: PersistentRecord, Key: PersistentValueConverti
   /// The average of a property in each group; nil if all values are nil.
   ///
   /// - Throws: ``PersistenceError``.
-  public func average<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
+  public func average<Value: PersistentNumber>(_ property: KeyPath<Model, Value>) throws
     -> [Group<Key, Value.Average?>]
   {
     try groups(.average(of: Model.name(of: property)))

@@ -3,10 +3,10 @@ import PersistenceDriver
 
 /// The end of a page, from which a later query continues: opaque text that you can store in a file or send to a client.
 ///
-/// It contains the sort values of the page's last record, so it remains valid when that record changes or is deleted. A
-/// token is bound to its query and store. A query with another filter or order rejects it with
-/// ``PersistenceError/Code/invalidRequest``, another store with ``PersistenceError/Code/incompatibleContext``
-/// (contract E1). It is not encrypted.
+/// It contains the sort values of the page's last record, so it remains valid when that record changes or is deleted, or
+/// other fields of the model change (contract S11). A token is bound to its filter, its order and its store. A query
+/// with another filter or order rejects it with ``PersistenceError/Code/invalidRequest``, another store with
+/// ``PersistenceError/Code/incompatibleContext`` (contract E1). It is not encrypted.
 public struct PageToken: Sendable, Hashable {
   /// The text of the token: letters, digits, `-` and `_`.
   public let text: String
@@ -77,10 +77,8 @@ extension PageToken {
     return PageAnchor(content.values)
   }
 
-  private static func fingerprint(_ request: FetchRequest) -> UInt64 {
-    let order = request.totalOrder.map(\.description).joined(separator: ",")
-    return fingerprint("\(request.schema)\n\(request.predicate?.description ?? "")\n\(order)")
-  }
+  /// The filter and the order, but no other field, so that a token outlives changes of the others (contract S11).
+  private static func fingerprint(_ request: FetchRequest) -> UInt64 { fingerprint(request.identifyingText) }
 
   /// The FNV-1a hash (Fowler, Noll, Vo), the same in every process.
   ///

@@ -6,7 +6,7 @@ extension Query {
   /// The least value of a property, in the contract's order; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
-  public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+  public func min<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value>) throws
     -> Value?
   {
     try extreme(.minimum(of: Model.name(of: property)))
@@ -15,7 +15,7 @@ extension Query {
   /// The least value of an optional property, which skips nil; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
-  public func min<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
+  public func min<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value?>) throws
     -> Value?
   {
     try extreme(.minimum(of: Model.name(of: property)))
@@ -25,7 +25,7 @@ extension Query {
   /// none.
   ///
   /// - Throws: ``PersistenceError``.
-  public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+  public func max<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value>) throws
     -> Value?
   {
     try extreme(.maximum(of: Model.name(of: property)))
@@ -34,7 +34,7 @@ extension Query {
   /// The greatest value of an optional property, which skips nil; nil if there is none.
   ///
   /// - Throws: ``PersistenceError``.
-  public func max<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value?>) throws
+  public func max<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value?>) throws
     -> Value?
   {
     try extreme(.maximum(of: Model.name(of: property)))
@@ -46,14 +46,14 @@ extension Query {
   ///
   /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/valueTooLarge`` if a sum of integers
   ///   exceeds `Int`, or a sum of decimals exceeds `Decimal`.
-  public func sum<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws -> Value.Sum {
+  public func sum<Value: PersistentNumber>(_ property: KeyPath<Model, Value>) throws -> Value.Sum {
     try .converted(from: single(.sum(of: Model.name(of: property))))
   }
 
   /// The average of a property, which skips nil; nil if there are no values, NaN if a value is NaN.
   ///
   /// - Throws: ``PersistenceError``.
-  public func average<Value: PersistentNumber>(_ property: SendableKeyPath<Model, Value>) throws
+  public func average<Value: PersistentNumber>(_ property: KeyPath<Model, Value>) throws
     -> Value.Average?
   {
     try .converted(from: single(.average(of: Model.name(of: property))))
@@ -63,7 +63,7 @@ extension Query {
   ///
   /// - Throws: ``PersistenceError``.
   /// - Complexity: Memory proportional to the number of distinct values.
-  public func distinct<Value: PersistentValueConvertible>(_ property: SendableKeyPath<Model, Value>) throws
+  public func distinct<Value: PersistentValueConvertible>(_ property: KeyPath<Model, Value>) throws
     -> [Value]
   {
     let groups = try aggregate([Model.name(of: property)], [])
@@ -73,14 +73,14 @@ extension Query {
   /// The number of records for each value of a property, in ascending order of the values.
   ///
   /// - Throws: ``PersistenceError``.
-  public func count<Key: PersistentValueConvertible>(by property: SendableKeyPath<Model, Key>) throws
+  public func count<Key: PersistentValueConvertible>(by property: KeyPath<Model, Key>) throws
     -> [Group<Key, Int>]
   {
     try grouped(by: property).count()
   }
 
   /// Groups the query's records by the value of a property.
-  public func grouped<Key: PersistentValueConvertible>(by property: SendableKeyPath<Model, Key>)
+  public func grouped<Key: PersistentValueConvertible>(by property: KeyPath<Model, Key>)
     -> GroupedQuery<Model, Key>
   {
     GroupedQuery(query: self, field: Model.name(of: property))

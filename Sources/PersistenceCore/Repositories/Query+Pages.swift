@@ -68,7 +68,7 @@ extension Query {
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   public func explain<each Value: PersistentValueConvertible & Sendable>(
-    selecting properties: repeat SendableKeyPath<Model, each Value>
+    selecting properties: repeat KeyPath<Model, each Value>
   ) throws -> QueryPlan {
     try StorageAccess.with(context, for: Model.self) { access in
       let schema = try Model.schema.model

@@ -14,7 +14,7 @@ extension Query {
   /// - Returns: The tuples, in the query's order; the first page is already read.
   /// - Throws: ``PersistenceError``.
   public func select<each Value: PersistentValueConvertible & Sendable>(
-    _ properties: repeat SendableKeyPath<Model, each Value>, fileID: String = #fileID, line: UInt = #line
+    _ properties: repeat KeyPath<Model, each Value>, fileID: String = #fileID, line: UInt = #line
   ) throws -> PersistentResults<(repeat each Value)> {
     var names: [String] = []
     for property in repeat each properties { names.append(Model.name(of: property)) }
@@ -33,11 +33,54 @@ extension Query {
   /// - Returns: The values, in the query's order; the first page is already read.
   /// - Throws: ``PersistenceError``.
   public func select<Value: PersistentValueConvertible & Sendable>(
-    _ property: SendableKeyPath<Model, Value>, fileID: String = #fileID, line: UInt = #line
+    _ property: KeyPath<Model, Value>, fileID: String = #fileID, line: UInt = #line
   ) throws -> PersistentResults<Value> {
     try selected([Model.name(of: property)], placed(fileID, line)) { row in
       try Value.read(from: row, at: 0)
     }
+  }
+
+  /// One property of a raw-representable `Codable` type, lazily; other properties are not read.
+  ///
+  /// - Parameters:
+  ///   - property: A property that is stored as its raw value.
+  ///   - fileID: The file of the call, for reports of long-held results.
+  ///   - line: The line of the call.
+  /// - Returns: The values, in the query's order; the first page is already read.
+  /// - Throws: ``PersistenceError``.
+  @_disfavoredOverload
+  public func select<Value: RawRepresentable & Codable & Sendable>(
+    _ property: KeyPath<Model, Value>, fileID: String = #fileID, line: UInt = #line
+  ) throws -> PersistentResults<Value> where Value.RawValue: PersistentValueConvertible {
+    try selected([Model.name(of: property)], placed(fileID, line)) { try $0.decode(at: 0) }
+  }
+
+  /// One optional property of a raw-representable `Codable` type, lazily; other properties are not read.
+  ///
+  /// - Parameters:
+  ///   - property: A property that is stored as its raw value or nil.
+  ///   - fileID: The file of the call, for reports of long-held results.
+  ///   - line: The line of the call.
+  /// - Returns: The values, in the query's order; the first page is already read.
+  /// - Throws: ``PersistenceError``.
+  @_disfavoredOverload
+  public func select<Value: RawRepresentable & Codable & Sendable>(
+    _ property: KeyPath<Model, Value?>, fileID: String = #fileID, line: UInt = #line
+  ) throws -> PersistentResults<Value?> where Value.RawValue: PersistentValueConvertible {
+    try selected([Model.name(of: property)], placed(fileID, line)) { try $0.decode(at: 0) }
+  }
+
+  /// Rejects a property whose type does not conform to `PersistentValueConvertible`.
+  @available(
+    *, unavailable,
+    message:
+      "select properties of PersistentValueConvertible types; a raw-representable type only has to declare the conformance, which changes nothing in stores"
+  )
+  @_disfavoredOverload
+  public func select<each Value>(
+    _ properties: repeat KeyPath<Model, each Value>, fileID: String = #fileID, line: UInt = #line
+  ) throws -> PersistentResults<(repeat each Value)> {
+    throw PersistenceError(.unsupported, "these properties cannot be selected", model: "\(Model.self)")
   }
 
   private func selected<Element: Sendable>(

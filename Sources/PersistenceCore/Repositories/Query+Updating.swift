@@ -26,7 +26,7 @@ extension PersistentRecord {
   ) throws -> Int {
     try StorageAccess.with(context, for: Self.self) { access in
       let request = try UpdateRequest(
-        options.request(in: access.root), set: assignments.map { $0.fieldAssignment })
+        options.request(in: access.root), set: assignments.map { try $0.checkedAssignment() })
       var updated = 0
       try access.writeSingle { updated = try $0.update(request) }
       return updated
@@ -68,8 +68,10 @@ extension PersistentRepository {
 
 /// A new value for a property of many records: `.set(\.rating, to: .pg)`.
 public struct PropertyAssignment<Model: PersistentRecord>: Sendable, Hashable {
-  /// The assignment in the form that contexts use.
-  package let fieldAssignment: FieldAssignment
+  private let fieldAssignment: FieldAssignment
+
+  /// Why the value could not be encoded; thrown when the assignment is used.
+  private var failure: PersistenceError?
 
   /// Sets a property to a value.
   ///
@@ -78,8 +80,42 @@ public struct PropertyAssignment<Model: PersistentRecord>: Sendable, Hashable {
   ///   - value: The value.
   /// - Returns: The assignment.
   public static func set<Value: PersistentValueConvertible>(
-    _ property: SendableKeyPath<Model, Value>, to value: Value
+    _ property: KeyPath<Model, Value>, to value: Value
   ) -> PropertyAssignment {
     PropertyAssignment(fieldAssignment: FieldAssignment(Model.name(of: property), value.persistentValue))
   }
+
+  /// Sets a property of any other `Codable` type, such as an array, a nested value or an enumeration over raw values.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property.
+  ///   - value: The whole value; a value that cannot be encoded makes the update throw.
+  /// - Returns: The assignment.
+  @_disfavoredOverload
+  public static func set<Value: Codable>(_ property: KeyPath<Model, Value>, to value: Value)
+    -> PropertyAssignment
+  {
+    let field = Model.name(of: property)
+    do {
+      return PropertyAssignment(
+        fieldAssignment: FieldAssignment(field, try Model.storedForm(of: value, in: field)))
+    } catch {
+      let failure = error as? PersistenceError ?? PersistenceError(.encodingFailed, "\(error)")
+      return PropertyAssignment(fieldAssignment: FieldAssignment(field, .null), failure: failure)
+    }
+  }
+
+  /// The assignment in the form that contexts use; throws if its value could not be encoded.
+  func checkedAssignment() throws -> FieldAssignment {
+    if let failure { throw failure }
+    return fieldAssignment
+  }
+
+  /// Whether two assignments set the same property to the same value.
+  public static func == (left: PropertyAssignment, right: PropertyAssignment) -> Bool {
+    left.fieldAssignment == right.fieldAssignment && (left.failure == nil) == (right.failure == nil)
+  }
+
+  /// Hashes the property and the value.
+  public func hash(into hasher: inout Hasher) { hasher.combine(fieldAssignment) }
 }

@@ -38,8 +38,34 @@ public struct Query<Model: PersistentRecord>: Sendable {
   /// - Returns: The new query.
   @inlinable
   public func sorted<Value: PersistentValueConvertible>(
-    by property: SendableKeyPath<Model, Value>, inOrder order: SortDirection = .ascending
+    by property: KeyPath<Model, Value>, inOrder order: SortDirection = .ascending
   ) -> Query {
+    sorted(by: SortCriterion(property, order: order))
+  }
+
+  /// The query with another sort criterion, over a raw-representable `Codable` type, which is stored as its raw value.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property.
+  ///   - order: The direction; ascending by default.
+  /// - Returns: The new query.
+  @_disfavoredOverload
+  public func sorted<Value: RawRepresentable & Codable>(
+    by property: KeyPath<Model, Value>, inOrder order: SortDirection = .ascending
+  ) -> Query where Value.RawValue: PersistentValueConvertible {
+    sorted(by: SortCriterion(property, order: order))
+  }
+
+  /// The query with another sort criterion, over an optional of a raw-representable `Codable` type.
+  ///
+  /// - Parameters:
+  ///   - property: A stored property.
+  ///   - order: The direction; ascending by default.
+  /// - Returns: The new query.
+  @_disfavoredOverload
+  public func sorted<Value: RawRepresentable & Codable>(
+    by property: KeyPath<Model, Value?>, inOrder order: SortDirection = .ascending
+  ) -> Query where Value.RawValue: PersistentValueConvertible {
     sorted(by: SortCriterion(property, order: order))
   }
 

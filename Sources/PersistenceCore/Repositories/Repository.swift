@@ -32,21 +32,27 @@ public struct Repository: PersistentRepository {
   /// The whole change is one transaction. A store that fits already is opened without a write, in the time of reading
   /// its catalog. Nothing is destroyed: removed fields and models stay in the store, hidden.
   ///
+  /// New indexes of models with more than 5,000 records wait for ``finishIndexes(_:)``, except unique ones. Cancelling the
+  /// task cancels the opening, and leaves the store as it was.
+  ///
   /// - Parameters:
   ///   - url: `scheme:path?option=value&…`.
   ///   - engines: The engines that the URL may name; `memory:` is always available.
   ///   - schema: The models, and the rules of their evolution.
   ///   - monitoring: The settings of the context's monitor.
+  ///   - progress: Receives the progress of work on records, on this thread. If it throws, the opening ends with the error,
+  ///     and the store is as it was.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` and the differences that need a
   ///   rule, ``PersistenceError/Code/newerStore`` if a newer version of the app has changed the store,
-  ///   ``PersistenceError/Code/invalidURL``, the error of a rule's closure, and any error of opening the store.
+  ///   ``PersistenceError/Code/invalidURL``, the error of a rule's closure or of `progress`, `CancellationError`, and any
+  ///   error of opening the store.
   public init(
     opening url: String, engines: [StorageEngine], schema: any StoreSchema.Type,
-    monitoring: Monitoring = Monitoring()
+    monitoring: Monitoring = Monitoring(), progress: (StoreProgress) throws -> Void = { _ in }
   ) throws {
     let context = try StorageEngine.open(url, engines: engines, monitoring: monitoring)
     do {
-      try self.init(context, schema: schema)
+      try self.init(context, schema: schema, progress: progress)
     } catch {
       try? context.asStorageContext?.close()
       throw error
@@ -58,13 +64,19 @@ public struct Repository: PersistentRepository {
   /// - Parameters:
   ///   - context: The context.
   ///   - schema: The models, and the rules of their evolution.
-  /// - Throws: ``PersistenceError``, as ``init(opening:engines:schema:monitoring:)`` does.
-  public init(_ context: any PersistentContext, schema: any StoreSchema.Type) throws {
+  ///   - progress: Receives the progress of work on records.
+  /// - Throws: ``PersistenceError``, as ``init(opening:engines:schema:monitoring:progress:)`` does.
+  public init(
+    _ context: any PersistentContext, schema: any StoreSchema.Type,
+    progress: (StoreProgress) throws -> Void = { _ in }
+  ) throws {
     guard let store = context.asStorageContext else {
       throw PersistenceError.unsupported("change its schema", by: "\(type(of: context))")
     }
     self.context = context
-    try StoreEvolution(store, schema).run()
+    let evolution = try StoreEvolution(store, schema)
+    try evolution.run(progress)
+    store.monitor.keepSchemaRules(evolution.declarations)
   }
 
   /// Runs a closure as one transaction.

@@ -1,6 +1,7 @@
 import PersistenceDriver
 
-extension PersistentResults: BidirectionalCollection {
+/// Moving an index is constant; reading the model at an index may read a page, and moving from the end may count.
+extension PersistentResults: RandomAccessCollection {
   /// An index of a result: a position, or an end, whose position may be unknown.
   ///
   /// An end is the end of a slice, or of the result if that comes first. A comparison with the end requests
@@ -55,6 +56,18 @@ extension PersistentResults: BidirectionalCollection {
       storage.fail(error)
       preconditionFailure("reading a result failed: \(error)")  // deliberate: a subscript cannot throw here
     }
+  }
+
+  /// The model at an offset from the first one of the result or slice, as in `results[3]`.
+  ///
+  /// - Parameter offset: The number of models before it, which is less than ``count``.
+  /// - Complexity: Constant in the most recently read pages; otherwise reads a page, and for a distant
+  ///   position scans keys.
+  public subscript(offset: Int) -> Element {
+    precondition(
+      offset >= 0 && offset < window.upperBound - window.lowerBound,
+      "the offset \(offset) is not in the result")
+    return self[place(window.lowerBound + offset)]
   }
 
   /// The models between two indices, as a result of the same snapshot.

@@ -38,6 +38,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
       pin = nil
       return
     }
+    try (rows as? any CheckedResults)?.checkUnread()
     self.rows = rows
     pin = monitor.pinned(request, place: place)
   }

@@ -88,6 +88,15 @@ public protocol StorageReader: AnyObject {
   ///
   /// - Throws: ``PersistenceError``.
   func cost(of change: SchemaChange) throws -> EvolutionCost
+
+  /// The indexes of a model that are declared in the catalog and wait for ``StorageTransaction/buildIndexes(of:)``.
+  ///
+  /// No request is answered with such an index (contract S9). An engine without unbuilt indexes returns an empty list.
+  ///
+  /// - Parameter schema: The model.
+  /// - Returns: The stored indexes, in the order of the catalog; empty if the store does not contain the model.
+  /// - Throws: ``PersistenceError``.
+  func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema]
 }
 
 /// The state of a whole store at one moment, pinned until it is released (contract R2).
@@ -119,4 +128,15 @@ public protocol StorageResults: AnyObject, Sendable {
 
   /// Whether each row takes a random access, as through an index. Callers then begin with a short page.
   var usesRandomAccess: Bool { get }
+}
+
+/// Results over files that people edit, which can be checked before a program iterates over them (contract R4).
+///
+/// A repository checks such results when it fetches more than a page, so that a plain `for` meets no damage.
+public protocol CheckedResults: StorageResults {
+  /// Reads and checks the rows that no read has reached, as far as they have changed since they were last checked.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` and the damaged record.
+  /// - Complexity: Linear in the number of rows, but only changed ones are read.
+  func checkUnread() throws
 }

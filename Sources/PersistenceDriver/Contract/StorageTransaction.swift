@@ -21,11 +21,13 @@ public protocol StorageTransaction: StorageReader {
   ///   with another schema.
   func defineDeferringIndexes(_ schema: ModelSchema) throws
 
-  /// Builds indexes that ``defineDeferringIndexes(_:)`` left out, as many as suit one transaction; has no effect if
-  /// all are built.
+  /// Builds indexes that ``defineDeferringIndexes(_:)`` or ``evolve(_:)`` left out, as many as suit one transaction; has
+  /// no effect if all are built.
   ///
   /// Callers call it repeatedly, each time in a new transaction, until it returns true. Until then, requests are
-  /// answered without the indexes. Records may be written between the calls: the engine adds them to the indexes.
+  /// answered without the indexes. Records may be written between the calls: the engine adds them to the indexes. The
+  /// committed part of a build is kept, so another process can continue it after a kill. While it reads records, the
+  /// engine calls ``StoreProgress/report(_:)``.
   ///
   /// - Returns: Whether all indexes are built.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/uniqueViolation`` and one of the records, if two
@@ -47,10 +49,13 @@ public protocol StorageTransaction: StorageReader {
   /// give. A transaction that rolls back leaves schema and records as they were. The fallback `evolveByCopying(_:)`
   /// rewrites all records.
   ///
+  /// While it reads or writes records, the engine calls ``StoreProgress/report(_:)``, first before the first record. Its
+  /// memory does not grow with the number of records, apart from the engine's own transaction.
+  ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/schemaMismatch`` if the catalog does not contain
   ///   ``SchemaChange/stored``, or contains another model with the target's name,
   ///   ``PersistenceError/Code/uniqueViolation`` if records collide in a new unique index, and
-  ///   the error of ``SchemaChange/compute``. If it throws, nothing changes.
+  ///   the error of ``SchemaChange/compute`` or of ``StoreProgress/report(_:)``. If it throws, nothing changes.
   func evolve(_ change: SchemaChange) throws
 
   /// Adds a record of a defined model.

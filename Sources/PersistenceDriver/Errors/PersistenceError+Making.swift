@@ -9,7 +9,7 @@ extension PersistenceError {
 
   /// A raw value that a type does not have, as an enumeration of an earlier version lacks a case of a later one.
   @usableFromInline
-  static func unknownCase(of type: Any.Type, at position: Int) -> PersistenceError {
+  package static func unknownCase(of type: Any.Type, at position: Int) -> PersistenceError {
     PersistenceError(
       .unknownCase,
       "field number \(position) contains a raw value that is not a \(type); update the app, or give the type a case for "
@@ -28,9 +28,14 @@ extension PersistenceError {
 
   /// A name that is not a stored field of a model.
   public static func unknownField(_ field: String, in schema: ModelSchema) -> PersistenceError {
-    PersistenceError(
+    let whole = field.split(separator: ".", maxSplits: 1).first.map(String.init)
+    let part = whole.flatMap { $0 == field ? nil : schema.field(named: $0) }
+    return PersistenceError(
       .unknownField,
-      "\(schema.name) has no stored field “\(field)”; its fields are "
+      part.map { part in
+        "“\(field)” is not a stored field of \(schema.name) but a part of “\(part.name)”, which no store can sort by, "
+          + "group by, select, aggregate or set; store it in a property of its own"
+      } ?? "\(schema.name) has no stored field “\(field)”; its fields are "
         + schema.fields.map(\.name).joined(separator: ", "),
       model: schema.name, field: field)
   }
@@ -42,7 +47,8 @@ extension PersistenceError {
     PersistenceError(
       .schemaMismatch,
       "the store contains another declaration of \(model): "
-        + differences.joined(separator: "; ") + "; use that declaration, or migrate the store",
+        + differences.joined(separator: "; ")
+        + "; use the stored declaration, or open the store with a StoreSchema that has a rule for each difference",
       model: model, location: location)
   }
 

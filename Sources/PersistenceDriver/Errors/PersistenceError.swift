@@ -95,6 +95,11 @@ extension PersistenceError: CustomStringConvertible {
   }
 }
 
+extension PersistenceError.Code: CustomStringConvertible {
+  /// The code's stable text, such as `duplicateKey`.
+  public var description: String { rawValue }
+}
+
 extension PersistenceError.Code {
   /// The context does not support the model (contract E1).
   public static let incompatibleContext = Self(rawValue: "incompatibleContext")
@@ -132,6 +137,10 @@ extension PersistenceError.Code {
   ///
   /// A write may or may not have been applied; a retry may succeed.
   public static let timedOut = Self(rawValue: "timedOut")
+  /// A commit failed at a point where the store may or may not hold the transaction (W5).
+  ///
+  /// Repeat the transaction only if it may run twice. Otherwise open the store again and read what it holds.
+  public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
   /// The server is unreachable, or its answer was incomplete; a retry may succeed.
   public static let unreachable = Self(rawValue: "unreachable")
   /// The server rejected the credentials, or denies the request.

@@ -31,6 +31,11 @@ public struct SchemaChange: Sendable {
   public let sources: [Source]
   /// Computes the values of computed fields; nil if there are none.
   public let compute: Compute?
+  /// Whether new indexes that are not unique may wait for ``StorageTransaction/buildIndexes(of:)``; false by default.
+  ///
+  /// An engine that builds an index in a time that grows with the number of records leaves such an index unbuilt, unless
+  /// the change rewrites the records (contract S9). It builds unique indexes with the change.
+  public var defersIndexes = false
 
   /// Creates and validates a change.
   ///
@@ -82,6 +87,30 @@ public struct SchemaChange: Sendable {
       }
       return stored.indexes.firstIndex { other in
         other.isUnique == index.isUnique && other.fields.map { stored.position(of: $0) } == positions
+      }
+    }
+  }
+
+  /// The indexes of ``target`` that the change builds: new ones, without those that may wait.
+  ///
+  /// - Complexity: Linear in the number of indexes.
+  public var indexesToBuild: [IndexSchema] {
+    zip(target.indexes, indexOrigins).compactMap { index, origin in
+      origin == nil && !mayDefer(index) ? index : nil
+    }
+  }
+
+  /// Whether a new index of ``target`` may wait, if no record is rewritten: it is not unique, and no field of it gets
+  /// computed or replaced values.
+  ///
+  /// - Parameter index: The index.
+  /// - Returns: Whether it may wait.
+  public func mayDefer(_ index: IndexSchema) -> Bool {
+    guard defersIndexes, !index.isUnique else { return false }
+    return index.fields.allSatisfy { name in
+      switch target.position(of: name).map({ sources[$0] }) {
+      case .field(_, nil), .fill: true
+      default: false
       }
     }
   }
@@ -158,7 +187,7 @@ extension FieldKind {
 public enum EvolutionCost: Int, Sendable, Hashable, Comparable, Codable {
   /// The catalog changes; the time does not depend on the number of records.
   case catalog
-  /// Indexes are built from all records; no record is rewritten.
+  /// Indexes are built from all records with the change; no record is rewritten.
   case indexes
   /// Records are rewritten.
   case rewrite

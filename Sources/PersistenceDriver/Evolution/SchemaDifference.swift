@@ -20,7 +20,8 @@ public struct SchemaDifference: Sendable, Hashable {
     case source(String)
     /// The primary key differs; the fields of the stored key.
     case key([String])
-    /// The index takes time to build, or the records have to be rewritten, which only an opening with a schema does.
+    /// The index takes time to build, or the records have to be rewritten, which only an opening with a schema does; or
+    /// the catalog has to change, which a server does not allow its clients.
     case cost(EvolutionCost)
   }
 
@@ -33,7 +34,11 @@ public struct SchemaDifference: Sendable, Hashable {
 
   /// Creates a difference.
   public init(_ schema: ModelSchema, _ field: FieldSchema?, _ kind: Kind) {
-    model = schema.name
+    self.init(model: schema.name, field: field, kind)
+  }
+
+  package init(model: String, field: FieldSchema?, _ kind: Kind) {
+    self.model = model
     self.field = field
     self.kind = kind
   }
@@ -56,8 +61,9 @@ extension SchemaDifference: CustomStringConvertible {
     case .removed: "\(name): removed from the store"
     case .source(let source): "\(name): its source “\(source)” is not in the store"
     case .key(let key): "primary key: stored as (\(key.joined(separator: ", ")))"
-    case .cost(let cost):
-      cost == .indexes ? "\(name): an index must be built" : "\(name): the records must be rewritten"
+    case .cost(.catalog): "\(name): the catalog of the store must change"
+    case .cost(.indexes): "\(name): an index must be built"
+    case .cost(.rewrite): "\(name): the records must be rewritten"
     }
   }
 
@@ -67,12 +73,17 @@ extension SchemaDifference: CustomStringConvertible {
     case .optional:
       "add .fill(\\\(model).\(name), with: …) for the records in which it is nil, or declare it optional"
     case .required: "declare it required"
+    case .kind(let stored) where stored.kind == .document:
+      "give the property another stored name, as in @Field(\"\(name)2\"), and .compute it from "
+        + "old.document(\"\(stored.name)\")"
     case .kind(let stored):
       "give the property another stored name and .compute it from \"\(stored.name)\""
     case .renamed(let other): "declare \(other), with was: \"\(name)\""
     case .removed: "choose another stored name, or restore the \(field == nil ? "model" : "field")"
-    case .source: "correct the name in .compute"
+    case .source: "correct the name in .compute, or compute the source as well"
     case .key: "a key cannot change; declare a new model and fill it in a .step"
+    case .cost(.catalog):
+      "start the server with --evolve additive if this only adds, or open its store once with persistence schema apply"
     case .cost: "open the store with Repository(opening:engines:schema:)"
     }
   }

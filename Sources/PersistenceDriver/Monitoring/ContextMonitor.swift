@@ -15,6 +15,7 @@ public final class ContextMonitor: Sendable {
   private let settled = Mutex<[ObjectIdentifier: ModelSchema]>([:])
   private let isChecked = Atomic<Bool>(false)
   private let fits = Mutex<(any AnyObject & Sendable)?>(nil)
+  private let rules = Mutex<(any Sendable)?>(nil)
 
   /// Creates a monitor for a store.
   ///
@@ -63,6 +64,12 @@ public final class ContextMonitor: Sendable {
     }
   }
 
+  /// What the schema that the store was opened with says of its models' past; nil without one.
+  package var schemaRules: (any Sendable)? { rules.withLock { $0 } }
+
+  /// Keeps what a schema says of its models' past, for rows outside of the models.
+  package func keepSchemaRules(_ rules: any Sendable) { self.rules.withLock { $0 = rules } }
+
   /// Reports that the store was opened.
   public func opened(_ details: @autoclosure () -> String) {
     logger.debug("opened", metadata: ["details": .string(details())])
@@ -85,11 +92,20 @@ public final class ContextMonitor: Sendable {
       logger.warning(
         "slow request",
         metadata: [
-          "request": .string(request.shape), "plan": .string(plan), "duration": .string("\(duration)"),
+          "request": Self.bounded(request.shape), "plan": Self.bounded(plan),
+          "duration": .string("\(duration)"),
         ])
-      logger.debug("slow request, with its values", metadata: ["request": .string(request.description)])
+      logger.debug("slow request, with its values", metadata: ["request": Self.bounded(request.description)])
     }
     return result
+  }
+
+  /// The beginning of a text for a log: a condition may list thousands of values.
+  private static func bounded(_ text: String) -> Logger.MetadataValue {
+    let limit = 1_000
+    let start = text.unicodeScalars.prefix(limit)
+    guard start.endIndex < text.endIndex else { return .string(text) }
+    return .string("\(String(start))… (\(text.utf8.count) bytes)")
   }
 }
 
@@ -165,7 +181,8 @@ extension ContextMonitor {
     logger.warning(
       "a result held for too long prevents the store from reusing space; release it",
       metadata: [
-        "place": .string("\(pin.place)"), "request": .string(pin.request), "duration": .string("\(duration)"),
+        "place": .string("\(pin.place)"), "request": Self.bounded(pin.request),
+        "duration": .string("\(duration)"),
       ])
   }
 }

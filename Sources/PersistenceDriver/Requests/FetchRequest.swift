@@ -107,6 +107,12 @@ extension FetchRequest: CustomStringConvertible {
 }
 
 extension FetchRequest {
+  /// The model's name, the filter and the order: what a page token belongs to (contract S11).
+  package var identifyingText: String {
+    let order = totalOrder.map(\.description).joined(separator: ",")
+    return "\(schema.name)\n\(predicate?.description ?? "")\n\(order)"
+  }
+
   /// Whether the order is ascending by primary key.
   ///
   /// Most stores keep records in this order, so nothing is sorted.

@@ -18,6 +18,7 @@ extension PredicateNode: Hashable {
     case isIn(StoredName, [PersistentValue])
     case isBetween(StoredName, lower: PersistentValue, upper: PersistentValue)
     case text(StoredName, TextOperator, StoredName, isCaseInsensitive: Bool)
+    case document(StoredName, [StoredName], DocumentCondition)
     case all([PredicateNode])
     case any([PredicateNode])
     case not(PredicateNode)
@@ -34,6 +35,8 @@ extension PredicateNode: Hashable {
       .isBetween(StoredName(field), lower: lower, upper: upper)
     case .text(let field, let search, let needle, let isCaseInsensitive):
       .text(StoredName(field), search, StoredName(needle), isCaseInsensitive: isCaseInsensitive)
+    case .document(let field, let path, let condition):
+      .document(StoredName(field), path.map { StoredName($0) }, condition)
     case .all(let nodes): .all(nodes)
     case .any(let nodes): .any(nodes)
     case .not(let node): .not(node)

@@ -45,6 +45,14 @@ extension PredicateNode {
       }
       _ = try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive)
       return self
+    case .document(let name, let path, let condition):
+      let field = try Self.field(name, in: schema, isOrdered: false)
+      guard field.kind == .document else {
+        throw PersistenceError.invalidRequest(
+          "“\(name)” of \(schema.name) has the kind \(field.kind.rawValue), which has no parts and no elements; "
+            + "compare the whole value")
+      }
+      return .document(field: name, path: path, try condition.validated())
     case .all(let nodes): return .all(try nodes.map { try $0.validated(for: schema, depth: depth + 1) })
     case .any(let nodes): return .any(try nodes.map { try $0.validated(for: schema, depth: depth + 1) })
     case .not(let node): return .not(try node.validated(for: schema, depth: depth + 1))

@@ -4,7 +4,7 @@ import PersistencePrimitives
 ///
 /// Fields have their stored names. Logic is two-valued (contract V6): a node is true or false, never unknown, and a
 /// negation is true if and only if its operand is false.
-public indirect enum PredicateNode: Sendable, Codable {
+public indirect enum PredicateNode: Sendable {
   /// Always true or always false.
   case constant(Bool)
   /// A field compared with a value.
@@ -17,6 +17,9 @@ public indirect enum PredicateNode: Sendable, Codable {
   case isBetween(field: String, lower: PersistentValue, upper: PersistentValue)
   /// A search in a text field.
   case text(field: String, TextOperator, String, isCaseInsensitive: Bool)
+  /// A condition on the part of a document at a path of member names, or on the whole document if the path is empty
+  /// (contract V8).
+  case document(field: String, path: [String], DocumentCondition)
   /// All conditions are true; true if there are none.
   case all([PredicateNode])
   /// At least one condition is true; false if there are none.
@@ -34,7 +37,7 @@ extension PredicateNode {
       let mentioned: [String]
       switch node {
       case .comparison(let field, _, _), .isIn(let field, _), .isBetween(let field, _, _),
-        .text(let field, _, _, _):
+        .text(let field, _, _, _), .document(let field, _, _):
         mentioned = [field]
       case .fieldComparison(let left, _, let right): mentioned = [left, right]
       case .constant, .all, .any, .not: mentioned = []
@@ -164,6 +167,8 @@ extension PredicateNode: CustomStringConvertible {
       "\(field) between \(value(lower)) and \(value(upper))"
     case .text(let field, let search, let needle, let isCaseInsensitive):
       "\(search.rawValue)(\(field), \(value(.text(needle)))\(isCaseInsensitive ? ", caseInsensitive" : ""))"
+    case .document(let field, let path, let condition):
+      condition.text(of: ([field] + path).joined(separator: "."), value)
     case .all(let nodes): Self.joined(nodes, by: " && ", empty: "true", value)
     case .any(let nodes): Self.joined(nodes, by: " || ", empty: "false", value)
     case .not(let node): "!(\(node.text(value)))"

@@ -43,9 +43,10 @@ public struct TextMatcher: Sendable {
   /// - Parameter text: Valid UTF-8, which may contain U+0000.
   /// - Returns: Whether the text matches.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/patternTooSlow`` if a regular expression exceeds
-  ///   its step limit.
+  ///   its step limit, and those of ``ReadInterruption/check()`` for a long text.
   /// - Complexity: Linear in the text; for `matches`, in text times pattern.
   public func matches(_ text: UnsafeBufferPointer<UInt8>) throws -> Bool {
+    if text.count > 1 << 16 { try ReadInterruption.check() }
     switch kind {
     case .contains(let needle): return needle.isContained(in: text)
     case .hasPrefix(let needle): return needle.isPrefix(of: text)

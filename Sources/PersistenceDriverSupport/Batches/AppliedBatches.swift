@@ -14,8 +14,8 @@ import PersistenceDriver
 /// }
 /// ```
 ///
-/// An id identifies one batch: a different batch with the same id counts as a repetition. A migration does not copy
-/// the ids.
+/// An id identifies one batch. Pass a digest of the batch to detect another batch with the same id; without a digest,
+/// it counts as a repetition. A migration does not copy the ids.
 public struct AppliedBatches: Sendable {
   /// The limits for ids; recording an id removes some of those beyond the limits.
   public struct Retention: Sendable, Hashable {
@@ -56,17 +56,32 @@ public struct AppliedBatches: Sendable {
       key: ["id"], indexes: [IndexSchema(["number"], isUnique: true)])
   }
 
+  /// The model of the digests, by the ids of their batches.
+  static let digestSchema = Result {
+    try ModelSchema(
+      name: ReservedModel.batchDigests, fields: [FieldSchema("id", .uuid), FieldSchema("digest", .data)],
+      key: ["id"])
+  }
+
   /// Records a batch in the transaction that applies it, and removes some of the oldest ids.
   ///
   /// - Parameters:
   ///   - id: The batch's id.
+  ///   - digest: A digest of the batch's content; nil to compare ids only.
   ///   - transaction: The transaction of the batch.
   /// - Returns: Whether the batch is new; if false, do not apply it again.
-  /// - Throws: ``PersistenceError``.
-  public func record(_ id: UUID, in transaction: any StorageTransaction) throws -> Bool {
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/batchReused`` if the id was recorded with another
+  ///   digest; and errors of the store.
+  public func record(_ id: UUID, digest: [UInt8]? = nil, in transaction: any StorageTransaction) throws
+    -> Bool
+  {
     let schema = try Self.schema.get()
     try transaction.define(schema)
-    guard try !contains(id, in: transaction) else { return false }
+    guard try !contains(id, in: transaction) else {
+      try compare(digest, of: id, in: transaction)
+      return false
+    }
+    if let digest { try insert(digest, of: id, in: transaction) }
     let number = (try numbers(in: transaction, isDescending: true, limit: 1).first?.number ?? 0) + 1
     let row = RowBuffer(count: schema.fields.count)
     row.set([.uuid(id), .integer(number), .date(now().timeIntervalSinceReferenceDate)])
@@ -86,7 +101,30 @@ public struct AppliedBatches: Sendable {
     try reader.find(RecordKey([.uuid(id)]), in: try Self.schema.get()) { _ in }
   }
 
+  private func insert(_ digest: [UInt8], of id: UUID, in transaction: any StorageTransaction) throws {
+    let schema = try Self.digestSchema.get()
+    try transaction.define(schema)
+    let row = RowBuffer(count: 2)
+    row.set([.uuid(id), .bytes(digest)])
+    try row.withRow { try transaction.insert($0, in: schema) }
+  }
+
+  private func compare(_ digest: [UInt8]?, of id: UUID, in transaction: any StorageTransaction) throws {
+    guard let digest else { return }
+    var recorded = PersistentValue.bytes(digest)
+    _ = try transaction.find(RecordKey([.uuid(id)]), in: try Self.digestSchema.get()) {
+      recorded = try $0.value(at: 1)
+    }
+    guard recorded == .bytes(digest) else {
+      throw PersistenceError(
+        .batchReused,
+        "another batch with the id \(id) was applied before, and this one was not; send it with an id of its own"
+      )
+    }
+  }
+
   private struct Entry {
+    let id: UUID
     let number: Int64
     let appliedAt: Double
   }
@@ -99,7 +137,8 @@ public struct AppliedBatches: Sendable {
       try Self.schema.get(), order: [FieldOrder("number", isDescending: isDescending)], limit: limit)
     var entries: [Entry] = []
     _ = try transaction.fetch(request).read(from: 0, limit: limit) { row in
-      entries.append(Entry(number: row[1].integerValue, appliedAt: row[2].doubleValue))
+      entries.append(
+        Entry(id: row[0].uuidValue, number: row[1].integerValue, appliedAt: row[2].doubleValue))
     }
     return entries
   }
@@ -116,10 +155,20 @@ public struct AppliedBatches: Sendable {
     _ = try transaction.delete(
       try FetchRequest(
         try Self.schema.get(), where: .comparison(field: "number", .lessOrEqual, .integer(last.number))))
+    let digests = try Self.digestSchema.get()
+    guard try transaction.schema(named: digests.name) != nil else { return }
+    for entry in old { _ = try transaction.delete(RecordKey([.uuid(entry.id)]), in: digests) }
   }
+}
+
+extension PersistenceError.Code {
+  /// The id of a batch was used before, for another batch; the store did not apply this one.
+  public static let batchReused = Self(rawValue: "batchReused")
 }
 
 extension ReservedModel {
   /// The ids of the batches applied recently: see ``AppliedBatches``.
   public static let appliedBatches = "persistence.batches"
+  /// The digests of these batches, where the caller compares them.
+  static let batchDigests = "persistence.batches.digests"
 }

@@ -24,7 +24,7 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
   private var threads = 0
   private var idle = 0
   private var isClosed = false
-  private var closing: [CheckedContinuation<Void, Never>] = []
+  private var closing: [@Sendable () -> Void] = []
 
   /// Makes a pool of threads with a name; `queueLimit` is the maximum number of calls that wait for a thread.
   package init(_ name: String, limit: Int, queueLimit: Int = .max) {
@@ -41,16 +41,32 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
   ) async throws -> Value {
     let call = Call(body)
     let timer = time.map { time in
-      let timer = DispatchSource.makeTimerSource()
-      timer.schedule(deadline: .now() + time.timeInterval)
-      timer.setEventHandler {
+      DeadlineTimer(after: time) {
         call.finish(.failure(PersistenceError(.timedOut, "the request took longer than \(time)")))
       }
-      timer.activate()
-      return timer
     }
     defer { timer?.cancel() }
-    return try await withTaskCancellationHandler {
+    return try await start(call) { call.cancel() }
+  }
+
+  /// Runs a closure on a thread of the pool, until an interruption is requested or the task is cancelled.
+  ///
+  /// Then the call throws the interruption's error at once, and the closure ends at its next check.
+  package func run<Value: Sendable>(
+    until interruption: ReadInterruption, _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    let call = Call { try interruption.run(body) }
+    let handler = interruption.whenRequested { call.finish(.failure($0)) }
+    defer { interruption.forget(handler) }
+    return try await start(call) {
+      interruption.request(PersistenceError(.cancelled, "the call was cancelled"))
+    }
+  }
+
+  private func start<Value: Sendable>(
+    _ call: Call<Value>, onCancel cancel: @escaping @Sendable () -> Void
+  ) async throws -> Value {
+    try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         guard call.wait(continuation) else { return }
         do {
@@ -60,7 +76,7 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
         }
       }
     } onCancel: {
-      call.cancel()
+      cancel()
     }
   }
 
@@ -71,19 +87,31 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
     try? add { _ in job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// Rejects the calls that wait for a thread, and waits until the others have finished.
-  package func close() async {
-    await withCheckedContinuation { continuation in
-      condition.lock()
-      isClosed = true
-      let rejected = queue[started...]
-      (queue, started) = ([], 0)
-      let isOver = threads == 0
-      if !isOver { closing.append(continuation) }
-      condition.broadcast()
-      condition.unlock()
-      for work in rejected { work(.reject) }
-      if isOver { continuation.resume() }
+  /// Rejects the calls that wait for a thread, and waits until the others have finished, at most for a time.
+  ///
+  /// Returns whether all have finished.
+  @discardableResult
+  package func close(within time: Duration? = nil) async -> Bool {
+    let end = Call<Void> {}
+    let timer = time.map { time in DeadlineTimer(after: time) { end.finish(.failure(CancellationError())) } }
+    defer { timer?.cancel() }
+    do {
+      try await withCheckedThrowingContinuation { continuation in
+        _ = end.wait(continuation)
+        condition.lock()
+        isClosed = true
+        let rejected = queue[started...]
+        (queue, started) = ([], 0)
+        let isOver = threads == 0
+        if !isOver { closing.append { end.run() } }
+        condition.broadcast()
+        condition.unlock()
+        for work in rejected { work(.reject) }
+        if isOver { end.run() }
+      }
+      return true
+    } catch {
+      return false
     }
   }
 
@@ -128,10 +156,10 @@ package final class BlockingThreads: TaskExecutor, @unchecked Sendable {  // the
       return work
     }
     threads -= 1
-    var closing: [CheckedContinuation<Void, Never>] = []
+    var closing: [@Sendable () -> Void] = []
     if isClosed, threads == 0 { swap(&closing, &self.closing) }
     condition.unlock()
-    for continuation in closing { continuation.resume() }
+    for end in closing { end() }
     return nil
   }
 

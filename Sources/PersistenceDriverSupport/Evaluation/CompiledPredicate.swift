@@ -54,6 +54,8 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
       case isIn
       case isBetween
       case text
+      /// A condition on a part of a document.
+      case document
     }
 
     package var kind: Kind
@@ -93,6 +95,7 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
   private let count: Int
   private let lists: [[Constant]]
   private let searches: [TextMatcher]
+  private let documents: [DocumentMatcher]
   /// The memory that the tests' cells point at.
   private let constants: [Constant]
 
@@ -103,6 +106,7 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
     tests.initialize(from: compiler.tests, count: compiler.tests.count)
     count = compiler.tests.count
     (lists, searches, constants) = (compiler.lists, compiler.searches, compiler.constants)
+    documents = compiler.documents
     let copy = UnsafeMutableBufferPointer<Int>.allocate(capacity: positions.count)
     _ = copy.initialize(from: positions)
     self.positions = UnsafeBufferPointer(copy)
@@ -136,6 +140,7 @@ package final class PredicateProgram: @unchecked Sendable {  // immutable after 
           && RowCell.compare(cell, test.pointee.upper) <= 0
       case .text:
         holds = try !cell.isNull && searches[Int(test.pointee.other)].matches(cell.borrowedText)
+      case .document: holds = try documents[Int(test.pointee.other)].matches(cell)
       }
       number = holds ? test.pointee.whenTrue : test.pointee.whenFalse
     }

@@ -9,6 +9,7 @@ struct PredicateCompiler {
   private(set) var tests: [Test] = []
   private(set) var lists: [[PredicateProgram.Constant]] = []
   private(set) var searches: [TextMatcher] = []
+  private(set) var documents: [DocumentMatcher] = []
   private(set) var constants: [PredicateProgram.Constant] = []
 
   init(schema: ModelSchema) { self.schema = schema }
@@ -50,6 +51,12 @@ struct PredicateCompiler {
       var test = Test(kind: .text, position: try position(field), whenTrue: whenTrue, whenFalse: whenFalse)
       test.other = Int32(searches.count)
       searches.append(try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive))
+      return add(test)
+    case .document(let field, let path, let condition):
+      var test = Test(
+        kind: .document, position: try position(field), whenTrue: whenTrue, whenFalse: whenFalse)
+      test.other = Int32(documents.count)
+      documents.append(try DocumentMatcher(path: path, condition))
       return add(test)
     }
   }

@@ -37,6 +37,29 @@ extension StorageSnapshot {
   }
 }
 
+extension StorageSnapshot {
+  /// The filter of a request in terms of the stored schema, as commits show it to observers.
+  ///
+  /// - Throws: ``PersistenceError`` with code `schemaMismatch` or `newerStore` if the store has another schema that the
+  ///   snapshot does not map.
+  func storedRequest(for request: FetchRequest) throws -> FetchRequest {
+    let filter = try FetchRequest(request.schema, where: request.predicate)
+    func compared(_ reader: any StorageReader, _ mapping: SchemaMapping?) throws -> FetchRequest {
+      let wanted = mapping?.stored ?? request.schema
+      // The comparison of drivers (contract E4), without a request.
+      if let found = try reader.schema(named: wanted.name) {
+        try wanted.requireCompatible(with: found, location: "")
+      }
+      guard let stored = try mapping?.request(filter) else { return filter }
+      return try FetchRequest(stored.schema, where: stored.predicate)
+    }
+    guard let fitted = self as? FittedSnapshot else { return try compared(self, nil) }
+    return try fitted.fits.withMapping(of: request.schema, fitted.wrapped) {
+      try compared(fitted.wrapped, $0)
+    }
+  }
+}
+
 final class FittedSnapshot: StorageSnapshotWrapper, FittedReader {
   let wrapped: any StorageSnapshot
   let fits: SchemaFits
@@ -104,6 +127,20 @@ package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
     try withMapping(schema) { try wrapped.deleteAll(in: $0?.stored ?? schema) }
   }
 
+  /// Whether the store can keep every record of a declared schema.
+  ///
+  /// - Returns: False if a definition must come first: of a new field, a wider kind or a new optionality; nil if the store
+  ///   does not have the model.
+  package func canStoreEveryRecord(of schema: ModelSchema) throws -> Bool? {
+    try withMapping(schema) { mapping in
+      let stored = mapping?.stored ?? schema
+      guard let found = try wrapped.schema(named: stored.name) else { return nil }
+      // The mapping may be obsolete.
+      try stored.requireCompatible(with: found, location: "")
+      return mapping?.storesEveryRow ?? true
+    }
+  }
+
   private func withMapping<Result>(_ schema: ModelSchema, _ body: (SchemaMapping?) throws -> Result) throws
     -> Result
   {
@@ -121,7 +158,18 @@ package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
       if let mapping { _ = try wrapped.count(FetchRequest(mapping.stored, limit: 0)) }
       return mapping
     }
-    guard let mapping, !mapping.keepsRows else { return try body(row, mapping?.stored ?? schema) }
+    guard let mapping, !mapping.keepsRows else {
+      do {
+        return try body(row, mapping?.stored ?? schema)
+      } catch let error as PersistenceError
+        where mapping == nil && error.code == .schemaMismatch && error.differences.isEmpty
+      {
+        // The schemas were the same until another program changed the stored one.
+        fits.forget(schema)
+        guard try withMapping(schema, { $0 }) != nil else { throw error }
+        return try write(row, in: schema, isUpdate: isUpdate, mustExist: mustExist, body)
+      }
+    }
     let stored = RowBuffer(count: mapping.stored.fields.count)
     var isNew = true
     if isUpdate, !mapping.unseen.isEmpty {

@@ -66,6 +66,12 @@ extension FittedReader {
     }
   }
 
+  package func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] {
+    try fits.withMapping(of: schema, wrappedReader) {
+      try wrappedReader.unbuiltIndexes(of: $0?.stored ?? schema)
+    }
+  }
+
   package func plan(for request: FetchRequest) throws -> QueryPlan {
     try fits.withMapping(of: request.schema, wrappedReader) { mapping in
       try wrappedReader.plan(for: mapping?.request(request) ?? request)

@@ -65,6 +65,21 @@ package struct ModelDeclaration: Sendable {
   }
 }
 
+extension ModelDeclaration {
+  /// Checks that no rule removes a field that the model declares, now or under an earlier name.
+  package func checkRemovedFields() throws {
+    for name in removedFields.flatMap({ [$0.name] + $0.formerNames }) {
+      for (field, past) in zip(schema.fields, fields)
+      where ([field.name] + past.formerNames).containsName(name) {
+        throw PersistenceError(
+          .invalidSchema,
+          "a rule removes “\(name)” from \(schema.name), and the property “\(field.name)” uses the field; delete one of "
+            + "them", model: schema.name, field: name)
+      }
+    }
+  }
+}
+
 extension ModelSchema {
   /// A number that tells declarations apart: the FNV-1a hash of the schema, in which the order of fields and indexes
   /// does not count.
@@ -75,30 +90,5 @@ extension ModelSchema {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in lines.joined(separator: "\n").utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     return String(hash, radix: 16)
-  }
-}
-
-extension [ModelDeclaration.Computation] {
-  /// The function that computes fields of a target from a stored row; nil if there are no computations.
-  ///
-  /// - Parameters:
-  ///   - stored: The schema of the row.
-  ///   - fields: The stored names of the computed fields, in the order of the results.
-  /// - Returns: The function.
-  func function(from stored: ModelSchema, to fields: [String]) -> SchemaChange.Compute? {
-    guard !isEmpty else { return nil }
-    return { row in
-      var values: [StoredName: PersistentValue] = [:]
-      for computation in self {
-        let inputs = try computation.sources.map { source in
-          guard let position = stored.position(of: source) else { return PersistentValue.null }
-          return try row.value(at: position)
-        }
-        for (name, value) in zip(computation.fields, try computation.compute(inputs)) {
-          values[StoredName(name)] = value
-        }
-      }
-      return fields.map { values[StoredName($0)] ?? .null }
-    }
   }
 }

@@ -5,6 +5,8 @@ import PersistencePrimitives
 package struct SchemaComparison {
   private let declaration: ModelDeclaration
   private let stored: ModelSchema
+  /// What the store remembers now, and after the change.
+  private let past: ModelHistory
   private var history: ModelHistory
   private var differences: [SchemaDifference] = []
   private var usedPositions: Set<Int> = []
@@ -12,7 +14,8 @@ package struct SchemaComparison {
   private var kept: [(field: FieldSchema, source: SchemaChange.Source)]
   private var added: [(field: FieldSchema, source: SchemaChange.Source)] = []
   private var sources: [SchemaMapping.Source] = []
-  private var computations: [ModelDeclaration.Computation] = []
+  private var computations: ComputationPlan
+  private let resolver: FieldResolver
   private var isReadable = true
   private var hasChanged = false
   private var needsWord = false
@@ -37,12 +40,14 @@ package struct SchemaComparison {
   private init(_ declaration: ModelDeclaration, _ stored: ModelSchema, _ history: ModelHistory?) {
     self.declaration = declaration
     self.stored = stored
-    self.history = history ?? ModelHistory(model: stored.name)
+    past = history ?? ModelHistory(model: stored.name)
+    self.history = past
+    computations = ComputationPlan(declaration.computations)
+    resolver = FieldResolver(declaration: declaration, stored: stored, history: self.history)
     kept = stored.fields.enumerated().map { ($0.element, .field($0.offset)) }
   }
 
   private mutating func fit() throws -> SchemaFit {
-    let before = history
     for position in declared.fields.indices { try compare(position) }
     checkKey()
     removeFields()
@@ -53,7 +58,7 @@ package struct SchemaComparison {
       name: targetName(), fields: fields.map(\.field),
       key: stored.keyPositions.map { kept[$0].field.name }, indexes: indexes)
     remember(target)
-    let isSame = !hasChanged && target == stored && before.rememberedEqually(as: history)
+    let isSame = !hasChanged && target == stored && past.rememberedEqually(as: history)
     if isSame {
       if declared == stored { return .same }
       return .mapped(mapping(stored))
@@ -62,9 +67,7 @@ package struct SchemaComparison {
     history.meet(declared.fingerprint)
     let change = try SchemaChange(
       from: stored, to: target, sources: fields.map(\.source),
-      compute: computations.function(
-        from: stored, to: added.filter { $0.source == .computed }.map(\.field.name))
-    )
+      compute: computations.function(of: added.filter { $0.source == .computed }.map(\.field.name)))
     return .evolves(
       SchemaPlan(
         change: change, history: history, reading: isReadable ? mapping(stored) : nil, isDeclared: needsWord))
@@ -75,7 +78,7 @@ package struct SchemaComparison {
   private mutating func compare(_ position: Int) throws {
     let field = declared.fields[position]
     let words = declaration.fields[position]
-    if let found = storedPosition(of: field, words) {
+    if let found = resolver.position(of: position) {
       usedPositions.insert(found)
       sources.append(.stored(found))
       return match(field, words, with: found)
@@ -85,11 +88,7 @@ package struct SchemaComparison {
       sources.append(.constant(.null))
       return
     }
-    if let computation = declaration.computations.first(where: {
-      $0.fields.contains { $0.isName(field.name) }
-    }) {
-      return addComputed(field, computation)
-    }
+    if computations.makes(field.name) { return addComputed(field, words) }
     guard let fill = words.fill ?? (field.isOptional ? .null : nil) else {
       differences.append(SchemaDifference(declared, field, .missing))
       sources.append(.constant(.null))
@@ -98,23 +97,17 @@ package struct SchemaComparison {
     hasChanged = true
     added.append((field, .fill(fill)))
     sources.append(.constant(fill))
+    rememberNames(of: field, words)
     var past = history.field(field.name)
-    past.formerNames = (past.formerNames + words.formerNames).uniqueNames(besides: field.name)
     past.fill = fill
     history.set(past)
   }
 
-  /// The stored field that a declared one means: of the same name, of an earlier name, or of the name that it got
-  /// later.
-  private func storedPosition(of field: FieldSchema, _ words: ModelDeclaration.Field) -> Int? {
-    if let position = stored.position(of: field.name) { return position }
-    for name in words.formerNames {
-      if let position = stored.position(of: name), declared.position(of: name) == nil { return position }
-    }
-    guard let past = history.field(formerly: field.name), !past.isRemoved,
-      declared.position(of: past.name) == nil
-    else { return nil }
-    return stored.position(of: past.name)
+  /// Notes the earlier names of an added field, which an older program must not add (contract S4).
+  private mutating func rememberNames(of field: FieldSchema, _ words: ModelDeclaration.Field) {
+    var past = history.field(field.name)
+    past.formerNames = (past.formerNames + words.formerNames).uniqueNames(besides: field.name)
+    history.set(past)
   }
 
   private mutating func match(_ field: FieldSchema, _ words: ModelDeclaration.Field, with position: Int) {
@@ -154,6 +147,10 @@ package struct SchemaComparison {
       }
       target.isOptional = false
       replacement = value
+      // New records of programs that do not declare the field have no nil either.
+      var past = history.field(target.name)
+      past.fill = value
+      history.set(past)
       isReadable = false
       needsWord = true
     }
@@ -161,27 +158,30 @@ package struct SchemaComparison {
     kept[position] = (target, .field(position, replacingNil: replacement))
   }
 
-  private mutating func addComputed(_ field: FieldSchema, _ computation: ModelDeclaration.Computation) {
+  private mutating func addComputed(_ field: FieldSchema, _ words: ModelDeclaration.Field) {
     hasChanged = true
     needsWord = true
     isReadable = false
     sources.append(.constant(.null))
-    for source in computation.sources where stored.position(of: source) == nil {
-      differences.append(SchemaDifference(declared, field, .source(source)))
-      return
+    if let missing = computations.add(field.name, resolver) {
+      differences.append(SchemaDifference(declared, field, .source(missing)))
+    } else {
+      added.append((field, .computed))
+      rememberNames(of: field, words)
     }
-    added.append((field, .computed))
-    if !computations.contains(where: { $0.fields == computation.fields }) { computations.append(computation) }
-    for source in computation.sources where declared.position(of: source) == nil { remove(source) }
   }
 
   private mutating func removeFields() {
+    for position in computations.storedSources.sorted() where !usedPositions.contains(position) {
+      remove(stored.fields[position].name)
+    }
     for removed in declaration.removedFields {
       let names = [removed.name] + removed.formerNames
       for name in names { remove(name) }
       // Also where the store never had the field: an older program must not add it (contract S4).
       var past =
-        history.field(formerly: removed.name) ?? .init(name: ModelHistory.removedPrefix + removed.name)
+        names.lazy.compactMap { [history] in history.field(formerly: $0) }.first
+        ?? .init(name: ModelHistory.removedPrefix + removed.name)
       past.formerNames = (past.formerNames + names).uniqueNames(besides: past.name)
       history.set(past)
     }
@@ -271,7 +271,7 @@ package struct SchemaComparison {
   private func mapping(_ stored: ModelSchema) -> SchemaMapping {
     let unseen = unseen.map { position in
       SchemaMapping.UnseenField(
-        position: position, initial: history.initialValue(of: stored.fields[position]))
+        position: position, initial: past.initialValue(of: stored.fields[position]))
     }
     return SchemaMapping(declared: declared, stored: stored, sources: sources, unseen: unseen)
   }

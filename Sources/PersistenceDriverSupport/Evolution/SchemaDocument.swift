@@ -183,12 +183,15 @@ extension SchemaDocument {
   }
 
   /// Changes a store as an opening by code with these declarations would, inside a transaction.
-  package func apply(in transaction: any StorageTransaction, location: String) throws {
+  package func apply(
+    in transaction: any StorageTransaction, location: String,
+    _ progress: (StoreProgress) throws -> Void = { _ in }
+  ) throws {
     let fits = SchemaFits(location: location)
     for model in models {
       let declaration = try model.declaration
       fits.declare(declaration)
-      try fits.evolve(declaration.schema, limit: .rewrite, in: transaction)
+      try fits.evolve(declaration.schema, limit: .rewrite, in: transaction, progress)
     }
     for model in removedModels {
       guard try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, transaction) else {

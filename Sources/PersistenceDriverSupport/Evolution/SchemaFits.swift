@@ -117,10 +117,12 @@ package final class SchemaFits: Sendable {
   ///   - schema: The declared schema.
   ///   - limit: The greatest cost of a change; a more expensive one throws.
   ///   - transaction: The transaction.
+  ///   - progress: Receives the progress of a change that reads records. If it throws, the change ends with the error.
   /// - Throws: ``PersistenceError`` with code `schemaMismatch` and the differences, or `newerStore`.
-  package func evolve(_ schema: ModelSchema, limit: EvolutionCost, in transaction: any StorageTransaction)
-    throws
-  {
+  package func evolve(
+    _ schema: ModelSchema, limit: EvolutionCost, in transaction: any StorageTransaction,
+    _ progress: (StoreProgress) throws -> Void = { _ in }
+  ) throws {
     let declaration = declaration(of: schema)
     let (fit, history) = try Self.fit(declaration, transaction, location: location)
     switch fit {
@@ -134,14 +136,17 @@ package final class SchemaFits: Sendable {
     case .refused(let differences):
       throw PersistenceError.schemaMismatch(differences, schema, history, location: location)
     case .evolves(let plan):
-      let cost = try transaction.cost(of: plan.change)
+      var change = plan.change
+      // Only an opening with a schema and a server defer indexes: they know of finishIndexes().
+      change.defersIndexes = try limit >= .indexes && transaction.isLarge(change.stored)
+      let cost = try transaction.cost(of: change)
       guard cost <= limit, !plan.isDeclared || limit == .rewrite else {
         let needed = plan.isDeclared ? .rewrite : cost
         throw PersistenceError.schemaMismatch(
           [SchemaDifference(schema, nil, .cost(needed))], schema, history, location: location)
       }
-      if !plan.change.changesNothing { try transaction.evolve(plan.change) }
-      try SchemaLedger.write(plan.history, replacing: plan.change.stored.name, in: transaction)
+      if !change.changesNothing { try transaction.evolve(change, cost: cost, progress) }
+      try SchemaLedger.write(plan.history, replacing: change.stored.name, in: transaction)
       forget(schema)
     }
   }
@@ -181,8 +186,9 @@ extension ModelHistory {
       guard words != ModelDeclaration.Field() else { continue }
       set(Field(name: field.name, formerNames: words.formerNames, fill: words.fill))
     }
-    let sources = declaration.computations.flatMap(\.sources).filter {
-      declaration.schema.position(of: $0) == nil
+    let names = declaration.schema.fields.map(\.name) + declaration.fields.flatMap(\.formerNames)
+    let sources = declaration.computations.flatMap(\.sources).filter { source in
+      !names.containsName(source) && !declaration.removedFields.contains { [$0.name].containsName(source) }
     }
     for removed in declaration.removedFields + sources.map({ .init($0) }) {
       set(

@@ -55,6 +55,15 @@ package struct SchemaMapping: Sendable {
     return self.stored.fields[stored].name
   }
 
+  /// Whether the stored fields can keep every value of the declared ones.
+  var storesEveryRow: Bool {
+    zip(declared.fields, sources).allSatisfy { field, source in
+      guard case .stored(let position) = source else { return false }
+      return stored.fields[position].kind == field.kind
+        && stored.fields[position].isOptional == field.isOptional
+    }
+  }
+
   // MARK: - Requests
 
   /// The request for the stored rows.
@@ -126,6 +135,8 @@ package struct SchemaMapping: Sendable {
     case .text(let field, let search, let text, let isCaseInsensitive):
       return try folded(node, field)
         ?? .text(field: name(field), search, text, isCaseInsensitive: isCaseInsensitive)
+    case .document(let field, let path, let condition):
+      return try folded(node, field) ?? .document(field: name(field), path: path, condition)
     case .fieldComparison(let left, let comparison, let right):
       switch (constant(of: left), constant(of: right)) {
       case (nil, nil): return .fieldComparison(left: name(left), comparison, right: name(right))

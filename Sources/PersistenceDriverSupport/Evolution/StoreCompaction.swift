@@ -86,33 +86,8 @@ package enum SchemaStore {
     try SchemaLedger.write(history, replacing: stored.name, in: transaction)
   }
 
-  /// Erases removed fields and models, inside a transaction.
-  ///
-  /// The ledger keeps their names, which are never given again (contract S3).
-  ///
-  /// - Throws: ``PersistenceError`` with code `invalidRequest` if the store does not hide one of them.
-  package static func erase(_ removed: [RemovedContent], in transaction: any StorageTransaction) throws {
-    for (model, fields) in Dictionary(grouping: removed.filter { $0.field != nil }, by: \.model) {
-      guard let first = fields.first else { continue }
-      let stored = try schema(of: first, transaction)
-      for field in fields where stored.position(of: field.hiddenName) == nil { throw absent(field) }
-      let names = fields.map(\.hiddenName)
-      let kept = stored.fields.indices.filter { !names.containsName(stored.fields[$0].name) }
-      let target = try ModelSchema(
-        name: model, fields: kept.map { stored.fields[$0] }, key: stored.key,
-        indexes: stored.indexes.filter { !$0.fields.contains(where: names.containsName) })
-      try transaction.evolve(SchemaChange(from: stored, to: target, sources: kept.map { .field($0) }))
-      var history = try SchemaLedger.history(of: model, transaction) ?? ModelHistory(model: model)
-      history.meet(stored.fingerprint)
-      try SchemaLedger.write(history, replacing: model, in: transaction)
-    }
-    for model in removed where model.field == nil {
-      try transaction.drop(try schema(of: model, transaction))
-    }
-  }
-
   /// The schema that contains a removed field, or of a removed model.
-  private static func schema(of removed: RemovedContent, _ reader: any StorageReader) throws -> ModelSchema {
+  static func schema(of removed: RemovedContent, _ reader: any StorageReader) throws -> ModelSchema {
     guard ModelHistory.isRemoved(removed.hiddenName),
       let schema = try reader.schema(named: removed.field == nil ? removed.hiddenName : removed.model),
       removed.field == nil || schema.position(of: removed.hiddenName) != nil
@@ -120,7 +95,7 @@ package enum SchemaStore {
     return schema
   }
 
-  private static func absent(_ removed: RemovedContent) -> PersistenceError {
+  static func absent(_ removed: RemovedContent) -> PersistenceError {
     PersistenceError(
       .invalidRequest, "the store does not contain a removed \(removed.name); list what it contains",
       model: removed.model, field: removed.field)

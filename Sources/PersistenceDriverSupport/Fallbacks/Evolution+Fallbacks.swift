@@ -14,25 +14,36 @@ extension StorageReader {
 }
 
 extension StorageTransaction {
-  /// Changes a schema by copying the model's records: it keeps them in memory, drops the model, defines it anew, and
-  /// inserts the changed records.
+  /// Changes a schema by copying the model's records: it writes the changed records to a temporary file, drops the
+  /// model, defines it anew, and inserts the records.
+  ///
+  /// The file is in the system's folder for temporary files, has no name, and needs about the space of the records. All
+  /// indexes are built, whatever ``SchemaChange/defersIndexes`` allows.
   ///
   /// - Parameter change: The change.
-  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/unsupported`` if the engine cannot drop models.
-  /// - Complexity: Linear in the number of records, in time and memory.
+  /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/unsupported`` if the engine cannot drop models,
+  ///   and ``PersistenceError/Code/storeFull`` if the temporary file has no space.
+  /// - Complexity: Linear in the number of records. The memory is that of one record, and less than 1 MiB, apart from the
+  ///   engine's own transaction.
   public func evolveByCopying(_ change: SchemaChange) throws {
     try nested {
       try requireModels(for: change)
-      var records: [[PersistentValue]] = []
-      _ = try fetch(FetchRequest(change.stored)).read(from: 0, limit: Int.max) { row in
-        records.append(try change.values(from: row))
+      let spool = try RowSpool(width: change.target.fields.count)
+      let row = RowBuffer(count: change.target.fields.count)
+      var done = 0
+      try StoreProgress.report(0)
+      _ = try fetch(FetchRequest(change.stored)).read(from: 0, limit: Int.max) { old in
+        row.set(try change.values(from: old))
+        try row.withRow { try spool.add($0) }
+        done += 1
+        try StoreProgress.report(done / 2)
       }
       try drop(change.stored)
       try defineDeferringIndexes(change.target)
-      let row = RowBuffer(count: change.target.fields.count)
-      for record in records {
-        row.set(record)
-        try row.withRow { try insert($0, in: change.target) }
+      try spool.forEach { row in
+        try insert(row, in: change.target)
+        done += 1
+        try StoreProgress.report(done / 2)
       }
       while try !buildIndexes(of: change.target) {}
     }

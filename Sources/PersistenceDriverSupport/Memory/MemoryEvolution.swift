@@ -10,8 +10,11 @@ extension MemoryReader {
     if try change.sources.contains(.computed) || change.erases || containsReplacedNil(change) {
       return .rewrite
     }
-    return change.indexOrigins.contains(nil) ? .indexes : .catalog
+    return change.indexesToBuild.isEmpty ? .catalog : .indexes
   }
+
+  /// No index: memory keeps only unique values, which each change of schema checks.
+  public func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] { [] }
 }
 
 extension MemoryTransaction {

@@ -60,6 +60,8 @@ final class MemoryResults: StorageResults {
     while found.records.count < wanted, found.chunk < table.chunks.count {
       let chunk = table.chunks[found.chunk]
       while found.records.count < wanted, found.offset < chunk.count {
+        // A condition can have thousands of text searches, so few records take long.
+        if found.offset & 0x3F == 0 { try ReadInterruption.check() }
         let record = chunk[found.offset]
         found.offset += 1
         MemoryRows.fill(row, with: record, positions: positions)
@@ -84,7 +86,8 @@ final class MemoryResults: StorageResults {
     let row = RowBuffer(count: request.schema.fields.count)
     var entries: [(key: [PersistentValue], record: MemoryTable.Record)] = []
     for chunk in table.chunks {
-      for record in chunk {
+      for (offset, record) in chunk.enumerated() {
+        if offset & 0x3F == 0 { try ReadInterruption.check() }
         MemoryRows.fill(row, with: record, positions: positions)
         try row.withRow { row in
           if try predicate.matches(row) { entries.append((try order.key(of: row), record)) }

@@ -85,9 +85,12 @@ struct MemoryTable: Sendable {
       table.chunks = chunks
     } else {
       let row = RowBuffer(count: change.stored.fields.count)
+      var done = 0
       for chunk in chunks {
         table.chunks.append(
           try chunk.map { record in
+            try StoreProgress.report(done)
+            done += 1
             MemoryRows.fill(row, with: record, positions: positions)
             return Record(key: record.key, values: try row.withRow { try change.values(from: $0) })
           })
@@ -97,7 +100,8 @@ struct MemoryTable: Sendable {
       table.unique = unique
       return table
     }
-    for record in table.chunks.joined() {
+    for (done, record) in table.chunks.joined().enumerated() {
+      try StoreProgress.report(done)
       try table.checkUnique(record)
       table.addToUnique(record)
     }

@@ -74,9 +74,12 @@ public final class CommitObservers: Sendable {
     for observer in observers {
       if let changes = record?.changes(for: observer) {
         woken += observer.merge(changes)
-      } else if record?.hasTouched(observer.model) ?? true {
-        // The observer was added after the transaction began.
+      } else if record?.hasTouched(observer.target.models) ?? true {
+        // The observer was added, or its model changed, after the transaction began.
         woken += observer.discardKeys()
+      }
+      if let record, !record.changedSchemas.isEmpty {
+        woken += observer.schemasChanged(record.changedSchemas)
       }
     }
   }
@@ -119,9 +122,12 @@ extension CommitObservers {
   }
 
   /// The newest state of the store, and exactly the changes in it since the observer's last read.
-  package func look(_ observer: CommitObserver, at context: any StorageContext) throws
-    -> (snapshot: any StorageSnapshot, changes: KeyChanges)
-  {
+  ///
+  /// - Throws: Errors of reading, and `schemaMismatch` if the request needs a mapping, or no longer has one. No change is
+  ///   lost then.
+  package func look(
+    _ observer: CommitObserver, at context: any StorageContext
+  ) throws -> (snapshot: any StorageSnapshot, changes: KeyChanges) {
     var woken: [CheckedContinuation<Void, Never>] = []
     defer { for waiter in woken { waiter.resume() } }
     return try observers.withLock { observers in
@@ -133,6 +139,7 @@ extension CommitObservers {
         // Another process may have committed since.
         let isExact = try !check(observers, &woken)
         guard isExact || attempts == 8 else { continue }
+        try observer.settle(try snapshot.storedRequest(for: observer.request))
         let changes = observer.takeChanges()
         // If another process commits incessantly, the snapshot may lack its last commits, so there is another read.
         if !isExact { woken += observer.discardKeys() }

@@ -49,6 +49,10 @@ final class CommitRecord {
   }
 
   private let observers: [CommitObserver]
+  /// What each observer observed when the transaction began.
+  private let targets: [CommitObserver.Target]
+  /// The names before and after of the models whose schemas changed.
+  private(set) var changedSchemas: [(StoredName, StoredName)] = []
   private var changes: [KeyChanges]
   private var models: [ObjectIdentifier: Model] = [:]
   private var touched: Set<StoredName> = []
@@ -65,6 +69,7 @@ final class CommitRecord {
 
   init(_ observers: [CommitObserver]) {
     self.observers = observers
+    targets = observers.map(\.target)
     changes = observers.map { KeyChanges(limit: $0.keyLimit) }
     lastDiscarded = Array(repeating: -1, count: observers.count)
   }
@@ -80,9 +85,14 @@ final class CommitRecord {
     touched.insert(name)
     var places: [Int] = []
     var predicates: [CompiledPredicate?] = []
-    for (place, observer) in observers.enumerated() where observer.model == name {
+    for (place, target) in targets.enumerated() where isObserved(name, by: target) {
+      // The condition may mean other fields of a changed schema.
+      guard !hasChanged(name) else {
+        changes[place].discardKeys()
+        continue
+      }
       do {
-        predicates.append(try observer.predicate(for: schema))
+        predicates.append(try target.predicate(for: schema))
         places.append(place)
       } catch {
         changes[place].discardKeys()
@@ -158,11 +168,49 @@ final class CommitRecord {
     }
   }
 
-  /// The changes for an observer; nil if it was added after the transaction began.
+  /// The changes for an observer; nil if it was added, or its model changed, after the transaction began.
   func changes(for observer: CommitObserver) -> KeyChanges? {
-    observers.firstIndex { $0 === observer }.map { changes[$0] }
+    guard let place = observers.firstIndex(where: { $0 === observer }), !observer.isStale,
+      observer.target.version == targets[place].version
+    else { return nil }
+    return changes[place]
   }
 
   /// Whether anything of a model may have been written.
   func hasTouched(_ model: StoredName) -> Bool { hasTouchedAll || touched.contains(model) }
+
+  /// Whether anything of some models may have been written.
+  func hasTouched(_ models: Set<StoredName>) -> Bool { hasTouchedAll || !touched.isDisjoint(with: models) }
+
+  /// Whether an observer observes a model.
+  func observes(_ schema: ModelSchema) -> Bool {
+    targets.contains { isObserved(StoredName(schema.name), by: $0) }
+  }
+
+  /// Records that the schema of a model has changed, and that its records may have been rewritten.
+  func schemaChanged(_ change: SchemaChange, rewrites: Bool) {
+    let names = (StoredName(change.stored.name), StoredName(change.target.name))
+    changedSchemas.append(names)
+    // Later writes of this transaction have another schema, and are unknown to the observers of before.
+    models.removeAll()
+    guard rewrites else { return }
+    touched.formUnion([names.0, names.1])
+    for (place, target) in targets.enumerated() where isObserved(names.1, by: target) {
+      changes[place].discardKeys()
+    }
+  }
+
+  /// Whether the schema of a model has changed in this transaction.
+  private func hasChanged(_ model: StoredName) -> Bool {
+    changedSchemas.contains { $0.0 == model || $0.1 == model }
+  }
+
+  /// Whether an observer observes a model, under a name of before this transaction or the present one.
+  private func isObserved(_ model: StoredName, by target: CommitObserver.Target) -> Bool {
+    if target.models.contains(model) { return true }
+    if changedSchemas.isEmpty { return false }
+    var names = target.models
+    for (before, after) in changedSchemas where names.contains(before) { names.insert(after) }
+    return names.contains(model)
+  }
 }

@@ -65,6 +65,13 @@ final class RecordingTransaction: StorageTransactionWrapper {
     }
   }
 
+  func evolve(_ change: SchemaChange) throws {
+    // Without an observer now, the one that may be added before the commit gets unknown changes.
+    let rewrites = try !record.observes(change.stored) || wrapped.cost(of: change) == .rewrite
+    try wrapped.evolve(change)
+    record.schemaChanged(change, rewrites: rewrites)
+  }
+
   func update(_ request: UpdateRequest) throws -> Int {
     try recording(request.rows, in: request.rows.schema) {
       try wrapped.update(request)

@@ -67,6 +67,11 @@ extension StorageReaderWrapper {
 
   /// Forwards to the wrapped reader.
   public func cost(of change: SchemaChange) throws -> EvolutionCost { try wrappedReader.cost(of: change) }
+
+  /// Forwards to the wrapped reader.
+  public func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] {
+    try wrappedReader.unbuiltIndexes(of: schema)
+  }
 }
 
 /// A snapshot that wraps another one: it changes some calls and forwards the others.
@@ -85,12 +90,15 @@ extension StorageSnapshotWrapper {
 /// Results that wrap other results: they change some calls and forward the others.
 ///
 /// They keep the wrapped results, and so their snapshot, alive.
-public protocol StorageResultsWrapper: StorageResults {
+public protocol StorageResultsWrapper: CheckedResults {
   /// The wrapped results.
   var wrapped: any StorageResults { get }
 }
 
 extension StorageResultsWrapper {
+  /// Checks the wrapped results, if they can be.
+  public func checkUnread() throws { try (wrapped as? any CheckedResults)?.checkUnread() }
+
   /// Forwards to the wrapped results.
   public func count() throws -> Int { try wrapped.count() }
 

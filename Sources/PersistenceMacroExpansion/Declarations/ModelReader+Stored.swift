@@ -14,6 +14,10 @@ extension ModelReader {
       identifier: identifier.trimmed, storedName: storedName(of: name, markers[.field]), type: type,
       markers: markers, binding: binding)
     let transient = variable.adding(.transient)
+    if ["Type", "Protocol", "self"].contains(name) {
+      report(.metatypeName(name), at: binding.pattern)
+      return property
+    }
     if let modifier = variable.modifiers.first(where: { $0.name.text == "lazy" }) {
       report(.lazyProperty(name), at: modifier, fixIts: [transient])
     } else if let modifier = variable.modifiers.first(where: { ["weak", "unowned"].contains($0.name.text) }) {

@@ -47,7 +47,7 @@ struct RecordExtension {
     }
     let key = model.key.map { "\\.\($0.identifier.text)" }.joined(separator: ", ")
     let indexes = model.indexes.map { index in
-      let paths = index.properties.map { "\\.\($0)" }.joined(separator: ", ")
+      let paths = index.properties.map { ".property(\\.\($0))" }.joined(separator: ", ")
       return "    \(Self.core)RecordIndex(\(paths)\(index.isUnique ? ", isUnique: true" : "")),"
     }
     var lines = ["  \(model.storedName)\(Self.past(model.formerNames)),", "  fields: ["]

@@ -9,6 +9,12 @@ extension DeclarationMistake {
         + "variable, or mark it @Transient")
   }
 
+  static func metatypeName(_ property: String) -> Self {
+    Self(
+      #"'\#(property)' cannot name a stored property, because Swift reads \.\#(property) as a type; choose another name, "#
+        + #"and keep the stored name with @Field("\#(property)")"#)
+  }
+
   static func unsigned(_ property: String, _ type: String) -> Self {
     Self("'\(property)' cannot be stored: values of \(type) do not fit in the 64 signed bits of a store")
   }

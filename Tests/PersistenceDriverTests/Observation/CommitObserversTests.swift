@@ -99,6 +99,37 @@ struct CommitObserversTests {
     #expect(try observers.look(concerned, at: context).changes.isUnknown)
     #expect(try observers.look(other, at: context).changes.isEmpty)
   }
+
+  @Test("S11 a catalog change gives its observers no changes, and one that rewrites records unknown ones")
+  func schemaChanges() throws {
+    let (notes, observers) = (self.notes, context.observers)
+    try context.transaction { try Self.insert(0..<3, notes, $0) }
+    let (concerned, other) = (
+      try observer(of: notes, with: observers), try observer(of: others, with: observers)
+    )
+    let fitted = FittedContext(context, SchemaFits(location: ""))
+    let named = try ModelSchema(
+      name: "Note", fields: notes.fields + [FieldSchema("name", .string, isOptional: true)], key: ["id"])
+    try context.transaction { transaction in
+      try transaction.evolve(
+        SchemaChange(from: notes, to: named, sources: [.field(0), .fill(.null)]))
+    }
+    let unmapped = #expect(throws: PersistenceError.self) { try observers.look(concerned, at: context) }
+    #expect(unmapped?.code == .schemaMismatch)
+    #expect(try observers.look(concerned, at: fitted).changes.isEmpty)
+    try context.transaction { transaction in
+      let stored = try #require(try transaction.schema(named: "Note"))
+      let target = try ModelSchema(
+        name: "Note", fields: stored.fields + [FieldSchema("size", .int64)], key: stored.key)
+      try transaction.evolve(
+        SchemaChange(from: stored, to: target, sources: [.field(0), .field(1), .computed]) { _ in
+          [.integer(1)]
+        })
+    }
+    #expect(try observers.look(concerned, at: fitted).changes.isUnknown)
+    #expect(try observers.look(concerned, at: fitted).changes.isEmpty)
+    #expect(try observers.look(other, at: context).changes.isEmpty)
+  }
 }
 
 private struct Undone: Error {}

@@ -48,6 +48,7 @@ extension CountedReader {
   }
 
   func cost(of change: SchemaChange) throws -> EvolutionCost { answer("cost", .catalog) }
+  func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] { answer("unbuiltIndexes", []) }
 
   func answer<Value>(_ requirement: String, _ value: Value) -> Value {
     calls.count("\(prefix).\(requirement)")

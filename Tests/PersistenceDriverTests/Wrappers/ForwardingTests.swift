@@ -143,6 +143,7 @@ struct ForwardingTests {
     try expect("\(prefix).plan") { _ = try reader.plan(for: request) }
     try expect("\(prefix).plan(selecting:)") { _ = try reader.plan(for: request, selecting: [1]) }
     try expect("\(prefix).cost") { _ = try reader.cost(of: change) }
+    try expect("\(prefix).unbuiltIndexes") { _ = try reader.unbuiltIndexes(of: schema) }
     try expect("\(prefix).fetch") { try expectResults(try reader.fetch(request), "\(prefix).fetch") }
     try expect("\(prefix).fetch(selecting:)") {
       try expectResults(try reader.fetch(request, selecting: [1]), "\(prefix).fetch(selecting:)")
