@@ -10,6 +10,8 @@ SHELL := bash
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
 TEST_RESULTS ?= .build/tests.xml
 ASYNC_RESULTS = $(TEST_RESULTS:.xml=-async.xml)
+# Foundation's Process fails if the program has more than a thousand files open, so servers take turns.
+TEST_ASYNC = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 $(TEST)
 # Asynchronous tests and those with time limits run in a process of their own. Other tests wait for processes and disks:
 # in the same process they would occupy the few threads of the cooperative pool, and time-outs would expire.
 ASYNC_TESTS = ^(DataAccessTests|DataAccessCombineTests|OfflineTests|PersistenceServerTests|PersistenceDriverTests|PersistencePrimitivesTests)[.]
@@ -55,12 +57,12 @@ test: setup
 	$(BUILD) --build-tests
 	rm -f $(TEST_RESULTS) $(TEST_RESULTS:.xml=-swift-testing.xml) $(ASYNC_RESULTS) $(ASYNC_RESULTS:.xml=-swift-testing.xml)
 	$(TEST) --skip '$(ASYNC_TESTS)' --xunit-output $(TEST_RESULTS)
-	$(TEST) --filter '$(ASYNC_TESTS)' --xunit-output $(ASYNC_RESULTS)
+	$(TEST_ASYNC) --filter '$(ASYNC_TESTS)' --xunit-output $(ASYNC_RESULTS)
 
 soak: setup
 	$(BUILD) --build-tests
 	PERSISTENCE_SOAK=1 $(TEST) --skip '$(ASYNC_TESTS)'
-	PERSISTENCE_SOAK=1 $(TEST) --filter '$(ASYNC_TESTS)'
+	PERSISTENCE_SOAK=1 $(TEST_ASYNC) --filter '$(ASYNC_TESTS)'
 	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release Endurance 200
 	$(RELEASE)

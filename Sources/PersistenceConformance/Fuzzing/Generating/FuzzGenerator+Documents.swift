@@ -11,12 +11,16 @@ extension FuzzGenerator {
     "\"-Infinity\"", "\"\u{E9}\"", "\"e\u{301}\"", "[]", "[1]", "[1,2]", "[1.0,2]", "{}", "{\"b\":1}",
     "{\"b\":1.0}", "{\"a\":1}",
   ]
+  /// Elements of the arrays that the values contain.
+  private static let elements = ["1", "2", "1.0"]
 
   /// A condition on a part of a document (contract V8).
   mutating func part(of field: String) -> PredicateNode {
     let path = random.pick(Self.paths)
     switch random.int(0...9) {
-    case 0, 1: return .document(field: field, path: path, .contains(.document(random.pick(Self.operands))))
+    case 0, 1:
+      let element = random.pick(path.isEmpty && chance(60) ? Self.elements : Self.operands)
+      return .document(field: field, path: path, .contains(.document(element)))
     case 2:
       let search = random.pick([TextOperator.contains, .hasPrefix, .hasSuffix, .like])
       return .document(
