@@ -19,7 +19,7 @@ public struct LMDBConfiguration: Sendable {
   /// LMDB trusts its pages, so that a damaged page which is not checked may end the process. Use
   /// ``VerifiableContext/verify(_:)`` to check everything.
   public enum Checks: String, Sendable, Hashable, CaseIterable {
-    /// All pages of a store of up to 4 MiB, or 64 MiB if another process has died with the store open.
+    /// All pages of a store of up to 256 KiB, or 64 MiB if another process has died with the store open.
     ///
     /// Of a larger store, the pages that the opening itself reads.
     case automatic
