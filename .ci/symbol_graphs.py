@@ -20,7 +20,8 @@ def products():
 def clang_options(binaries):
     """The Clang options that load a module's C dependencies."""
     options = []
-    system = (os.path.join(ROOT, "Sources", name) for name in ("CSQLite", "CLMDB", "CFileSystem"))
+    headers = ("CSQLite", "CSQLiteFiles/include", "CLMDB", "CFileSystem")
+    system = (os.path.join(ROOT, "Sources", name) for name in headers)
     folders = list(system) + [folder for folder, _, _ in os.walk(os.path.join(ROOT, ".build/checkouts"))
                               if folder.endswith("/include") and "/Sources/" in folder]
     # Generated for C targets without a module map; Swift targets have theirs in an include folder.
