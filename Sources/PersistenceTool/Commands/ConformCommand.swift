@@ -15,7 +15,7 @@
         remove them afterwards. The exit code is 1 if the context breaks a rule, or if no check ran.
         """)
 
-    @Argument(help: "The URL of the context, for example sqlite: or lmdb:?sync=nosync.")
+    @Argument(help: "The URL of the context, for example sqlite: or lmdb:?sync=off.")
     var url: String?
 
     @Option(help: "How to print the result: table or json.")

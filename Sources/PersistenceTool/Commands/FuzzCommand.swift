@@ -16,7 +16,7 @@
         The same seed generates the same programs.
         """)
 
-    @Argument(help: "The URLs of the contexts, for example memory: sqlite: lmdb:?sync=nosync.")
+    @Argument(help: "The URLs of the contexts, for example memory: sqlite: lmdb:?sync=off.")
     var urls: [String]
 
     @Option(help: "The seed of the programs. Default: random.")
