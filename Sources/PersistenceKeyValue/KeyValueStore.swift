@@ -53,7 +53,12 @@ extension KeyValueStore {
     let generation = try cachedGeneration(reader)
     if generation != nil, let known = cache.binding(schema, version: reader.version) { return known }
     guard let model = try model(StoredName(schema.name), reader, generation) else { return nil }
-    try schema.requireCompatible(with: model.schema, location: location)
+    do {
+      try schema.requireCompatible(with: model.schema, location: location)
+    } catch {
+      guard try contains(model, reader) else { return nil }
+      throw error
+    }
     let binding = ModelBinding(model, declared: schema)
     if let generation { cache.insert(binding, of: generation) }
     return binding
@@ -61,7 +66,17 @@ extension KeyValueStore {
 
   /// The schema of a model; nil if the store does not contain it.
   package func schema(_ name: StoredName, _ reader: any ByteReader) throws -> ModelSchema? {
-    try model(name, reader, cachedGeneration(reader))?.schema
+    guard let model = try model(name, reader, cachedGeneration(reader)), try contains(model, reader) else {
+      return nil
+    }
+    return model.schema
+  }
+
+  /// Whether the reader's version contains a cached model.
+  ///
+  /// Definitions keep the generation, so the version may be older.
+  private func contains(_ model: StoredModel, _ reader: any ByteReader) throws -> Bool {
+    try located { try Catalog.contains(model, reader) }
   }
 
   /// The generation of a reader's version; nil if the cache is not valid for it.

@@ -84,6 +84,11 @@ package enum Catalog {
     }
   }
 
+  /// Whether the reader's version contains a model.
+  static func contains(_ model: StoredModel, _ reader: any ByteReader) throws -> Bool {
+    try StoredModel.key(model.number).withUnsafeBytes { try reader.value(of: $0, in: .catalog) != nil }
+  }
+
   /// The number of records of a model.
   static func count(of model: StoredModel, _ reader: any ByteReader) throws -> Int {
     try StoredModel.countKey(model.number).withUnsafeBytes { key in
