@@ -149,7 +149,11 @@ private struct DamagedStore {
   private let notes: [String: String]
   var pageCount: Int { whole.count / Self.pageSize }
 
-  private static let configuration = LMDBConfiguration(synchronization: .off)
+  private static let configuration = {
+    var configuration = LMDBConfiguration(synchronization: .off)
+    configuration.checks = .structure
+    return configuration
+  }()
 
   init() throws {
     scratch = try Scratch("damaged")
