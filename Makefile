@@ -4,24 +4,30 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test soak soak-server bench bench-scaling bench-server bench-copies bench-instructions bench-profiles bench-instructions-record api api-record docs docs-preview format lint clean
+.PHONY: help setup demo check test soak soak-server soak-disks fuzz-coverage bench bench-scaling bench-server bench-copies bench-instructions bench-profiles bench-instructions-record api api-record docs docs-preview format lint clean
 
 # The sources to format and lint.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
 TEST_RESULTS ?= .build/tests.xml
 ASYNC_RESULTS = $(TEST_RESULTS:.xml=-async.xml)
+TIMED_RESULTS = $(TEST_RESULTS:.xml=-timed.xml)
 # Foundation's Process fails if the program has more than a thousand files open, so servers take turns.
 TEST_ASYNC = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 $(TEST)
-# Asynchronous tests and those with time limits run in a process of their own. Other tests wait for processes and disks:
-# in the same process they would occupy the few threads of the cooperative pool, and time-outs would expire.
-ASYNC_TESTS = ^(DataAccessTests|DataAccessCombineTests|OfflineTests|PersistenceServerTests|PersistenceDriverTests|PersistencePrimitivesTests)[.]
+# Asynchronous tests run in a process of their own. Other tests wait for processes and disks, or compute for seconds: in
+# the same process they would occupy the few threads of the cooperative pool, and time-outs would expire. For the same
+# reason, those that compute within time limits have a third process.
+ASYNC_TESTS = ^(DataAccessTests|DataAccessCombineTests|OfflineTests|PersistenceServerTests)[.]
+TIMED_TESTS = ^(PersistenceDriverTests|PersistencePrimitivesTests)[.]
+OTHER_TESTS = --skip '$(ASYNC_TESTS)' --skip '$(TIMED_TESTS)'
 
 help:
 	@echo "make demo          copy movies between all engines with the tool, and run one app on each"
 	@echo "make check         the inner loop: tests of the changed targets, and the contract on memory and SQLite"
 	@echo "make test          all tests, on every engine"
-	@echo "make soak          the long tests: hundreds of kills, many processes, a million random operations"
-	@echo "make soak-server   a served store under load, abuse and generated requests (wrk, schemathesis)"
+	@echo "make soak          the long tests: 10,000 kills and 2,000 losses of power per engine, a million random operations"
+	@echo "make soak-server   a served store under load, abuse, generated requests and a generated client (wrk, schemathesis)"
+	@echo "make soak-disks    kills, faults and full disks on ext4, XFS and btrfs (Linux, as root)"
+	@echo "make fuzz-coverage libFuzzer over what reads bytes that others wrote (TARGET=rows SECONDS=60; all targets by default)"
 	@echo "make bench         the library beside raw C, GRDB and Codable"
 	@echo "make bench-scaling a thousand to a million rows; one to eight readers beside a writer; changed schemas"
 	@echo "make bench-server  requests per second beside the bare framework (needs wrk)"
@@ -55,26 +61,43 @@ check: setup
 
 test: setup
 	$(BUILD) --build-tests
-	rm -f $(TEST_RESULTS) $(TEST_RESULTS:.xml=-swift-testing.xml) $(ASYNC_RESULTS) $(ASYNC_RESULTS:.xml=-swift-testing.xml)
-	$(TEST) --skip '$(ASYNC_TESTS)' --xunit-output $(TEST_RESULTS)
+	rm -f $(foreach results,$(TEST_RESULTS) $(ASYNC_RESULTS) $(TIMED_RESULTS),$(results) $(results:.xml=-swift-testing.xml))
+	$(TEST) $(OTHER_TESTS) --xunit-output $(TEST_RESULTS)
+	$(TEST) --filter '$(TIMED_TESTS)' --xunit-output $(TIMED_RESULTS)
 	$(TEST_ASYNC) --filter '$(ASYNC_TESTS)' --xunit-output $(ASYNC_RESULTS)
+
+# The kills of each durable engine, which the test KillTests counts.
+SOAK_KILLS ?= 10000
 
 soak: setup
 	$(BUILD) --build-tests
-	PERSISTENCE_SOAK=1 $(TEST) --skip '$(ASYNC_TESTS)'
+	PERSISTENCE_SOAK=1 PERSISTENCE_SOAK_KILLS=$(SOAK_KILLS) $(TEST) $(OTHER_TESTS)
+	PERSISTENCE_SOAK=1 $(TEST) --filter '$(TIMED_TESTS)'
 	PERSISTENCE_SOAK=1 $(TEST_ASYNC) --filter '$(ASYNC_TESTS)'
 	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release Endurance 200
 	$(RELEASE)
 	.ci/fuzz $(FUZZ_SEEDS) $(FUZZ_OPERATIONS)
 
-# The server runs ten minutes under load by default. The target installs schemathesis for the run if it is missing.
+# The server runs ten minutes under load by default. The target installs schemathesis and openapi-python-client for the
+# run if they are missing.
 LOAD_SECONDS ?= 600
 
 soak-server: setup
 	$(RELEASE)
 	.ci/load-server .build/release/persistence $(LOAD_SECONDS)
 	.ci/schemathesis .build/release/persistence 200
+	.ci/openapi-client .build/release/persistence
+
+soak-disks: setup
+	$(RELEASE)
+	.ci/soak-disks .build/release/persistence
+
+# Mutated bytes, guided by coverage, for readers of files and requests. CONTRIBUTING.md describes the targets.
+SECONDS ?= 60
+
+fuzz-coverage: setup
+	@.ci/fuzz-coverage "$(TARGET)" $(SECONDS)
 
 # Random programs on all contexts: a million operations in total.
 FUZZ_SEEDS ?= 20

@@ -12,7 +12,6 @@ let settings: [SwiftSetting] = [
 ]
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let configuration = Target.Dependency.product(
   name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"]))
 let system = Target.Dependency.product(
@@ -26,6 +25,8 @@ let macroTesting = [
 ]
 .map { Target.Dependency.product(name: $0, package: "swift-syntax") }
 let engines: [Target.Dependency] = ["PersistenceSQLite", "PersistenceLMDB", "PersistenceJSON"]
+let postgres = Target.Dependency.target(
+  name: "PersistencePostgres", condition: .when(traits: ["Postgres"]))
 
 /// A library that is needed where stores go over HTTP, and nowhere else.
 func http(_ product: String, of package: String) -> Target.Dependency {
@@ -44,12 +45,14 @@ let package = Package(
     .library(name: "PersistenceSQLite", targets: ["PersistenceSQLite"]),
     .library(name: "PersistenceLMDB", targets: ["PersistenceLMDB"]),
     .library(name: "PersistenceJSON", targets: ["PersistenceJSON"]),
+    .library(name: "PersistencePostgres", targets: ["PersistencePostgres"]),
     .library(name: "DataAccess", targets: ["DataAccess"]),
     .library(name: "DataAccessCombine", targets: ["DataAccessCombine"]),
     .library(name: "DataAccessTesting", targets: ["DataAccessTesting"]),
     .library(name: "PersistenceServer", targets: ["PersistenceServer"]),
     .library(name: "PersistenceRemote", targets: ["PersistenceRemote"]),
     .library(name: "PersistenceMigration", targets: ["PersistenceMigration"]),
+    .library(name: "PersistenceKeyValue", targets: ["PersistenceKeyValue"]),
     .library(name: "PersistenceConformance", targets: ["PersistenceConformance"]),
     .executable(name: "persistence", targets: ["PersistenceCommand"]),
     .plugin(name: "MigrateStore", targets: ["MigrateStore"]),
@@ -58,6 +61,7 @@ let package = Package(
   traits: [
     .trait(name: "SQLite", description: "The tool opens SQLite stores; needs libsqlite3."),
     .trait(name: "LMDB", description: "The tool opens LMDB stores; needs liblmdb."),
+    .trait(name: "Postgres", description: "The tool opens stores in PostgreSQL; needs libpq."),
     .trait(name: "CommandLineTool", description: "The tool `persistence` and the plug-in that starts it."),
     .trait(
       name: "Configuration",
@@ -73,7 +77,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -84,6 +87,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.30.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
   targets: [
@@ -110,7 +115,9 @@ let package = Package(
       dependencies: ["PersistenceDriver", "PersistencePrimitives", logging],
       swiftSettings: settings),
     // Order, text search, JSON and exact text of primitive values: knows no rows and no schemas.
-    .target(name: "PersistencePrimitives", swiftSettings: settings),
+    .target(name: "PersistencePrimitives", dependencies: ["CSHA256"], swiftSettings: settings),
+    // The digest of everything that is digested; a library for it would be most of what a client builds.
+    .target(name: "CSHA256"),
     .target(
       name: "PersistenceConfiguration",
       dependencies: ["PersistenceDriver", "PersistenceCore", configuration],
@@ -121,7 +128,7 @@ let package = Package(
       name: "PersistenceSQL", dependencies: ["PersistenceDriverSupport", "PersistenceDriver"],
       swiftSettings: settings),
     .target(
-      name: "PersistenceKeyValue", dependencies: ["PersistenceDriverSupport", "PersistenceDriver", crypto],
+      name: "PersistenceKeyValue", dependencies: ["PersistenceDriverSupport", "PersistenceDriver"],
       swiftSettings: settings),
 
     // Stores that suspend instead of blocking, and what is built of them.
@@ -148,6 +155,8 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .systemLibrary(
+      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     // A file system for SQLite: the system's, with checksums of pages and without writes to unallocated shared memory.
     .target(name: "CSQLiteFiles", dependencies: ["CSQLite"]),
     .target(
@@ -166,13 +175,23 @@ let package = Package(
     .target(
       name: "PersistenceJSON",
       dependencies: [
-        "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "CFileSystem", crypto,
+        "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "CFileSystem",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "PersistencePostgres",
+      dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceSQL",
+        "CPostgres", logging,
       ],
       swiftSettings: settings),
 
+    // The text of a C library that the suite compiles and loads into its worker.
+    .target(name: "CFileRecorder"),
     // What authors of contexts run: the contract's checks and the fuzzer.
     .target(
-      name: "PersistenceConformance", dependencies: ["PersistenceDriverSupport", "PersistenceCore", logging],
+      name: "PersistenceConformance",
+      dependencies: ["PersistenceDriverSupport", "PersistenceCore", "CFileRecorder", logging],
       swiftSettings: settings),
 
     // Stores over HTTP: what both sides say, the server, and the store that is its client.
@@ -184,20 +203,20 @@ let package = Package(
       name: "PersistenceHTTP",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", "PersistenceQueryLanguage",
-        crypto,
       ],
       swiftSettings: settings),
     .target(
       name: "PersistenceServer",
       dependencies: [
         "PersistenceDriverSupport", "PersistencePrimitives",
-        "PersistenceDriver", "PersistenceHTTP", logging, crypto, http("Hummingbird", of: "hummingbird"),
+        "PersistenceDriver", "PersistenceHTTP", logging, http("Hummingbird", of: "hummingbird"),
         http("HummingbirdCore", of: "hummingbird"),
         http("ServiceLifecycle", of: "swift-service-lifecycle"),
         http("UnixSignals", of: "swift-service-lifecycle"), http("HTTPTypes", of: "swift-http-types"),
         http("NIOCore", of: "swift-nio"), http("NIOHTTP1", of: "swift-nio"),
         http("NIOHTTPTypes", of: "swift-nio-extras"), http("NIOHTTPTypesHTTP1", of: "swift-nio-extras"),
-        http("NIOHTTPCompression", of: "swift-nio-extras"),
+        http("NIOHTTPCompression", of: "swift-nio-extras"), http("NIOSSL", of: "swift-nio-ssl"),
+        http("CoreMetrics", of: "swift-metrics"),
       ], swiftSettings: settings),
     .target(
       name: "PersistenceRemote",
@@ -206,14 +225,14 @@ let package = Package(
         "DataAccess", "PersistenceCore", "PersistenceDriver", "PersistenceHTTP", "PersistenceConfiguration",
         configuration, logging, http("AsyncHTTPClient", of: "async-http-client"),
         http("NIOCore", of: "swift-nio"),
-        http("NIOHTTP1", of: "swift-nio"),
+        http("NIOHTTP1", of: "swift-nio"), http("NIOSSL", of: "swift-nio-ssl"),
       ], swiftSettings: settings),
 
     // The tool.
     .target(
       name: "PersistenceMigration",
       dependencies: [
-        "PersistenceCore", "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver", crypto,
+        "PersistenceCore", "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceDriver",
       ],
       swiftSettings: settings),
     .target(
@@ -223,7 +242,7 @@ let package = Package(
         "PersistenceDriver", "PersistenceQueryLanguage", "PersistenceMigration", "PersistenceConformance",
         "PersistenceJSON", arguments, logging,
         .target(name: "PersistenceSQLite", condition: .when(traits: ["SQLite"])),
-        .target(name: "PersistenceLMDB", condition: .when(traits: ["LMDB"])),
+        .target(name: "PersistenceLMDB", condition: .when(traits: ["LMDB"])), postgres,
         .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
       ],
       swiftSettings: settings),
@@ -248,7 +267,8 @@ let package = Package(
 
     // Tests, named after what they test.
     .testTarget(
-      name: "PersistencePrimitivesTests", dependencies: ["PersistencePrimitives", "PersistenceConformance"],
+      name: "PersistencePrimitivesTests",
+      dependencies: ["PersistencePrimitives", "CSHA256", "PersistenceConformance"],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceDriverTests",
@@ -259,7 +279,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceTests",
-      dependencies: ["PersistenceDriverSupport", "Persistence", "PersistenceCore", logging],
+      dependencies: [
+        "PersistenceDriverSupport", "Persistence", "PersistenceCore", "PersistenceConformance", logging,
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "DataAccessTests",
@@ -305,7 +327,8 @@ let package = Package(
           condition: .when(platforms: [.linux, .android, .windows], traits: ["OpenCombine"])),
       ], swiftSettings: settings),
     .testTarget(
-      name: "PersistenceSQLTests", dependencies: ["PersistenceDriver", "PersistenceSQL"],
+      name: "PersistenceSQLTests",
+      dependencies: ["PersistenceDriver", "PersistenceDriverSupport", "PersistenceSQL"],
       swiftSettings: settings),
     .testTarget(
       name: "PersistenceSQLiteTests",
@@ -322,6 +345,12 @@ let package = Package(
         "PersistenceJSON", "PersistenceConformance",
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "PersistencePostgresTests",
+      dependencies: [
+        "PersistenceDriver", "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceCore",
+        "PersistenceSQL", "OurContexts", "PersistenceConformance", postgres,
+      ], swiftSettings: settings),
     .testTarget(
       name: "PersistenceKeyValueTests",
       dependencies: [
@@ -360,7 +389,7 @@ let package = Package(
         "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceDriver", "PersistenceQueryLanguage",
         "PersistenceTool", "PersistenceMigration", "PersistenceConformance", "PersistenceCommand",
-        "ToolProcess",
+        "ToolProcess", "TestSupport",
         .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
       ],
       swiftSettings: settings),
@@ -378,6 +407,7 @@ let package = Package(
         "PersistenceCore", "PersistenceDriver", "DataAccess", "DataAccessTesting", "PersistenceHTTP",
         "PersistenceConformance", "OurContexts", "ToolProcess", "TestSupport", logging, configuration,
         http("Hummingbird", of: "hummingbird"), http("NIOCore", of: "swift-nio"),
+        http("CoreMetrics", of: "swift-metrics"),
         .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
         .target(name: "PersistenceRemote", condition: .when(traits: ["HTTP"])),
       ], swiftSettings: settings),
@@ -385,8 +415,9 @@ let package = Package(
     // Every context of this package passes the suite, and the process that it kills.
     .target(
       name: "OurContexts",
-      dependencies: ["PersistenceDriverSupport", "PersistenceConformance", "PersistenceCore", logging]
-        + engines,
+      dependencies: [
+        "PersistenceDriverSupport", "PersistenceConformance", "PersistenceCore", logging, postgres,
+      ] + engines,
       path: "Tests/OurContexts",
       swiftSettings: settings),
     .executableTarget(
@@ -432,6 +463,25 @@ let package = Package(
       name: "OneFileTests",
       dependencies: ["OneFile", "OneFileUnderTest", "OneFileConform", "PersistenceConformance"],
       path: "Examples/OneFile/Tests/OneFileTests", packageAccess: false, swiftSettings: settings),
+    // An ordered store by the guide "Write your own ordered store", and the process that the suite kills.
+    .target(
+      name: "OrderedFile", dependencies: ["PersistenceDriver", "PersistenceKeyValue"],
+      path: "Examples/OrderedFile/Sources/OrderedFile", packageAccess: false, swiftSettings: settings),
+    .target(
+      name: "OrderedFileUnderTest",
+      dependencies: ["OrderedFile", "PersistenceConformance", "PersistenceKeyValue"],
+      path: "Examples/OrderedFile/Sources/OrderedFileUnderTest", packageAccess: false,
+      swiftSettings: settings),
+    .executableTarget(
+      name: "OrderedFileWorker", dependencies: ["OrderedFileUnderTest", "PersistenceConformance"],
+      path: "Examples/OrderedFile/Sources/OrderedFileWorker", packageAccess: false, swiftSettings: settings),
+    .testTarget(
+      name: "OrderedFileTests",
+      dependencies: [
+        "OrderedFile", "OrderedFileUnderTest", "OrderedFileWorker", "PersistenceConformance",
+        "PersistenceDriver", "PersistenceKeyValue",
+      ],
+      path: "Examples/OrderedFile/Tests/OrderedFileTests", packageAccess: false, swiftSettings: settings),
     // An app whose engine is one URL, and one that goes on without its server (Examples/offline).
     .executableTarget(
       name: "MoviesApp", dependencies: ["Persistence"] + engines,
@@ -463,12 +513,28 @@ let package = Package(
   ]
 )
 
+// The readers of bytes that others wrote: a test runs them over their corpus, `make fuzz-coverage` under libFuzzer.
+let fuzzed: [Target.Dependency] = [
+  "PersistencePrimitives", "PersistenceDriver", "PersistenceDriverSupport", "PersistenceKeyValue",
+  "PersistenceQueryLanguage", "PersistenceHTTP", "PersistenceTool",
+]
+let fuzzing = "Tests/CoverageFuzzingTests"
+package.targets.append(
+  Context.environment["PERSISTENCE_FUZZING"] == nil
+    ? .testTarget(
+      name: "CoverageFuzzingTests", dependencies: fuzzed + engines + ["PersistenceConformance"],
+      path: fuzzing,
+      exclude: ["Corpus", "Dictionaries", "Fuzzer"], swiftSettings: settings)
+    : .executableTarget(
+      name: "CoverageFuzzer", dependencies: fuzzed + engines, path: fuzzing,
+      exclude: ["Corpus", "Dictionaries", "CorpusTests.swift"], swiftSettings: settings))
+
 // `make` optimizes the rooms that tests spend their time in, also in debug builds.
 if Context.environment["PERSISTENCE_OPTIMIZED"] != nil {
   let rooms: Set<String> = [
     "PersistencePrimitives", "PersistenceDriver", "PersistenceDriverSupport", "PersistenceCore",
     "PersistenceKeyValue", "PersistenceLMDB", "PersistenceSQL", "PersistenceSQLite", "PersistenceJSON",
-    "PersistenceConformance",
+    "PersistencePostgres", "OrderedFile",
   ]
   for target in package.targets where rooms.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]

@@ -20,10 +20,11 @@ def products():
 def clang_options(binaries):
     """The Clang options that load a module's C dependencies."""
     options = []
-    headers = ("CSQLite", "CSQLiteFiles/include", "CLMDB", "CFileSystem")
-    system = (os.path.join(ROOT, "Sources", name) for name in headers)
-    folders = list(system) + [folder for folder, _, _ in os.walk(os.path.join(ROOT, ".build/checkouts"))
-                              if folder.endswith("/include") and "/Sources/" in folder]
+    sources = os.path.join(ROOT, "Sources")
+    ours = [os.path.join(sources, name) for name in os.listdir(sources) if name.startswith("C")]
+    folders = ours + [os.path.join(folder, "include") for folder in ours]
+    folders += [folder for folder, _, _ in os.walk(os.path.join(ROOT, ".build/checkouts"))
+                if folder.endswith("/include") and "/Sources/" in folder]
     # Generated for C targets without a module map; Swift targets have theirs in an include folder.
     folders += [os.path.join(binaries, name) for name in os.listdir(binaries)
                 if name.endswith(".build") and not name.endswith("-tool.build")]
@@ -32,6 +33,9 @@ def clang_options(binaries):
             options.append("-fmodule-map-file=" + os.path.join(folder, "module.modulemap"))
         if folder.endswith("/include"):
             options.append("-I" + folder)
+    # Debian's headers of PostgreSQL are in a folder of their own.
+    flags = subprocess.run(["pkg-config", "--cflags-only-I", "libpq"], stdout=subprocess.PIPE, text=True)
+    options += flags.stdout.split()
     return [word for option in options for word in ("-Xcc", option)]
 
 

@@ -19,8 +19,12 @@ let package = Package(
   ],
   targets: [
     .target(name: "SeededRandom", swiftSettings: settings),
+    .target(
+      name: "SilentLogging", dependencies: [.product(name: "Logging", package: "swift-log")],
+      swiftSettings: settings),
     .executableTarget(
-      name: "FirstTen", dependencies: ["SeededRandom"] + persistence(["Core", "SQLite", "LMDB"]),
+      name: "FirstTen",
+      dependencies: ["SeededRandom", "SilentLogging"] + persistence(["Core", "SQLite", "LMDB"]),
       swiftSettings: settings),
     .executableTarget(
       name: "Endurance", dependencies: ["SeededRandom"] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
@@ -33,7 +37,7 @@ let package = Package(
     // Changed schemas beside unchanged ones, and beside the engines' C interfaces.
     .executableTarget(
       name: "Evolving",
-      dependencies: ["CRawSQLite", "CRawLMDB"] + persistence(["Core", "SQLite", "LMDB"]),
+      dependencies: ["CRawSQLite", "CRawLMDB", "SilentLogging"] + persistence(["Core", "SQLite", "LMDB"]),
       swiftSettings: settings),
 
     // A served store, and the limit of the framework.
@@ -52,7 +56,8 @@ let package = Package(
     .executableTarget(
       name: "Workloads",
       dependencies: [
-        "SeededRandom", "CMemory", "CRawSQLite", "CRawLMDB", .product(name: "GRDB", package: "GRDB.swift"),
+        "SeededRandom", "SilentLogging", "CMemory", "CRawSQLite", "CRawLMDB",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ] + persistence(["Core", "SQLite", "LMDB", "JSON", "Migration"]),
       swiftSettings: settings),
   ]

@@ -4,8 +4,17 @@
 #include <string.h>
 #ifndef _WIN32
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
+#endif
+#ifdef __linux__
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
 #endif
 
 /* What this file system appends to the system's own structure of an open file. */
@@ -63,6 +72,8 @@ static int is_marked(const unsigned char *header) {
 /* Learns from the first bytes of a file whether it has checksums; one that has none takes the system's path from now on. */
 static void learn(sqlite3_file *file, const unsigned char *header) {
   files_state *state = state_of(file);
+  /* A loss of power while the file was created can leave zeros, which SQLite replaces. */
+  if (memcmp(header, "SQLite format 3", 16) != 0) return;
   state->kind = is_marked(header) ? CHECKED : PLAIN;
   if (state->kind == PLAIN) {
     state->methods.xRead = state->system->xRead;
@@ -150,9 +161,53 @@ static int has_blocks(const files_state *state, void *range, size_t size) {
 }
 #endif
 
+#ifdef __linux__
+/* Creates the shared memory of a new log on btrfs so that writes replace its blocks.
+
+   By default, btrfs writes changes to new blocks, also those of mapped pages that had blocks before, and ends the
+   process if the disk is full (see ioctl_iflags(2), FS_NOCOW_FL, which needs an empty file). Where it cannot be done,
+   SQLite creates the file as usual. */
+static void create_in_place(const char *path) {
+  struct statfs disk;
+  struct stat database;
+  if (statfs(path, &disk) != 0 || disk.f_type != BTRFS_SUPER_MAGIC || stat(path, &database) != 0) return;
+  char *name = sqlite3_mprintf("%s-shm", path);
+  if (!name) return;
+  int descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, database.st_mode & 0777);
+  sqlite3_free(name);
+  if (descriptor < 0) return;
+  /* The owner and the rights of the database, as SQLite gives them. */
+  if (geteuid() == 0 && fchown(descriptor, database.st_uid, database.st_gid) != 0) { /* as SQLite does */ }
+  (void)fchmod(descriptor, database.st_mode & 0777);
+  int flags = 0;
+  if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0) {
+    flags |= FS_NOCOW_FL;
+    (void)ioctl(descriptor, FS_IOC_SETFLAGS, &flags);
+  }
+  close(descriptor);
+}
+#endif
+
+/* Maps a part of the shared memory; the first part creates it. */
+static int map_shared(sqlite3_file *file, int region, int size, int extends, void volatile **into) {
+  files_state *state = state_of(file);
+#ifdef __linux__
+  if (region == 0) {
+    /* Closing a file gives up this process's locks on it, so no other connection may open it in between. */
+    sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP3);
+    sqlite3_mutex_enter(mutex);
+    create_in_place(state->path);
+    int code = state->system->xShmMap(file, region, size, extends, into);
+    sqlite3_mutex_leave(mutex);
+    return code;
+  }
+#endif
+  return state->system->xShmMap(file, region, size, extends, into);
+}
+
 static int files_map(sqlite3_file *file, int region, int size, int extends, void volatile **into) {
   files_state *state = state_of(file);
-  int code = state->system->xShmMap(file, region, size, extends, into);
+  int code = map_shared(file, region, size, extends, into);
 #ifndef _WIN32
   if (code == SQLITE_IOERR_SHMSIZE && (errno == ENOSPC || errno == EDQUOT)) return SQLITE_FULL;
   if (code == SQLITE_OK && *into && !has_blocks(state, (void *)(uintptr_t)*into, (size_t)size)) {
@@ -164,10 +219,42 @@ static int files_map(sqlite3_file *file, int region, int size, int extends, void
   return code;
 }
 
+#ifndef _WIN32
+/* Makes the name of a new file durable.
+
+   SQLite does it late and ignores a failure: a loss of power could then lose the log of acknowledged transactions, or
+   keep the journal's name and lose the file's, which looks like a store whose file was removed. */
+static int sync_new_name(const char *path, sqlite3_file *file, int flags) {
+  sqlite3_int64 size;
+  int kinds = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL;
+  const char *slash = strrchr(path, '/');
+  if (!(flags & SQLITE_OPEN_CREATE) || !(flags & kinds) || !slash) return SQLITE_OK;
+  if (file->pMethods->xFileSize(file, &size) != SQLITE_OK || size > 0) return SQLITE_OK;
+  char *folder = sqlite3_mprintf("%.*s", slash == path ? 1 : (int)(slash - path), path);
+  if (!folder) return SQLITE_NOMEM;
+  int descriptor = open(folder, O_RDONLY | O_CLOEXEC);
+  sqlite3_free(folder);
+  if (descriptor < 0) return SQLITE_CANTOPEN;
+  /* Some file systems cannot synchronize folders. */
+  int code = fsync(descriptor) == 0 || errno == EINVAL ? SQLITE_OK : SQLITE_IOERR_DIR_FSYNC;
+  close(descriptor);
+  return code;
+}
+#endif
+
 static int files_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *opened) {
   sqlite3_vfs *system = vfs->pAppData;
   int code = system->xOpen(system, path, file, flags, opened);
-  if (code != SQLITE_OK || !path || !(flags & SQLITE_OPEN_MAIN_DB) || !file->pMethods) return code;
+  if (code != SQLITE_OK || !path || !file->pMethods) return code;
+#ifndef _WIN32
+  code = sync_new_name(path, file, flags);
+  if (code != SQLITE_OK) {
+    file->pMethods->xClose(file);
+    file->pMethods = 0;
+    return code;
+  }
+#endif
+  if (!(flags & SQLITE_OPEN_MAIN_DB)) return SQLITE_OK;
   files_state *state = state_of(file);
   memset(state, 0, sizeof *state);
   state->system = file->pMethods;

@@ -62,6 +62,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     let monitor = ContextMonitor(configuration.monitoring, location: path)
     self.monitor = monitor
     try recoverAtOnce(store, isOpening: true)
+    try requireFinished(store)
     try mappingErrors(location: path) { try store.requireCatalog() }
     if let isWanted = configuration.checksums, !configuration.isReadOnly {
       let isKept = try mappingErrors(location: path) { try store.hasChecksums }
@@ -162,6 +163,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
   private func commit(
     _ entries: [Journal.Entry], leaving leftFolders: Set<String>, to store: StoreFolder, _ journal: Journal
   ) throws {
+    try store.requireInPlace()
     do {
       try journal.commit(entries)
     } catch let failure as SystemFailure where failure.number == ENOSPC || failure.number == EDQUOT {
@@ -185,6 +187,24 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
         let file = try store.control.open(WriterLock.name, O_RDWR)
       else { return }
       _ = try WriterLock(file).withLockAtOnce { try recover(journal) }
+    }
+  }
+
+  /// Throws if a kill or a loss of power interrupted a commit, which this read-only context cannot finish.
+  private func requireFinished(_ store: StoreFolder) throws {
+    guard lock == nil else { return }
+    try mappingErrors(location: location) {
+      let journal = journal(store)
+      // A writer that holds the lock is just moving the files, and has recorded it.
+      guard try journal.needsWriter, let file = try store.control.open(WriterLock.name, O_RDONLY),
+        try file.lock(.shared, byte: 0)
+      else { return }
+      defer { _ = try? file.lock(.none, byte: 0) }
+      guard try journal.needsWriter else { return }
+      throw PersistenceError(
+        .readOnly,
+        "a kill or a loss of power interrupted a commit, which only a writer can finish; open the store once for writing",
+        location: location)
     }
   }
 

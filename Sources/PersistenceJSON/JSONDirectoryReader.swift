@@ -11,9 +11,14 @@ protocol JSONDirectoryReader: StorageReader {
 
   /// Runs a closure that reads one record; it may run twice, and the last run counts.
   func readingOne<Result>(_ body: (any RecordSource, Catalog) throws -> Result) throws -> Result
+
+  /// The results for the caller; those of a transaction end with it.
+  func lasting(_ results: any StorageResults) -> any StorageResults
 }
 
 extension JSONDirectoryReader {
+  func lasting(_ results: any StorageResults) -> any StorageResults { results }
+
   /// The schemas of all models, sorted by name.
   public func catalog() throws -> [ModelSchema] {
     try mappingErrors(location: location) { try reading().catalog.schemas }
@@ -62,7 +67,7 @@ extension JSONDirectoryReader {
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
     try mappingErrors(location: location) {
       let (source, catalog) = try reading()
-      return try results(request, source, catalog)
+      return lasting(try results(request, source, catalog))
     }
   }
 
@@ -73,8 +78,9 @@ extension JSONDirectoryReader {
     try request.schema.requirePositions(positions)
     return try mappingErrors(location: location) {
       let (source, catalog) = try reading()
-      return SelectedResults(
-        try results(request, source, catalog, needing: positions), positions: positions)
+      return lasting(
+        SelectedResults(
+          try results(request, source, catalog, needing: positions), positions: positions))
     }
   }
 

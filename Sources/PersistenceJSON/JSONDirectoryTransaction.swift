@@ -12,7 +12,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   var models: Catalog
   private let unique: UniqueCache
   var checked: Set<StoredName> = []
-  private var isOpen = true
+  private let lifetime = TransactionLifetime()
 
   init(_ store: StoreFolder, location: String, unique: UniqueCache) throws {
     self.store = store
@@ -23,7 +23,9 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
   }
 
   /// Ends the transaction; further calls throw.
-  func end() { isOpen = false }
+  func end() { lifetime.end() }
+
+  func lasting(_ results: any StorageResults) -> any StorageResults { lifetime.limit(results) }
 
   var entries: [Journal.Entry] {
     pending.files.map { name, change in
@@ -44,7 +46,10 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
 
   func defineDeferringIndexes(_ schema: ModelSchema) throws { try define(schema) }
 
-  func buildIndexes(of schema: ModelSchema) throws -> Bool { true }
+  func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    try requireOpen()
+    return true
+  }
 
   func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
 
@@ -190,9 +195,7 @@ final class JSONDirectoryTransaction: StorageTransaction, JSONDirectoryReader {
     return error
   }
 
-  private func requireOpen() throws {
-    guard isOpen else { throw PersistenceError.closed("the transaction") }
-  }
+  private func requireOpen() throws { try lifetime.requireOpen() }
 }
 
 extension JSONDirectoryTransaction: RecordSource {

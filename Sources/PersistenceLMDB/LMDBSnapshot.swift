@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// One thread at a time reads from it. The lock is recursive, since a closure that receives rows may read
 /// another result of the same snapshot.
-final class LMDBSnapshot: StorageSnapshot, ByteSource {
+final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
   /// The number of the committed transaction that the snapshot shows.
   let version: Int
 
@@ -31,7 +31,7 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
   /// Whether a session may use the snapshot, which keeps only its own store open.
   func isUsable(with other: LMDBSession) -> Bool { other.environment === session.environment }
 
-  private var store: KeyValueStore { session.environment.store }
+  var store: KeyValueStore { session.environment.store }
 
   func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result {
     users.wrappingAdd(1, ordering: .relaxed)
@@ -43,43 +43,14 @@ final class LMDBSnapshot: StorageSnapshot, ByteSource {
     return try body(reader)
   }
 
-  func catalog() throws -> [ModelSchema] { try withReader { try store.catalog($0) } }
-
-  func unmappedObjects() throws -> [UnmappedObject] { [] }
-
-  func schema(named name: String) throws -> ModelSchema? {
-    try withReader { try store.schema(StoredName(name), $0) }
-  }
-
+  // Called for each record and fetch, so not through the generic half.
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     try withReader { try store.find(key, in: schema, $0, body) }
   }
-
-  func count(_ request: FetchRequest) throws -> Int { try withReader { try store.count(request, $0) } }
 
   func fetch(_ request: FetchRequest) throws -> any StorageResults { try store.results(request, self) }
 
   func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
     try store.results(request, selecting: positions, self)
-  }
-
-  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
-    try withReader { try store.aggregate(request, $0) }
-  }
-
-  func plan(for request: FetchRequest) throws -> QueryPlan {
-    try withReader { try store.plan(for: request, $0) }
-  }
-
-  func cost(of change: SchemaChange) throws -> EvolutionCost {
-    try withReader { try store.cost(of: change, $0) }
-  }
-
-  func unbuiltIndexes(of schema: ModelSchema) throws -> [IndexSchema] {
-    try withReader { try store.unbuiltIndexes(of: schema, $0) }
-  }
-
-  func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
-    try withReader { try store.plan(for: request, selecting: positions, $0) }
   }
 }

@@ -10,6 +10,7 @@ final class LMDBTransaction: ByteWriter {
   let version: Int
   /// Borrowed bytes lie in pages that the next write may move.
   var copiesRows: Bool { true }
+  var keepsEntries: Bool { true }
 
   @exclusivity(unchecked) private var transaction: OpaquePointer?
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
@@ -33,8 +34,13 @@ final class LMDBTransaction: ByteWriter {
       case .last: MDB_NOMETASYNC
       case .off: MDB_NOSYNC
       }
-    try LMDBFailure.check(
-      mdb_txn_begin(handle.environment, nil, UInt32(flags), &transaction), "begin to write")
+    // LMDB 0.9 ignores these flags of a transaction and takes the environment's, which only the one writer changes.
+    let all = UInt32(MDB_NOMETASYNC | MDB_NOSYNC)
+    try LMDBFailure.check(mdb_env_set_flags(handle.environment, all, 0), "set the durability")
+    if flags != 0 {
+      try LMDBFailure.check(mdb_env_set_flags(handle.environment, UInt32(flags), 1), "set the durability")
+    }
+    try LMDBFailure.check(mdb_txn_begin(handle.environment, nil, 0, &transaction), "begin to write")
     // LMDB gives the transaction the number of the state that it creates.
     version = mdb_txn_id(transaction) - 1
   }
@@ -71,7 +77,7 @@ final class LMDBTransaction: ByteWriter {
 }
 
 extension LMDBTransaction {
-  func value(of key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> UnsafeRawBufferPointer? {
+  func value(of key: UnsafeRawBufferPointer, in space: KeySpace) throws -> UnsafeRawBufferPointer? {
     if space == .indexes { try writePending() }
     var key = MDB_val(key)
     var value = MDB_val()
@@ -82,7 +88,7 @@ extension LMDBTransaction {
   }
 
   /// A new cursor; LMDB requires that it closes before the transaction ends.
-  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor {
+  func acquireCursor(in space: KeySpace) throws -> any ByteCursor {
     if space == .indexes { try writePending() }
     let cursor = try LMDBCursor(try current(), handle.database(space), space, generation: 0)
     cursors.append(cursor)
@@ -94,7 +100,7 @@ extension LMDBTransaction {
     cursors.remove(at: index).close()
   }
 
-  func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: ByteSpace, isReplacing: Bool) throws
+  func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?
   {
     let transaction = try current()
@@ -119,7 +125,7 @@ extension LMDBTransaction {
     return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
   }
 
-  func remove(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool {
+  func remove(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws -> Bool {
     let transaction = try current()
     if space == .indexes { try writePending() }
     known &= ~(1 << space.rawValue)
@@ -130,7 +136,7 @@ extension LMDBTransaction {
     return true
   }
 
-  func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: ByteSpace) throws {
+  func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace) throws {
     if space == .indexes { try writePending() }
     known &= ~(1 << space.rawValue)
     var cursor: OpaquePointer?
@@ -147,8 +153,33 @@ extension LMDBTransaction {
     if code != MDB_NOTFOUND { try check(code, "delete records") }
   }
 
+  func replaceValues(
+    beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace,
+    _ body: (_ entry: OrderedEntry, _ value: ByteBuffer) throws -> Void
+  ) throws {
+    if space == .indexes { try writePending() }
+    var opened: OpaquePointer?
+    try check(mdb_cursor_open(try current(), handle.database(space), &opened), "rewrite records")
+    guard let cursor = opened else { return }
+    defer { mdb_cursor_close(cursor) }
+    let (key, value) = (ByteBuffer(), ByteBuffer())
+    var (found, content) = (MDB_val(prefix), MDB_val())
+    var code = mdb_cursor_get(cursor, &found, &content, MDB_SET_RANGE)
+    while code == MDB_SUCCESS, ByteOrder.begins(found.bytes, with: prefix) {
+      value.clear()
+      try body(OrderedEntry(key: found.bytes, value: content.bytes), value)
+      // The key lies in the page that the write changes.
+      key.clear()
+      key.append(found.bytes)
+      var (same, new) = (MDB_val(key.bytes), MDB_val(value.bytes))
+      try check(mdb_cursor_put(cursor, &same, &new, UInt32(MDB_CURRENT)), "rewrite records")
+      code = mdb_cursor_get(cursor, &found, &content, MDB_NEXT)
+    }
+    if code != MDB_NOTFOUND { try check(code, "rewrite records") }
+  }
+
   /// Whether a key is greater than all keys of its space; keeps the greatest one in the buffer.
-  private func isGreatest(_ key: UnsafeRawBufferPointer, _ buffer: ByteBuffer, in space: ByteSpace) throws
+  private func isGreatest(_ key: UnsafeRawBufferPointer, _ buffer: ByteBuffer, in space: KeySpace) throws
     -> Bool
   {
     if known & 1 << space.rawValue == 0 {
@@ -191,7 +222,7 @@ extension LMDBTransaction {
 
 extension LMDBTransaction {
   /// Buffers index entries, to write them in key order.
-  func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: ByteSpace) throws {
+  func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws {
     guard space == .indexes else {
       try reserve(key, count: value.count, in: space, isReplacing: true)?.copyMemory(from: value)
       return
@@ -205,13 +236,13 @@ extension LMDBTransaction {
     if let failure { throw failure }
     guard !pending.isEmpty else { return }
     defer { pending.removeAll() }
-    known &= ~(1 << ByteSpace.indexes.rawValue)
+    known &= ~(1 << KeySpace.indexes.rawValue)
     do {
       var opened: OpaquePointer?
       try check(mdb_cursor_open(try current(), handle.indexes, &opened), "write an index entry")
       guard let cursor = opened else { return }
       defer { mdb_cursor_close(cursor) }
-      let last = greatest[ByteSpace.indexes.rawValue]
+      let last = greatest[KeySpace.indexes.rawValue]
       last.clear()
       var (key, value) = (MDB_val(), MDB_val())
       let code = mdb_cursor_get(cursor, &key, &value, MDB_LAST)

@@ -53,13 +53,15 @@ struct FieldCondition {
   }
 
   /// A search in the field's text.
-  func search(_ search: TextOperator, _ text: String, at position: Int) throws -> PredicateNode {
+  func search(
+    _ search: TextOperator, _ text: String, at position: Int, _ patterns: inout PatternBudget
+  ) throws -> PredicateNode {
     guard kind.isText else {
       throw WhereError(
         message: "“\(name)” is \(kind.rawValue), not text, and cannot be searched", position: field.position)
     }
     do {
-      _ = try TextMatcher(search, text, isCaseInsensitive: false)
+      try patterns.add(try TextMatcher(search, text, isCaseInsensitive: false))
     } catch let error as PersistenceError {
       throw WhereError(message: error.message, position: position)
     }

@@ -34,6 +34,7 @@ package struct WhereParser {
   private let tokens: [WhereToken]
   private var index = 0
   private var depth = 0
+  private var patterns = PatternBudget()
 
   /// Parses a condition that names fields of a model.
   ///
@@ -133,7 +134,7 @@ package struct WhereParser {
       throw error("a text in single quotes is missing", at: needle)
     }
     try expectSymbol(")", "to close \(word)(")
-    return try FieldCondition(field: field).search(search, text, at: needle.position)
+    return try FieldCondition(field: field).search(search, text, at: needle.position, &patterns)
   }
 
   private mutating func test(of field: WhereField) throws -> PredicateNode {
@@ -157,7 +158,7 @@ package struct WhereParser {
       guard case .text(let text) = take().kind else {
         throw error("a pattern in single quotes is missing", at: pattern)
       }
-      return Self.negated(isNegated, try condition.search(.like, text, at: pattern.position))
+      return Self.negated(isNegated, try condition.search(.like, text, at: pattern.position, &patterns))
     }
     guard !isNegated else { throw error("in, between or like is missing after not") }
     if takeKeyword("is") {

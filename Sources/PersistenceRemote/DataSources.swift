@@ -1,5 +1,4 @@
 public import DataAccess
-import Foundation
 public import PersistenceCore
 public import PersistenceDriver
 
@@ -20,16 +19,21 @@ public struct DataSources: Sendable {
   /// Opens the data sources at a URL.
   ///
   /// A server's URL starts with `https:` or `http:`. Its options are `tokenfile` or `tokenenv` for the bearer
-  /// token, `timeout` and `connecttimeout`, such as `10s`, and `plaintext=true`, which allows sending the token
-  /// to another machine by `http:`.
+  /// token, `trustroots` for a PEM file of the only trusted issuers, `timeout` and `connecttimeout`, such as `10s`, and
+  /// `plaintext=true`, which allows sending the token to another machine by `http:`.
   ///
   /// - Parameters:
   ///   - url: `scheme:path?option=value&…`.
   ///   - engines: The engines that the URL may name; `memory:` and servers are always allowed.
+  ///   - tokenSources: The environment variables and files that the URL may name for its token; by default, the variable
+  ///     `PERSISTENCE_TOKEN` alone.
   ///   - monitoring: What to log. A server logs slow requests.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidURL`` if the scheme, an option or
-  ///   a value is unknown; and errors of opening.
-  public init(opening url: String, engines: [StorageEngine], monitoring: Monitoring = Monitoring()) throws {
+  ///   a value is unknown, or the token's place is not allowed; and errors of opening.
+  public init(
+    opening url: String, engines: [StorageEngine], tokenSources: TokenSources = TokenSources(),
+    monitoring: Monitoring = Monitoring()
+  ) throws {
     let parsed = try StoreURL(url)
     guard parsed.scheme == "https" || parsed.scheme == "http" else {
       backend = .repository(try Repository(opening: url, engines: engines, monitoring: monitoring))
@@ -40,10 +44,11 @@ public struct DataSources: Sendable {
     if let time = options.duration("timeout") { remote.requestTime = time }
     if let time = options.duration("connecttimeout") { remote.connectTime = time }
     remote.sendsTokenInPlainText = options.flag("plaintext") ?? false
+    remote.trustRoots = options["trustroots"]
     let base = String(url.prefix { $0 != "?" })
     backend = .server(
       try RemoteServer(
-        base, token: try Self.token(options, url), options: remote, monitoring: monitoring))
+        base, token: try tokenSources.token(options, of: url), options: remote, monitoring: monitoring))
   }
 
   /// Creates the data sources of an open repository.
@@ -71,27 +76,9 @@ public struct DataSources: Sendable {
   private static let serverOptions = [
     StoreOption("tokenfile", .text, "the file that holds the bearer token"),
     StoreOption("tokenenv", .text, "the environment variable that holds the bearer token"),
+    StoreOption("trustroots", .text, "the PEM file of the only trusted issuers of the server's certificate"),
     StoreOption("plaintext", .flag, "whether to send the token to another machine by http:"),
     StoreOption("timeout", .duration, "the time limit of a request"),
     StoreOption("connecttimeout", .duration, "the time limit for connecting"),
   ]
-
-  private static func token(_ options: StoreOptions, _ url: String) throws -> String? {
-    func invalid(_ reason: String) -> PersistenceError {
-      PersistenceError(.invalidURL, reason, location: StoreURL.redacted(url))
-    }
-    var token: String?
-    if let variable = options["tokenenv"] {
-      token = ProcessInfo.processInfo.environment[variable]
-      guard token != nil else { throw invalid("the environment has no variable “\(variable)”") }
-    }
-    if let file = options["tokenfile"] {
-      guard token == nil else { throw invalid("tokenfile and tokenenv exclude each other") }
-      guard let data = FileManager.default.contents(atPath: file),
-        let text = String(validating: data, as: UTF8.self)
-      else { throw invalid("cannot read the token file") }
-      token = text
-    }
-    return token?.trimmingCharacters(in: .whitespacesAndNewlines)
-  }
 }

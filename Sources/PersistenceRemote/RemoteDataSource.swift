@@ -7,6 +7,7 @@ import PersistenceDriverSupport
 
 /// The objects of one kind on a server.
 ///
+/// An answer that is not that of its request, such as the record of another key, is ``PersistenceError/Code/damaged``.
 /// Besides the errors of other data sources, calls throw ``PersistenceError/Code/unreachable``,
 /// ``PersistenceError/Code/timedOut`` and ``PersistenceError/Code/unauthorized``. A server of this package reads and
 /// writes as if its store had the declaration of `Object` (contract S1), or throws
@@ -17,12 +18,18 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
   /// The server.
   public let server: RemoteServer
 
-  private let dialect: any RemoteDialect
+  let dialect: any RemoteDialect
 
   /// Whether the server returns objects in contract order.
   ///
   /// A server of this package does; for others it is unknown.
   public var hasContractOrder: Bool { server.mapping == nil }
+
+  /// The limits of a batch that joins several writes; nil for a third-party server.
+  ///
+  /// The size is far below the default limit of a server of this package. A server with a lower limit rejects a longer
+  /// batch, and the outbox sends smaller ones.
+  public var batchLimits: BatchLimits? { server.mapping == nil ? BatchLimits() : nil }
 
   init(_ server: RemoteServer) {
     self.server = server
@@ -38,7 +45,9 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {
     let record = try RemoteRecord(object, at: server)
-    return try record.object(await dialect.insert(record))
+    let stored = try await dialect.insert(record)
+    // A third-party server may assign the key.
+    return try record.object(stored, hasSameKey: server.mapping == nil)
   }
 
   /// Replaces the object of the same key.
@@ -93,23 +102,33 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
   public func find(_ key: Object.PrimaryKey) async throws(PersistenceError) -> Object? {
     let schema = try RemoteRecord<Object>.schema()
     guard let stored = try await dialect.find(RecordKey(key.keyValues), schema) else { return nil }
-    return try RemoteRecord<Object>.object(stored, schema, at: server)
+    return try RemoteRecord<Object>.object(stored, schema, at: server) { row in
+      try AnswerCheck.check(row, has: RecordKey(key.keyValues), in: schema)
+    }
   }
 
   /// All objects that match a query.
   public func execute(_ query: FetchOptions<Object>) async throws(PersistenceError) -> [Object] {
     var objects: [Object] = []
     let schema = try RemoteRecord<Object>.schema()
-    guard let rows = try await dialect.fetch(try request(query)) else { return [] }
+    let request = try request(query)
+    guard let rows = try await dialect.fetch(request) else { return [] }
+    var check = try check(request)
     while let row = try await rows() {
-      objects.append(try RemoteRecord<Object>.object(row, schema, at: server))
+      objects.append(try RemoteRecord<Object>.object(row, schema, at: server) { try check.check($0) })
     }
     return objects
   }
 
   /// The number of objects that match a query.
   public func count(_ query: FetchOptions<Object>) async throws(PersistenceError) -> Int {
-    try await dialect.count(try request(query))
+    let count = try await dialect.count(try request(query))
+    guard count >= 0, count <= query.limit ?? .max else {
+      throw PersistenceError(
+        .damaged, "the server's answer does not match the request: it counts \(count) records",
+        model: try RemoteRecord<Object>.schema().name, location: server.client.location)
+    }
+    return count
   }
 
   /// The objects that match a query, in pages, streamed from the server.
@@ -129,6 +148,11 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
   func request(_ query: FetchOptions<Object>) throws(PersistenceError) -> FetchRequest {
     try PersistenceError.catching { try query.request(at: server.client.location) }
   }
+
+  /// The check of the records of a request's answer.
+  func check(_ request: FetchRequest) throws(PersistenceError) -> AnswerCheck {
+    try PersistenceError.catching { try AnswerCheck(request, isOrdered: hasContractOrder) }
+  }
 }
 
 extension PersistenceError {
@@ -141,120 +165,5 @@ extension PersistenceError {
     } catch {
       throw PersistenceError(.encodingFailed, "\(error)")
     }
-  }
-}
-
-/// An object in the form of the wire: its key and its fields.
-struct RemoteRecord<Object: PersistentRecord>: RemoteRow {
-  let schema: ModelSchema
-  let key: RecordKey
-  let json: JSONValue
-  private let server: RemoteServer
-
-  init(_ object: Object, at server: RemoteServer) throws(PersistenceError) {
-    let schema = try Self.schema()
-    self.schema = schema
-    self.server = server
-    (key, json) = try PersistenceError.catching {
-      let row = RowBuffer(count: schema.fields.count)
-      try object.encode(into: row)
-      // Reject invalid records as a store would, without sending them.
-      return try row.withRow { row in
-        try schema.validate(row)
-        return (object.recordKey, try ValueWriter.json(row, in: schema))
-      }
-    }
-  }
-
-  /// The declaration for the server.
-  static var declared: Result<WireSchema, PersistenceError> {
-    Result { () throws(PersistenceError) in
-      try PersistenceError.catching { try WireSchema(Object.schema.declaration) }
-    }
-  }
-
-  static func schema() throws(PersistenceError) -> ModelSchema {
-    try PersistenceError.catching { try Object.schema.model }
-  }
-
-  /// Decodes the stored object from the server's answer.
-  func object(_ json: JSONValue) throws(PersistenceError) -> Object {
-    try Self.object(json, schema, at: server)
-  }
-
-  static func object(_ json: JSONValue, _ schema: ModelSchema, at server: RemoteServer)
-    throws(PersistenceError) -> Object
-  {
-    do {
-      let row = RowBuffer(count: schema.fields.count)
-      try RecordJSON.read(json, schema, into: row)
-      return try row.withRow { try Object(from: $0) }
-    } catch {
-      let known = error as? PersistenceError
-      throw PersistenceError(
-        .damaged, "cannot decode a \(schema.name) from the server's record: \(known?.message ?? "\(error)")",
-        model: schema.name, field: known?.field, location: server.client.location)
-    }
-  }
-}
-
-/// Reads the records of a streamed answer in pages, and resumes after the last record if the stream breaks.
-final class RemotePager<Object: PersistentRecord>: @unchecked Sendable {  // one task at a time uses it
-  private let source: RemoteDataSource<Object>
-  private let dialect: any RemoteDialect
-  private let size: Int
-  private var query: FetchOptions<Object>
-  private var rows: RemoteDialect.Rows?
-  private var isAtEnd = false
-
-  init(source: RemoteDataSource<Object>, dialect: any RemoteDialect, query: FetchOptions<Object>, size: Int) {
-    self.source = source
-    self.dialect = dialect
-    self.query = query
-    self.size = size
-  }
-
-  @Sendable
-  func next() async throws(PersistenceError) -> [Object]? {
-    if Task.isCancelled {
-      throw TransportFailure.error(CancellationError(), location: source.server.client.location)
-    }
-    var page: [Object] = []
-    // Resume once for each record: a second failure without progress ends the iteration.
-    var failures = 0
-    while page.count < size, !isAtEnd {
-      do throws(PersistenceError) {
-        guard let object = try await object() else {
-          isAtEnd = true
-          break
-        }
-        page.append(object)
-        failures = 0
-        query.after = object
-        query.token = nil
-        query.offset = 0
-        query.limit = query.limit.map { $0 - 1 }
-      } catch {
-        failures += 1
-        let hasBegun = rows != nil
-        rows = nil
-        guard hasBegun, failures < 2, dialect.seeksByKey, error.isRetryable, !Task.isCancelled else {
-          isAtEnd = true
-          throw error
-        }
-      }
-    }
-    if isAtEnd { rows = nil }
-    return page.isEmpty ? nil : page
-  }
-
-  private func object() async throws(PersistenceError) -> Object? {
-    let schema = try RemoteRecord<Object>.schema()
-    if rows == nil {
-      if query.limit == 0 { return nil }
-      rows = try await dialect.fetch(try source.request(query))
-    }
-    guard let rows, let row = try await rows() else { return nil }
-    return try RemoteRecord<Object>.object(row, schema, at: source.server)
   }
 }

@@ -24,6 +24,25 @@ protocol RemoteDialect: Sendable {
   /// The records of a query; nil if the server does not know the model.
   func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows?
   func count(_ request: FetchRequest) async throws(PersistenceError) -> Int
+  /// The changes of a model since a checkpoint, as the server's answer.
+  func changes(since checkpoint: String?, limit: Int?, _ schema: ModelSchema) async throws(PersistenceError)
+    -> JSONValue
+  /// The changes of a model since a checkpoint, as events.
+  func events(since checkpoint: String?, _ schema: ModelSchema) async throws(PersistenceError) -> RemoteEvents
+}
+
+extension RemoteDialect {
+  func changes(since checkpoint: String?, limit: Int?, _ schema: ModelSchema) async throws(PersistenceError)
+    -> JSONValue
+  { throw Self.cannotTrack(schema) }
+
+  func events(since checkpoint: String?, _ schema: ModelSchema) async throws(PersistenceError) -> RemoteEvents
+  { throw Self.cannotTrack(schema) }
+
+  private static func cannotTrack(_ schema: ModelSchema) -> PersistenceError {
+    PersistenceError(
+      .unsupported, "only a server of this package tells the changes since a checkpoint", model: schema.name)
+  }
 }
 
 /// A record of an erased type, for the dialects.
@@ -116,13 +135,7 @@ struct ServerDialect: RemoteDialect {
     let body = try PersistenceError.catching { try WireQuery.json(request) }
     let call = RemoteClient.Call(
       method: .POST, path: try path(.query(schema.name)), body: body, wantsLines: true)
-    var answer = try await client.lines(of: call)
-    for _ in 0..<Self.serverLimit {
-      guard case .failure(let failure) = answer, failure.error.code == .unknownSchema else { break }
-      try await sendSchema(for: schema)
-      answer = try await client.lines(of: call)
-    }
-    switch answer {
+    switch try await lines(of: call, schema) {
     case .success(let lines): return { () async throws(PersistenceError) in try await lines.next() }
     case .failure(let failure) where failure.isUnknownModel: return nil
     case .failure(let failure): throw failure.error.at(model: schema.name)
@@ -140,6 +153,31 @@ struct ServerDialect: RemoteDialect {
     let failure = failure(reply)
     if failure.isUnknownModel { return 0 }
     throw failure.error.at(model: schema.name)
+  }
+
+  func changes(since checkpoint: String?, limit: Int?, _ schema: ModelSchema) async throws(PersistenceError)
+    -> JSONValue
+  {
+    var path = try path(.changes(schema.name)) + Self.since(checkpoint)
+    if let limit { path += "&limit=\(limit)" }
+    let reply = try await reply(to: .init(method: .GET, path: path), schema)
+    guard reply.isAnswer else { throw failure(reply).error.at(model: schema.name) }
+    return try reply.json()
+  }
+
+  func events(since checkpoint: String?, _ schema: ModelSchema) async throws(PersistenceError) -> RemoteEvents
+  {
+    let path = try path(.events(schema.name)) + Self.since(checkpoint)
+    let lines = try await lines(of: .init(method: .GET, path: path, wantsEvents: true), schema)
+    do {
+      return RemoteEvents(try lines.get(), sizeLimit: client.options.answerSize, location: client.location)
+    } catch {
+      throw error.error.at(model: schema.name)
+    }
+  }
+
+  private static func since(_ checkpoint: String?) -> String {
+    checkpoint.map { "&since=" + PathSegment.escaped($0) } ?? ""
   }
 
   private func optional(_ call: RemoteClient.Call, _ schema: ModelSchema) async throws(PersistenceError)
@@ -175,6 +213,19 @@ struct ServerDialect: RemoteDialect {
       reply = try await client.reply(to: call)
     }
     return reply
+  }
+
+  /// Sends a streamed request again if the server does not know the schema.
+  private func lines(of call: RemoteClient.Call, _ schema: ModelSchema) async throws(PersistenceError)
+    -> Result<RemoteLines, RemoteFailure>
+  {
+    var answer = try await client.lines(of: call)
+    for _ in 0..<Self.serverLimit {
+      guard case .failure(let failure) = answer, failure.error.code == .unknownSchema else { break }
+      try await sendSchema(for: schema)
+      answer = try await client.lines(of: call)
+    }
+    return answer
   }
 
   /// How often to send the schema: several servers behind one address learn it one by one.

@@ -21,10 +21,14 @@ package struct LoweredPredicate: Sendable {
   static let fieldLimit = 100
 
   private let schema: ModelSchema
+  private let dialect: any SQLDialect
 
   /// Lowers a condition; throws if it is too deep or too long for SQL, and reads too many fields for the evaluator.
-  package init(_ predicate: PredicateNode?, in schema: ModelSchema) throws {
+  package init(
+    _ predicate: PredicateNode?, in schema: ModelSchema, _ dialect: any SQLDialect = SQLiteDialect()
+  ) throws {
     self.schema = schema
+    self.dialect = dialect
     guard let predicate else {
       opcodes = [PredicateOpcode(.always)]
       return
@@ -37,11 +41,17 @@ package struct LoweredPredicate: Sendable {
   }
 
   /// The conjunction of conditions that are already lowered.
-  package init(all opcodes: [PredicateOpcode], bindings: [SQLBinding], in schema: ModelSchema) {
+  package init(
+    all opcodes: [PredicateOpcode], bindings: [SQLBinding], in schema: ModelSchema, _ dialect: any SQLDialect
+  ) {
     self.schema = schema
+    self.dialect = dialect
     self.opcodes = opcodes.count == 1 ? opcodes : [PredicateOpcode(.all, count: opcodes.count)] + opcodes
     self.bindings = bindings
   }
+
+  /// Whether a part of the condition calls the evaluator.
+  package var callsEvaluator: Bool { opcodes.contains { $0.operation == .evaluated } }
 
   /// Whether the condition is true for every row.
   package var isAlwaysTrue: Bool { opcodes.count == 1 && opcodes[0].operation == .always }
@@ -69,8 +79,17 @@ package struct LoweredPredicate: Sendable {
       if search == .hasPrefix, !isCaseInsensitive, !needle.isEmpty {
         return try lower(Self.range(of: needle, in: field), isNegated: isNegated, depth: depth)
       }
-      opcodes.append(PredicateOpcode(isNegated ? .textDoesNotMatch : .textMatches, try position(field)))
-      bindings.append(.search(try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive)))
+      switch try dialect.lower(search, needle, isCaseInsensitive: isCaseInsensitive) {
+      case .function(let matcher)?:
+        opcodes.append(PredicateOpcode(isNegated ? .textDoesNotMatch : .textMatches, try position(field)))
+        bindings.append(.search(matcher))
+      case .pattern(let pattern, let isCaseInsensitive)?:
+        opcodes.append(
+          PredicateOpcode(
+            isCaseInsensitive ? .isLikeInAnyCase : .isLike, try position(field), isNegated ? 1 : 0))
+        bindings.append(.value(.text(pattern)))
+      case nil: try evaluate(node, isNegated: isNegated)
+      }
     case .document: try evaluate(node, isNegated: isNegated)
     case .all(let nodes): try lower(nodes, node, isAll: !isNegated, isNegated, depth)
     case .any(let nodes): try lower(nodes, node, isAll: isNegated, isNegated, depth)
@@ -241,6 +260,8 @@ package struct PredicateOpcode: Hashable, Sendable {
     case evaluated
     /// A field that the evaluator reads.
     case field
+    /// The field matches a pattern of `LIKE`; not, if ``PredicateOpcode/other`` is 1.
+    case isLike, isLikeInAnyCase
   }
 
   package let rawValue: UInt64

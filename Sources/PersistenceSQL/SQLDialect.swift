@@ -8,6 +8,15 @@ package protocol SQLDialect: Sendable {
   /// A quoted name.
   func identifier(_ name: String) -> String
 
+  /// The name of a model's table in a statement, quoted.
+  func table(_ name: String) -> String
+
+  /// A rowset in parentheses after `FROM`.
+  func derivedTable(_ rows: String) -> String
+
+  /// The condition that is always true or always false.
+  func truth(_ isTrue: Bool) -> String
+
   /// The clause after `INSERT` or `UPDATE` that makes a conflict fail, whatever the table declares.
   var abortClause: String { get }
 
@@ -16,6 +25,9 @@ package protocol SQLDialect: Sendable {
 
   /// A column as an operand of a comparison or a sort key.
   func compared(_ column: SQLColumn) -> String
+
+  /// A parameter as an operand of a comparison with a column of a kind.
+  func operand(_ parameter: String, of kind: FieldKind) -> String
 
   /// An equivalent expression that the database does not look up in an index.
   func unindexed(_ expression: String) -> String
@@ -32,12 +44,26 @@ package protocol SQLDialect: Sendable {
   /// Whether a column that is not NULL holds one of the values in a list parameter.
   func isMember(_ column: String, of parameter: String, isNegated: Bool) -> String
 
+  /// How the database searches text exactly as the contract requires; nil if only the evaluator does.
+  func lower(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws -> SQLSearch?
+
   /// Whether the search in a parameter matches a column; never UNKNOWN.
   func search(_ parameter: String, in column: String) -> String
+
+  /// Whether a column matches the pattern in a parameter; UNKNOWN for NULL.
+  func matches(_ column: String, _ parameter: String, isCaseInsensitive: Bool, isNegated: Bool) -> String
 
   /// Whether the condition in a parameter is true for the columns; never UNKNOWN.
   func evaluate(_ parameter: String, for columns: [String]) -> String
 
   /// One criterion of an order: NULL first if ascending, last if descending (contract O3).
-  func criterion(_ expression: String, isDescending: Bool) -> String
+  func criterion(_ expression: String, of column: SQLColumn, isDescending: Bool) -> String
+}
+
+/// A text search in the terms of a database.
+package enum SQLSearch: Sendable {
+  /// A call of a function of this package.
+  case function(TextMatcher)
+  /// A pattern of `LIKE`, with `\` as its escape character.
+  case pattern(String, isCaseInsensitive: Bool)
 }

@@ -17,15 +17,28 @@ package struct SQLQuery: Sendable {
 
   private let model: UInt32
   private let schema: ModelSchema
+  private let dialect: any SQLDialect
   private let orderWords: [UInt64]
 
   /// Lowers a request; without the anchor, the caller seeks to it.
   package init(_ request: FetchRequest, includingAnchor: Bool, model: UInt32) throws {
-    schema = request.schema
+    let predicate = includingAnchor ? request.predicateWithAnchor : request.predicate
+    let dialect = SQLiteDialect()
+    self.init(
+      try LoweredPredicate(predicate, in: request.schema, dialect),
+      order: try RowOrder(request.totalOrder, in: request.schema), in: request.schema, model: model, dialect)
+  }
+
+  /// A query with a condition that is already lowered.
+  package init(
+    _ predicate: LoweredPredicate, order: RowOrder, in schema: ModelSchema, model: UInt32,
+    _ dialect: any SQLDialect
+  ) {
+    self.schema = schema
     self.model = model
-    predicate = try LoweredPredicate(
-      includingAnchor ? request.predicateWithAnchor : request.predicate, in: request.schema)
-    order = try RowOrder(request.totalOrder, in: request.schema)
+    self.dialect = dialect
+    self.predicate = predicate
+    self.order = order
     orderWords = order.criteria.map { UInt64($0.position) << 1 | ($0.isDescending ? 1 : 0) }
   }
 
@@ -120,7 +133,7 @@ package struct SQLQuery: Sendable {
         seeks.append(
           LoweredPredicate(
             all: opcodes + [PredicateOpcode(operation, criterion.position)], bindings: bindings + operands,
-            in: schema))
+            in: schema, dialect))
       }
       switch (value.isNull, criterion.isDescending) {
       case (true, false): add(.isNotNull)

@@ -11,8 +11,8 @@ extension SQLQueryTranslator {
     let opcode = opcodes[index]
     index += 1
     switch opcode.operation {
-    case .never: return "0"
-    case .always: return "1"
+    case .never: return dialect.truth(false)
+    case .always: return dialect.truth(true)
     case .all, .any:
       var members: [String] = []
       for _ in 0..<opcode.count { members.append(condition(opcodes, &index, isInGroup: true)) }
@@ -41,10 +41,10 @@ extension SQLQueryTranslator {
     switch opcode.operation {
     case .isNull: return "\(compared) IS NULL"
     case .isNotNull: return "\(compared) IS NOT NULL"
-    case .equal: return "\(compared) = \(parameter())"
+    case .equal: return "\(compared) = \(operand(of: opcode.field))"
     case .notEqual:
-      return column.isOptional
-        ? dialect.isDistinct(compared, parameter()) : "\(compared) <> \(parameter())"
+      let operand = operand(of: opcode.field)
+      return column.isOptional ? dialect.isDistinct(compared, operand) : "\(compared) <> \(operand)"
     case .less: return ordering(opcode, "<")
     case .lessOrEqual: return ordering(opcode, "<=")
     case .greater: return ordering(opcode, ">")
@@ -68,13 +68,19 @@ extension SQLQueryTranslator {
         dialect.isMember(compared, of: parameter(), isNegated: isNegated), isNegated ? [opcode.field] : [])
     case .textMatches: return dialect.search(parameter(), in: self.column(opcode.field))
     case .textDoesNotMatch: return "NOT " + dialect.search(parameter(), in: self.column(opcode.field))
+    case .isLike, .isLikeInAnyCase:
+      let isNegated = opcode.other == 1
+      return orNull(
+        dialect.matches(
+          self.column(opcode.field), parameter(), isCaseInsensitive: opcode.operation == .isLikeInAnyCase,
+          isNegated: isNegated), isNegated ? [opcode.field] : [])
     case .fieldEqual: return fields(opcode, "=") { dialect.isSame($0, $1) }
     case .fieldNotEqual: return fields(opcode, "<>") { dialect.isDistinct($0, $1) }
     case .fieldLess: return fieldOrdering(opcode, "<")
     case .fieldLessOrEqual: return fieldOrdering(opcode, "<=")
     case .fieldGreater: return fieldOrdering(opcode, ">")
     case .fieldGreaterOrEqual: return fieldOrdering(opcode, ">=")
-    case .never, .always, .all, .any, .evaluated, .field: return "0"
+    case .never, .always, .all, .any, .evaluated, .field: return dialect.truth(false)
     }
   }
 

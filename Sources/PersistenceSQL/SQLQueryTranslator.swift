@@ -26,13 +26,14 @@ package struct SQLQueryTranslator {
     case .rowIDs: return select(locator, key)
     case .count: return "SELECT count(*) FROM \(name)" + condition(key)
     case .countUpTo:
-      return "SELECT count(*) FROM (SELECT 1 FROM \(name)\(condition(key)) LIMIT \(parameter()))"
+      let rows = "SELECT 1 FROM \(name)\(condition(key)) LIMIT \(parameter())"
+      return "SELECT count(*) FROM " + dialect.derivedTable(rows)
     case .aggregates: return aggregates(key, of: name + condition(key))
     case .aggregatesOfPage:
       // Translate the inner statement first: it has all parameters. It yields bare columns, which the outer one
       // turns into values.
       let rows = select(targets(fields(of: key)), key)
-      return aggregates(key, of: "(\(rows))")
+      return aggregates(key, of: dialect.derivedTable(rows))
     case .delete: return "DELETE FROM \(name)" + condition(key)
     case .deletePage: return "DELETE FROM \(name)" + isOnPage(key)
     case .set: return "UPDATE \(abortClause)\(name) SET \(assignments(key))" + condition(key)
@@ -43,6 +44,7 @@ package struct SQLQueryTranslator {
       guard table.rowID != nil else { return rows + byKey() }
       return rows + " WHERE \(locator) = \(parameter())"
     case .insert: return insert()
+    case .insertIfAbsent: return insert() + " ON CONFLICT DO NOTHING"
     case .update: return update()
     case .save: return save()
     case .deleteKey: return "DELETE FROM \(name)" + byKey()
@@ -51,7 +53,7 @@ package struct SQLQueryTranslator {
     }
   }
 
-  var name: String { dialect.identifier(table.name) }
+  var name: String { dialect.table(table.name) }
 
   /// The clause that makes a conflict fail despite the table's own conflict clauses (contract W4).
   var abortClause: String { table.hasConflictClauses ? dialect.abortClause + " " : "" }
@@ -82,6 +84,11 @@ package struct SQLQueryTranslator {
     key.items.map { "\(target($0.position)) = \(parameter())" }.joined(separator: ", ")
   }
 
+  /// The next parameter as an operand of a comparison with a column.
+  mutating func operand(of position: Int) -> String {
+    dialect.operand(parameter(), of: table.columns[position].kind)
+  }
+
   mutating func parameter() -> String {
     parameters += 1
     return dialect.parameter(parameters)
@@ -96,7 +103,8 @@ package struct SQLQueryTranslator {
 
   private func order(_ key: StatementKey) -> String {
     let criteria = key.order.map {
-      dialect.criterion(orderKey($0.position), isDescending: $0.isDescending)
+      dialect.criterion(
+        orderKey($0.position), of: table.columns[$0.position], isDescending: $0.isDescending)
     }
     return criteria.isEmpty ? "" : " ORDER BY " + criteria.joined(separator: ", ")
   }
@@ -125,11 +133,14 @@ extension SQLQueryTranslator {
 
   /// A statement over rows that yields one row for each group, in the order of the groups.
   func aggregates(_ key: StatementKey, of rows: String) -> String {
-    let groups = key.items.filter { $0.operation == .field }.map { orderKey($0.position) }
+    let positions = key.items.filter { $0.operation == .field }.map { $0.position }
     let text = "SELECT \(key.items.map(expression).joined(separator: ", ")) FROM \(rows)"
-    guard !groups.isEmpty else { return text }
-    let list = groups.joined(separator: ", ")
-    return text + " GROUP BY \(list) ORDER BY \(list)"
+    guard !positions.isEmpty else { return text }
+    let groups = positions.map(orderKey).joined(separator: ", ")
+    let order = positions.map {
+      dialect.criterion(orderKey($0), of: table.columns[$0], isDescending: false)
+    }
+    return text + " GROUP BY \(groups) ORDER BY \(order.joined(separator: ", "))"
   }
 
   private func expression(_ item: SQLItem) -> String {
@@ -153,7 +164,7 @@ extension SQLQueryTranslator {
 /// Statements over one record. Those that write have a parameter for each field, in the order of the fields.
 extension SQLQueryTranslator {
   mutating func byKey() -> String {
-    let parts = table.key.map { "\(dialect.compared(table.columns[$0])) = \(parameter())" }
+    let parts = table.key.map { "\(dialect.compared(table.columns[$0])) = \(operand(of: $0))" }
     return " WHERE " + parts.joined(separator: " AND ")
   }
 
@@ -179,7 +190,7 @@ extension SQLQueryTranslator {
   }
 
   mutating func holder(ofIndex index: Int) -> String {
-    let values = table.indexes[index].map { "\(column($0)) = \(parameter())" }
+    let values = table.indexes[index].map { "\(column($0)) = \(operand(of: $0))" }
     return "SELECT \(list(table.key)) FROM \(name) WHERE \(values.joined(separator: " AND ")) LIMIT 1"
   }
 

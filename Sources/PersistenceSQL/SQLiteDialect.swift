@@ -19,6 +19,12 @@ package struct SQLiteDialect: SQLDialect {
 
   package func identifier(_ name: String) -> String { "\"" + name.doubling("\"") + "\"" }
 
+  package func table(_ name: String) -> String { identifier(name) }
+
+  package func derivedTable(_ rows: String) -> String { "(\(rows))" }
+
+  package func truth(_ isTrue: Bool) -> String { isTrue ? "1" : "0" }
+
   package var abortClause: String { "OR ABORT" }
 
   package func value(_ column: SQLColumn) -> String {
@@ -37,6 +43,8 @@ package struct SQLiteDialect: SQLDialect {
     }
   }
 
+  package func operand(_ parameter: String, of kind: FieldKind) -> String { parameter }
+
   package func unindexed(_ expression: String) -> String { "+" + expression }
 
   package func orderKey(_ expression: String, of kind: FieldKind) -> String {
@@ -51,15 +59,26 @@ package struct SQLiteDialect: SQLDialect {
     "\(column) \(isNegated ? "NOT " : "")IN (SELECT value FROM \(Self.listFunction)(\(parameter)))"
   }
 
+  package func lower(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws -> SQLSearch? {
+    .function(try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive))
+  }
+
   package func search(_ parameter: String, in column: String) -> String {
     "\(Self.searchFunction)(\(parameter), \(column))"
+  }
+
+  package func matches(_ column: String, _ parameter: String, isCaseInsensitive: Bool, isNegated: Bool)
+    -> String
+  {
+    // SQLite's LIKE stops at U+0000: `lower` never asks for it.
+    truth(false)
   }
 
   package func evaluate(_ parameter: String, for columns: [String]) -> String {
     "\(Self.conditionFunction)(\(([parameter] + columns).joined(separator: ", ")))"
   }
 
-  package func criterion(_ expression: String, isDescending: Bool) -> String {
+  package func criterion(_ expression: String, of column: SQLColumn, isDescending: Bool) -> String {
     isDescending ? expression + " DESC" : expression
   }
 }

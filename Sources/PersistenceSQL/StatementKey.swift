@@ -29,6 +29,8 @@ package struct StatementKey: Equatable, Sendable {
     case deleteAll
     /// The key of the row that holds given values in a unique index.
     case holder
+    /// Writes one row, unless it collides with another one.
+    case insertIfAbsent
   }
 
   /// A header, then the order, the items, the condition and the seek.

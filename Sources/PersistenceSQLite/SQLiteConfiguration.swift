@@ -19,7 +19,7 @@ public struct SQLiteConfiguration: Sendable {
     case normal
     /// At every commit: a committed transaction survives a power loss (contract W5).
     case full
-    /// Like ``full``, and SQLite also synchronises the folder after deleting a journal.
+    /// The same as ``full``, which uses this level of SQLite.
     case extra
   }
 

@@ -61,7 +61,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
     file = SQLiteFiles.file(at: SQLiteOpening.realPath(store.path) ?? store.path, store)
     capabilities = .sqlite(
       isReadOnly: configuration.isReadOnly || configuration.surveysForeignTables, journal: opening.journal,
-      largestValue: opening.largestValue)
+      largestValue: opening.largestValue, hasChecksums: opening.store.hasChecksums)
     monitor = ContextMonitor(configuration.monitoring, location: store.location)
     writer = Mutex(Writer(connection: opening.writer))
     if let reader = opening.reader { pool.giveBack(reader) }
@@ -201,6 +201,7 @@ extension SQLiteContext {
   @discardableResult
   public func execute(_ sql: String, _ bindings: [PersistentValue] = []) throws -> Int {
     try write { connection, deadline in
+      try connection.requireInPlace()
       let before = sqlite3_total_changes64(connection.handle)
       try connection.retryingWhileBusy(until: deadline) {
         do {

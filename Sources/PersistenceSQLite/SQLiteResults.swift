@@ -59,7 +59,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
   }
 
   func count() throws -> Int {
-    try source.withReader { connection in
+    try source.withInterruptibleReader { connection in
       if let total { return total }
       guard let query else { return 0 }
       let count = try connection.count(request, of: query.model)
@@ -72,7 +72,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
     guard offset >= 0, limit > 0, let query, request.limit != 0 else { return 0 }
     let wanted = min(limit, (request.limit ?? Int.max) - offset)
     guard wanted > 0 else { return 0 }
-    return try source.withReader { connection in
+    return try source.withInterruptibleReader { connection in
       if let total, offset >= total { return 0 }
       if try !needsSort(connection, query),
         let count = try readInOrder(connection, from: offset, wanted, body)

@@ -26,6 +26,11 @@ protocol SQLiteReader: StorageReader {
 }
 
 extension SQLiteReader {
+  /// Calls a closure that only reads, and that an interruption ends, inside transactions too.
+  func withInterruptibleReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+    try withReader { connection in try connection.interruptibly { try body(connection) } }
+  }
+
   /// The schemas of all models, including those of foreign tables.
   public func catalog() throws -> [ModelSchema] { try withReader { try $0.schemas() } }
 
@@ -59,7 +64,7 @@ extension SQLiteReader {
 
   /// How many rows a request has; SQLite counts them.
   public func count(_ request: FetchRequest) throws -> Int {
-    try withReader { connection in
+    try withInterruptibleReader { connection in
       guard let model = try connection.model(for: request.schema) else { return 0 }
       return try connection.count(request, of: model)
     }

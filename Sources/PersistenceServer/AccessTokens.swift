@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 import Synchronization
 
 /// The bearer tokens for reading and writing, stored as digests.
@@ -14,13 +14,13 @@ public struct AccessTokens: Sendable {
     static func < (left: Access, right: Access) -> Bool { left.rawValue < right.rawValue }
   }
 
-  private let digests: [(digest: SHA256.Digest, access: Access)]
+  private let digests: [(digest: SHA256Digest, access: Access)]
   let isOpen: Bool
 
   /// Full access for everyone, for servers that only this machine can reach.
   public static let open = AccessTokens(digests: [], isOpen: true)
 
-  private init(digests: [(SHA256.Digest, Access)], isOpen: Bool) {
+  private init(digests: [(SHA256Digest, Access)], isOpen: Bool) {
     self.digests = digests
     self.isOpen = isOpen
   }
@@ -72,12 +72,14 @@ public struct AccessTokens: Sendable {
     return grant
   }
 
-  private static func digest(_ token: String) -> SHA256.Digest { SHA256.hash(data: Data(token.utf8)) }
+  private static func digest(_ token: String) -> SHA256Digest { SHA256.hash(data: token.utf8) }
 }
 
 /// The tokens of a server, which can change while it runs.
 final class CurrentTokens: Sendable {
   private let tokens: Mutex<AccessTokens>
+  /// Called after a replacement; one that returns false is removed.
+  private let handlers = Mutex<[@Sendable () -> Bool]>([])
 
   init(_ tokens: AccessTokens) { self.tokens = Mutex(tokens) }
 
@@ -93,5 +95,14 @@ final class CurrentTokens: Sendable {
       }
       tokens = new
     }
+    let called = handlers.withLock { handlers in
+      defer { handlers = [] }
+      return handlers
+    }
+    let kept = called.filter { $0() }
+    handlers.withLock { $0 += kept }
   }
+
+  /// Calls a closure after each replacement, until it returns false.
+  func whenReplaced(_ handler: @escaping @Sendable () -> Bool) { handlers.withLock { $0.append(handler) } }
 }

@@ -8,7 +8,7 @@ struct AllowedOrigins: Sendable {
 
   private static let methods = "GET, HEAD, POST, PUT, PATCH, DELETE"
   private static let requestHeaders =
-    "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, Prefer"
+    "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, Prefer, Last-Event-ID"
   private static let answerHeaders =
     "ETag, Location, Link, Allow, Retry-After, WWW-Authenticate, Content-Range"
   /// How long a browser may remember the answer to a preflight request: a day, in seconds.

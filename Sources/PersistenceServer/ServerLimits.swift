@@ -51,6 +51,16 @@ public struct ServerLimits: Sendable, Hashable {
   ///
   /// Above it, the server reads no further records until clients have received some.
   public var answerBytes: Int
+  /// The number of changed records of each model whose keys the server remembers for clients.
+  ///
+  /// A client that is further behind fetches all records again.
+  public var rememberedChanges: Int
+  /// The maximum number of concurrent event streams.
+  public var eventStreams: Int
+  /// The maximum number of concurrent event streams of one address, or of the first half of an IPv6 address.
+  public var eventStreamsPerPeer: Int
+  /// The time between two signs of life in an event stream without changes.
+  public var heartbeatTime: Duration
   /// The time limit for requests in flight after a stop.
   public var shutdownTime: Duration
 
@@ -62,7 +72,8 @@ public struct ServerLimits: Sendable, Hashable {
     headTime: Duration = .seconds(30), bodyTime: Duration = .seconds(60), writeTime: Duration = .seconds(60),
     connections: Int = 1024, connectionsPerPeer: Int = 512, waitingRequests: Int = 1024,
     readingThreads: Int = 16, readsPerClient: Int = 12, answerBytes: Int = 256 << 20,
-    shutdownTime: Duration = .seconds(30)
+    rememberedChanges: Int = 10_000, eventStreams: Int = 256, eventStreamsPerPeer: Int = 64,
+    heartbeatTime: Duration = .seconds(15), shutdownTime: Duration = .seconds(30)
   ) {
     self.bodySize = bodySize
     self.pathSize = pathSize
@@ -82,6 +93,10 @@ public struct ServerLimits: Sendable, Hashable {
     self.readingThreads = max(1, readingThreads)
     self.readsPerClient = max(1, readsPerClient)
     self.answerBytes = max(1, answerBytes)
+    self.rememberedChanges = max(1, rememberedChanges)
+    self.eventStreams = max(0, eventStreams)
+    self.eventStreamsPerPeer = max(0, eventStreamsPerPeer)
+    self.heartbeatTime = max(.milliseconds(1), heartbeatTime)
     self.shutdownTime = shutdownTime
   }
 }

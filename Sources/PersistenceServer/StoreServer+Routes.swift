@@ -22,10 +22,11 @@ extension StoreServer {
   /// - Returns: The router.
   @discardableResult
   public func addRoutes<Router: RouterMethods>(to router: Router) -> Router {
+    let metrics = ServerMetrics()
     let responder = responder(
-      ConnectionTable(limit: 1, peerLimit: 1),
+      ConnectionTable(limit: 1, peerLimit: 1, gauge: metrics.connections),
       BlockingThreads("server", limit: limits.readingThreads, queueLimit: limits.waitingRequests),
-      BlockingThreads("server", limit: 2, queueLimit: limits.waitingRequests))
+      BlockingThreads("server", limit: 2, queueLimit: limits.waitingRequests), metrics)
     let routes = MountedRoutes(responder: responder, hosts: hosts)
     for method in [HTTPRequest.Method.get, .head, .put, .post, .patch, .delete, .options] {
       router.on("**", method: method) { request, context in

@@ -18,6 +18,7 @@ public struct StoreServer: Sendable {
   let hosts: HostNames
   private let origins: AllowedOrigins
   let limits: ServerLimits
+  private let tls: CurrentTLS?
   private let logger: Logger
 
   /// Creates a server.
@@ -32,11 +33,12 @@ public struct StoreServer: Sendable {
   ///     these three: otherwise, any web page could make a browser on this machine its client.
   ///   - allowedOrigins: The origins whose web pages may use the server from a browser (CORS), such as
   ///     `https://movies.example`; `*` permits all.
+  ///   - tls: The certificate for TLS; with nil, the server speaks plain HTTP.
   ///   - logger: Logs failures whose details clients do not receive, and each request at the level `info`.
   public init(
     _ context: any StorageContext, tokens: AccessTokens, limits: ServerLimits = ServerLimits(),
     evolution: ServerEvolution = .none, hostNames: [String]? = nil, allowedOrigins: [String] = [],
-    logger: Logger = Logger(label: "persistence.server")
+    tls: ServerTLS? = nil, logger: Logger = Logger(label: "persistence.server")
   ) {
     self.context = context
     self.tokens = CurrentTokens(tokens)
@@ -45,6 +47,7 @@ public struct StoreServer: Sendable {
     origins = AllowedOrigins(allowedOrigins)
     self.limits = limits
     self.evolution = evolution
+    self.tls = tls.map { CurrentTLS($0) }
     self.logger = logger
   }
 
@@ -54,6 +57,17 @@ public struct StoreServer: Sendable {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if either the old or the new
   ///   tokens permit everything, which decides the permitted host names.
   public func replaceTokens(_ tokens: AccessTokens) throws { try self.tokens.replace(with: tokens) }
+
+  /// Replaces the certificate for connections that begin later, of all running servers that are copies of this value.
+  ///
+  /// - Parameter tls: The new certificate and key.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the server does not speak TLS.
+  public func replaceTLS(_ tls: ServerTLS) throws {
+    guard let current = self.tls else {
+      throw PersistenceError.invalidRequest("a server without TLS cannot get a certificate; start another")
+    }
+    current.replace(with: tls)
+  }
 
   /// Serves until the task is cancelled, the process gets a signal, or `stop` is asked.
   ///
@@ -81,7 +95,8 @@ public struct StoreServer: Sendable {
       try await serve(host, port, endsOnSignals, stop, whenListening, reading, writing)
     } catch let error as IOError {
       failure = PersistenceError(
-        .inputOutput, "cannot listen on \(host):\(port): \(error)", location: "http://\(host):\(port)")
+        .inputOutput, "cannot listen on \(host):\(port): \(error)",
+        location: "\(tls == nil ? "http" : "https")://\(host):\(port)")
     } catch {
       failure = error
     }
@@ -103,14 +118,15 @@ public struct StoreServer: Sendable {
     _ whenListening: @escaping @Sendable (Int) async -> Void, _ reading: BlockingThreads,
     _ writing: BlockingThreads
   ) async throws {
-    let (limits, hosts) = (limits, hosts)
-    let connections = ConnectionTable(limit: limits.connections, peerLimit: limits.connectionsPerPeer)
-    let responder = responder(connections, reading, writing)
+    let (limits, hosts, tls, metrics) = (limits, hosts, tls, ServerMetrics())
+    let connections = ConnectionTable(
+      limit: limits.connections, peerLimit: limits.connectionsPerPeer, gauge: metrics.connections)
+    let responder = responder(connections, reading, writing, metrics)
     let application = Application(
       responder: responder,
       server: .http1(
         configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [ConnectionDeadlines(limits, connections, hosts)],
+          additionalChannelHandlers: [ConnectionDeadlines(limits, connections, hosts, tls)],
           httpDecoderConfiguration: .init(
             // Above the path limit, so that a longer path gets a problem as its answer.
             maxHeaderFieldSize: 2 * limits.pathSize, maxHeaderListSize: 4 * limits.pathSize,
@@ -128,10 +144,12 @@ public struct StoreServer: Sendable {
 
   /// The responder to the requests of some connections.
   func responder(
-    _ connections: ConnectionTable, _ reading: BlockingThreads, _ writing: BlockingThreads
+    _ connections: ConnectionTable, _ reading: BlockingThreads, _ writing: BlockingThreads,
+    _ metrics: ServerMetrics
   ) -> StoreResponder {
     StoreResponder(
       service: StoreService(context: context, limits: limits, evolution: evolution), tokens: tokens,
-      origins: origins, connections: connections, reading: reading, writing: writing, logger: logger)
+      origins: origins, connections: connections, reading: reading, writing: writing, metrics: metrics,
+      logger: logger)
   }
 }

@@ -30,6 +30,15 @@ struct DocumentationTests {
     #expect(Set(numbers) == Set(ContractRule.allCases.map(\.rawValue)))
   }
 
+  @Test("failures quote the contract word for word", arguments: ContractRule.allCases)
+  func quotations(rule: ContractRule) throws {
+    let contract = try text("Documentation/Contract.md")
+    let own =
+      contract.components(separatedBy: "**\(rule.rawValue)** ").last?
+      .split(separator: "\n").first.map(String.init) ?? ""
+    #expect(own.contains(rule.sentence), "\(rule)")
+  }
+
   @Test("the README lists the capabilities that excuse our contexts", arguments: ContextUnderTest.ours)
   func excuses(context: ContextUnderTest) throws {
     let capabilities = try context.capabilities()
@@ -41,8 +50,8 @@ struct DocumentationTests {
       $0.hasPrefix("| excused from rules by |")
     }
     let cells = try #require(line).split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-    try #require(cells.count == 5)
-    let columns = ["sqlite": 1, "lmdb": 2, "json": 3, "memory": 4]
+    try #require(cells.count == 6)
+    let columns = ["sqlite": 1, "lmdb": 2, "postgres": 3, "json": 4, "memory": 5]
     let cell = cells[try #require(columns[context.name])]
     let written =
       cell == "nothing" ? [] : cell.replacing("`", with: "").split(separator: ", ").map(String.init)

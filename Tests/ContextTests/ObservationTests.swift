@@ -30,7 +30,7 @@ struct ObservationTests {
     let size = context.name == "json" ? 20 : 100
     try await withStore(context) { store in
       let repository = try store.open()
-      let options = ObservationOptions(keyLimit: 200_000)
+      let options = ObservationOptions(keyLimit: total)  // however far the observer falls behind
       var updates = repository.updates(of: Account.self, options: options).makeAsyncIterator()
       #expect(try #require(await updates.next()).changes == .first)
       let writing = Task.detached {

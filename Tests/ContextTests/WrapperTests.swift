@@ -2,7 +2,6 @@ import Logging
 import OurContexts
 import PersistenceConformance
 import PersistenceCore
-import Synchronization
 import Testing
 import PersistenceDriverSupport
 
@@ -12,17 +11,15 @@ struct WrapperTests {
     "a logging context logs calls and outcomes at debug level, and values at trace level only",
     arguments: [Logger.Level.info, .debug, .trace])
   func levels(level: Logger.Level) throws {
-    let lines = Lines()
-    var logger = Logger(label: "wrapped") { _ in LineHandler(lines: lines) }
-    logger.logLevel = level
-    let repository = Repository(LoggingContext(MemoryContext(), logger: logger))
+    let log = LogRecorder()
+    let repository = Repository(LoggingContext(MemoryContext(), logger: log.logger(level)))
     var person = Person("secret-key")
     person.email = "secret-address"
     try repository.insert(person)
     #expect(throws: PersistenceError.self) { try repository.insert(person) }
     #expect(try repository.filter(Person.self, where: \.email == "secret-address").result().count == 1)
     #expect(try repository.find(Person.self, id: "secret-key") != nil)
-    let text = lines.all.withLock { $0.joined(separator: "\n") }
+    let text = log.lines().joined(separator: "\n")
     #expect(text.isEmpty == (level == .info))
     #expect(text.contains("secret") == (level == .trace), "\(text)")
     guard level != .info else { return }
@@ -44,24 +41,5 @@ struct WrapperTests {
       }
     }
     #expect(try pair[0].find(Account.self, id: 1)?.balance == 1)
-  }
-
-  private final class Lines: Sendable {
-    let all = Mutex<[String]>([])
-  }
-
-  private struct LineHandler: LogHandler {
-    let lines: Lines
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      lines.all.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
-    }
   }
 }

@@ -176,7 +176,7 @@ struct PublisherTests {
     sink.cancel()
   }
 
-  private nonisolated static func publisher(_ repository: any PersistentRepository)
+  fileprivate nonisolated static func publisher(_ repository: any PersistentRepository)
     -> SequencePublisher<RecordUpdate<Word>, PersistenceError>
   {
     repository.updates(of: Word.self).publisher(isolation: nil)
@@ -190,6 +190,18 @@ struct PublisherTests {
     try await until { await collector.count == 1 }
     try context.close()
     try await until { await collector.isComplete }
+  }
+
+  @Test(
+    "a sink in the code of a global actor receives there, wherever the publisher was made",
+    arguments: [true, false])
+  func globalActor(isMadeElsewhere: Bool) async throws {
+    let context = MemoryContext()
+    let shelf = await Shelf()
+    await shelf.collect(Repository(context), isMadeElsewhere: isMadeElsewhere)
+    try await until { await shelf.counts == [0] }
+    try context.close()
+    try await until { await shelf.isComplete }
   }
 
   @Test("pages are read on demand")
@@ -219,6 +231,31 @@ private actor Collector {
     } receiveValue: { _ in
       self.preconditionIsolated()
       self.count += 1
+    }
+  }
+}
+
+@globalActor
+private actor Library {
+  static let shared = Library()
+}
+
+@Library
+private final class Shelf {
+  private(set) var counts: [Int] = []
+  private(set) var isComplete = false
+  private var sink: AnyCancellable?
+
+  func collect(_ repository: any PersistentRepository, isMadeElsewhere: Bool) {
+    let publisher =
+      isMadeElsewhere
+      ? PublisherTests.publisher(repository) : repository.updates(of: Word.self).publisher()
+    sink = publisher.sink { _ in
+      Library.shared.preconditionIsolated()
+      self.isComplete = true
+    } receiveValue: { update in
+      Library.shared.preconditionIsolated()
+      self.counts.append(update.results.count)
     }
   }
 }

@@ -10,6 +10,9 @@ package enum Environment {
   /// Whether the long forms of fault and fuzz tests run (`make soak`).
   package static var isSoak: Bool { self["PERSISTENCE_SOAK"] != nil }
 
+  /// The number of kills of each durable context in `make soak`.
+  package static var soakKills: Int { self["PERSISTENCE_SOAK_KILLS"].flatMap { Int($0) } ?? 10_000 }
+
   /// Whether the tests run on a context: all of them, or those that `PERSISTENCE_CONTEXTS` lists (`make check`).
   package static func wants(_ context: String) -> Bool {
     self["PERSISTENCE_CONTEXTS"].map { $0.split(separator: ",").contains { $0 == context } } ?? true

@@ -1,3 +1,4 @@
+import Foundation
 package import PersistenceConformance
 import PersistenceCore
 import PersistenceJSON
@@ -9,7 +10,9 @@ extension ContextUnderTest {
   private static let engines: [StorageEngine] = [.memory, .sqlite, .lmdb, .json]
 
   /// Every context of this package.
-  package static let ours: [ContextUnderTest] = engines.filter { Environment.wants($0.scheme) }.map {
+  package static let ours: [ContextUnderTest] = local + servers
+
+  private static let local: [ContextUnderTest] = engines.filter { Environment.wants($0.scheme) }.map {
     engine in
     ContextUnderTest(
       engine: engine,
@@ -17,5 +20,34 @@ extension ContextUnderTest {
       options: engine.scheme == "lmdb" ? ["indexmemory": "8KiB"] : [:],
       effort: Environment.isSoak ? .thorough : .quick,
       worker: .besideThisProgram("ContextWorker", arguments: [engine.scheme]))
+  }
+
+  /// Contexts of servers; none, said aloud, where no server is installed, except in CI, where they fail.
+  private static let servers: [ContextUnderTest] = {
+    #if Postgres
+      guard Environment.wants("postgres") else { return [] }
+      if let obstacle = PostgresCluster.obstacle, Environment["CI"] == nil {
+        FileHandle.standardError.write(Data("warning: \(obstacle)\n".utf8))
+        return []
+      }
+      return [.postgres]
+    #else
+      return []
+    #endif
+  }()
+
+  /// Contexts whose stores have checksums, which is an option.
+  package static let checked: [ContextUnderTest] = [StorageEngine.sqlite, .json]
+    .filter { Environment.wants($0.scheme) }.map(checked)
+
+  private static func checked(_ engine: StorageEngine) -> ContextUnderTest {
+    let name = "\(engine.scheme) with checksums"
+    let engine = ContextUnderTest(engine: engine, options: ["checksums": "true"])
+    return ContextUnderTest(
+      name, effort: Environment.isSoak ? .thorough : .quick,
+      worker: .besideThisProgram("ContextWorker", arguments: [name])
+    ) { path, options, monitoring in
+      try engine.open(path, options, monitoring)
+    }
   }
 }

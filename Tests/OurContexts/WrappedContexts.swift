@@ -17,8 +17,11 @@ extension ContextUnderTest {
     _ wrap: @escaping @Sendable (any StorageContext, OpeningOptions) -> any StorageContext
   ) -> ContextUnderTest {
     let inner = ours.first { $0.name == name }
-    return ContextUnderTest("\(wrapper) over \(name)", effort: .quick, worker: inner?.worker) {
-      path, options, monitoring in
+    let title = "\(wrapper) over \(name)"
+    // The other process opens the wrapper too, so that it is what is recorded and killed.
+    return ContextUnderTest(
+      title, effort: .quick, worker: .besideThisProgram("ContextWorker", arguments: [title])
+    ) { path, options, monitoring in
       guard let inner else { throw PersistenceError(.missingStore, "no context is named \(name)") }
       var innerOptions = options
       if wrapper == "ReadOnlyContext", options.isReadOnly {

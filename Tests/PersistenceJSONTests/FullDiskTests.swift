@@ -87,7 +87,13 @@ struct FullDiskTests {
 
 extension SmallDisk {
   fileprivate func remountReadOnly() throws {
-    try #require(mount("tmpfs", folder.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
+    // A process that another test starts has the open files until it begins to run.
+    var attempts = 0
+    while mount("tmpfs", folder.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) != 0 {
+      try #require(errno == EBUSY && attempts < 500)
+      attempts += 1
+      usleep(10_000)
+    }
   }
 
   private var ballast: URL { folder.appendingPathComponent("ballast") }

@@ -15,6 +15,7 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
   private(set) var version = 0
   let workspace = KeyValueWorkspace()
   var copiesRows = false
+  let keepsEntries = true
   /// The number of cursor moves.
   fileprivate(set) var steps = 0
   private var spaces: [[Node]] = [[], [], []]
@@ -26,10 +27,10 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
 
   func withReader<Result>(_ body: (any ByteReader) throws -> Result) throws -> Result { try body(self) }
 
-  func nodes(_ space: ByteSpace) -> [Node] { spaces[space.rawValue] }
+  func nodes(_ space: KeySpace) -> [Node] { spaces[space.rawValue] }
 
   /// The index of the first key that is not less.
-  fileprivate func index(of key: UnsafeRawBufferPointer, in space: ByteSpace) -> Int {
+  fileprivate func index(of key: UnsafeRawBufferPointer, in space: KeySpace) -> Int {
     let nodes = spaces[space.rawValue]
     var (low, high) = (0, nodes.count)
     while low < high {
@@ -45,21 +46,21 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
     return UnsafeMutableRawBufferPointer(rebasing: block[..<count])
   }
 
-  private func holds(_ key: UnsafeRawBufferPointer, at index: Int, in space: ByteSpace) -> Bool {
+  private func holds(_ key: UnsafeRawBufferPointer, at index: Int, in space: KeySpace) -> Bool {
     index < spaces[space.rawValue].count && spaces[space.rawValue][index].key.elementsEqual(key)
   }
 
-  func value(of key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> UnsafeRawBufferPointer? {
+  func value(of key: UnsafeRawBufferPointer, in space: KeySpace) throws -> UnsafeRawBufferPointer? {
     let index = index(of: key, in: space)
     return holds(key, at: index, in: space)
       ? UnsafeRawBufferPointer(spaces[space.rawValue][index].value) : nil
   }
 
-  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor { ArrayCursor(self, space) }
+  func acquireCursor(in space: KeySpace) throws -> any ByteCursor { ArrayCursor(self, space) }
 
   func release(_ cursor: any ByteCursor) {}
 
-  func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: ByteSpace, isReplacing: Bool) throws
+  func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?
   {
     guard key.count <= longestKey, !key.isEmpty else {
@@ -79,7 +80,7 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
     return value
   }
 
-  func remove(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool {
+  func remove(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws -> Bool {
     let index = index(of: key, in: space)
     guard holds(key, at: index, in: space) else { return false }
     version += 1
@@ -87,7 +88,7 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
     return true
   }
 
-  func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: ByteSpace) throws {
+  func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace) throws {
     spaces[space.rawValue].removeAll { $0.key.starts(with: prefix) }
   }
 
@@ -104,30 +105,32 @@ final class ArrayByteStore: ByteWriter, ByteSource, @unchecked Sendable {  // ea
 
 private final class ArrayCursor: ByteCursor {
   private let store: ArrayByteStore
-  private let space: ByteSpace
+  private let space: KeySpace
   private var place = -1
 
-  init(_ store: ArrayByteStore, _ space: ByteSpace) {
+  init(_ store: ArrayByteStore, _ space: KeySpace) {
     self.store = store
     self.space = space
   }
 
-  private func entry(at index: Int) -> ByteEntry? {
+  private func entry(at index: Int) -> OrderedEntry? {
     let nodes = store.nodes(space)
     store.steps += 1
     place = max(-1, min(index, nodes.count))
     guard nodes.indices.contains(index) else { return nil }
-    return ByteEntry(key: nodes[index].key, value: UnsafeRawBufferPointer(nodes[index].value))
+    return OrderedEntry(key: nodes[index].key, value: UnsafeRawBufferPointer(nodes[index].value))
   }
 
-  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { entry(at: store.index(of: key, in: space)) }
+  func seek(_ key: UnsafeRawBufferPointer) throws -> OrderedEntry? {
+    entry(at: store.index(of: key, in: space))
+  }
 
-  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? {
+  func find(_ key: UnsafeRawBufferPointer) throws -> OrderedEntry? {
     let found = try seek(key)
     return found.map { $0.key.elementsEqual(key) } == true ? found : nil
   }
 
-  func last() throws -> ByteEntry? { entry(at: store.nodes(space).count - 1) }
-  func next() throws -> ByteEntry? { entry(at: place + 1) }
-  func previous() throws -> ByteEntry? { entry(at: place - 1) }
+  func last() throws -> OrderedEntry? { entry(at: store.nodes(space).count - 1) }
+  func next() throws -> OrderedEntry? { entry(at: place + 1) }
+  func previous() throws -> OrderedEntry? { entry(at: place - 1) }
 }

@@ -104,6 +104,27 @@ struct PushDownTests {
     }
   }
 
+  @Test("R5 reading entries of an index checks for an interruption at least once for every thousand")
+  func interruption() throws {
+    let (bytes, store, schema) = try store()
+    let days = try FetchRequest(schema, where: .comparison(field: "day", .greaterOrEqual, .integer(0)))
+    let reads: [() throws -> Void] =
+      [{ _ = try store.count(days, bytes) }]
+      + ["group", "day"].map { field in
+        {
+          let rows = try FetchRequest(schema)
+          let request = try AggregateRequest(rows, grouping: [field], aggregates: [.count])
+          _ = try store.aggregate(request, bytes)
+        }
+      }
+    for read in reads {
+      let interruption = ReadInterruption(
+        atCheck: Self.records / 1000, PersistenceError(.timedOut, "the time of this read has passed"))
+      let error = #expect(throws: PersistenceError.self) { try interruption.run(read) }
+      #expect(error?.code == .timedOut)
+    }
+  }
+
   @Test("an estimate takes a bounded number of steps")
   func estimates() throws {
     let (bytes, store, schema) = try store()

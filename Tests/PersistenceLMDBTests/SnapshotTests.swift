@@ -1,7 +1,6 @@
 import Foundation
-import Logging
+import PersistenceConformance
 import PersistenceDriver
-import Synchronization
 import Testing
 
 @testable import PersistenceLMDB
@@ -139,12 +138,10 @@ struct LMDBSnapshotTests {
           kill(getpid(), SIGKILL)
         }
       })
-    let log = LogLines()
-    var logger = Logger(label: "test") { _ in log }
-    logger.logLevel = .trace
-    let again = try scratch.open(LMDBConfiguration(monitoring: Monitoring(logger: logger)))
+    let log = LogRecorder()
+    let again = try scratch.open(LMDBConfiguration(monitoring: Monitoring(logger: log.logger())))
     #expect(try again.keys(FetchRequest(schema)) == ["kept"])
-    #expect(log.lines.contains { $0.contains("recovered") })
+    #expect(log.lines().contains { $0.contains("recovered") })
   }
 
   @Test("W6 a writer waits for another process no longer than the timeout")
@@ -179,27 +176,4 @@ struct LMDBSnapshotTests {
     try context.save([("a", nil)], schema)
     #expect(try context.keys(FetchRequest(schema)) == ["a", "kept"])
   }
-}
-
-/// Collects log messages.
-private final class LogLines: LogHandler, Sendable {
-  private let text = Mutex<[String]>([])
-  var lines: [String] { text.withLock { $0 } }
-
-  var metadata: Logger.Metadata {
-    get { [:] }
-    set {}
-  }
-
-  var logLevel: Logger.Level {
-    get { .trace }
-    set {}
-  }
-
-  subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-    get { nil }
-    set {}
-  }
-
-  func log(event: LogEvent) { text.withLock { $0.append("\(event.message)") } }
 }

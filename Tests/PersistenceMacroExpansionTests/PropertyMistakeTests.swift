@@ -27,7 +27,7 @@ struct PropertyMistakeTests {
       fixed: model("var size: \(signed)"))
   }
 
-  @Test("a property whose name a key path reads as a type", arguments: ["Type", "Protocol", "self"])
+  @Test("a property whose name a key path reads as a type", arguments: ["Type", "Protocol", "self", "Self"])
   func metatypeName(name: String) {
     expect(
       model("var →`\(name)`: String"),

@@ -16,16 +16,6 @@ import Testing
     schema = try Fixtures.movies()
   }
 
-  private func bytes(_ name: String) throws -> Data {
-    try Data(contentsOf: URL(fileURLWithPath: scratch.path(name)))
-  }
-
-  private func fill(_ context: SQLiteContext, _ range: Range<Int>, size: Int = 100) throws {
-    let text = PersistentValue.text(String(repeating: "x", count: size))
-    try context.fill(
-      schema, range.map { [.integer(Int64($0)), text, .null, .integer(Int64($0)), .null] })
-  }
-
   @Test("E5 :memory: is refused, and the error says what to write")
   func memory() throws {
     for attempt in [
@@ -41,8 +31,8 @@ import Testing
   @Test("E5 a missing or empty file beside its log is damaged, and the log is kept")
   func remains() throws {
     let context = try scratch.open()
-    try fill(context, 0..<20)
-    let log = try bytes("store.sqlite-wal")
+    try context.fill(schema, 0..<20)
+    let log = try scratch.bytes("store.sqlite-wal")
     #expect(!log.isEmpty)
     for isEmpty in [false, true] {
       let name = "copy \(isEmpty).sqlite"
@@ -53,7 +43,7 @@ import Testing
         #expect(error.code == .damaged, "\(error)")
         #expect(error.message.contains(name) && error.message.contains("-wal"), "\(error)")
       }
-      #expect(try bytes(name + "-wal") == log)
+      #expect(try scratch.bytes(name + "-wal") == log)
       try FileManager.default.removeItem(atPath: scratch.path(name + "-wal"))
       #expect(try scratch.open(name).catalog().isEmpty)
     }
@@ -82,7 +72,7 @@ import Testing
   @Test("verify reports a damaged page and unreadable records, and nothing about an intact store")
   func verification() throws {
     let context = try scratch.open()
-    try fill(context, 0..<2_000, size: 500)
+    try context.fill(schema, 0..<2_000, size: 500)
     var findings: [StoreFinding] = []
     try context.verify { findings.append($0) }
     #expect(findings == [])
@@ -91,7 +81,7 @@ import Testing
     #expect(findings.filter { $0.kind == .damaged && $0.object.hasPrefix("Movie") }.count == 2, "\(findings)")
     try context.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     try context.close()
-    var content = try bytes("store.sqlite")
+    var content = try scratch.bytes("store.sqlite")
     for number in 40..<60 {
       content.replaceSubrange(4_096 * number..<4_096 * number + 200, with: Data(count: 200))
     }

@@ -15,20 +15,6 @@ import PersistenceDriverSupport
     schema = try Fixtures.movies()
   }
 
-  private func bytes(_ name: String) throws -> Data {
-    try Data(contentsOf: URL(fileURLWithPath: scratch.path(name)))
-  }
-
-  private func fill(_ context: SQLiteContext, _ range: Range<Int>, size: Int = 100) throws {
-    try context.fill(
-      schema,
-      range.map {
-        [
-          .integer(Int64($0)), .text(String(repeating: "x", count: size)), .null, .integer(Int64($0)), .null,
-        ]
-      })
-  }
-
   @Test("E5 a missing folder, a missing file, a folder, and names that SQLite would interpret")
   func paths() throws {
     #expect(code { _ = try scratch.open("missing/store.sqlite") } == .missingStore)
@@ -51,22 +37,22 @@ import PersistenceDriverSupport
       try content.write(to: URL(fileURLWithPath: scratch.path(name)))
       #expect(code { _ = try scratch.open(name) } == .notAStore, "\(name)")
       #expect(code { _ = try scratch.open(name) { $0.isReadOnly = true } } == .notAStore, "\(name)")
-      #expect(try bytes(name) == content)
+      #expect(try scratch.bytes(name) == content)
     }
     // A process that was killed while it created the file leaves an empty file.
     try Data().write(to: URL(fileURLWithPath: scratch.path("empty")))
     #expect(code { _ = try scratch.open("empty") { $0.isReadOnly = true } } == .notAStore)
-    #expect(try bytes("empty").isEmpty)
-    try fill(scratch.open("empty"), 0..<1)
+    #expect(try scratch.bytes("empty").isEmpty)
+    try scratch.open("empty").fill(schema, 0..<1)
   }
 
   @Test("E5 reading a damaged page throws damaged, and the rest stays readable")
   func damaged() throws {
     let context = try scratch.open()
-    try fill(context, 0..<2_000, size: 500)
+    try context.fill(schema, 0..<2_000, size: 500)
     try context.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     try context.close()
-    var content = try bytes("store.sqlite")
+    var content = try scratch.bytes("store.sqlite")
     let page = 4_096
     for number in 40..<60 {
       content.replaceSubrange(page * number..<page * number + 200, with: Data(count: 200))
@@ -91,7 +77,7 @@ import PersistenceDriverSupport
   @Test("R4 the error for a value of another kind names table, column and key")
   func mismatch() throws {
     let context = try scratch.open()
-    try fill(context, 0..<300)
+    try context.fill(schema, 0..<300)
     try Outsider(scratch.path()).execute("UPDATE Movie SET budget = 'much' WHERE id = 200")
     let results = try context.fetch(FetchRequest(schema))
     #expect(try results.read(from: 0, limit: 128) { _ in } == 128)
@@ -111,33 +97,33 @@ import PersistenceDriverSupport
   @Test("E5 a read-only store rejects writes and creates no files")
   func readOnly() throws {
     let writer = try scratch.open()
-    try fill(writer, 0..<10)
+    try writer.fill(schema, 0..<10)
     let reader = try scratch.open { $0.isReadOnly = true }
     #expect(reader.capabilities.isReadOnly)
     #expect(try reader.count(FetchRequest(schema)) == 10)
     #expect(code { try reader.transaction { _ in } } == .readOnly)
     #expect(code { try reader.execute("DELETE FROM Movie") } == .readOnly)
     #expect(code { _ = try writer.rows("DELETE FROM Movie") } == .invalidRequest)
-    try fill(writer, 10..<20)
+    try writer.fill(schema, 10..<20)
     #expect(try reader.count(FetchRequest(schema)) == 20)
     try writer.close()
     // A file whose header makes it read-only for this version of SQLite.
-    var content = try bytes("store.sqlite")
+    var content = try scratch.bytes("store.sqlite")
     content[18] = 3
     try content.write(to: URL(fileURLWithPath: scratch.path("newer.sqlite")))
     #expect(code { _ = try scratch.open("newer.sqlite") } == .readOnly)
-    #expect(try bytes("newer.sqlite") == content)
+    #expect(try scratch.bytes("newer.sqlite") == content)
   }
 
   @Test(
     "E7 a full store rejects writes, keeps what was committed, and accepts writes again once there is space")
   func full() throws {
     let context = try scratch.open()
-    try fill(context, 0..<100)
+    try context.fill(schema, 0..<100)
     // SQLite's own limit replaces a full disk: the error and the rollback are the same.
     try context.execute("PRAGMA max_page_count = 20")
     do {
-      try fill(context, 100..<5_000)
+      try context.fill(schema, 100..<5_000)
       Issue.record("more was written than there was space")
     } catch let error as PersistenceError {
       #expect(error.code == .storeFull)
@@ -160,7 +146,7 @@ import PersistenceDriverSupport
     let count = try context.count(FetchRequest(schema))
     #expect(outcome == .storeFull ? count == 100 : count > 100)
     try context.execute("PRAGMA max_page_count = 1000000")
-    try fill(context, 5_000..<5_100)
+    try context.fill(schema, 5_000..<5_100)
     #expect(try context.count(FetchRequest(schema)) == count + 100)
     #expect(try context.rows("PRAGMA integrity_check") == [[.text("ok")]])
   }
@@ -173,8 +159,8 @@ import PersistenceDriverSupport
     defer { disk.unmount() }
     let path = disk.folder.appendingPathComponent("store.sqlite").path
     let context = try SQLiteContext(path: path)
-    try fill(context, 0..<100)
-    let outcome = code { try fill(context, 100..<50_000, size: 1_000) }
+    try context.fill(schema, 0..<100)
+    let outcome = code { try context.fill(schema, 100..<50_000, size: 1_000) }
     #expect(outcome == .storeFull)
     #expect(try context.count(FetchRequest(schema)) == 100)
     try context.transaction { transaction in
@@ -190,7 +176,7 @@ import PersistenceDriverSupport
   @Test("a table that another program changed throws damaged")
   func changedTable() throws {
     let context = try scratch.open()
-    try fill(context, 0..<10)
+    try context.fill(schema, 0..<10)
     _ = try context.values(of: .integer(1), in: schema)
     let outsider = try Outsider(scratch.path())
     try outsider.execute("ALTER TABLE Movie RENAME COLUMN budget TO cost")
@@ -219,7 +205,7 @@ import PersistenceDriverSupport
     let rollback = try #require(try open("?journal=delete"))
     #expect(rollback.capabilities.readersBlockWriters)
     #expect(try Outsider(scratch.path("url.sqlite")).texts("PRAGMA journal_mode") == ["delete"])
-    try fill(rollback, 0..<10)
+    try rollback.fill(schema, 0..<10)
     #expect(try rollback.count(FetchRequest(schema)) == 10)
   }
 }

@@ -17,6 +17,8 @@ final class Scratch {
 
   func path(_ name: String = "store.sqlite") -> String { folder.appendingPathComponent(name).path }
 
+  func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path(name))) }
+
   /// Opens a store in the folder.
   func open(_ name: String = "store.sqlite", _ change: (inout SQLiteConfiguration) -> Void = { _ in }) throws
     -> SQLiteContext
@@ -81,6 +83,12 @@ extension StorageContext {
       try transaction.define(schema)
       for row in rows { try transaction.save(row, in: schema) }
     }
+  }
+
+  /// Defines the movies of ``Fixtures``, and saves movies with these keys and with titles of `size` bytes.
+  func fill(_ movies: ModelSchema, _ keys: Range<Int>, size: Int = 100) throws {
+    let title = PersistentValue.text(String(repeating: "x", count: size))
+    try fill(movies, keys.map { [.integer(Int64($0)), title, .null, .integer(Int64($0)), .null] })
   }
 }
 

@@ -107,7 +107,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("If-Match on GET answers 412 for another state")
+  @Test("If-Match on GET answers 412 for another state, and for any tag of a page, which is weak")
   func conditions() async throws {
     try await RunningServer.with(try Film.context([Film(1)])) { server in
       let client = WireClient(port: server.port)
@@ -115,6 +115,12 @@ struct ProtocolTests {
       let tag = try #require(try await client("GET", path).headers["etag"])
       for (wanted, status) in [(tag, 200), ("*", 200), ("\"x\"", 412), ("W/\(tag)", 412), ("x", 400)] {
         let reply = try await client("GET", path, headers: ["If-Match: \(wanted)"])
+        #expect(reply.status == status, "\(wanted)")
+      }
+      let page = "/models/Film/records"
+      let weak = try #require(try await client("GET", page).headers["etag"])
+      for (wanted, status) in [(weak, 412), ("\"x\"", 412), ("*", 200), ("x", 400)] {
+        let reply = try await client("GET", page, headers: ["If-Match: \(wanted)"])
         #expect(reply.status == status, "\(wanted)")
       }
     }

@@ -1,11 +1,11 @@
 import DataAccess
 import Foundation
 import Logging
+import PersistenceConformance
 import PersistenceCore
 import PersistenceDriver
 import PersistenceHTTP
 import PersistenceRemote
-import Synchronization
 import Testing
 import PersistencePrimitives
 
@@ -44,9 +44,14 @@ struct RemoteServerTests {
     try Data("secret-token".utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let url = "http://example.com?tokenfile=\(file.path)"
-    let error = #expect(throws: PersistenceError.self) { try DataSources(opening: url, engines: []) }
-    #expect(error?.code == .invalidURL)
-    #expect(throws: Never.self) { try DataSources(opening: url + "&plaintext=true", engines: []) }
+    let allowed = TokenSources(files: [file.path])
+    let error = #expect(throws: PersistenceError.self) {
+      try DataSources(opening: url, engines: [], tokenSources: allowed)
+    }
+    #expect(error?.code == .invalidURL && error?.message.contains("plaintext") == true)
+    #expect(throws: Never.self) {
+      try DataSources(opening: url + "&plaintext=true", engines: [], tokenSources: allowed)
+    }
   }
 
   @Test("serves each declaration of a model in its own terms")
@@ -68,14 +73,13 @@ struct RemoteServerTests {
   @Test("logs slow requests as configured at opening, without their values")
   func monitoring() async throws {
     let server = try ScriptedServer { _ in .page(503) }
-    let kept = Lines.Kept()
-    let logger = Logger(label: "test") { _ in Lines(kept: kept) }
+    let log = LogRecorder()
     let sources = try DataSources(
-      opening: server.url, engines: [], monitoring: Monitoring(logger: logger, slowRequest: .zero))
+      opening: server.url, engines: [], monitoring: Monitoring(logger: log.logger(.info), slowRequest: .zero))
     _ = try? await sources.dataSource(of: Film.self).find(4711)
-    #expect(kept.all.contains { $0.contains("slow request") && $0.contains(server.url) })
+    #expect(log.lines().contains { $0.contains("slow request") && $0.contains(server.url) })
     #expect(server.requests.contains { $0.path.contains("4711") })
-    #expect(!kept.all.contains { $0.contains("4711") })
+    #expect(!log.lines().contains { $0.contains("4711") })
   }
 }
 
@@ -88,24 +92,4 @@ private struct OtherFilm: PersistentRecord {
   init(id: Int) { self.id = id }
   init(from row: borrowing Row) throws { id = try row.decode(at: 0) }
   func encode(into row: RowBuffer) throws { row.encode(id, at: 0) }
-}
-
-/// Collects log lines.
-private struct Lines: LogHandler {
-  final class Kept: Sendable {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock(\.self) }
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-  }
-
-  let kept: Kept
-  var metadata: Logger.Metadata = [:]
-  var logLevel = Logger.Level.info
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) { kept.add("\(event.message) \(metadata) \(event.metadata ?? [:])") }
 }

@@ -10,6 +10,8 @@ final class ScriptedServer: Sendable {
   struct Request: Sendable {
     var method: String
     var path: String
+    /// The token in the header Authorization.
+    var token: String?
 
     /// The parameters of the URL.
     var parameters: [String: String] {
@@ -103,7 +105,9 @@ final class ScriptedServer: Sendable {
           .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
         if text[end.upperBound...].utf8.count >= length ?? 0 {
           let parts = lines[0].components(separatedBy: " ")
-          return parts.count > 1 ? Request(method: parts[0], path: parts[1]) : nil
+          let token = lines.first { $0.lowercased().hasPrefix("authorization: bearer ") }
+            .map { String($0.dropFirst(22)) }
+          return parts.count > 1 ? Request(method: parts[0], path: parts[1], token: token) : nil
         }
       }
       let count = recv(connection, &buffer, buffer.count, 0)

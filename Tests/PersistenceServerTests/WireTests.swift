@@ -161,7 +161,8 @@ struct WireTests {
       let configuration = ConfigReader(
         provider: EnvironmentVariablesProvider(environmentVariables: ["PERSISTENCE_URL": url]))
       for sources in [
-        try DataSources(configuration: configuration, engines: []),
+        try DataSources(
+          configuration: configuration, engines: [], tokenSources: TokenSources(files: [file.path])),
         try DataSources(opening: "memory:", engines: []),
       ] {
         let films = sources.dataSource(of: Film.self)

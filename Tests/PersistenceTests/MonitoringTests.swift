@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import Persistence
-import Synchronization
+import PersistenceConformance
 import Testing
 
 /// A context logs its own operations, but never the data of its users.
@@ -12,11 +12,11 @@ struct MonitoringTests {
     var text: String
   }
 
-  private func repository(_ log: RecordedLog, slow: Duration = .seconds(60), long: Duration = .seconds(60))
+  private func repository(_ log: LogRecorder, slow: Duration = .seconds(60), long: Duration = .seconds(60))
     throws
     -> Repository
   {
-    let monitoring = Monitoring(logger: log.logger, slowRequest: slow, longHeldResult: long)
+    let monitoring = Monitoring(logger: log.logger(), slowRequest: slow, longHeldResult: long)
     let repository = Repository(MemoryContext(monitoring: monitoring))
     try repository.save(contentsOf: (0..<400).map { Secret(id: $0, text: "classified \($0)") })
     return repository
@@ -24,7 +24,7 @@ struct MonitoringTests {
 
   @Test("opening is logged, at debug level")
   func opening() throws {
-    let log = RecordedLog()
+    let log = LogRecorder()
     _ = try repository(log)
     #expect(log.lines(.debug).contains { $0.contains("opened") && $0.contains("memory:") })
     #expect(log.lines(.info).isEmpty)
@@ -32,7 +32,7 @@ struct MonitoringTests {
 
   @Test("a slow request is logged with its plan and shape; its values only at debug level")
   func slowRequests() throws {
-    let log = RecordedLog()
+    let log = LogRecorder()
     let repository = try repository(log, slow: .zero)
     _ = try repository.filter(Secret.self, where: .contains(\.text, "classified 7")).sorted(by: \.text)
       .result()
@@ -48,7 +48,7 @@ struct MonitoringTests {
 
   @Test("a slow request with thousands of values is logged in a line of bounded length")
   func longRequests() throws {
-    let log = RecordedLog()
+    let log = LogRecorder()
     let repository = try repository(log, slow: .zero)
     _ = try repository.filter(Secret.self, where: .in(\.id, Array(0..<5_000))).result()
     let lines = log.lines(.warning) + log.lines(.debug)
@@ -65,7 +65,7 @@ struct MonitoringTests {
 
   @Test("R2 a long-held result is logged once, with its call site")
   func longHeldResults() throws {
-    let log = RecordedLog()
+    let log = LogRecorder()
     let repository = try repository(log, long: .zero)
     do {
       let line = #line + 1
@@ -82,38 +82,10 @@ struct MonitoringTests {
 
   @Test("R2 a result with only one page pins nothing")
   func smallResults() throws {
-    let repository = try repository(RecordedLog())
+    let repository = try repository(LogRecorder())
     let small = try repository.filter(Secret.self).limit(10).result()
     let large = try repository.filter(Secret.self).result()
     #expect((repository.context as? MemoryContext)?.monitor.liveResults == 1)
     #expect(small.count == 10 && large.count == 400)
-  }
-}
-
-/// A log that tests can read.
-final class RecordedLog: Sendable {
-  private let entries = Mutex<[(level: Logger.Level, text: String)]>([])
-
-  var logger: Logger { Logger(label: "recorded") { _ in Handler(log: self) } }
-
-  func lines(_ level: Logger.Level) -> [String] {
-    entries.withLock { $0.filter { $0.level == level }.map(\.text) }
-  }
-
-  private struct Handler: LogHandler {
-    let log: RecordedLog
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      let all = metadata.merging(event.metadata ?? [:]) { $1 }
-      let text = "\(event.message) " + all.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
-      log.entries.withLock { $0.append((event.level, text)) }
-    }
   }
 }

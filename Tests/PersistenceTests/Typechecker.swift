@@ -27,24 +27,41 @@ struct Typechecker {
     throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: CommandLine.arguments[0]])
   }
 
+  /// The C module of the library's modules, which SwiftPM finds for its clients.
+  private static let digestModule =
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Sources/CSHA256/include/module.modulemap").path
+
   /// The diagnostics of a source, which may use the model `Film`.
   static func remarks(on source: String) throws -> [Remark] {
+    try remarks(on: [("Film.swift", film), ("Asked.swift", source)], [])
+  }
+
+  /// The diagnostics of a source that declares its models with the macros.
+  static func remarks(onModels source: String, options: [String]) throws -> [Remark] {
+    let plugin = try modules().deletingLastPathComponent().appendingPathComponent("PersistenceMacros-tool")
+    return try remarks(
+      on: [("Asked.swift", source)],
+      ["-load-plugin-executable", "\(plugin.path)#PersistenceMacros"] + options)
+  }
+
+  private static func remarks(on sources: [(name: String, text: String)], _ options: [String]) throws
+    -> [Remark]
+  {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("persistence-typecheck-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let files = [("Film.swift", film), ("Asked.swift", source)].map { name, text in
-      (folder.appendingPathComponent(name), text)
-    }
+    let files = sources.map { (folder.appendingPathComponent($0.name), $0.text) }
     for (file, text) in files { try Data(text.utf8).write(to: file) }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments =
       [
         "swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-module-name", "Asked",
-        "-parse-as-library", "-I", try modules().path,
+        "-parse-as-library", "-I", try modules().path, "-Xcc", "-fmodule-map-file=\(digestModule)",
         "-Xfrontend", "-warn-long-expression-type-checking=\(limit)",
-      ] + files.map(\.0.path)
+      ] + options + files.map(\.0.path)
     let pipe = Pipe()
     process.standardError = pipe
     try process.run()

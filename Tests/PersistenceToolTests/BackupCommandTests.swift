@@ -14,7 +14,7 @@ struct BackupCommandTests {
   private func makeStore(_ scheme: String, options: String = "") throws -> String {
     let url = "\(scheme):\(folder("store"))\(options)"
     let store = try #require(
-      try StorageEngine.open(url, engines: ToolEngines.all, monitoring: Monitoring()).asStorageContext)
+      try StorageEngine.open(url, engines: ToolEngines.ofFiles, monitoring: Monitoring()).asStorageContext)
     let schema = try Rows.movie.get()
     try store.transaction { transaction in
       try transaction.define(schema)

@@ -32,6 +32,17 @@ struct ConformCommandTests {
     #expect(report.entries.allSatisfy { $0.rules.contains(.w1) })
   }
 
+  @Test("--quick leaves out slow checks, and --only those of other rules")
+  func quick() async throws {
+    let run = await ToolHarness().aside("conform", "memory:", "--quick", "--only", "W4", "--format", "json")
+    #expect(run.code == 0, "\(run.messages)")
+    let report = try JSONDecoder().decode(ConformanceReport.self, from: Data(run.output.utf8))
+    #expect(report.entries.map(\.title) == ConformanceSuite(only: [.w4], isQuick: true).checks.map(\.title))
+    #expect(ConformanceSuite(only: [.w4]).checks.count > report.entries.count)
+    let both = await ToolHarness().aside("conform", "memory:", "--quick", "--thorough")
+    #expect(both.code == 3 && both.messages.contains("exclude each other"))
+  }
+
   @Test("A run without checks fails")
   func nothing() async {
     let run = await ToolHarness().aside("conform", "memory:", "--rule", "E7")

@@ -8,12 +8,12 @@ import Testing
 @Suite("Migration between all pairs of engines")
 struct EnginePairTests {
   /// Every engine of this build, and memory.
-  static let schemes = ToolEngines.all.map(\.scheme) + ["memory"]
+  static let schemes = ToolEngines.ofFiles.map(\.scheme) + ["memory"]
 
   private func open(_ scheme: String, _ folder: TemporaryFolder, _ name: String) throws -> any StorageContext
   {
     let text = scheme == "memory" ? "memory:" : "\(scheme):\(folder(name))"
-    let context = try StorageEngine.open(text, engines: ToolEngines.all, monitoring: Monitoring())
+    let context = try StorageEngine.open(text, engines: ToolEngines.ofFiles, monitoring: Monitoring())
     return try #require(context as? any StorageContext)
   }
 

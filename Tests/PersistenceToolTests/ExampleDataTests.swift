@@ -3,7 +3,7 @@ import PersistenceDriver
 import PersistenceTool
 import Testing
 
-@Suite("The example movies", .enabled(if: ToolEngines.all.contains { $0.scheme == "json" }))
+@Suite("The example movies", .enabled(if: ToolEngines.ofFiles.contains { $0.scheme == "json" }))
 struct ExampleDataTests {
   private static let movies = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

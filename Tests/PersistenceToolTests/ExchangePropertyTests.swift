@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Export and import of generated stores")
 struct ExchangePropertyTests {
-  static let schemes = ToolEngines.all.map(\.scheme) + ["memory"]
+  static let schemes = ToolEngines.ofFiles.map(\.scheme) + ["memory"]
 
   @Test(
     "V2 V5 E6 Every kind of value and every name comes back as it was", arguments: schemes, ["ndjson", "csv"])
@@ -42,7 +42,7 @@ struct ExchangePropertyTests {
   private func open(_ scheme: String, _ folder: TemporaryFolder, _ name: String) throws -> any StorageContext
   {
     let text = scheme == "memory" ? "memory:" : "\(scheme):\(folder(name))"
-    let context = try StorageEngine.open(text, engines: ToolEngines.all, monitoring: Monitoring())
+    let context = try StorageEngine.open(text, engines: ToolEngines.ofFiles, monitoring: Monitoring())
     return try #require(context as? any StorageContext)
   }
 

@@ -10,7 +10,7 @@ import PersistenceDriverSupport
 struct ExplainCommandTests {
   /// Creates a store of 200 films with an index on the year.
   private func makeStore(_ url: String) throws {
-    let context = try StorageEngine.open(url, engines: ToolEngines.all, monitoring: .init())
+    let context = try StorageEngine.open(url, engines: ToolEngines.ofFiles, monitoring: .init())
     let store = try #require(context as? any StorageContext)
     let schema = try ModelSchema(
       name: "Film",
@@ -27,7 +27,7 @@ struct ExplainCommandTests {
     try store.close()
   }
 
-  @Test("Prints the plan in words and as JSON", arguments: ToolEngines.all.map(\.scheme))
+  @Test("Prints the plan in words and as JSON", arguments: ToolEngines.ofFiles.map(\.scheme))
   func plans(scheme: String) throws {
     let folder = try TemporaryFolder()
     let url = "\(scheme):\(folder("films"))"
@@ -43,7 +43,7 @@ struct ExplainCommandTests {
     let plan = try JSONDecoder().decode(QueryPlan.self, from: Data(json.output.utf8))
     #expect(words.output == TerminalText.safe("\(plan)") + "\n")
     // The store's own plan of the same request.
-    let context = try StorageEngine.open(url, engines: ToolEngines.all, monitoring: .init())
+    let context = try StorageEngine.open(url, engines: ToolEngines.ofFiles, monitoring: .init())
     let store = try #require(context as? any StorageContext)
     let schema = try #require(try store.catalog().first)
     let predicate = try WhereParser.predicate("year = 1950 and title = 'x'", for: schema)

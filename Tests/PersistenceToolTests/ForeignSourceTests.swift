@@ -54,7 +54,7 @@
     @Test("Copies every record to every engine, and reports objects without a counterpart")
     func shopArrives() throws {
       let source = try shop()
-      for scheme in ToolEngines.all.map(\.scheme) {
+      for scheme in ToolEngines.ofFiles.map(\.scheme) {
         let place = "\(scheme):\(folder("copy." + scheme))"
         let run = tool("migrate", source, place, "--verify", "full", "--report", folder("r.json"))
         #expect(run.code == 0, "\(run)")

@@ -51,7 +51,7 @@ struct MigrateCommandTests {
       ["extra"],
     ])
   func usage(arguments: [String]) throws {
-    for scheme in ToolEngines.all.map(\.scheme) {
+    for scheme in ToolEngines.ofFiles.map(\.scheme) {
       let run = harness(try movies()).run(["migrate", "held:", "\(scheme):\(folder("new"))"] + arguments)
       #expect(run.code == 3, "\(arguments): \(run)")
       #expect(run.output.isEmpty && run.messages.hasPrefix("Error: "))
@@ -61,7 +61,7 @@ struct MigrateCommandTests {
 
   @Test("--resume without a store fails and creates none")
   func resumingNothing() throws {
-    for scheme in ToolEngines.all.map(\.scheme) {
+    for scheme in ToolEngines.ofFiles.map(\.scheme) {
       let run = harness(try movies()).run(["migrate", "held:", "\(scheme):\(folder("new"))", "--resume"])
       #expect(run.code == 4, "\(run)")
       #expect(run.messages.contains("missingStore"))
@@ -72,7 +72,7 @@ struct MigrateCommandTests {
   @Test("A plan shows mappings, losses, space and time, and writes nothing")
   func plan() throws {
     let tool = harness(try movies())
-    for scheme in ToolEngines.all.map(\.scheme) {
+    for scheme in ToolEngines.ofFiles.map(\.scheme) {
       let place = "\(scheme):\(folder("new"))"
       let run = tool(
         "migrate", "held:", place, "--dry-run", "--rename", "Movie=Film", "--map", "Movie.budget=as:int64",

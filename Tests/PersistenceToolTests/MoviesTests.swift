@@ -21,7 +21,7 @@ struct MoviesTests {
 
   /// SQLite → LMDB → JSON → SQLite, as far as the package's traits enable them.
   private static let path = ["sqlite", "lmdb", "json", "sqlite"].filter(
-    ToolEngines.all.map(\.scheme).contains)
+    ToolEngines.ofFiles.map(\.scheme).contains)
 
   private static let condition = "\"MPAA Rating\" = 'PG-13' and \"Production Budget\" >= 100000000"
 

@@ -36,7 +36,7 @@ struct PathConflictTests {
 
   @Test(
     "migrate: rejects and reports must not overwrite a store or lie within one",
-    arguments: ToolEngines.all.map(\.scheme))
+    arguments: ToolEngines.ofFiles.map(\.scheme))
   func migrate(scheme: String) throws {
     let (path, other) = (folder("store"), folder("other"))
     let (source, destination) = ("\(scheme):\(path)", "json:\(other)")

@@ -42,7 +42,7 @@ struct SchemaCommandTests {
   func makeStore(_ scheme: String) throws -> String {
     let url = url(scheme)
     let store = try #require(
-      try StorageEngine.open(url, engines: ToolEngines.all, monitoring: Monitoring()).asStorageContext)
+      try StorageEngine.open(url, engines: ToolEngines.ofFiles, monitoring: Monitoring()).asStorageContext)
     try store.transaction { transaction in
       for model in Self.first.models {
         let schema = try model.declaration.schema
@@ -63,7 +63,7 @@ struct SchemaCommandTests {
 
   @Test(
     "migrate copies what a changed store shows, and into a changed store",
-    arguments: ToolEngines.all.map(\.scheme))
+    arguments: ToolEngines.ofFiles.map(\.scheme))
   func migration(scheme: String) throws {
     let url = try makeStore(scheme)
     #expect(tool("schema", "apply", try file("second.json", Self.second), url).code == 0)
@@ -79,7 +79,8 @@ struct SchemaCommandTests {
   }
 
   @Test(
-    "check and apply print the changes; show lists what was removed", arguments: ToolEngines.all.map(\.scheme)
+    "check and apply print the changes; show lists what was removed",
+    arguments: ToolEngines.ofFiles.map(\.scheme)
   )
   func evolution(scheme: String) throws {
     let url = try makeStore(scheme)
@@ -128,7 +129,7 @@ struct SchemaCommandTests {
 
   @Test(
     "restore shows removed values again; compact erases only what it names",
-    arguments: ToolEngines.all.map(\.scheme))
+    arguments: ToolEngines.ofFiles.map(\.scheme))
   func removed(scheme: String) throws {
     let url = try makeStore(scheme)
     let second = try file("second.json", Self.second)
@@ -163,7 +164,7 @@ struct SchemaCommandTests {
         == "id,budget,rating\r\n1,1.0,PG\r\n2,2.0,PG\r\n3,3.0,PG\r\n")
   }
 
-  @Test("migrate, export and import see no removed field", arguments: ToolEngines.all.map(\.scheme))
+  @Test("migrate, export and import see no removed field", arguments: ToolEngines.ofFiles.map(\.scheme))
   func visible(scheme: String) throws {
     let url = try makeStore(scheme)
     #expect(tool("schema", "apply", try file("second.json", Self.second), url).code == 0)
@@ -184,7 +185,7 @@ struct SchemaCommandTests {
     #expect(nicks.output == "id,nick\r\n1,n1\r\n2,\r\n3,n3\r\n4,\r\n5,\r\n", "\(nicks)")
   }
 
-  @Test("diff compares files and stores", arguments: ToolEngines.all.map(\.scheme))
+  @Test("diff compares files and stores", arguments: ToolEngines.ofFiles.map(\.scheme))
   func diff(scheme: String) throws {
     let url = try makeStore(scheme)
     let (first, second) = (try file("first.json", Self.first), try file("second.json", Self.second))
@@ -210,7 +211,7 @@ struct SchemaCommandTests {
 
   @Test(
     "A schema that the store cannot get is refused, and nothing changes",
-    arguments: ToolEngines.all.map(\.scheme))
+    arguments: ToolEngines.ofFiles.map(\.scheme))
   func refused(scheme: String) throws {
     let url = try makeStore(scheme)
     var film = Self.film

@@ -14,7 +14,7 @@ struct SchemaLongWorkTests {
 
   init() throws { stores = try Stores() }
 
-  @Test("compact --backup first copies what it erases", arguments: ToolEngines.all.map(\.scheme))
+  @Test("compact --backup first copies what it erases", arguments: ToolEngines.ofFiles.map(\.scheme))
   func backup(scheme: String) throws {
     let url = try stores.makeStore(scheme)
     #expect(tool("schema", "apply", try stores.file("second.json", Stores.second), url).code == 0)
@@ -44,7 +44,7 @@ struct SchemaLongWorkTests {
   func largeIndexes(scheme: String) throws {
     let url = stores.url(scheme)
     let store = try #require(
-      try StorageEngine.open(url, engines: ToolEngines.all, monitoring: Monitoring()).asStorageContext)
+      try StorageEngine.open(url, engines: ToolEngines.ofFiles, monitoring: Monitoring()).asStorageContext)
     let movie = try #require(Stores.first.models.first { $0.name == "Movie" })
     let schema = try movie.declaration.schema
     try store.transaction { transaction in
@@ -74,7 +74,8 @@ struct SchemaLongWorkTests {
     #expect(tool("query", url, "Movie", "--where", "cost = 3.0 and id < 30").messages == "3 records\n")
   }
 
-  @Test("compact that is interrupted leaves the rest, and goes on", arguments: ToolEngines.all.map(\.scheme))
+  @Test(
+    "compact that is interrupted leaves the rest, and goes on", arguments: ToolEngines.ofFiles.map(\.scheme))
   func interruptedCompact(scheme: String) throws {
     let url = try stores.makeStore(scheme)
     #expect(tool("schema", "apply", try stores.file("second.json", Stores.second), url).code == 0)

@@ -1,6 +1,7 @@
 #if HTTP
   import Foundation
   import PersistenceDriver
+  import TestSupport
   import Testing
   import ToolProcess
 
@@ -153,6 +154,43 @@
         server.send(SIGTERM)
         #expect(try server.ended() == 0)
       }
+    }
+
+    @Test("SIGHUP reads the certificate again, and a damaged file changes nothing", .timeLimit(.minutes(1)))
+    func certificates() throws {
+      let certificate = try folder.file("server.pem", TestCertificates.certificate)
+      let key = try folder.file("server.key", TestCertificates.key)
+      for (mode, isRemarked) in [(0o644, true), (0o600, false)] {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+        let (server, port) = try ToolProcess.serving([
+          "memory:", "--without-tokens", "--tls-certificate", certificate, "--tls-key", key,
+        ])
+        #expect(server.messages.contains("on https://127.0.0.1:\(port)\n"), "\(server.messages)")
+        #expect(server.messages.contains("chmod 600") == isRemarked, "\(server.messages)")
+        // The server speaks no plain HTTP.
+        #expect(try answer(port, "GET", "/health").status == "")
+        server.send(SIGHUP)
+        try server.waits(for: "read the certificate again")
+        _ = try folder.file("server.pem", "no certificate")
+        server.send(SIGHUP)
+        try server.waits(for: "the certificate stays as it is")
+        #expect(!server.messages.contains("read the tokens again"))
+        server.send(SIGTERM)
+        #expect(try server.ended() == 0)
+        _ = try folder.file("server.pem", TestCertificates.certificate)
+      }
+    }
+
+    @Test("An expired certificate is remarked")
+    func expiredCertificate() throws {
+      let (server, _) = try ToolProcess.serving([
+        "memory:", "--without-tokens", "--tls-certificate",
+        folder.file("server.pem", TestCertificates.expiredCertificate), "--tls-key",
+        folder.file("server.key", TestCertificates.expiredKey),
+      ])
+      #expect(server.messages.contains("has expired"), "\(server.messages)")
+      server.send(SIGTERM)
+      #expect(try server.ended() == 0)
     }
 
     @Test(

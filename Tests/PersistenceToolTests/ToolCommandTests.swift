@@ -170,7 +170,7 @@ struct ToolCommandTests {
   }
 
   @Test(
-    "A missing source is an error, and nothing is created", arguments: ToolEngines.all.map(\.scheme))
+    "A missing source is an error, and nothing is created", arguments: ToolEngines.ofFiles.map(\.scheme))
   func missing(scheme: String) throws {
     let folder = try TemporaryFolder()
     let tool = ToolHarness()
@@ -189,7 +189,7 @@ struct ToolCommandTests {
 
   @Test(
     "Invalid options of either store fail before anything is opened",
-    arguments: ToolEngines.all.map(\.scheme))
+    arguments: ToolEngines.ofFiles.map(\.scheme))
   func wrongOptions(scheme: String) throws {
     let folder = try TemporaryFolder()
     let tool = ToolHarness.holding(try movies())

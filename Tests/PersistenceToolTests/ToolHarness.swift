@@ -169,3 +169,8 @@ enum Rows {
     ]
   }
 }
+
+extension ToolEngines {
+  /// The engines whose stores are files or folders, which tests name by their paths.
+  static var ofFiles: [StorageEngine] { all.filter { !["postgres", "postgresql"].contains($0.scheme) } }
+}

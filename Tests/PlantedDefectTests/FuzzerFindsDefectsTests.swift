@@ -25,6 +25,26 @@ extension PlantedDefectTests {
       }
     }
 
+    @Test(
+      "the fuzzer finds what two contexts, reopening, other orders and long requests reveal, in few operations",
+      arguments: [
+        "delete by request deletes while it walks a fetch",
+        "unique values are forgotten when the store is opened again",
+        "an open context does not learn the unique values of others",
+        "a definition in another order starts the model anew",
+      ])
+    func defaultPrograms(name: String) throws {
+      let defect = try #require(PlantedDefect.all.first { $0.name == name })
+      let isFound = try ([1, 2, 3] as [UInt64]).contains { seed in
+        var fuzzer = Fuzzer(seed: seed, operations: 4_000)
+        fuzzer.shrinkingTime = .zero
+        let report = try fuzzer.run(on: [defect.context])
+        print("\(defect) with seed \(seed) — \(Self.text(of: report))".replacing("\n", with: " "))
+        return !report.differences.isEmpty
+      }
+      #expect(isFound, "no seed reveals: \(defect)")
+    }
+
     private static func text(of report: FuzzReport) -> String {
       guard let difference = report.differences.first else { return "NOT FOUND" }
       return "after \(report.operations) operations: expected \(difference.expected.prefix(70)), "

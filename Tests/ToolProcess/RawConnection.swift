@@ -9,15 +9,33 @@ public final class RawConnection {
 
   /// Connects to a port of this machine.
   ///
-  /// - Parameter port: The port.
+  /// - Parameters:
+  ///   - port: The port.
+  ///   - source: The own address; nil for any.
+  ///   - receiveBuffer: The bytes that the system keeps for a client that does not read; nil for its default.
   /// - Throws: `POSIXError` if the connection is refused.
-  public init(port: Int) throws {
+  public init(port: Int, from source: String? = nil, receiveBuffer: Int32? = nil) throws {
     #if canImport(Glibc)
       let kind = Int32(SOCK_STREAM.rawValue)
     #else
       let kind = SOCK_STREAM
     #endif
     descriptor = socket(AF_INET, kind, 0)
+    if var size = receiveBuffer {
+      // Before the connection, which negotiates it.
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+    if let source {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr(source)
+      let isBound = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+      }
+      guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian
@@ -28,7 +46,8 @@ public final class RawConnection {
       }
     }
     guard isConnected else { throw POSIXError(.ECONNREFUSED) }
-    var time = timeval(tv_sec: 10, tv_usec: 0)
+    // Longer than a busy machine stops a server for; only a test that fails waits so long.
+    var time = timeval(tv_sec: 45, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
@@ -67,6 +86,16 @@ public final class RawConnection {
       let more = receive()
       if more.isEmpty { return String(decoding: all, as: UTF8.self) }
       all += more
+    }
+  }
+
+  /// Waits until the peer closes the connection; false if it does not within 45 seconds.
+  public func waitUntilClosed() -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+      if count == 0 { return true }
+      if count < 0, errno != EINTR { return errno == ECONNRESET }
     }
   }
 

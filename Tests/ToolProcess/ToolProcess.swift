@@ -49,6 +49,9 @@ public final class ToolProcess {
     return try FileHandle(forWritingTo: url)
   }
 
+  /// The process identifier.
+  public var identifier: Int32 { process.processIdentifier }
+
   /// The standard output.
   public var output: String { text("output") }
 

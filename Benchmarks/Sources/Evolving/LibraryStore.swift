@@ -3,6 +3,7 @@ import Logging
 import PersistenceCore
 import PersistenceLMDB
 import PersistenceSQLite
+import SilentLogging
 
 /// A store of the library at a path.
 struct LibraryStore {

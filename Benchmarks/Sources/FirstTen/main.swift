@@ -9,6 +9,7 @@ import Foundation
 import PersistenceCore
 import PersistenceLMDB
 import PersistenceSQLite
+import SilentLogging
 
 #if canImport(Glibc)
   import Glibc

@@ -36,6 +36,9 @@ public struct AnyDataSource<Object: PersistentRecord>: DataSource {
   /// Whether the wrapped data source returns objects in contract order.
   public var hasContractOrder: Bool { base.hasContractOrder }
 
+  /// The limits of a batch that joins several writes of the wrapped data source.
+  public var batchLimits: BatchLimits? { base.batchLimits }
+
   /// Adds an object.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {

@@ -35,4 +35,9 @@ public struct ChangeBatch<Object: PersistentRecord>: Sendable {
     self.id = id
     self.changes = changes
   }
+
+  /// A digest of the changes, which tells batches with the same id apart.
+  func digest() throws -> [UInt8] {
+    Array(HashedName.of(try LayerCoding.data(changes.map(OutboxChange.init))).utf8)
+  }
 }

@@ -30,6 +30,14 @@ public protocol DataSource<Object>: Sendable {
   /// a source, but do not conclude from it which objects are absent.
   var hasContractOrder: Bool { get }
 
+  /// The limits of a batch that joins several writes; nil if each write needs a batch of its own. The default is nil.
+  ///
+  /// The outbox of a ``LayeredDataSource`` sends waiting writes together if its remote layer has limits. Such a data
+  /// source also accepts a batch without changes, and throws ``PersistenceError/Code/batchReused`` for a batch with the
+  /// id of an applied one and other changes. An empty batch then makes sure that a batch with unknown outcome is never
+  /// applied later, or shows that it was. A batch of one write may exceed the limits.
+  var batchLimits: BatchLimits? { get }
+
   /// Inserts an object.
   ///
   /// - Returns: The stored object.
@@ -104,6 +112,9 @@ public protocol DataSource<Object>: Sendable {
 extension DataSource {
   /// True: the order is that of the contract.
   public var hasContractOrder: Bool { true }
+
+  /// Nil: each write needs a batch of its own.
+  public var batchLimits: BatchLimits? { nil }
 
   /// Keyset pagination: each page starts after the last object of the page before.
   ///

@@ -25,6 +25,9 @@ public struct RepositoryDataSource<Object: PersistentRecord>: DataSource {
   /// Creates a data source.
   public init(_ repository: any PersistentRepository) { self.repository = repository }
 
+  /// The limits of a batch that joins several writes.
+  public var batchLimits: BatchLimits? { BatchLimits() }
+
   /// Adds an object.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {
@@ -66,10 +69,13 @@ public struct RepositoryDataSource<Object: PersistentRecord>: DataSource {
   }
 
   /// Applies the changes of a batch in one transaction, once for each batch id.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/batchReused`` if a batch with this id and other
+  ///   changes was applied before; and the errors of the changes.
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     try await work { repository in
-      try repository.applyOnce(batch.id) { inside in
+      try repository.applyOnce(batch.id, digest: try batch.digest()) { inside in
         for change in batch.changes { try inside.apply(change) }
       }
     }

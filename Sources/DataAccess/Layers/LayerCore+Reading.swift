@@ -13,27 +13,44 @@ extension LayerCore {
   func answerFromTop(
     _ layerQuery: LayerQuery<Object>, isLastResort: Bool = false
   ) async throws(PersistenceError) -> Answer {
-    if replicas.isEmpty {
-      let objects = try await queryTop(layerQuery)
+    try await unlessPaused(isLastResort) { () async throws(PersistenceError) in
+      if !replicas.isEmpty { return try await answerFromReachableTop(layerQuery) }
+      let objects = try await inTime { () async throws(PersistenceError) in
+        try await self.queryTop(layerQuery)
+      }
       return Answer(objects, from: top, age: .zero)
     }
-    if !isLastResort, let refusal = breaker.refusal(at: options.now()) { throw refusal }
+  }
+
+  /// Reads the top layer unless it is in its pause, which its failure starts and its success ends.
+  func unlessPaused<Value>(
+    _ isLastResort: Bool, _ read: () async throws(PersistenceError) -> Value
+  ) async throws(PersistenceError) -> Value {
+    if !isLastResort, !replicas.isEmpty, let refusal = breaker.refusal(at: dates.now()) { throw refusal }
     do throws(PersistenceError) {
-      let answer = try await answerFromReachableTop(layerQuery)
-      breaker.record(nil, at: options.now())
-      return answer
+      let value = try await read()
+      breaker.close()
+      return value
     } catch {
-      breaker.record(error, at: options.now())
+      breaker.record(error, at: dates.now())
       throw error
     }
   }
 
-  private func answerFromReachableTop(
+  /// Runs the calls of the top layer that one read makes, within its deadline.
+  func inTime<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws(PersistenceError) -> Value
+  ) async throws(PersistenceError) -> Value {
+    let total = LayerLimits(timeout: options.limits(of: top).deadline)
+    return try await Attempts(layer: top, limits: total, clock: options.clock).once(body)
+  }
+
+  func answerFromReachableTop(
     _ layerQuery: LayerQuery<Object>
   ) async throws(PersistenceError) -> Answer {
     if let own = try await ownWrite(layerQuery) { return own }
     // Starts before the outbox check: later entries are newer than the answer.
-    let reading = writes.beginReading(isOfTop: true, at: options.now())
+    let reading = writes.beginReading(isOfTop: true, at: dates.now())
     var versions: [ReplicaVersion?] = []
     var failures: [LayerFailure] = []
     for (layer, replica) in replicas {
@@ -45,8 +62,9 @@ extension LayerCore {
         failures.append(LayerFailure(layer, error))
       }
     }
-    let blocked = try await sendWaiting()
-    let objects = try await queryTop(layerQuery)
+    let (blocked, objects) = try await inTime { () async throws(PersistenceError) in
+      (try await self.sendWaiting(), try await self.queryTop(layerQuery))
+    }
     // The answer lacks waiting writes, which only the local layer keeps.
     for (number, part) in replicas.enumerated() where blocked == nil || part.layer == .local {
       guard let version = versions[number] else { continue }
@@ -71,7 +89,8 @@ extension LayerCore {
     _ layer: DataSourceLayer, _ replica: any ReplicaLayer<Object>, with refresh: Refresh<Object>
   ) async -> LayerFailure? {
     do throws(PersistenceError) {
-      try await attempts(layer).run { () async throws(PersistenceError) in try await replica.refresh(refresh)
+      _ = try await attempts(layer).run { () async throws(PersistenceError) in
+        try await replica.refresh(refresh)
       }
       return nil
     } catch {
@@ -85,7 +104,7 @@ extension LayerCore {
   {
     guard let replica = replica(layer) else { return nil }
     // Starts before the query, so that a concurrent write counts as newer.
-    let reading = writes.beginReading(isOfTop: false, at: options.now())
+    let reading = writes.beginReading(isOfTop: false, at: dates.now())
     let cache = layer == .cache ? nil : self.cache
     let version = try await cache?.version()
     let held = try await attempts(layer).run { () async throws(PersistenceError) in
@@ -96,7 +115,7 @@ extension LayerCore {
       // The cache adopts the answer with its age.
       let refresh = Refresh(
         layerQuery, held.objects, asOf: asOf, version: version, WriteOrder(reading, in: writes, for: .cache))
-      if try cache.answerNow(layerQuery) == nil { try await cache.refresh(refresh) }
+      if try cache.answerNow(layerQuery) == nil { _ = try await cache.refresh(refresh) }
     }
     return Answer(held.objects, from: layer, age: age(of: held.asOf))
   }
@@ -137,25 +156,17 @@ extension LayerCore {
     }
   }
 
-  /// The answer of a lower layer, complete or not; that of a paused top layer if there is none.
+  /// The answer of a lower layer, complete or not.
   func answerFromBelow(
     _ layerQuery: LayerQuery<Object>, after error: PersistenceError
   ) async throws(PersistenceError) -> Answer {
     let (answer, failures, incompleteLayers) = try await fallBack(layerQuery, after: error)
     if let answer { return answer }
-    if breaker.refusal(at: options.now())?.message == error.message {
-      do throws(PersistenceError) {
-        return try await answerFromTop(layerQuery, isLastResort: true)
-      } catch {
-        guard error.allowsFallback else { throw error }
-        return try await incomplete(layerQuery, [LayerFailure(top, error)], incompleteLayers)
-      }
-    }
     return try await incomplete(layerQuery, failures, incompleteLayers)
   }
 
   /// Queries the replicas in turn, if the error of the top layer allows a fallback.
-  private func fallBack(
+  func fallBack(
     _ layerQuery: LayerQuery<Object>, after error: PersistenceError
   ) async throws(PersistenceError) -> (
     answer: Answer?, failures: [LayerFailure], incompleteLayers: [DataSourceLayer]
@@ -210,7 +221,7 @@ extension LayerCore {
     return try await incomplete(layerQuery, failures, incompleteLayers)
   }
 
-  /// A partial answer if no layer has a complete one.
+  /// The answer if no layer has a complete one: that of a top layer in its pause, or else a partial one.
   ///
   /// Throws if there is none.
   func incomplete(
@@ -218,6 +229,14 @@ extension LayerCore {
   ) async throws(PersistenceError) -> Answer {
     if Task.isCancelled { throw .cancelled() }
     var failures = failures
+    if let number = failures.firstIndex(where: { $0.layer == top && breaker.isRefusal($0.error) }) {
+      do throws(PersistenceError) {
+        return try await answerFromTop(layerQuery, isLastResort: true)
+      } catch {
+        guard error.allowsFallback else { throw error }
+        failures[number] = LayerFailure(top, error)
+      }
+    }
     // A look-up by key has no partial answer, and a stale object must not be returned.
     if case .query = layerQuery.kind {
       for (layer, replica) in replicas where !failures.contains(where: { $0.layer == layer }) {
@@ -241,34 +260,5 @@ extension LayerCore {
     let answer = try await answer(layerQuery, options.strategy)
     if answer.isComplete || options.acceptsIncompleteAnswers { return answer.value }
     throw .noAnswer(answer.failures, incompleteLayers: [answer.source])
-  }
-
-  // MARK: Counting
-
-  /// The number of objects that match.
-  ///
-  /// The top layer counts without returning objects, so its answer does not refresh the replicas.
-  func count(_ layerQuery: LayerQuery<Object>, _ query: FetchOptions<Object>) async throws(PersistenceError)
-    -> Int
-  {
-    if Task.isCancelled { throw .cancelled() }
-    if options.strategy == .fastestAvailable, let answer = try answerFromCache(layerQuery) {
-      return answer.value.count
-    }
-    do throws(PersistenceError) {
-      if try await sendWaiting() != nil {
-        // The number in the top layer would lack the waiting writes.
-        let answer = try await answerFromTop(layerQuery)
-        guard answer.isComplete else { throw .noAnswer(answer.failures, incompleteLayers: [answer.source]) }
-        return answer.value.count
-      }
-      let source = topSource
-      return try await attempts(top).run { () async throws(PersistenceError) in try await source.count(query)
-      }
-    } catch {
-      let (answer, failures, incompleteLayers) = try await fallBack(layerQuery, after: error)
-      guard let answer else { throw .noAnswer(failures, incompleteLayers: incompleteLayers) }
-      return answer.value.count
-    }
   }
 }

@@ -17,13 +17,17 @@ extension LayerCore {
     if Task.isCancelled { throw .cancelled() }
     let keys = changes.map(\.object.recordKey)
     let source = topSource
-    let call = { @Sendable () async throws(PersistenceError) in try await body(source) }
+    let call = { @Sendable [breaker] () async throws(PersistenceError) in
+      let value = try await body(source)
+      breaker.close()
+      return value
+    }
     let attempts = attempts(top)
-    return try await mutexes.withLock(keys) { () async throws(PersistenceError) in
+    return try await mutexes.withLockUnlessCancelled(keys) { () async throws(PersistenceError) in
       if replicas.isEmpty {
         return try await attempts.run(mayRetry: { mayRepeat || !$0.hasUnknownOutcome }, call)
       }
-      let start = options.now()
+      let start = dates.now()
       writes.begin(keys, at: start)
       defer { writes.end(keys, storedIn: []) }
       await prepare(keys)
@@ -33,7 +37,7 @@ extension LayerCore {
         throw .cancelled()
       }
       // The upper layer can make the write at any moment from now on.
-      let date = options.now()
+      let date = dates.now()
       let value: Value
       do throws(PersistenceError) {
         value = try await attempts.run(mayRetry: { mayRepeat || !$0.hasUnknownOutcome }, call)

@@ -16,6 +16,10 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
   /// Stops reads of the top layer after it was out of reach.
   let breaker: CircuitBreaker
   let mutexes = KeyedMutex()
+  /// The date for ages.
+  let dates: SteadyDate
+  /// The local layer, if it is a repository.
+  let local: RepositoryDataSource<Object>?
   /// The cache that answers without suspending.
   let cache: CacheDataSource<Object>?
 
@@ -34,6 +38,9 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
     (top, topSource) = first
     breaker = CircuitBreaker(first.layer, pause: options.limits(of: first.layer).pause)
     self.options = options
+    self.local = local.flatMap { AnyDataSource($0).base as? RepositoryDataSource<Object> }
+    let dates = SteadyDate(options.clock, date: options.now)
+    self.dates = dates
     var replicas: [(layer: DataSourceLayer, replica: any ReplicaLayer<Object>)] = []
     var journaled: JournaledLayer<Object>?
     var cacheLayer: CacheDataSource<Object>?
@@ -42,7 +49,7 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
         replicas.append((layer, cache))
         if layer == .cache { cacheLayer = cache }
       } else if let repository = source.base as? RepositoryDataSource<Object>, layer == .local {
-        let replica = JournaledLayer(repository)
+        let replica = JournaledLayer(repository, dates)
         journaled = replica
         replicas.append((layer, replica))
       } else {
@@ -63,7 +70,7 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
     outbox = Outbox(
       writes: LocalFirstWriter(
         journaled, others: replicas.filter { $0.layer != .local }, remote: first.source, options: options,
-        log: writes, mutexes: mutexes))
+        log: writes, mutexes: mutexes, dates: dates, breaker: breaker))
   }
 
   func attempts(_ layer: DataSourceLayer) -> Attempts {
@@ -74,10 +81,10 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
     replicas.first { $0.layer == layer }?.replica
   }
 
-  /// The time since a date; nil for a future date, as after a clock change.
+  /// The time since a date; nil for a future date, of which a clock that was set back knows nothing.
   func age(of date: Date?) -> Duration? {
     guard let date else { return nil }
-    let seconds = options.now().timeIntervalSince(date)
+    let seconds = dates.now().timeIntervalSince(date)
     return seconds < 0 ? nil : .seconds(seconds)
   }
 }

@@ -25,7 +25,11 @@ public struct LayerOptions<Object: PersistentRecord>: Sendable {
   public var local = LayerLimits()
 
   /// The limits of the remote layer.
-  public var remote = LayerLimits(timeout: .seconds(30), retry: RetryPolicy())
+  ///
+  /// By default, a read waits for ten seconds in total, and the next ones for thirty seconds not at all if a lower layer
+  /// has an answer. An attempt to write takes up to thirty seconds.
+  public var remote = LayerLimits(
+    timeout: .seconds(30), retry: RetryPolicy(), deadline: .seconds(10), pause: .seconds(30))
 
   /// The retry policy of the outbox.
   ///
@@ -96,7 +100,7 @@ public enum StuckEntryPolicy: Sendable, Hashable {
   case setAside(afterFailures: Int)
 }
 
-/// The timeout, retries and maximum age of one layer.
+/// The time limits, retries and maximum age of one layer.
 public struct LayerLimits: Sendable {
   /// The timeout of one attempt; nil for none.
   public var timeout: Duration?
@@ -109,19 +113,28 @@ public struct LayerLimits: Sendable {
   /// A fallback answer may be older; it reports its age.
   public var maximumAge: Duration?
 
+  /// The time limit of a read of the authoritative layer: its attempts, the delays between them, and the waiting writes
+  /// that it sends first; nil for none.
+  ///
+  /// After it, a lower layer answers. Writes are not affected.
+  public var deadline: Duration?
+
   /// The time in which reads do not call the authoritative layer after it timed out or was unreachable, if a lower layer
   /// has an answer; nil for none.
   ///
-  /// Without it, each read waits for the timeout of a server that hangs. Writes and the outbox are not affected.
+  /// Without it, each read waits for a server that hangs. Writes and the outbox are not affected; one that succeeds ends
+  /// the pause.
   public var pause: Duration?
 
   /// Creates limits.
   public init(
-    timeout: Duration? = nil, retry: RetryPolicy = .once, maximumAge: Duration? = nil, pause: Duration? = nil
+    timeout: Duration? = nil, retry: RetryPolicy = .once, maximumAge: Duration? = nil,
+    deadline: Duration? = nil, pause: Duration? = nil
   ) {
     self.timeout = timeout
     self.retry = retry
     self.maximumAge = maximumAge
+    self.deadline = deadline
     self.pause = pause
   }
 }

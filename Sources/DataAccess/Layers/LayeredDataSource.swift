@@ -17,7 +17,7 @@ import PersistenceDriver
 /// it holds completely, so it never returns three cached movies as all movies. Documentation/Layers.md
 /// describes deletions, conflicts and failures.
 public final class LayeredDataSource<Object: PersistentRecord>: DataSource {
-  private let core: LayerCore<Object>
+  let core: LayerCore<Object>
 
   /// The writes that wait for the remote layer; nil unless writes start in the local layer.
   public var outbox: Outbox<Object>? { core.outbox }

@@ -24,7 +24,7 @@ extension PersistenceError {
     let refusals: Set<Code> = [
       .conflict, .duplicateKey, .notFound, .uniqueViolation, .invalidRequest, .unknownField, .patternTooSlow,
       .schemaMismatch, .newerStore, .invalidSchema, .unsupported, .incompatibleContext, .insideTransaction,
-      .unauthorized,
+      .unauthorized, .untrustedServer,
       .accessDenied, .busy, .readOnly, .storeFull, .missingStore, .notAStore, .incompleteStore, .invalidURL,
     ]
     return !refusals.contains(code)
@@ -39,10 +39,10 @@ extension PersistenceError {
     return codes.contains(code)
   }
 
-  /// Whether the change may be accepted later as it is: the connection, the token or the version of the server
-  /// changes.
+  /// Whether the change may be accepted later as it is: the connection, the token, the certificate or the version of
+  /// the server changes.
   var mayPass: Bool {
-    isRetryable || [.unauthorized, .schemaMismatch, .newerStore].contains(code)
+    isRetryable || [.unauthorized, .untrustedServer, .schemaMismatch, .newerStore].contains(code)
   }
 
   /// Whether a change met another state than expected.

@@ -40,6 +40,8 @@ public final class TestClock: Clock, Sendable {
 
   private struct State {
     var now = Instant(offset: .zero)
+    /// The difference between the date and that of the instant.
+    var dateOffset = Duration.zero
     var number = 0
     var sleepers: [Int: Sleeper] = [:]
     var watchers: [Watcher] = []
@@ -64,7 +66,10 @@ public final class TestClock: Clock, Sendable {
   public var now: Instant { state.withLock(\.now) }
 
   /// The current date, for code that measures ages by dates.
-  public var date: Date { beginning.addingTimeInterval(now.offset / .seconds(1)) }
+  public var date: Date {
+    let offset = state.withLock { $0.now.offset + $0.dateOffset }
+    return beginning.addingTimeInterval(offset / .seconds(1))
+  }
 
   /// The smallest duration: zero.
   public var minimumResolution: Duration { .zero }
@@ -112,6 +117,11 @@ public final class TestClock: Clock, Sendable {
     }
     for sleeper in woken { sleeper.continuation.resume(returning: true) }
   }
+
+  /// Changes the ``date`` and not the instant, as if someone set the clock of the device.
+  ///
+  /// - Parameter duration: The duration; negative to set the date back.
+  public func changeDate(by duration: Duration) { state.withLock { $0.dateOffset += duration } }
 
   /// Waits for a number of sleeping tasks.
   ///

@@ -57,6 +57,9 @@ public final class ScriptedDataSource<Object: PersistentRecord>: DataSource {
   /// Whether the wrapped data source returns objects in contract order.
   public var hasContractOrder: Bool { wrapped.hasContractOrder }
 
+  /// The limits of a batch that joins several writes of the wrapped data source.
+  public var batchLimits: BatchLimits? { wrapped.batchLimits }
+
   // MARK: The script
 
   /// Adds answers for the next calls of some operations.

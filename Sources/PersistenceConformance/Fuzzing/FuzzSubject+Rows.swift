@@ -3,11 +3,43 @@ import PersistenceDriverSupport
 
 /// The rows of requests.
 extension FuzzSubject {
+  /// The text that stands for an error in outcomes.
+  static func code(_ error: any Error) -> String {
+    switch error {
+    // The reference does not know which declarations a store has met.
+    case let error as PersistenceError where error.code == .newerStore:
+      PersistenceError.Code.schemaMismatch.rawValue
+    case let error as PersistenceError: error.code.rawValue
+    case is RolledBack: rollback
+    case let error as UnevenRow: error.description
+    case is FuzzFunction.Failure: FuzzFunction.Failure.code
+    default: "\(type(of: error)), which is not a PersistenceError: \(error)"
+    }
+  }
+
   /// The number of rows per read, which is the page size of collections.
   private static let page = 128
 
   /// More rows than any model has; a context that returns more never ends.
   static let endless = 2_000
+
+  /// A row with another number of cells than fields, which no position can be read from.
+  struct UnevenRow: Error, CustomStringConvertible {
+    let found: Int
+    let fields: Int
+
+    var description: String { "a row of \(found) cells instead of \(fields)" }
+  }
+
+  /// Reads the rows of a request, which have a cell for each field.
+  static func rows(of request: FetchRequest, from reader: any StorageReader) throws -> [[PersistentValue]] {
+    let rows = try rows(of: try reader.fetch(request))
+    let width = request.schema.fields.count
+    if let row = rows.first(where: { $0.count != width }) {
+      throw UnevenRow(found: row.count, fields: width)
+    }
+    return rows
+  }
 
   /// Reads all rows of a result, page by page, until a page is short.
   static func rows(of results: any StorageResults) throws -> [[PersistentValue]] {
@@ -24,9 +56,8 @@ extension FuzzSubject {
     let predicate = try CompiledPredicate(request.predicateWithAnchor, in: request.schema)
     let order = try RowOrder(request.totalOrder, in: request.schema)
     var found: [(key: [PersistentValue], row: [PersistentValue])] = []
-    let all = try reader.fetch(try FetchRequest(request.schema))
     let buffer = RowBuffer(count: request.schema.fields.count)
-    for row in try Self.rows(of: all) {
+    for row in try Self.rows(of: FetchRequest(request.schema), from: reader) {
       buffer.set(row)
       try buffer.withRow { if try predicate.matches($0) { found.append((try order.key(of: $0), row)) } }
     }
@@ -42,7 +73,7 @@ extension FuzzSubject {
     var page = query
     page.limit = min(pageSize, query.limit ?? pageSize)
     while true {
-      let found = try Self.rows(of: try reader.fetch(try page.request(in: schemas)))
+      let found = try Self.rows(of: page.request(in: schemas), from: reader)
       rows += found
       let rest = query.limit.map { $0 - rows.count }
       guard found.count == page.limit, let last = found.last, rest ?? 1 > 0, rows.count <= Self.endless else {

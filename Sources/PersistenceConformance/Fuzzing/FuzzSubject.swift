@@ -12,7 +12,7 @@ final class FuzzSubject {
     case snapshot(any StorageSnapshot)
   }
 
-  private struct RolledBack: Error {}
+  struct RolledBack: Error {}
 
   private struct Declared: Hashable {
     let model: Int
@@ -25,7 +25,10 @@ final class FuzzSubject {
   private let contentQueries: [FuzzQuery]
   private let isVersioned: Bool
   private let store: StoreUnderTest
-  private var storage: any StorageContext
+  /// One context, or two of one store, which take turns.
+  private var contexts: [any StorageContext]
+  private var turn = 0
+  private var storage: any StorageContext { contexts[turn] }
   private var held: [Int: Held] = [:]
   /// The mappings of declarations that differ from the stored schemas.
   private var fits: [Declared: SchemaFits] = [:]
@@ -36,19 +39,28 @@ final class FuzzSubject {
     contentQueries = FuzzContent.queries(program)
     isVersioned = program.isVersioned
     store = try context.makeStore()
-    storage = try store.open().storage
+    contexts = [try store.open().storage]
   }
 
   func remove() {
     held = [:]
-    try? storage.close()
+    for context in contexts { try? context.close() }
     try? FileManager.default.removeItem(at: store.folder)
+  }
+
+  /// Chooses the context for a step: every two steps the other one, if several may open the store.
+  private func takeTurns(at place: Int) throws {
+    let capabilities = contexts[0].capabilities
+    guard !isVersioned, capabilities.isMultiProcess, capabilities.isDurable else { return }
+    turn = place / 2 % 2
+    if turn == contexts.count { contexts.append(try store.open().storage) }
   }
 
   func run(_ step: FuzzStep, at place: Int) -> [FuzzOutcome] {
     var outcomes: [FuzzOutcome] = []
     let path = [place]
     do {
+      try takeTurns(at: place)
       switch step {
       case .transaction(let steps, let ending):
         try storage.transaction { try run(steps, ending, in: $0, path, &outcomes) }
@@ -78,8 +90,9 @@ final class FuzzSubject {
         held = [:]
         fits = [:]
         if storage.capabilities.isDurable {
-          try storage.close()
-          storage = try store.open().storage
+          turn = 0
+          for context in contexts { try context.close() }
+          contexts = [try store.open().storage]
         }
       default: try read(step, storage, path, &outcomes)
       }
@@ -92,18 +105,6 @@ final class FuzzSubject {
       seen(model, FittedContext(storage, fits(inner, words)), path, &outcomes)
     }
     return outcomes
-  }
-
-  private static func code(_ error: any Error) -> String {
-    switch error {
-    // The reference does not know which declarations a store has met.
-    case let error as PersistenceError where error.code == .newerStore:
-      PersistenceError.Code.schemaMismatch.rawValue
-    case let error as PersistenceError: error.code.rawValue
-    case is RolledBack: rollback
-    case is FuzzFunction.Failure: FuzzFunction.Failure.code
-    default: "\(type(of: error)), which is not a PersistenceError: \(error)"
-    }
   }
 
   private func run(

@@ -17,12 +17,14 @@ enum CheckExecutor {
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  static func run(_ body: @escaping @Sendable () throws -> Void) async throws {
+  static func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await blockingThreads.run(body)
   }
 
   /// Runs a closure once fewer than two checks run.
-  static func runLimited(_ body: @Sendable () async throws -> Void) async throws {
+  static func runLimited<Result: Sendable>(
+    _ body: @Sendable () async throws -> Result
+  ) async throws -> Result {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
         if state.free == 0 {
@@ -42,7 +44,7 @@ enum CheckExecutor {
       }
       next?.resume()
     }
-    try await withTaskExecutorPreference(threads) { try await body() }
+    return try await withTaskExecutorPreference(threads) { try await body() }
   }
 
   /// Starts a task of a check on these threads, which other tasks would leave.

@@ -20,6 +20,8 @@ public struct ConformanceReport: Sendable, Codable {
     public let outcome: Outcome
     /// The duration, in seconds.
     public let seconds: Double
+    /// How often a check that passed did what it is made of, such as `["kills": 20]`; empty for most checks.
+    public let counts: [String: Int]
   }
 
   /// The name of the context.

@@ -20,6 +20,22 @@ public struct ConformanceSuite: Sendable {
     self.timeLimit = timeLimit
   }
 
+  /// Creates a suite of some rules' checks, or of the inner loop's.
+  ///
+  /// ```swift
+  /// let report = await ConformanceSuite(only: [.w4], isQuick: true).run(on: mine)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - rules: The rules whose checks run; all if it is empty.
+  ///   - isQuick: Whether to leave out checks that start processes or take longer than a fraction of a second.
+  public init(only rules: Set<ContractRule>, isQuick: Bool = false) {
+    self.init(
+      checks: ConformanceCheck.all.filter { check in
+        (rules.isEmpty || !rules.isDisjoint(with: check.rules)) && (!isQuick || check.isQuick)
+      })
+  }
+
   /// Runs the checks.
   ///
   /// It does not block the caller's threads, because each check has its own thread. A check that exceeds its
@@ -37,26 +53,20 @@ public struct ConformanceSuite: Sendable {
       if Task.isCancelled { break }
       progress(check)
       let start = ContinuousClock.now
-      let outcome = await outcome(of: check, on: context)
+      let (outcome, counts) = await outcome(of: check, on: context)
       report.entries.append(
         ConformanceReport.Entry(
           title: check.title, rules: check.rules, outcome: outcome,
-          seconds: (ContinuousClock.now - start) / .seconds(1)))
+          seconds: (ContinuousClock.now - start) / .seconds(1), counts: counts))
     }
     return report
   }
 
-  private func outcome(of check: ConformanceCheck, on context: ContextUnderTest) async
-    -> ConformanceReport.Outcome
-  {
+  private func outcome(of check: ConformanceCheck, on context: ContextUnderTest) async -> Answer.Content {
     await withCheckedContinuation { continuation in
       let answer = Answer(continuation)
       DispatchQueue.global().asyncAfter(deadline: .now() + timeLimit / .seconds(1)) {
-        answer.give(
-          .broken(
-            ConformanceFailure(
-              "the check did not finish", expected: "an outcome within \(timeLimit)", found: "none",
-              file: #fileID, line: #line)))
+        answer.give(.broken(check.timeout(timeLimit)))
       }
       BlockingThread("persistence check") {
         let excuse = Result { try check.excuse(for: context) }
@@ -64,15 +74,16 @@ public struct ConformanceSuite: Sendable {
         case (.failure(let error), _): answer.give(.broken(by: error))
         case (.success(let excuse?), _): answer.give(.excused(by: excuse.capability))
         case (.success(nil), .blocking(let body)):
-          answer.give(.init(of: Result { try context.withScratch { try body($0) } }))
+          do {
+            answer.give(.held, try check.perform(body, on: context).counts)
+          } catch {
+            answer.give(.broken(by: error))
+          }
         case (.success(nil), .asynchronous(let body)):
           // Outside the queue of the executor, so that a hanging check does not delay those behind it.
           _ = CheckExecutor.task {
             do {
-              let scratch = try ScratchFolder(in: context.folder)
-              defer { scratch.remove() }
-              try await body(context.standing(in: scratch))
-              answer.give(.held)
+              answer.give(.held, try await check.perform(body, on: context).counts)
             } catch {
               answer.give(.broken(by: error))
             }
@@ -84,36 +95,31 @@ public struct ConformanceSuite: Sendable {
 
   /// Resumes with the first outcome, and ignores later ones.
   private final class Answer: Sendable {
-    private let continuation: Mutex<CheckedContinuation<ConformanceReport.Outcome, Never>?>
+    typealias Content = (outcome: ConformanceReport.Outcome, counts: [String: Int])
 
-    init(_ continuation: CheckedContinuation<ConformanceReport.Outcome, Never>) {
+    private let continuation: Mutex<CheckedContinuation<Content, Never>?>
+
+    init(_ continuation: CheckedContinuation<Content, Never>) {
       self.continuation = Mutex(continuation)
     }
 
-    func give(_ outcome: ConformanceReport.Outcome) {
+    func give(_ outcome: ConformanceReport.Outcome, _ counts: [String: Int] = [:]) {
       let waiting = continuation.withLock { continuation in
         let waiting = continuation
         continuation = nil
         return waiting
       }
-      waiting?.resume(returning: outcome)
+      waiting?.resume(returning: (outcome, counts))
     }
   }
 }
 
 extension ConformanceReport.Outcome {
-  fileprivate init(of result: Result<Void, any Error>) {
-    switch result {
-    case .success: self = .held
-    case .failure(let error): self = .broken(by: error)
-    }
-  }
-
   fileprivate static func broken(by error: any Error) -> Self {
     .broken(
       error as? ConformanceFailure
         ?? ConformanceFailure(
-          "the context threw an unexpected error", expected: "no error", found: "\(error)", file: #fileID,
-          line: #line))
+          "opening a new store, to read its capabilities", expected: "no error", found: "\(error)",
+          file: #fileID, line: #line))
   }
 }

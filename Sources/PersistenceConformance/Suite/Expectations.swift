@@ -4,8 +4,31 @@ func expect(
   _ condition: @autoclosure () throws -> Bool, _ subject: @autoclosure () -> String = "",
   file: StaticString = #fileID, line: UInt = #line
 ) throws {
-  guard try condition() else {
-    throw ConformanceFailure(subject(), expected: "true", found: "false", file: file, line: line)
+  guard try located(condition, subject, file, line) else {
+    let what = compared(file, line) ?? "the condition of line \(line)"
+    throw ConformanceFailure(
+      subject(), expected: "\(what) is true", found: "false", deed: "\(what) is false", file: file,
+      line: line)
+  }
+}
+
+/// The expression that an expectation is about, quoted; nil if the source cannot be read.
+private func compared(_ file: StaticString, _ line: UInt) -> String? {
+  CheckSource.expression(in: CheckSource.statement("\(file)", Int(line))).map { "`\(Shown.text($0))`" }
+}
+
+/// Evaluates what an expectation is about; an error of the context gets the case and the line.
+private func located<Value>(
+  _ value: () throws -> Value, _ subject: () -> String, _ file: StaticString, _ line: UInt
+) throws -> Value {
+  CheckTrace.note(file, line)
+  do {
+    return try value()
+  } catch let error as PersistenceError {
+    let what = compared(file, line) ?? "the call in line \(line)"
+    throw ConformanceFailure(
+      subject(), expected: "no error", found: "\(error)", deed: "\(what) threw `\(error.code.rawValue)`",
+      file: file, line: line)
   }
 }
 
@@ -14,10 +37,16 @@ func expect<Value: Equatable>(
   _ found: @autoclosure () throws -> Value, equals expected: @autoclosure () throws -> Value,
   _ subject: @autoclosure () -> String = "", file: StaticString = #fileID, line: UInt = #line
 ) throws {
-  let (found, expected) = (try found(), try expected())
+  let (found, expected) = (
+    try located(found, subject, file, line), try located(expected, subject, file, line)
+  )
   guard found != expected else { return }
   let (left, right) = Shown.difference(expected, found)
-  throw ConformanceFailure(subject(), expected: left, found: right, file: file, line: line)
+  let named = subject()
+  let what = compared(file, line) ?? (named.isEmpty ? "the value in line \(line)" : named)
+  throw ConformanceFailure(
+    named, expected: left, found: right,
+    deed: "\(what) is \(Shown.clause(right)), not \(Shown.clause(left))", file: file, line: line)
 }
 
 /// Expects an error with a code, and returns it for further checks.
@@ -26,19 +55,25 @@ func expectError<Result>(
   _ code: PersistenceError.Code, _ subject: @autoclosure () -> String = "", file: StaticString = #fileID,
   line: UInt = #line, _ body: () throws -> Result
 ) throws -> PersistenceError {
-  func failure(_ found: String) -> ConformanceFailure {
+  func failure(_ found: String, _ deed: String) -> ConformanceFailure {
     ConformanceFailure(
-      subject(), expected: "an error of code \(code.rawValue)", found: found, file: file, line: line)
+      subject(), expected: "an error of code \(code.rawValue)", found: found,
+      deed: "the call \(deed), and must throw `\(code.rawValue)`", file: file, line: line)
   }
+  CheckTrace.note(file, line)
   let result: Result
   do {
     result = try body()
   } catch let error as PersistenceError where error.code == code {
     return error
+  } catch let failure as ConformanceFailure {
+    throw failure
   } catch {
-    throw failure("\(error)")
+    let name = (error as? PersistenceError)?.code.rawValue ?? "\(type(of: error))"
+    throw failure("\(error)", "threw `\(name)`")
   }
-  throw failure("no error, but \(Shown.text(result))")
+  if result is Void { throw failure("no error", "returned without an error") }
+  throw failure("no error, but \(Shown.text(result))", "returned \(Shown.clause(Shown.text(result)))")
 }
 
 /// Expects each of several calls to throw an error with a code, and returns the errors for further checks.
@@ -72,16 +107,20 @@ func expectThrows<Failure: Error & Equatable, Result>(
   _ error: Failure, _ subject: @autoclosure () -> String = "", file: StaticString = #fileID,
   line: UInt = #line, _ body: () throws -> Result
 ) throws {
+  CheckTrace.note(file, line)
   var found = "no error"
   do {
     _ = try body()
   } catch let thrown as Failure where thrown == error {
     return
+  } catch let failure as ConformanceFailure {
+    throw failure
   } catch {
     found = "\(error)"
   }
   throw ConformanceFailure(
-    subject(), expected: "the error that the closure threw", found: found, file: file, line: line)
+    subject(), expected: "the error that the closure threw", found: found,
+    deed: "the error that a closure threw became \(Shown.clause(found))", file: file, line: line)
 }
 
 /// Returns a value that must not be nil.
@@ -89,8 +128,10 @@ func require<Value>(
   _ value: @autoclosure () throws -> Value?, _ subject: @autoclosure () -> String = "",
   file: StaticString = #fileID, line: UInt = #line
 ) throws -> Value {
-  guard let value = try value() else {
-    throw ConformanceFailure(subject(), expected: "a value", found: "nil", file: file, line: line)
+  guard let value = try located(value, subject, file, line) else {
+    let what = compared(file, line) ?? "the value in line \(line)"
+    throw ConformanceFailure(
+      subject(), expected: "a value", found: "nil", deed: "\(what) is nil", file: file, line: line)
   }
   return value
 }
@@ -105,6 +146,12 @@ enum Shown {
   static func text(_ value: some Any) -> String {
     let text = String(describing: value)
     return text.count > limit ? text.prefix(limit) + "… (\(text.count) characters)" : text
+  }
+
+  /// The beginning of a text, on one line.
+  static func clause(_ text: String) -> String {
+    let line = text.replacing("\n", with: " ")
+    return line.count > 100 ? line.prefix(100) + "…" : line
   }
 
   /// Formats two values; for long lists, only the first difference.

@@ -12,6 +12,11 @@ public enum Requirement: Sendable, Hashable, Codable {
   case multiProcess
   /// The store is a file or a folder at a path.
   case files
+  /// The suite can record the file calls of the worker: it runs on Linux with the GNU C library and a C compiler, and the
+  /// worker is linked dynamically.
+  case recordedFileCalls
+  /// The suite has a small disk to fill: on Linux, a user who may mount one in memory.
+  case fillableDisk
   /// Readers and writers do not block each other.
   case readersBesideWriters
   /// Dates keep their exact bits.
@@ -28,6 +33,14 @@ public enum Requirement: Sendable, Hashable, Codable {
   case reportingCommits
   /// The context reports other processes' commits to observers.
   case noticingOutsideCommits
+  /// Reads detect damaged files.
+  case detectingDamage
+  /// The store reuses the space of old versions while it is in use.
+  case reclaimingSpace
+  /// The context does not map files into memory.
+  case unmappedFiles
+  /// The engine runs in this process, not in a server, which is told of an interruption while it computes.
+  case ownEngine
 
   /// Returns whether a context with these capabilities meets the requirement.
   public func isMet(by capabilities: Capabilities) -> Bool {
@@ -36,6 +49,8 @@ public enum Requirement: Sendable, Hashable, Codable {
     case .durable: capabilities.isDurable
     case .multiProcess: capabilities.isMultiProcess
     case .files: capabilities.hasFiles
+    case .recordedFileCalls: FileRecorder.obstacle == nil
+    case .fillableDisk: SmallDisk.isAvailable
     case .readersBesideWriters: !capabilities.readersBlockWriters
     case .exactDates: capabilities.datePrecision == .exact
     case .keys(let bytes): capabilities.largestKey.map { $0 >= bytes } ?? true
@@ -44,6 +59,10 @@ public enum Requirement: Sendable, Hashable, Codable {
     case .droppingModels: capabilities.dropsModels
     case .reportingCommits: capabilities.reportsCommits
     case .noticingOutsideCommits: capabilities.noticesOutsideCommits
+    case .detectingDamage: capabilities.detectsDamage
+    case .reclaimingSpace: capabilities.reclaimsSpace
+    case .unmappedFiles: !capabilities.mapsFiles
+    case .ownEngine: capabilities.hasFiles || !capabilities.isMultiProcess
     }
   }
 
@@ -54,6 +73,9 @@ public enum Requirement: Sendable, Hashable, Codable {
     case .durable: "isDurable: false"
     case .multiProcess: "isMultiProcess: false"
     case .files: "hasFiles: false"
+    case .recordedFileCalls:
+      "recordedFileCalls: \(FileRecorder.obstacle?.description ?? "the worker is statically linked")"
+    case .fillableDisk: "fillableDisk: this process may not mount a disk in memory"
     case .readersBesideWriters: "readersBlockWriters"
     case .exactDates: "datePrecision"
     case .keys(let bytes): "largestKey below \(bytes)"
@@ -62,6 +84,10 @@ public enum Requirement: Sendable, Hashable, Codable {
     case .droppingModels: "dropsModels: false"
     case .reportingCommits: "reportsCommits: false"
     case .noticingOutsideCommits: "noticesOutsideCommits: false"
+    case .detectingDamage: "detectsDamage: false"
+    case .reclaimingSpace: "reclaimsSpace: false"
+    case .unmappedFiles: "mapsFiles"
+    case .ownEngine: "hasFiles: false"
     }
   }
 }

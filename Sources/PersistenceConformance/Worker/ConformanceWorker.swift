@@ -19,7 +19,7 @@ public enum ConformanceWorker {
       return 64
     }
     do {
-      let store = WorkerStore { Repository(try context.open(arguments[1], options, .silent)) }
+      let store = WorkerStore(context: context, path: arguments[1], options: options)
       try command(store, Array(arguments.dropFirst(3)))
       return 0
     } catch let error as PersistenceError {
@@ -31,12 +31,24 @@ public enum ConformanceWorker {
     }
   }
 
-  struct WorkerStore { let open: () throws -> Repository }
+  struct WorkerStore {
+    let context: ContextUnderTest
+    let path: String
+    let options: OpeningOptions
+
+    func open() throws -> Repository { try open(at: path) }
+
+    func open(at path: String) throws -> Repository {
+      Repository(try context.open(path, options, .worker))
+    }
+  }
 
   private static let commands: [String: @Sendable (WorkerStore, [String]) throws -> Void] = [
-    "commit": commit, "transfer": transfer, "hold": hold, "rewrite": rewrite, "digest": digest, "fill": fill,
+    "commit": commit, "step": step, "transfer": transfer, "hold": hold, "rewrite": rewrite, "digest": digest,
+    "fill": fill,
     "unprivileged": unprivileged, "append": append, "redefine": redefine,
-    "evolve": evolve, "upgrade": upgrade,
+    "evolve": evolve, "upgrade": upgrade, "claim": claim, "cycle": cycle, "peek": peek, "reject": reject,
+    "examine": examine, "script": script, "watch": watch, "survey": survey, "reread": reread,
   ]
 
   static func say(_ line: String) {
@@ -51,6 +63,19 @@ public enum ConformanceWorker {
     let repository = try store.open()
     say("open")
     while true {
+      number += 1
+      try script.apply(number, to: repository)
+      say("ack \(number)")
+    }
+  }
+
+  /// `step seed`: applies one transaction of a script for each line of standard input.
+  @Sendable private static func step(_ store: WorkerStore, _ arguments: [String]) throws {
+    let script = CommitScript(seed: UInt64(arguments.first ?? "") ?? 0)
+    var number = 0
+    let repository = try store.open()
+    say("open")
+    while readLine() != nil {
       number += 1
       try script.apply(number, to: repository)
       say("ack \(number)")

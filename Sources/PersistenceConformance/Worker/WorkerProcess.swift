@@ -21,7 +21,8 @@ package final class WorkerProcess: Sendable {
     let process: Process
   }
 
-  init(_ program: WorkerProgram, _ arguments: [String]) throws {
+  init(_ program: WorkerProgram, _ arguments: [String], environment additions: [String: String] = [:]) throws
+  {
     let process = Process()
     process.executableURL = program.executable
     process.arguments = program.arguments + arguments
@@ -31,6 +32,7 @@ package final class WorkerProcess: Sendable {
     process.standardError = FileHandle.standardError
     var environment = ProcessInfo.processInfo.environment
     environment["SWIFT_BACKTRACE"] = "enable=no"
+    environment.merge(additions) { $1 }
     process.environment = environment
     try process.run()
     let running = Running(process: process)
@@ -83,6 +85,9 @@ package final class WorkerProcess: Sendable {
     }
     _ = waitUntilOver()
   }
+
+  /// Sends an empty line, for which the worker waits.
+  func proceed() { standardInput.fileHandleForWriting.write(Data("\n".utf8)) }
 
   package func release() { try? standardInput.fileHandleForWriting.close() }
 

@@ -17,9 +17,10 @@ package final class ObservedContext: StorageContextWrapper {
   package let monitor: ContextMonitor
   package var isKnownComplete: Bool { monitor.isKnownComplete }
 
-  package init(_ wrapped: any StorageContext, monitoring: Monitoring = Monitoring()) {
+  /// Wraps a context; a monitoring gives it a monitor of its own.
+  package init(_ wrapped: any StorageContext, monitoring: Monitoring? = nil) {
     self.wrapped = wrapped
-    monitor = ContextMonitor(monitoring, location: wrapped.location)
+    monitor = monitoring.map { ContextMonitor($0, location: wrapped.location) } ?? wrapped.monitor
   }
 
   package var rowsRead: Int { state.withLock(\.rowsRead) }

@@ -20,7 +20,7 @@ extension Row {
   ///   a document of this type.
   @_disfavoredOverload
   public func decode<Value: Codable>(at position: Int) throws -> Value {
-    try DocumentCoding.decode(Value.self, from: self[position], at: position)
+    try DocumentCoding.decode(Value.self, from: try field(at: position), at: position)
   }
 }
 

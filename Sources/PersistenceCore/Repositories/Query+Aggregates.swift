@@ -116,12 +116,3 @@ extension PersistentRecord {
     }
   }
 }
-
-extension PersistentValueConvertible {
-  /// Converts a stored value to its property's type.
-  static func converted(from value: PersistentValue) throws -> Self {
-    let row = RowBuffer(count: 1)
-    row.set(value, at: 0)
-    return try row.withRow { try read(from: $0, at: 0) }
-  }
-}

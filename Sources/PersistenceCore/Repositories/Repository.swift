@@ -153,11 +153,20 @@ extension PersistentRepository {
   ///   ``PersistenceError/Code/unsupported`` if the context does not store rows.
   @discardableResult
   public func applyOnce(_ batch: UUID, _ body: (any PersistentRepository) throws -> Void) throws -> Bool {
+    try applyOnce(batch, digest: nil, body)
+  }
+
+  /// Runs a closure as one transaction, unless a batch with this id was applied before.
+  ///
+  /// It throws `batchReused` if that batch had another digest.
+  package func applyOnce(
+    _ batch: UUID, digest: [UInt8]?, _ body: (any PersistentRepository) throws -> Void
+  ) throws -> Bool {
     try transaction { inside in
       guard let transaction = try (inside.context as? TransactionContext)?.transaction() else {
         throw PersistenceError.unsupported("remember which batches were applied", by: "\(type(of: context))")
       }
-      guard try AppliedBatches().record(batch, in: transaction) else { return false }
+      guard try AppliedBatches().record(batch, digest: digest, in: transaction) else { return false }
       try body(inside)
       return true
     }

@@ -38,13 +38,26 @@ public struct Capabilities: Sendable, Hashable, Codable {
   public var reportsCommits: Bool
   /// Whether observers also learn of commits by other processes.
   public var noticesOutsideCommits: Bool
+  /// Whether reads detect damaged files: they return what was written, or throw (contract E5).
+  ///
+  /// A store needs checksums over all of its content for that. Without them, a changed byte within a value is read as
+  /// another value.
+  public var detectsDamage: Bool
+  /// Whether the store reuses the space of old versions while it is in use (contract C3); an append-only log does not.
+  public var reclaimsSpace: Bool
+  /// Whether the context reads files as mapped memory (contract E5).
+  ///
+  /// The operating system then ends the process if another program cuts a file off while it is open, or if the device
+  /// fails.
+  public var mapsFiles: Bool
 
   /// Creates a declaration of capabilities.
   public init(
     isDurable: Bool, isMultiProcess: Bool, hasFiles: Bool = false, isReadOnly: Bool = false,
     readersBlockWriters: Bool = false, datePrecision: DatePrecision = .exact, largestKey: Int? = nil,
     largestValue: Int? = nil, largestStore: Int? = nil, evaluatesPredicates: Bool, hasSecondaryIndexes: Bool,
-    dropsModels: Bool = false, reportsCommits: Bool = false, noticesOutsideCommits: Bool = false
+    dropsModels: Bool = false, reportsCommits: Bool = false, noticesOutsideCommits: Bool = false,
+    detectsDamage: Bool = false, reclaimsSpace: Bool = true, mapsFiles: Bool = false
   ) {
     self.isDurable = isDurable
     self.isMultiProcess = isMultiProcess
@@ -60,5 +73,8 @@ public struct Capabilities: Sendable, Hashable, Codable {
     self.dropsModels = dropsModels
     self.reportsCommits = reportsCommits
     self.noticesOutsideCommits = noticesOutsideCommits
+    self.detectsDamage = detectsDamage
+    self.reclaimsSpace = reclaimsSpace
+    self.mapsFiles = mapsFiles
   }
 }

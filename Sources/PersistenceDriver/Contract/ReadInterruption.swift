@@ -17,9 +17,23 @@ public final class ReadInterruption: Sendable {
 
   private let isRequested = Atomic<Bool>(false)
   private let state = Mutex(State())
+  /// The check at which the interruption requests itself; nil if only a caller requests it.
+  private let ownCheck: (number: Int, error: PersistenceError)?
+  private let checks = Atomic<Int>(0)
 
   /// Makes an interruption that was not requested yet.
-  public init() {}
+  public init() { ownCheck = nil }
+
+  /// Makes an interruption that requests itself at a check of its reads: in the middle of a read, on every machine.
+  package init(atCheck number: Int, _ error: PersistenceError) { ownCheck = (number, error) }
+
+  /// The number of checks by reads so far; counted only for ``init(atCheck:_:)``.
+  package var checkCount: Int { checks.load(ordering: .relaxed) }
+
+  private func noteCheck() {
+    guard let ownCheck, checks.add(1, ordering: .relaxed).newValue == ownCheck.number else { return }
+    request(ownCheck.error)
+  }
 
   /// Throws if the calling thread must stop reading.
   ///
@@ -29,13 +43,19 @@ public final class ReadInterruption: Sendable {
   /// - Throws: The error of ``request(_:)``.
   public static func check() throws {
     guard scopes.load(ordering: .relaxed) != 0, let current else { return }
+    current.noteCheck()
     try current.check()
   }
 
   /// Whether the calling thread must stop reading.
   package static var isRequested: Bool {
-    scopes.load(ordering: .relaxed) != 0 && current?.isRequested.load(ordering: .relaxed) == true
+    guard scopes.load(ordering: .relaxed) != 0, let current else { return false }
+    current.noteCheck()
+    return current.isRequested.load(ordering: .relaxed)
   }
+
+  /// Whether any thread of the process can be interrupted.
+  package static var isPossible: Bool { scopes.load(ordering: .relaxed) != 0 }
 
   /// Runs a closure that the interruption ends early: its reads throw once ``request(_:)`` was called.
   ///

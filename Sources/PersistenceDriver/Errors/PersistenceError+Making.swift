@@ -89,6 +89,14 @@ extension PersistenceError {
     PersistenceError(.closed, "\(what) is closed; open another one")
   }
 
+  /// A write to a store whose files were removed or replaced while the context had them open (contract E8).
+  public static func removedStore(_ location: String) -> PersistenceError {
+    PersistenceError(
+      .missingStore,
+      "the store's files were removed or replaced while the store was open, so nothing was committed; close the context, "
+        + "and open the path again", location: location)
+  }
+
   /// A write to a read-only store.
   public static func readOnly(_ location: String) -> PersistenceError {
     PersistenceError(

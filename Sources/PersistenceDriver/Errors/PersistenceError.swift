@@ -131,6 +131,8 @@ extension PersistenceError.Code {
   public static let insideTransaction = Self(rawValue: "insideTransaction")
   /// The stored state is not the one that the change is based on; read it again and repeat the change.
   public static let conflict = Self(rawValue: "conflict")
+  /// The server does not know all changes since the checkpoint; get a new checkpoint, and then all records.
+  public static let checkpointExpired = Self(rawValue: "checkpointExpired")
   /// The calling task was cancelled.
   public static let cancelled = Self(rawValue: "cancelled")
   /// No answer arrived in time.
@@ -145,18 +147,22 @@ extension PersistenceError.Code {
   public static let unreachable = Self(rawValue: "unreachable")
   /// The server rejected the credentials, or denies the request.
   public static let unauthorized = Self(rawValue: "unauthorized")
+  /// TLS does not prove that the server is the one in the URL, so nothing was sent.
+  public static let untrustedServer = Self(rawValue: "untrustedServer")
   /// A transaction, snapshot, result or context was used after it was closed.
   public static let closed = Self(rawValue: "closed")
   /// The store is read-only.
   public static let readOnly = Self(rawValue: "readOnly")
   /// A copy into the store is unfinished: the store contains only part of the records.
   public static let incompleteStore = Self(rawValue: "incompleteStore")
-  /// The path does not exist, and the store may not be created.
+  /// The path does not exist, and the store may not be created; or another program removed or replaced the open store.
   public static let missingStore = Self(rawValue: "missingStore")
   /// The path exists, but is not a store of this kind (E5).
   public static let notAStore = Self(rawValue: "notAStore")
   /// Stored data is damaged (E5, R4).
   public static let damaged = Self(rawValue: "damaged")
+  /// The store no longer keeps the moment that a result or snapshot shows; fetch again (R2).
+  public static let snapshotExpired = Self(rawValue: "snapshotExpired")
   /// Another program changed a record that a live result still shows (R2).
   public static let changedOutside = Self(rawValue: "changedOutside")
   /// The disk is full, or the store has reached its size limit (E5, E7).

@@ -12,8 +12,12 @@ public struct StoreURL: Sendable, Hashable {
   /// The path, with escapes decoded; may be empty.
   public let path: String
 
+  /// The path as the URL has it, with its escapes: a server's URL has user information, hosts and a database there,
+  /// which only an escape keeps apart.
+  package let encodedPath: String
+
   /// Whether two slashes follow the scheme, so that user information may precede the path.
-  private let hasSlashes: Bool
+  package let hasSlashes: Bool
 
   /// The options, by name.
   public let options: [String: String]
@@ -57,6 +61,7 @@ public struct StoreURL: Sendable, Hashable {
     }
     self.scheme = scheme
     self.path = path
+    encodedPath = String(rest)
     self.options = options
   }
 
@@ -94,11 +99,36 @@ public struct StoreURL: Sendable, Hashable {
   }
 }
 
+extension StoreURL {
+  /// Whether two URLs name the same store with the same options, whatever they escape.
+  public static func == (left: StoreURL, right: StoreURL) -> Bool {
+    left.scheme == right.scheme && left.path == right.path && left.hasSlashes == right.hasSlashes
+      && left.options == right.options
+  }
+
+  /// Hashes the parts.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(scheme)
+    hasher.combine(path)
+    hasher.combine(hasSlashes)
+    hasher.combine(options)
+  }
+}
+
 extension StoreURL: CustomStringConvertible {
   /// The URL with necessary escapes and without secrets.
   public var description: String {
-    let path = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
-    let query = options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+    var path = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    // Two slashes after the scheme would not belong to the path.
+    if !hasSlashes, path.utf8.starts(with: "//".utf8) { path = "%2F" + path.dropFirst() }
+    let query = options.sorted { $0.key < $1.key }
+      .map { "\(Self.escaped($0.key))=\(Self.escaped($0.value))" }.joined(separator: "&")
     return Self.redacted("\(scheme):\(hasSlashes ? "//" : "")\(path)\(query.isEmpty ? "" : "?" + query)")
+  }
+
+  /// The name or value of an option, which cannot end where the text does not.
+  private static func escaped(_ text: String) -> String {
+    let allowed = CharacterSet.urlQueryAllowed.subtracting(CharacterSet(charactersIn: "&="))
+    return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? text
   }
 }

@@ -42,12 +42,12 @@ extension DocumentCondition: Hashable {
 
 extension DocumentCondition {
   /// Checks the operand or pattern; operands become canonical.
-  func validated() throws -> DocumentCondition {
+  func validated(_ patterns: inout PatternBudget) throws -> DocumentCondition {
     switch self {
     case .comparison(let comparison, let value): return .comparison(comparison, try Self.operand(value))
     case .contains(let value): return .contains(try Self.operand(value))
     case .text(let search, let needle, let isCaseInsensitive):
-      _ = try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive)
+      try patterns.add(try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive))
       return self
     }
   }

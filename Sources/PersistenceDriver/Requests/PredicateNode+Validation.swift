@@ -7,7 +7,14 @@ extension PredicateNode {
   /// Values are normalized (contract V4). The values of an `in` list are sorted and unique, so that one set of values
   /// is one condition. A nil in an `in` list, which matches nil (V6), becomes a separate comparison, so that drivers
   /// never receive a list with nil.
-  package func validated(for schema: ModelSchema, depth: Int = 0) throws -> PredicateNode {
+  package func validated(for schema: ModelSchema) throws -> PredicateNode {
+    var patterns = PatternBudget()
+    return try validated(for: schema, depth: 0, &patterns)
+  }
+
+  private func validated(for schema: ModelSchema, depth: Int, _ patterns: inout PatternBudget) throws
+    -> PredicateNode
+  {
     guard depth < Self.depthLimit else {
       throw PersistenceError.invalidRequest(
         "the predicate is nested deeper than \(Self.depthLimit) levels; simplify it")
@@ -43,7 +50,7 @@ extension PredicateNode {
           "“\(name)” of \(schema.name) has the kind \(field.kind.rawValue) and cannot be searched; search text"
         )
       }
-      _ = try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive)
+      try patterns.add(try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive))
       return self
     case .document(let name, let path, let condition):
       let field = try Self.field(name, in: schema, isOrdered: false)
@@ -52,10 +59,12 @@ extension PredicateNode {
           "“\(name)” of \(schema.name) has the kind \(field.kind.rawValue), which has no parts and no elements; "
             + "compare the whole value")
       }
-      return .document(field: name, path: path, try condition.validated())
-    case .all(let nodes): return .all(try nodes.map { try $0.validated(for: schema, depth: depth + 1) })
-    case .any(let nodes): return .any(try nodes.map { try $0.validated(for: schema, depth: depth + 1) })
-    case .not(let node): return .not(try node.validated(for: schema, depth: depth + 1))
+      return .document(field: name, path: path, try condition.validated(&patterns))
+    case .all(let nodes):
+      return .all(try nodes.map { try $0.validated(for: schema, depth: depth + 1, &patterns) })
+    case .any(let nodes):
+      return .any(try nodes.map { try $0.validated(for: schema, depth: depth + 1, &patterns) })
+    case .not(let node): return .not(try node.validated(for: schema, depth: depth + 1, &patterns))
     }
   }
 

@@ -38,6 +38,9 @@ public struct TextMatcher: Sendable {
     }
   }
 
+  /// The number of instructions of a regular expression; 0 for other searches.
+  var patternSize: Int { if case .matches(let pattern) = kind { pattern.size } else { 0 } }
+
   /// Whether UTF-8 text matches.
   ///
   /// - Parameter text: Valid UTF-8, which may contain U+0000.

@@ -70,6 +70,11 @@ public struct UpdateRequest: Sendable, Hashable {
           "“\(field.name)” of \(schema.name) has the kind \(field.kind.rawValue), which cannot represent \(number)"
         )
       }
+      if case .double(let number) = assignment.value, !field.kind.canRepresent(number) {
+        throw PersistenceError.invalidRequest(
+          "“\(field.name)” of \(schema.name) has the kind \(field.kind.rawValue), which cannot represent \(number)"
+        )
+      }
       values[position] = assignment.value.normalized
     }
     self.rows = rows

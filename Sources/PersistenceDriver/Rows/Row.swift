@@ -33,10 +33,10 @@ public struct Row: ~Copyable {
   ///
   /// - Parameter position: The field's position in the schema.
   /// - Returns: The value.
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the stored bytes are not a
-  ///   value.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the row lacks the field, or the
+  ///   stored bytes are not a value.
   public func value(at position: Int) throws -> PersistentValue {
-    try self[position].value()
+    try field(at: position).value()
   }
 
   /// A copy of all values.
@@ -51,11 +51,28 @@ public struct Row: ~Copyable {
 }
 
 extension Row {
+  /// The cell of a field.
+  ///
+  /// A context that returns a row with too few cells causes an error, not the end of the program.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the row lacks the field.
+  @inlinable
+  @inline(__always)
+  package func field(at position: Int) throws -> RowCell {
+    guard position >= 0 && position < count else { throw Row.lacking(position, count) }
+    return cells[position]
+  }
+
+  @usableFromInline
+  static func lacking(_ position: Int, _ count: Int) -> PersistenceError {
+    PersistenceError.damaged("the row has \(count) fields, so it lacks field number \(position)")
+  }
+
   /// The cell of a field that must hold the given tag.
   @inlinable
   @inline(__always)
   func cell(at position: Int, tag: RowCell.Tag) throws -> RowCell {
-    let cell = self[position]
+    let cell = try field(at: position)
     guard cell.tag == tag else { throw Row.unexpected(cell.tag, insteadOf: tag, at: position) }
     return cell
   }

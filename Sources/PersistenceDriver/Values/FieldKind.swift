@@ -57,6 +57,11 @@ extension FieldKind {
     }
   }
 
+  /// Whether a field of this kind can contain a double: a float only contains the doubles that are floats.
+  package func canRepresent(_ number: Double) -> Bool {
+    self != .float || number.isNaN || Double(Float(number)) == number
+  }
+
   /// Whether values of this kind have an order, so that they can be sorted, compared and indexed.
   public var isOrdered: Bool { self != .document }
 

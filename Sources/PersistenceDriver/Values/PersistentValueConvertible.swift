@@ -88,7 +88,7 @@ extension Optional: PersistentValueConvertible where Wrapped: PersistentValueCon
   ///   kind of value.
   @inlinable
   public static func read(from row: borrowing Row, at position: Int) throws -> Wrapped? {
-    row[position].isNull ? nil : try Wrapped.read(from: row, at: position)
+    try row.field(at: position).isNull ? nil : try Wrapped.read(from: row, at: position)
   }
 
   /// Writes the value, or nil.

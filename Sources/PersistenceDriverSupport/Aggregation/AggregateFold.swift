@@ -29,14 +29,14 @@ package struct AggregateFold {
   /// Adds a row of the request's schema.
   package mutating func add(_ row: borrowing Row) throws {
     guard !keyPositions.isEmpty else {
-      for index in columns.indices { try whole[index].add(row[columns[index].position]) }
+      for index in columns.indices { try whole[index].add(row.field(at: columns[index].position)) }
       return
     }
     var key: [PersistentValue] = []
     for position in keyPositions { key.append(try row.value(at: position)) }
     var group = states.removeValue(forKey: key) ?? columns.map(Self.initial)
     for (index, column) in columns.enumerated() {
-      try group[index].add(row[column.position])
+      try group[index].add(row.field(at: column.position))
     }
     states[key] = group
   }

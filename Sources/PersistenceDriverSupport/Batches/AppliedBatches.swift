@@ -138,7 +138,9 @@ public struct AppliedBatches: Sendable {
     var entries: [Entry] = []
     _ = try transaction.fetch(request).read(from: 0, limit: limit) { row in
       entries.append(
-        Entry(id: row[0].uuidValue, number: row[1].integerValue, appliedAt: row[2].doubleValue))
+        Entry(
+          id: try row.field(at: 0).uuidValue, number: try row.field(at: 1).integerValue,
+          appliedAt: try row.field(at: 2).doubleValue))
     }
     return entries
   }

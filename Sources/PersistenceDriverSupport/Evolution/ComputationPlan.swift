@@ -84,9 +84,9 @@ struct ComputationPlan {
     guard !steps.isEmpty else { return nil }
     let (steps, count) = (steps, count)
     let results = fields.map { places[StoredName($0)] }
+    let isInOrder = results == (0..<count).map(Optional.some)
     return { row in
       var made: [PersistentValue] = []
-      made.reserveCapacity(count)
       for step in steps {
         var inputs: [PersistentValue] = []
         inputs.reserveCapacity(step.inputs.count)
@@ -96,9 +96,10 @@ struct ComputationPlan {
           case .made(let place): inputs.append(made[place])
           }
         }
-        made += try step.compute(inputs)
+        let values = try step.compute(inputs)
+        made = made.isEmpty ? values : made + values
       }
-      return results.map { place in place.map { made[$0] } ?? .null }
+      return isInOrder ? made : results.map { place in place.map { made[$0] } ?? .null }
     }
   }
 }

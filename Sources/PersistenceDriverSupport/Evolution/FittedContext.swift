@@ -42,7 +42,7 @@ extension StorageSnapshot {
   ///
   /// - Throws: ``PersistenceError`` with code `schemaMismatch` or `newerStore` if the store has another schema that the
   ///   snapshot does not map.
-  func storedRequest(for request: FetchRequest) throws -> FetchRequest {
+  package func storedRequest(for request: FetchRequest) throws -> FetchRequest {
     let filter = try FetchRequest(request.schema, where: request.predicate)
     func compared(_ reader: any StorageReader, _ mapping: SchemaMapping?) throws -> FetchRequest {
       let wanted = mapping?.stored ?? request.schema
@@ -159,6 +159,7 @@ package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
       return mapping
     }
     guard let mapping, !mapping.keepsRows else {
+      try mapping?.requireExactNumbers(row)
       do {
         return try body(row, mapping?.stored ?? schema)
       } catch let error as PersistenceError
@@ -179,6 +180,7 @@ package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
       if isNew, mustExist { throw PersistenceError.notFound(try RecordKey(of: row, in: schema), in: schema) }
     }
     try mapping.fillStored(stored, from: row, isNew: isNew)
+    try mapping.requireExactNumbers(row)
     try stored.withRow { try body($0, mapping.stored) }
   }
 }

@@ -24,7 +24,7 @@ extension FittedReader {
       }
       let mapped = RowBuffer(count: schema.fields.count)
       return try wrappedReader.find(key, in: mapping.stored) { row in
-        mapping.fill(mapped, from: row)
+        try mapping.fill(mapped, from: row)
         try mapped.withRow(body)
       }
     }
@@ -121,7 +121,7 @@ final class FittedResults: StorageResultsWrapper {
   func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
     let mapped = RowBuffer(count: mapping.sources.count)
     return try wrapped.read(from: offset, limit: limit) { row in
-      mapping.fill(mapped, from: row)
+      try mapping.fill(mapped, from: row)
       try mapped.withRow(body)
     }
   }

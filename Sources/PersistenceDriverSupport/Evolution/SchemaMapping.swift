@@ -27,6 +27,8 @@ package struct SchemaMapping: Sendable {
   let positions: [Int]?
   /// Whether rows are the same in both schemas, so that only names differ.
   let keepsRows: Bool
+  /// The declared doubles that the store keeps as floats.
+  private let narrowed: [Int]
 
   package init(declared: ModelSchema, stored: ModelSchema, sources: [Source], unseen: [UnseenField]) {
     self.declared = declared
@@ -35,6 +37,10 @@ package struct SchemaMapping: Sendable {
     self.unseen = unseen
     let positions = sources.compactMap { if case .stored(let position) = $0 { position } else { nil } }
     self.positions = positions.count == sources.count ? positions : nil
+    narrowed = declared.fields.indices.filter { position in
+      guard case .stored(let place) = sources[position] else { return false }
+      return stored.fields[place].kind == .float && declared.fields[position].kind != .float
+    }
     keepsRows =
       unseen.isEmpty && positions.count == sources.count && positions == Array(stored.fields.indices)
   }
@@ -61,6 +67,23 @@ package struct SchemaMapping: Sendable {
       guard case .stored(let position) = source else { return false }
       return stored.fields[position].kind == field.kind
         && stored.fields[position].isOptional == field.isOptional
+    }
+  }
+
+  /// Checks that the stored fields can keep the numbers of a row.
+  ///
+  /// Drivers check integers, but take each double of a float field for a float.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest``.
+  func requireExactNumbers(_ row: borrowing Row) throws {
+    for position in narrowed {
+      let cell = row[position]
+      guard cell.tag == .double, !FieldKind.float.canRepresent(cell.doubleValue) else { continue }
+      let field = declared.fields[position]
+      throw PersistenceError(
+        .invalidRequest,
+        "the store keeps “\(field.name)” of \(declared.name) as a float, which cannot represent \(cell.doubleValue); "
+          + "open the store with schema: to change the field", model: declared.name, field: field.name)
     }
   }
 
@@ -171,10 +194,12 @@ package struct SchemaMapping: Sendable {
   /// Fills a buffer with the declared fields of a stored row.
   ///
   /// The buffer borrows the row's cells.
-  func fill(_ buffer: RowBuffer, from row: borrowing Row) {
+  ///
+  /// - Throws: ``PersistenceError`` if the driver's row lacks a field.
+  func fill(_ buffer: RowBuffer, from row: borrowing Row) throws {
     for (position, source) in sources.enumerated() {
       switch source {
-      case .stored(let stored): buffer.setCell(row[stored], at: position)
+      case .stored(let stored): buffer.setCell(try row.field(at: stored), at: position)
       case .constant(let value): buffer.set(value, at: position)
       }
     }

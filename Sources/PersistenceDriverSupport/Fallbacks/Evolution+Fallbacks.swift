@@ -29,12 +29,11 @@ extension StorageTransaction {
     try nested {
       try requireModels(for: change)
       let spool = try RowSpool(width: change.target.fields.count)
-      let row = RowBuffer(count: change.target.fields.count)
+      let rows = RowChange(change)
       var done = 0
       try StoreProgress.report(0)
       _ = try fetch(FetchRequest(change.stored)).read(from: 0, limit: Int.max) { old in
-        row.set(try change.values(from: old))
-        try row.withRow { try spool.add($0) }
+        try rows.withRow(from: old) { try spool.add($0) }
         done += 1
         try StoreProgress.report(done / 2)
       }
@@ -70,25 +69,6 @@ extension SchemaChange {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if a computed value does not have
   ///   its field's kind, and the error of ``compute``.
   public func values(from row: borrowing Row) throws -> [PersistentValue] {
-    var computed = try compute?(row)[...] ?? []
-    var values: [PersistentValue] = []
-    values.reserveCapacity(sources.count)
-    for (field, source) in zip(target.fields, sources) {
-      switch source {
-      case .field(let position, let replacement):
-        let value = try row.value(at: position)
-        values.append(value.isNull ? replacement ?? .null : value)
-      case .fill(let value): values.append(value)
-      case .computed:
-        guard let value = computed.popFirst(), field.accepts(value) else {
-          throw PersistenceError(
-            .invalidRequest,
-            "the computed value of “\(field.name)” does not have the kind \(field.kind.rawValue)",
-            model: target.name, field: field.name)
-        }
-        values.append(value.normalized)
-      }
-    }
-    return values
+    try RowChange(self).withRow(from: row) { try $0.values() }
   }
 }

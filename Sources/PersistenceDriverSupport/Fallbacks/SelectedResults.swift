@@ -13,7 +13,9 @@ package final class SelectedResults: StorageResultsWrapper {
   package func read(from offset: Int, limit: Int, _ body: (borrowing Row) throws -> Void) throws -> Int {
     let selected = RowBuffer(count: positions.count)
     return try wrapped.read(from: offset, limit: limit) { row in
-      for (place, position) in positions.enumerated() { selected.setCell(row[position], at: place) }
+      for (place, position) in positions.enumerated() {
+        selected.setCell(try row.field(at: position), at: place)
+      }
       try selected.withRow(body)
     }
   }

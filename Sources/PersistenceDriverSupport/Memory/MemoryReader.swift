@@ -8,9 +8,14 @@ protocol MemoryReader: StorageReader {
 
   /// The state to read.
   func readableState() throws -> MemoryState
+
+  /// The results for the caller; those of a transaction end with it.
+  func lasting(_ results: any StorageResults) -> any StorageResults
 }
 
 extension MemoryReader {
+  func lasting(_ results: any StorageResults) -> any StorageResults { results }
+
   /// The schemas of all models, sorted by name.
   public func catalog() throws -> [ModelSchema] { try readableState().catalog }
 
@@ -33,7 +38,7 @@ extension MemoryReader {
 
   /// The rows of a request over a copy-on-write copy of the state.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    try readableState().results(request, location: location)
+    lasting(try readableState().results(request, location: location))
   }
 
   /// The model's schema.

@@ -84,7 +84,7 @@ struct MemoryTable: Sendable {
     if isShared {
       table.chunks = chunks
     } else {
-      let row = RowBuffer(count: change.stored.fields.count)
+      let (row, changed) = (RowBuffer(count: change.stored.fields.count), RowChange(change))
       var done = 0
       for chunk in chunks {
         table.chunks.append(
@@ -92,7 +92,9 @@ struct MemoryTable: Sendable {
             try StoreProgress.report(done)
             done += 1
             MemoryRows.fill(row, with: record, positions: positions)
-            return Record(key: record.key, values: try row.withRow { try change.values(from: $0) })
+            return Record(
+              key: record.key,
+              values: try row.withRow { try changed.withRow(from: $0) { try $0.values() } })
           })
       }
     }

@@ -5,7 +5,7 @@ import PersistenceDriver
 final class MemoryTransaction: StorageTransaction, MemoryReader {
   let location: String
   var state: MemoryState
-  private var isOpen = true
+  private let lifetime = TransactionLifetime()
 
   init(_ state: MemoryState, location: String) {
     self.state = state
@@ -13,7 +13,9 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
   }
 
   /// Closes the transaction; further calls throw.
-  func end() { isOpen = false }
+  func end() { lifetime.end() }
+
+  func lasting(_ results: any StorageResults) -> any StorageResults { lifetime.limit(results) }
 
   func readableState() throws -> MemoryState {
     try requireOpen()
@@ -31,7 +33,10 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
 
   func defineDeferringIndexes(_ schema: ModelSchema) throws { try define(schema) }
 
-  func buildIndexes(of schema: ModelSchema) throws -> Bool { true }
+  func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    try requireOpen()
+    return true
+  }
 
   func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
 
@@ -117,7 +122,5 @@ final class MemoryTransaction: StorageTransaction, MemoryReader {
     return try body(&state.tables[name, default: MemoryTable(schema: stored)])
   }
 
-  private func requireOpen() throws {
-    guard isOpen else { throw PersistenceError.closed("the transaction") }
-  }
+  private func requireOpen() throws { try lifetime.requireOpen() }
 }

@@ -8,6 +8,7 @@ package final class CommitObserver: Sendable {
   package let request: FetchRequest
 
   let keyLimit: Int
+  private let keepsUndone: Bool
   /// The observed context; closing it ends the observer.
   let owner: ObjectIdentifier
 
@@ -53,12 +54,17 @@ package final class CommitObserver: Sendable {
 
   /// Creates an observer, which gets commits between ``CommitObservers/add(_:)`` and ``CommitObservers/remove(_:)``
   /// and tracks a maximum number of changed keys.
-  package init(_ request: FetchRequest, in context: any StorageContext, keyLimit: Int) throws {
-    self.request = request
+  ///
+  /// `keepsUndone` keeps keys of records that were inserted and deleted since the last read.
+  package init(
+    _ request: FetchRequest, in context: any StorageContext, keyLimit: Int, keepsUndone: Bool = false
+  ) throws {
+    (self.request, self.keepsUndone) = (request, keepsUndone)
     // One more row than the limit is read, so the limit must be less than Int.max.
     self.keyLimit = min(max(0, keyLimit), Int.max - 1)
     owner = ObjectIdentifier(context.innermost)
-    state = Mutex(State(changes: KeyChanges(limit: self.keyLimit), target: try Target(request)))
+    let changes = KeyChanges(limit: self.keyLimit, keepsUndone: keepsUndone)
+    state = Mutex(State(changes: changes, target: try Target(request)))
   }
 
   var target: Target { state.withLock(\.target) }
@@ -115,7 +121,7 @@ package final class CommitObserver: Sendable {
   /// The changes since the last call.
   func takeChanges() -> KeyChanges {
     state.withLock { state in
-      defer { state.changes = KeyChanges(limit: keyLimit) }
+      defer { state.changes = KeyChanges(limit: keyLimit, keepsUndone: keepsUndone) }
       return state.changes
     }
   }

@@ -19,9 +19,17 @@ package struct KeyChanges: Sendable {
   package private(set) var isUnknown = false
 
   private let limit: Int
+  private let keepsUndone: Bool
 
-  /// Creates an empty record of changes, which tracks a maximum number of keys.
-  package init(limit: Int) { self.limit = limit }
+  /// Creates an empty record of changes.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of keys.
+  ///   - keepsUndone: Whether to keep the key of a record that one commit inserted and a later one deleted. Somebody who
+  ///     reads the store at any time may have seen such a record.
+  package init(limit: Int, keepsUndone: Bool = false) {
+    (self.limit, self.keepsUndone) = (limit, keepsUndone)
+  }
 
   /// Whether there are no changes; coalescing may remove all of them.
   package var isEmpty: Bool { entries.isEmpty && !isUnknown }
@@ -38,7 +46,7 @@ package struct KeyChanges: Sendable {
     guard !isUnknown else { return nil }
     let known = entries[key]
     let matchedBefore = known?.matchedBefore ?? matchedBefore
-    guard matchedBefore || matchesNow else {
+    guard matchedBefore || matchesNow || (keepsUndone && known != nil) else {
       if known != nil { entries[key] = nil }
       return known
     }

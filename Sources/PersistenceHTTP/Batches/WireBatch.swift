@@ -1,4 +1,3 @@
-import Crypto
 package import Foundation
 package import PersistenceDriver
 import PersistencePrimitives
@@ -101,7 +100,7 @@ package struct WireBatch {
   /// The digest of the changes, which tells batches with the same id apart.
   package var digest: [UInt8] {
     let text = JSONText.canonical(.array(changes.map(\.json)))
-    return Array(SHA256.hash(data: Data(text.utf8)))
+    return Array(SHA256.hash(data: text.utf8))
   }
 
   package var json: JSONValue {

@@ -13,23 +13,27 @@ package struct OpenAPIDocument {
 
   package var json: JSONValue {
     let paths: KeyValuePairs<String, JSONValue> = [
-      "/health": ["get": Operation("health", "Whether the server is running").isOpen().answers(204).json],
+      "/health": [
+        "get": server("health", "Whether the server is running").isOpen().answers(204).json
+      ],
       "/ready": [
-        "get": Operation("ready", "Whether the store can be read").isOpen().answers(204).fails(500, 503).json
+        "get": server("ready", "Whether the store can be read").isOpen().answers(204).fails(500, 503).json
       ],
       "/metrics": [
-        "get": Operation("metrics", "Counts and times of requests, in the text format of Prometheus")
+        "get": server("metrics", "Counts and times of requests, in the text format of Prometheus")
           .answersText().json
       ],
       "/openapi.json": [
-        "get": Operation("description", "This document").answers(200, ["type": "object"]).json
+        "get": server("description", "This document").answers(200, ["type": "object"]).json
       ],
       "/models": [
-        "get": Operation("models", "The schemas of all models").answers(200, Self.reference("Models")).json
+        "get": store("models", "The schemas of all models").answers(200, Self.reference("Models")).json
       ],
       "/models/{model}": modelPath, "/batches": ["post": batches], "/schemas/{digest}": schemaPath,
     ]
-    let models = models.enumerated().map { OpenAPIModel(schema: $1, number: $0, limits: limits) }
+    let models = zip(models, OpenAPINames.names(of: models, besides: [Self.serverTag, Self.storeTag])).map {
+      OpenAPIModel(schema: $0, name: $1, limits: limits)
+    }
     return [
       "openapi": "3.1.0",
       "info": [
@@ -38,15 +42,31 @@ package struct OpenAPIDocument {
           "Records of the models below, queried, paged and written. Errors are problems (RFC 9457) with a stable code.",
       ],
       "security": [["token": []]],
+      "tags": .array(
+        [
+          ["name": .string(Self.serverTag), "description": "The server itself"],
+          ["name": .string(Self.storeTag), "description": "Its models, and changes of several records"],
+        ] + models.map(\.tag)),
       "paths": .object(([paths] + models.map(\.paths)).flatMap { $0.map { JSONMember($0, $1) } }),
       "components": [
         "securitySchemes": ["token": ["type": "http", "scheme": "bearer"]],
-        "schemas": .object(OpenAPISchemas.common.map { JSONMember($0, $1) } + models.flatMap(\.schemas)),
+        "schemas": .object(OpenAPISchemas.common + models.flatMap(\.schemas)),
       ],
     ]
   }
 
   static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/components/schemas/\(name)")] }
+
+  /// The tags that are not those of models.
+  private static let (serverTag, storeTag) = ("server", "store")
+
+  private func server(_ id: String, _ summary: String) -> Operation {
+    Operation(id, tag: Self.serverTag, summary)
+  }
+
+  private func store(_ id: String, _ summary: String) -> Operation {
+    Operation(id, tag: Self.storeTag, summary)
+  }
 
   private var modelPath: JSONValue {
     let name: JSONValue = [
@@ -55,9 +75,9 @@ package struct OpenAPIDocument {
     ]
     return [
       "parameters": [name],
-      "get": Operation("schema", "The schema of a model").answers(200, Self.reference("Model"))
+      "get": store("schema", "The schema of a model").answers(200, Self.reference("Model"))
         .fails(400, 404).json,
-      "put": Operation(
+      "put": store(
         "define",
         "Defines a model, or adds to it what the server permits; answers 409 with the differences otherwise"
       )
@@ -73,14 +93,12 @@ package struct OpenAPIDocument {
     ]
     return [
       "parameters": [digest],
-      "put": Operation(
+      "put": store(
         "acceptSchema",
         "Tells the server a client's schema, which later requests name by the parameter schema"
       )
       .takes(Self.reference("Model"))
-      .answers(
-        200, ["type": "object", "required": ["schema"], "properties": ["schema": ["type": "string"]]]
-      ).fails(400, 413, 415).json,
+      .answers(200, Self.reference("AcceptedSchema")).fails(400, 413, 415).json,
     ]
   }
 
@@ -90,12 +108,10 @@ package struct OpenAPIDocument {
       "schema": ["type": "string", "format": "uuid"],
       "description": "The batch's id, unless the body has it",
     ]
-    return Operation(
+    return store(
       "apply", "Applies changes in one transaction; a batch whose id was applied before changes nothing"
     )
     .parameters([key]).takesSchema().takes(Self.reference("Batch"))
-    .answers(
-      200, ["type": "object", "required": ["applied"], "properties": ["applied": ["type": "boolean"]]]
-    ).writes().json
+    .answers(200, Self.reference("AppliedBatch")).writes().json
   }
 }

@@ -4,62 +4,78 @@ import PersistencePrimitives
 /// The description of one model.
 struct OpenAPIModel {
   let schema: ModelSchema
-  /// The position of the model in the description.
-  let number: Int
+  /// The model's name in components and operations.
+  let name: String
   let limits: QueryLimits
 
-  /// The name of the record's schema.
-  ///
-  /// A model's name may contain characters that component names may not. It then has a number, after a prefix
-  /// that no other name has.
-  private var component: String {
-    schema.name.utf8.allSatisfy { $0.isLetterOrDigit } && !schema.name.isEmpty
-      ? "Record." + schema.name : "Record._\(number)"
-  }
+  /// The tag that groups the model's operations.
+  var tag: JSONValue { ["name": .string(name), "description": .string("The records of \(schema.name)")] }
 
-  private var pageComponent: String { component.replacing("Record.", with: "Page.") }
+  private var record: JSONValue { OpenAPIDocument.reference("Record.\(name)") }
+  /// Some fields of a record: the answer to a selection, and the body of a patch.
+  private var fields: JSONValue { OpenAPIDocument.reference("Fields.\(name)") }
+  /// A record, or the fields that `select` names.
+  private var answer: JSONValue { ["anyOf": [record, fields]] }
 
   private func operation(_ verb: String, _ summary: String) -> Operation {
-    Operation("\(verb).\(component.dropFirst(7))", summary).takesSchema()
+    Operation("\(verb).\(name)", tag: name, summary).takesSchema()
   }
 
   var paths: KeyValuePairs<String, JSONValue> {
-    let record = OpenAPIDocument.reference(component)
-    let page = OpenAPIDocument.reference(pageComponent)
     let query = OpenAPIDocument.reference("Query")
-    let number: JSONValue = [
-      "type": "object", "required": ["count"], "properties": ["count": ["type": "integer", "minimum": 0]],
-    ]
+    let countQuery = OpenAPIDocument.reference("CountQuery")
+    let count = OpenAPIDocument.reference("Count")
+    let parameters = OpenAPIParameters(limits: limits)
     let base = WirePath.model(schema.name).text
-    let pageParameters = queryParameters(pageSize: limits.pageSize)
     return [
       base + "/records": [
-        "get": operation("list", "Records, in pages, or streamed as application/x-ndjson")
-          .parameters(pageParameters).answers(200, page, lines: record).fails(400, 404, 422).json,
+        "get": answersPages(operation("list", "Records, in pages, or streamed as application/x-ndjson")),
         "post": operation("insert", "Adds a record").takes(record)
           .answers(201, record, headers: ["ETag", "Location"]).writes().json,
       ],
-      base + recordPath: recordOperations(record),
+      base + recordPath: recordOperations,
       base + "/query": [
-        "get": operation("queryByURL", "The same as list")
-          .parameters(pageParameters).answers(200, page, lines: record).fails(400, 404, 422).json,
+        "get": answersPages(operation("queryByURL", "The same as list")),
         "post": operation("query", "Records, by a query in the body").takes(query)
-          .answers(200, page, lines: record).fails(400, 404, 413, 415, 422).json,
+          .parameters([OpenAPIParameters.prefer])
+          .answers(200, page, lines: answer, headers: OpenAPIParameters.countHeaders)
+          .fails(400, 404, 413, 415, 422).json,
       ],
       base + "/count": [
         "get": operation("countByURL", "The number of records that match a query")
-          .parameters(queryParameters(pageSize: .max)).answers(200, number).fails(400, 404, 422).json,
-        "post": operation("count", "The number of records that match a query").takes(query)
-          .answers(200, number).fails(400, 404, 413, 415, 422).json,
+          .parameters(parameters.condition(pageSize: .max)).answers(200, count).fails(400, 404, 422).json,
+        "post": operation("count", "The number of records that match a query").takes(countQuery)
+          .answers(200, count).fails(400, 404, 413, 415, 422).json,
+      ],
+      base + "/changes": [
+        "get": operation("changes", "The records that were saved and deleted since a checkpoint")
+          .parameters([OpenAPIParameters.since, parameters.changeLimit])
+          .answers(200, OpenAPIDocument.reference("Changes.\(name)")).fails(400, 404, 410, 422).json
+      ],
+      base + "/events": [
+        "get": operation("events", "The changes of records as server-sent events, without an end")
+          .parameters([OpenAPIParameters.since, OpenAPIParameters.lastEvent])
+          .answersText("text/event-stream").fails(400, 404, 422).json
       ],
     ]
+  }
+
+  private var page: JSONValue { OpenAPIDocument.reference("Page.\(name)") }
+
+  private func answersPages(_ operation: Operation) -> JSONValue {
+    let parameters = OpenAPIParameters(limits: limits)
+    return
+      operation.parameters(parameters.condition(pageSize: limits.pageSize))
+      .parameters([OpenAPIParameters.select, OpenAPIParameters.prefer, OpenAPIParameters.ifChanged])
+      .answers(200, page, lines: answer, headers: ["ETag", "Link"] + OpenAPIParameters.countHeaders)
+      .answers(304, headers: ["ETag"]).fails(400, 404, 422).json
   }
 
   private var recordPath: String {
     "/records" + schema.key.indices.map { "/{key\($0 + 1)}" }.joined()
   }
 
-  private func recordOperations(_ record: JSONValue) -> JSONValue {
+  private var recordOperations: JSONValue {
     let keys = zip(schema.keyPositions, 1...).map { position, number -> JSONValue in
       let field = schema.fields[position]
       var kind = OpenAPISchemas.kind(field.kind)
@@ -70,72 +86,73 @@ struct OpenAPIModel {
         "description": .string(field.name),
       ]
     }
-    func condition(_ name: String, _ summary: String) -> JSONValue {
-      [
-        "name": .string(name), "in": "header", "required": false, "description": .string(summary),
-        "schema": ["type": "string", "pattern": #"^(\*|(W/)?"[A-Za-z0-9_-]*")$"#],
-      ]
-    }
+    let ifMatch = OpenAPIParameters.tag("If-Match", "Only if the stored record has this tag")
     return [
       "parameters": .array(keys),
       "get": operation("find", "The record of a key")
-        .parameters([
-          condition("If-Match", "Only if the stored record has this tag"),
-          condition("If-None-Match", "Answers 304 if the record has this tag"),
-        ])
-        .answers(200, record, headers: ["ETag"]).answers(304, headers: ["ETag"]).fails(400, 404, 412).json,
+        .parameters([OpenAPIParameters.select, ifMatch, OpenAPIParameters.ifChanged])
+        .answers(200, answer, headers: ["ETag"]).answers(304, headers: ["ETag"]).fails(400, 404, 412).json,
       "put": operation("save", "Replaces or adds a record, as the conditions allow").takes(record)
         .parameters([
-          condition("If-Match", "Only if the stored record has this tag, or for * if it exists"),
-          condition("If-None-Match", "For *: only if the record does not exist"),
+          OpenAPIParameters.tag(
+            "If-Match", "Only if the stored record has this tag, or for * if it exists"),
+          OpenAPIParameters.tag("If-None-Match", "For *: only if the record does not exist"),
         ])
         .answers(200, record, headers: ["ETag"]).answers(201, record, headers: ["ETag"]).writes().json,
       "patch": operation("patch", "Changes some fields of a record: a merge patch (RFC 7396)")
-        .takes(["type": "object", "description": "The fields to change; null clears one"])
-        .parameters([condition("If-Match", "Only if the stored record has this tag")])
-        .answers(200, record, headers: ["ETag"]).writes().json,
+        .takes(fields, as: ["application/merge-patch+json", "application/json"])
+        .parameters([ifMatch]).answers(200, record, headers: ["ETag"]).writes().json,
       "delete": operation("delete", "Deletes a record, and returns it")
-        .parameters([condition("If-Match", "Only if the stored record has this tag")])
-        .answers(200, record, headers: ["ETag"]).writes().json,
+        .parameters([ifMatch]).answers(200, record, headers: ["ETag"]).writes().json,
     ]
   }
 
-  private func queryParameters(pageSize: Int) -> [JSONValue] {
-    func parameter(_ name: String, _ schema: JSONValue, _ summary: String) -> JSONValue {
-      [
-        "name": .string(name), "in": "query", "required": false, "schema": schema,
-        "description": .string(summary),
-      ]
-    }
+  /// An object with the fields of the key.
+  private var key: JSONValue {
+    let fields = schema.keyPositions.map { schema.fields[$0] }
     return [
-      parameter(
-        "where", ["type": "string"],
-        "A condition in the query language, such as budget >= 1e7 and rating = 'PG-13'; see Documentation/Server.md"
-      ),
-      parameter("sort", ["type": "string"], "Fields, separated by commas; - before a field means descending"),
-      parameter(
-        "limit", ["type": "integer", "minimum": 0, "maximum": .number("\(pageSize)")],
-        "The maximum number of records in a page"),
-      parameter(
-        "offset", ["type": "integer", "minimum": 0, "maximum": .number("\(Int.max)")],
-        "The number of records to skip"),
-      parameter("after", ["type": "string"], "The token of the previous page's next"),
+      "type": "object", "additionalProperties": false,
+      "required": .array(fields.map { .string($0.name) }),
+      "properties": .object(fields.map { JSONMember($0.name, OpenAPISchemas.field($0)) }),
     ]
   }
 
   var schemas: [JSONMember] {
     let required = schema.fields.filter { !$0.isOptional }.map { JSONValue.string($0.name) }
-    let record: JSONValue = [
-      "type": "object", "additionalProperties": false, "required": .array(required),
-      "properties": .object(schema.fields.map { JSONMember($0.name, OpenAPISchemas.field($0)) }),
+    let properties = JSONValue.object(
+      schema.fields.map { JSONMember($0.name, OpenAPISchemas.field($0)) })
+    return [
+      JSONMember(
+        "Record.\(name)",
+        [
+          "type": "object", "additionalProperties": false, "required": .array(required),
+          "properties": properties,
+        ]),
+      JSONMember(
+        "Fields.\(name)",
+        [
+          "type": "object", "additionalProperties": false, "properties": properties,
+          "description": "Some fields of a record; null in a patch clears a field",
+        ]),
+      JSONMember("Key.\(name)", key),
+      JSONMember(
+        "Changes.\(name)",
+        [
+          "type": "object", "required": ["checkpoint", "saved", "deleted", "hasMore"],
+          "properties": [
+            "checkpoint": ["type": "string"], "saved": OpenAPISchemas.array(record),
+            "deleted": OpenAPISchemas.array(OpenAPIDocument.reference("Key.\(name)")),
+            "hasMore": ["type": "boolean"],
+          ],
+        ]),
+      JSONMember(
+        "Page.\(name)",
+        [
+          "type": "object", "required": ["records", "next"],
+          "properties": [
+            "records": OpenAPISchemas.array(answer), "next": ["type": ["string", "null"]],
+          ],
+        ]),
     ]
-    let page: JSONValue = [
-      "type": "object", "required": ["records", "next"],
-      "properties": [
-        "records": ["type": "array", "items": OpenAPIDocument.reference(component)],
-        "next": ["type": ["string", "null"]],
-      ],
-    ]
-    return [JSONMember(component, record), JSONMember(pageComponent, page)]
   }
 }

@@ -36,88 +36,24 @@ enum OpenAPISchemas {
 
   private static let special: JSONValue = ["enum": ["NaN", "Infinity", "-Infinity"]]
 
-  static let common: KeyValuePairs<String, JSONValue> = [
-    "Problem": [
-      "type": "object", "required": ["type", "title", "status", "detail", "code"],
-      "properties": [
-        "type": ["type": "string"], "title": ["type": "string"], "status": ["type": "integer"],
-        "detail": ["type": "string"], "code": ["type": "string"], "model": ["type": "string"],
-        "field": ["type": "string"], "change": ["type": "integer"],
-        "differences": [
-          "type": "array", "description": "What differs between the client's schema and the store",
-          "items": [
-            "type": "object", "required": ["model", "kind", "words"],
-            "properties": [
-              "model": ["type": "string"], "kind": ["type": "string"], "words": ["type": "string"],
-            ],
-          ],
-        ],
-      ],
-    ],
-    "Models": [
-      "type": "object", "required": ["models"],
-      "properties": ["models": ["type": "array", "items": OpenAPIDocument.reference("Model")]],
-    ],
-    "Model": [
-      "type": "object", "required": ["name", "fields", "key", "indexes"],
-      "properties": [
-        "name": ["type": "string"],
-        "fields": [
-          "type": "array",
-          "items": [
-            "type": "object", "required": ["name", "kind", "isOptional"],
-            "properties": [
-              "name": ["type": "string"],
-              "kind": ["enum": .array(FieldKind.allCases.map { .string($0.rawValue) })],
-              "isOptional": ["type": "boolean"],
-              "was": ["type": "array", "items": ["type": "string"], "description": "Earlier names"],
-              "fill": ["description": "The value of records from before the field"],
-            ],
-          ],
-        ],
-        "was": ["type": "array", "items": ["type": "string"], "description": "Earlier names"],
-        "key": ["type": "array", "minItems": 1, "items": ["type": "string"]],
-        "indexes": [
-          "type": "array",
-          "items": [
-            "type": "object", "required": ["fields", "isUnique"],
-            "properties": [
-              "fields": ["type": "array", "items": ["type": "string"]], "isUnique": ["type": "boolean"],
-            ],
-          ],
-        ],
-      ],
-    ],
-    "Query": [
-      "type": "object", "additionalProperties": false,
-      "properties": [
-        "where": OpenAPIDocument.reference("Condition"),
-        "sort": ["type": ["string", "array"]], "limit": ["type": "integer", "minimum": 0],
-        "offset": ["type": "integer", "minimum": 0], "after": ["type": ["string", "array"]],
-      ],
-    ],
-    "Condition": [
-      "type": ["object", "boolean", "string"],
-      "description":
-        "A condition as text, true, false, or an object: all, any, not, or field with is and value or other, in, between, contains, hasPrefix, hasSuffix, like, matches; with path, a list of member names, is and value, includes, or a search, for a part of a document",
-    ],
-    "Batch": [
-      "type": "object", "additionalProperties": false, "required": ["changes"],
-      "properties": [
-        "id": ["type": "string", "format": "uuid"],
-        "changes": [
-          "type": "array",
-          "items": [
-            "type": "object", "required": ["model"],
-            "properties": [
-              "model": ["type": "string"], "insert": ["type": "object"], "update": ["type": "object"],
-              "save": ["type": "object"], "delete": ["type": "object"], "ifMatch": ["type": "string"],
-            ],
-          ],
-        ],
-      ],
-    ],
-  ]
+  static func array(_ items: JSONValue) -> JSONValue { ["type": "array", "items": items] }
+
+  /// An object without further members.
+  static func object(_ properties: KeyValuePairs<String, JSONValue>, required: [String] = []) -> JSONValue {
+    var members = [
+      JSONMember("type", "object"), JSONMember("additionalProperties", false),
+      JSONMember("properties", .object(properties.map { JSONMember($0, $1) })),
+    ]
+    if !required.isEmpty { members.append(JSONMember("required", .array(required.map { .string($0) }))) }
+    return .object(members)
+  }
+
+  static let text: JSONValue = ["type": "string"]
+  static let flag: JSONValue = ["type": "boolean"]
+  static let count: JSONValue = ["type": "integer", "minimum": 0]
+
+  /// The schemas that every description has.
+  static let common = answers.map { JSONMember($0, $1) } + queries.map { JSONMember($0, $1) }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,

@@ -28,6 +28,10 @@ package enum WirePath: Equatable, Sendable {
   case query(String)
   /// The number of records that match a query.
   case count(String)
+  /// The changes of a model since a checkpoint.
+  case changes(String)
+  /// The changes of a model, as server-sent events.
+  case events(String)
   /// Batches of changes.
   case batches
   /// A model as a client declares it, by its digest.
@@ -59,6 +63,8 @@ package enum WirePath: Equatable, Sendable {
       case ("records", 3): self = .records(name)
       case ("query", 3): self = .query(name)
       case ("count", 3): self = .count(name)
+      case ("changes", 3): self = .changes(name)
+      case ("events", 3): self = .events(name)
       case ("records", 4...): self = .record(name, Array(segments[3...]))
       default: return nil
       }
@@ -79,6 +85,8 @@ package enum WirePath: Equatable, Sendable {
     case .records(let name): "/models/" + PathSegment.escaped(name) + "/records"
     case .query(let name): "/models/" + PathSegment.escaped(name) + "/query"
     case .count(let name): "/models/" + PathSegment.escaped(name) + "/count"
+    case .changes(let name): "/models/" + PathSegment.escaped(name) + "/changes"
+    case .events(let name): "/models/" + PathSegment.escaped(name) + "/events"
     case .record(let name, let key):
       "/models/" + PathSegment.escaped(name) + "/records/"
         + key.map(PathSegment.escaped).joined(separator: "/")
@@ -88,7 +96,9 @@ package enum WirePath: Equatable, Sendable {
   /// The model whose records the resource has; nil if it concerns several models, or only their schemas.
   package var recordModel: String? {
     switch self {
-    case .records(let name), .record(let name, _), .query(let name), .count(let name): name
+    case .records(let name), .record(let name, _), .query(let name), .count(let name), .changes(let name),
+      .events(let name):
+      name
     case .health, .ready, .metrics, .description, .models, .model, .batches, .schema: nil
     }
   }

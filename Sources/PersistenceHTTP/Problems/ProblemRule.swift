@@ -54,6 +54,7 @@ struct ProblemRule {
     case .unknownModel: "The server does not have the model"
     case .unknownSchema: "The server does not know the schema"
     case .unauthorized: "The token is missing or lacks permission"
+    case .checkpointExpired: "The changes since the checkpoint are not known any more"
     case .batchReused: "The id of the batch was used for another one"
     case .busy: "Busy"
     case .timedOut: "Timed out"

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 package import PersistenceDriver
 import PersistencePrimitives

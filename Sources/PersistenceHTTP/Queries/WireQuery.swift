@@ -4,28 +4,39 @@ import PersistencePrimitives
 
 /// A query as URL parameters or as a body.
 package struct WireQuery: Sendable {
-  package static let parameters: Set<String> = ["where", "sort", "limit", "offset", "after"]
+  /// The parameters that choose records.
+  package static let conditions: Set<String> = ["where", "sort", "limit", "offset", "after"]
+  /// All parameters.
+  package static let parameters = conditions.union(["select"])
 
   /// The request, without a limit if the query has none.
   package let request: FetchRequest
+  /// The positions of the fields that the answer has; nil for all.
+  package let selection: [Int]?
 
   package init(_ parameters: QueryParameters, _ schema: ModelSchema, limits: QueryLimits) throws {
+    let selection = try parameters["select"].map { try FieldSelection.positions($0, in: schema) }
     let predicate = try parameters["where"].map { try Self.predicate($0, schema, limits) }
     let order = try parameters["sort"].map { try Self.order($0) } ?? []
     let whole = try FetchRequest(schema, where: predicate, order: order)
     let anchor = try parameters["after"].map { try PositionToken.anchor($0, of: whole) }
-    try self.init(whole, try parameters.count("limit"), try parameters.count("offset"), anchor)
+    try self.init(
+      whole, try parameters.count("limit"), try parameters.count("offset"), anchor, selection)
   }
 
-  package init(_ json: JSONValue, _ schema: ModelSchema, limits: QueryLimits) throws {
+  /// Reads a query whose members are `known`.
+  package init(
+    _ json: JSONValue, _ schema: ModelSchema, limits: QueryLimits, known: Set<String> = parameters
+  ) throws {
     guard case .object(let members) = json else {
       throw PersistenceError.invalidRequest("a query is an object, not \(json.kind)")
     }
-    if let other = members.first(where: { !Self.parameters.contains($0.name) }) {
+    if let other = members.first(where: { !known.contains($0.name) }) {
       throw PersistenceError.invalidRequest(
-        "a query has no member “\(other.name.prefix(40))”; it has \(Self.parameters.sorted().joined(separator: ", "))"
+        "a query has no member “\(other.name.prefix(40))”; it has \(known.sorted().joined(separator: ", "))"
       )
     }
+    let selection = try json.member("select").map { try FieldSelection.positions($0, in: schema) }
     let predicate: PredicateNode? =
       switch json.member("where") {
       case nil: nil
@@ -41,10 +52,14 @@ package struct WireQuery: Sendable {
       case let other?:
         throw PersistenceError.invalidRequest("“after” is a token or an array of values, not \(other.kind)")
       }
-    try self.init(whole, try Self.count(json, "limit"), try Self.count(json, "offset"), anchor)
+    try self.init(
+      whole, try Self.count(json, "limit"), try Self.count(json, "offset"), anchor, selection)
   }
 
-  private init(_ whole: FetchRequest, _ limit: Int?, _ offset: Int?, _ anchor: PageAnchor?) throws {
+  private init(
+    _ whole: FetchRequest, _ limit: Int?, _ offset: Int?, _ anchor: PageAnchor?, _ selection: [Int]?
+  ) throws {
+    self.selection = selection
     request = try FetchRequest(
       whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset ?? 0,
       after: anchor)

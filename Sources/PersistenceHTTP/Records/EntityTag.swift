@@ -1,5 +1,5 @@
-import Crypto
 import Foundation
+import PersistencePrimitives
 
 /// An entity tag: the digest of a record's canonical JSON, which the server and its clients can compute.
 package struct EntityTag: Hashable, Sendable {
@@ -7,7 +7,7 @@ package struct EntityTag: Hashable, Sendable {
   package let text: String
 
   package init(ofLine line: String) {
-    text = "\"" + Base64URL.text(Array(SHA256.hash(data: Data(line.utf8)))) + "\""
+    text = "\"" + Base64URL.text(Array(SHA256.hash(data: line.utf8))) + "\""
   }
 
   private init(text: String) { self.text = text }

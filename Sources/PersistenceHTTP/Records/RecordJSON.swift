@@ -7,7 +7,18 @@ package enum RecordJSON {
   /// A row as one line of canonical JSON.
   package static func line(_ row: borrowing Row, _ schema: ModelSchema) throws -> String {
     var bytes: [UInt8] = []
-    try RecordWriter(schema).append(row, to: &bytes)
+    try RecordWriter(schema.fields).append(row, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Some fields of a whole row as one line of canonical JSON.
+  package static func line(_ row: borrowing Row, _ schema: ModelSchema, selecting positions: [Int]) throws
+    -> String
+  {
+    let selected = RowBuffer(count: positions.count)
+    for (cell, position) in positions.enumerated() { selected.setCell(row[position], at: cell) }
+    var bytes: [UInt8] = []
+    try selected.withRow { try RecordWriter(positions.map { schema.fields[$0] }).append($0, to: &bytes) }
     return String(decoding: bytes, as: UTF8.self)
   }
 

@@ -2,7 +2,7 @@ package import PersistenceDriver
 import PersistenceDriverSupport
 import PersistencePrimitives
 
-/// Writes rows of one model as canonical JSON, byte for byte as ``ValueWriter`` does, without a tree of
+/// Writes rows as canonical JSON, byte for byte as ``ValueWriter`` does, without a tree of
 /// values for each row.
 package struct RecordWriter: Sendable {
   private struct Part {
@@ -14,12 +14,11 @@ package struct RecordWriter: Sendable {
 
   private let parts: [Part]
 
-  package init(_ schema: ModelSchema) {
-    let sorted = schema.fields.indices.sorted {
-      StoredName(schema.fields[$0].name) < StoredName(schema.fields[$1].name)
-    }
+  /// Creates a writer of rows that begin with these fields; it ignores further cells.
+  package init(_ fields: [FieldSchema]) {
+    let sorted = fields.indices.sorted { StoredName(fields[$0].name) < StoredName(fields[$1].name) }
     parts = sorted.enumerated().map { index, position in
-      let field = schema.fields[position]
+      let field = fields[position]
       let name = (index == 0 ? "{" : ",") + JSONText.canonical(.string(field.name)) + ":"
       return Part(position: position, field: field, name: Array(name.utf8))
     }

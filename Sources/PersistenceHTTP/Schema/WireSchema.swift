@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import PersistenceDriver
 package import PersistenceDriverSupport

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import PersistencePrimitives
 
@@ -18,7 +17,7 @@ struct Checksum: Equatable {
 
   /// The SHA-256 of a text, in hexadecimal digits.
   static func digest(_ text: [UInt8]) -> String {
-    SHA256.hash(data: Data(text)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    SHA256.hash(data: text).hexadecimal
   }
 
   /// Whether a file still has the size and time that the store gave it.

@@ -63,9 +63,13 @@ struct ChecksumLedger {
   }
 
   private static func read(_ file: String, of source: any RecordSource) throws -> [String: Checksum]? {
-    guard let text = try source.read(file, in: folderName) else { return nil }
+    try source.read(file, in: folderName).map { try checksums($0.bytes, in: file) }
+  }
+
+  /// The checksums in the text of a file.
+  static func checksums(_ text: [UInt8], in file: String) throws -> [String: Checksum] {
     let damage = PersistenceError.damaged("the file of checksums \(file) is damaged")
-    guard case .object(let members) = try? text.bytes.withUnsafeBytes({ try JSONParser.parse($0) }) else {
+    guard case .object(let members) = try? text.withUnsafeBytes({ try JSONParser.parse($0) }) else {
       throw damage
     }
     var checksums: [String: Checksum] = [:]

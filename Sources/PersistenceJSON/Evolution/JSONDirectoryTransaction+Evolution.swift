@@ -72,24 +72,26 @@ extension JSONDirectoryTransaction {
     guard !entries.isEmpty else { return }
     let spool = try Spool(store)
     let unique = UniqueValues.indexes(of: target)
-    let (old, new) = (RowBuffer(count: change.stored.fields.count), RowBuffer(count: target.fields.count))
+    let (old, changed) = (RowBuffer(count: change.stored.fields.count), RowChange(change))
     for (done, entry) in entries.enumerated() {
       try StoreProgress.report(done)
       _ = try files.read(entry, into: old)
-      new.set(try old.withRow { try change.values(from: $0) })
-      try new.withRow { row in
-        try target.validate(row)
-        let values = try UniqueValues.values(of: row, in: target)
-        for (number, index) in unique.enumerated() {
-          guard let values = values[number],
-            let holder = pending.holder(of: values, index: number, in: files.folder), holder != entry.file
-          else { continue }
-          throw violation(values, of: index.index, in: target, entry.key, holder: "\(files.folder)/\(holder)")
+      try old.withRow { stored in
+        try changed.withRow(from: stored) { row in
+          try target.validate(row)
+          let values = try UniqueValues.values(of: row, in: target)
+          for (number, index) in unique.enumerated() {
+            guard let values = values[number],
+              let holder = pending.holder(of: values, index: number, in: files.folder), holder != entry.file
+            else { continue }
+            throw violation(
+              values, of: index.index, in: target, entry.key, holder: "\(files.folder)/\(holder)")
+          }
+          let text = try spool.add(try RecordText.text(of: row, in: target))
+          pending.set(
+            PendingFiles.Name(folder: files.folder, file: entry.file),
+            PendingFiles.Pending(spooled: text, unique: values))
         }
-        let text = try spool.add(try RecordText.text(of: row, in: target))
-        pending.set(
-          PendingFiles.Name(folder: files.folder, file: entry.file),
-          PendingFiles.Pending(spooled: text, unique: values))
       }
     }
   }

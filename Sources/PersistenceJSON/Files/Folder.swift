@@ -126,6 +126,16 @@ final class Folder: Sendable {
     return inode == there.st_ino && device == there.st_dev
   }
 
+  /// Whether a path still leads to this folder.
+  func isStill(at path: String) throws -> Bool {
+    var there = stat()
+    guard stat(path, &there) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return false }
+      throw SystemFailure("look at the folder", path)
+    }
+    return inode == there.st_ino && device == there.st_dev
+  }
+
   /// The names of all entries, unordered.
   func names() throws -> [String] {
     let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

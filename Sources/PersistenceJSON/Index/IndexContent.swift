@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
 import PersistenceDriver
+import PersistencePrimitives
 
 /// The content of an index file: the status of each record's file when it was read, and its indexed values.
 ///
@@ -36,7 +36,7 @@ enum IndexContent {
   }
 
   /// The header before the checksummed bytes.
-  static func sealed(_ body: [UInt8]) -> [UInt8] { magic + SHA256.hash(data: Data(body)) + body }
+  static func sealed(_ body: [UInt8]) -> [UInt8] { magic + SHA256.hash(data: body) + body }
 
   /// The records; nil if the bytes are not an index of these fields of this store.
   static func records(in bytes: [UInt8], _ fields: IndexedFields, store: UInt64) -> [String: IndexedRecord]? {
@@ -44,7 +44,7 @@ enum IndexContent {
       var reader = ByteReader(bytes)
       guard let start = reader.run(magic.count), start.elementsEqual(magic),
         let checksum = reader.run(SHA256.byteCount),
-        SHA256.hash(data: Data(bytes[(magic.count + SHA256.byteCount)...])).elementsEqual(checksum),
+        SHA256.hash(data: bytes[(magic.count + SHA256.byteCount)...]).elementsEqual(checksum),
         reader.number(UInt64.self) == store,
         let signature = reader.counted(), signature.elementsEqual(fields.signature.utf8),
         let count = reader.number(UInt64.self)

@@ -40,11 +40,17 @@ struct Catalog: Sendable {
     guard let text = try source.read(StoreFolder.catalogName, in: StoreFolder.controlName) else {
       // Every commit before this version has left a catalog.
       guard try source.version == 0 else { throw Self.missing(at: source.store.location) }
+      self.init()
       return
     }
+    try self.init(text: text.bytes)
+  }
+
+  /// Reads the text of a catalog.
+  init(text: [UInt8]) throws {
     let content: Content
     do {
-      content = try JSONDecoder().decode(Content.self, from: Data(text.bytes))
+      content = try JSONDecoder().decode(Content.self, from: Data(text))
     } catch {
       throw PersistenceError.damaged("the store's \(StoreFolder.catalogName) is damaged: \(error)")
     }

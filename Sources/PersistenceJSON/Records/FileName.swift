@@ -1,7 +1,7 @@
-import Crypto
 import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// Encodes keys and model names as file names that are safe on every file system (contract E6).
 ///
@@ -150,8 +150,7 @@ enum FileName {
 
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > limit else { return name }
-    let digest = SHA256.hash(data: Data(name.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-      .joined()
+    let digest = SHA256.hash(data: name.utf8).hexadecimal
     return String(decoding: name.utf8.prefix(limit - 65), as: UTF8.self) + "~" + digest
   }
 }

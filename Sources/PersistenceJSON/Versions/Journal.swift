@@ -171,6 +171,19 @@ struct Journal {
     }
   }
 
+  /// Whether an interrupted commit must be finished before the files can be read, if no writer is at work.
+  ///
+  /// Readers otherwise tell the versions of files by the version numbers and the history. Neither is synchronized, so after
+  /// a loss of power both may be older than the files.
+  var needsWriter: Bool {
+    get throws {
+      let numbers = try store.sequence.read()
+      if numbers.applying != numbers.committed { return true }
+      guard let journal = try store.control.folder(Self.journalName) else { return false }
+      return try journal.names().compactMap(Self.version(of:)).contains { $0 > numbers.committed }
+    }
+  }
+
   /// Completes or rolls back the transaction of a killed writer; returns whether there was one.
   ///
   /// The caller holds the writer lock.

@@ -25,6 +25,8 @@ final class StoreFolder: Sendable {
 
   let root: Folder
   let control: Folder
+  /// The path of the root, which does not change with the working directory.
+  private let absolutePath: String
   let isReadOnly: Bool
   let sequence: VersionSequence
   let pins: VersionPins
@@ -34,6 +36,8 @@ final class StoreFolder: Sendable {
   private let indexes = Mutex<[String: ModelIndex]>([:])
   private let step: @Sendable (String) throws -> Void
   private let folders = Mutex<[String: Folder]>([:])
+  /// The folders whose names this process has made durable.
+  private let durableFolders = Mutex<Set<String>>([])
   private let catalogs = Mutex<(status: FileStatus, catalog: Catalog)?>(nil)
 
   var location: String { root.path }
@@ -43,6 +47,8 @@ final class StoreFolder: Sendable {
   ) throws {
     self.isReadOnly = isReadOnly
     self.step = step
+    absolutePath =
+      path.utf8.first == UInt8(ascii: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     root = try Self.openRoot(path, mayCreate: mayCreate && !isReadOnly)
     if let control = try root.folder(Self.controlName) {
       self.control = control
@@ -82,6 +88,13 @@ final class StoreFolder: Sendable {
     // The parent's entry must survive a power failure before any commit returns.
     try control.synchronize()
     try root.synchronize()
+  }
+
+  /// Throws if another program has removed or replaced the store: its files would go to a folder without a name (contract E8).
+  func requireInPlace() throws {
+    guard try root.isStill(at: absolutePath), try control.isStill(Self.controlName, in: root) else {
+      throw PersistenceError.removedStore(location)
+    }
   }
 
   /// Throws if the catalog is missing beside records.
@@ -157,6 +170,7 @@ final class StoreFolder: Sendable {
   /// the history.
   func forget(_ folder: String) {
     folders.withLock { $0[folder] = nil }
+    durableFolders.withLock { _ = $0.remove(folder) }
     try? root.removeFolder(folder)
     if let known = try? control.folder(IndexFile.folderName) { _ = try? known.remove(folder) }
   }
@@ -171,12 +185,15 @@ final class StoreFolder: Sendable {
     if status.isSettled { catalogs.withLock { $0 = (status, catalog) } }
   }
 
-  /// A folder inside the store, created if it is missing.
+  /// A folder inside the store, created if it is missing, whose name survives a loss of power.
   func makeFolder(_ name: String) throws -> Folder {
-    if let folder = try folder(name) { return folder }
-    let folder = try root.makeFolder(name)
+    let known = try folder(name)
+    if let known, durableFolders.withLock({ $0.contains(name) }) { return known }
+    let folder = try known ?? root.makeFolder(name)
+    // Also for an existing one: whoever created it may have failed here.
     try root.synchronize()
     folders.withLock { $0[name] = folder }
+    durableFolders.withLock { _ = $0.insert(name) }
     return folder
   }
 }

@@ -2,7 +2,7 @@ import PersistenceDriver
 
 /// A plan as ranges of stored keys.
 struct AccessPath: Sendable {
-  let space: ByteSpace
+  let space: KeySpace
   let form: KeyForm
   /// The index that the path reads; nil if it reads records.
   let index: ModelBinding.Index?
@@ -113,7 +113,7 @@ struct AccessPath: Sendable {
 
 extension AccessPath {
   /// Calls a closure for each entry of the path in the store's order, until it returns false.
-  func forEach(_ reader: any ByteReader, _ body: (ByteEntry) throws -> Bool) throws {
+  func forEach(_ reader: any ByteReader, _ body: (OrderedEntry) throws -> Bool) throws {
     let cursor = try reader.acquireCursor(in: space)
     defer { reader.release(cursor) }
     var passed = 0
@@ -122,7 +122,8 @@ extension AccessPath {
       while let found = entry, range.isBelowUpper(found.key) {
         guard try body(found) else { return }
         passed &+= 1
-        if passed & 0xFFF == 0 { try ReadInterruption.check() }
+        // A condition with thousands of searches takes milliseconds for each entry.
+        if passed & 0x3F == 0 { try ReadInterruption.check() }
         entry = try cursor.next()
       }
     }

@@ -14,7 +14,7 @@ struct IndexCursor {
 
   /// The prefetched entries; those from `taken` up to `inside` lie in the current range and have not been
   /// returned.
-  private let ahead: UnsafeMutableBufferPointer<ByteEntry>
+  private let ahead: UnsafeMutableBufferPointer<OrderedEntry>
   private var taken = 0
   private var inside = 0
   /// How many entries to prefetch next; small at first, since the caller may need few.
@@ -35,8 +35,10 @@ struct IndexCursor {
   private let limit: ByteBuffer
   private var hasLimit = false
   /// An entry that was read but not returned.
-  private var pending: ByteEntry?
-  private var run: [ByteEntry] = []
+  private var pending: OrderedEntry?
+  private var run: [OrderedEntry] = []
+  /// The bytes of the run, if the store does not keep them while the cursor moves.
+  private var runBytes: EntryBatch?
   private var runIndex = 0
   private var runKey: [UInt8] = []
   /// Whether the run is the last of its range.
@@ -64,7 +66,7 @@ struct IndexCursor {
 
   /// The next entry; nil at the end.
   @inline(__always)
-  mutating func next() throws -> ByteEntry? {
+  mutating func next() throws -> OrderedEntry? {
     if isDirect, taken < inside {
       let entry = ahead[taken]
       if !path.form.mayBeInRun(entry.key) {
@@ -76,7 +78,7 @@ struct IndexCursor {
   }
 
   /// The next entry in the general case: the first one, one in a run, or one that is not prefetched.
-  private mutating func nextInGeneral() throws -> ByteEntry? {
+  private mutating func nextInGeneral() throws -> OrderedEntry? {
     isDirect = false
     if runIndex < run.count {
       defer { runIndex += 1 }
@@ -102,14 +104,14 @@ struct IndexCursor {
   var mark: EntryMark { EntryMark(range: range, skipped: run.isEmpty ? nil : runIndex - 1) }
 
   /// The bookmark of an entry that was returned, given its mark.
-  func bookmark(of entry: ByteEntry, _ mark: EntryMark) -> Bookmark {
+  func bookmark(of entry: OrderedEntry, _ mark: EntryMark) -> Bookmark {
     guard let skipped = mark.skipped else { return Bookmark(range: mark.range, key: [UInt8](entry.key)) }
     return Bookmark(
       range: mark.range, key: [UInt8](entry.key.prefix(path.form.runLength)), isRun: true, skipped: skipped)
   }
 
   /// The record of an entry: its stored key and its bytes.
-  func record(of entry: ByteEntry) throws -> ByteEntry {
+  func record(of entry: OrderedEntry) throws -> OrderedEntry {
     guard let records else { return entry }
     let key = reader.workspace.acquireBuffer()
     defer { reader.workspace.release(key) }
@@ -137,11 +139,12 @@ extension IndexCursor {
 
   private mutating func discardRun() {
     run.removeAll()
+    runBytes = nil
     runIndex = 0
   }
 
   /// The next entry within the ranges, in the store's order.
-  private mutating func nextStored() throws -> ByteEntry? {
+  private mutating func nextStored() throws -> OrderedEntry? {
     if let entry = pending {
       pending = nil
       return entry
@@ -170,7 +173,7 @@ extension IndexCursor {
   }
 
   /// The next entry of the range in the store's order; nil at the end of the range.
-  private mutating func step() throws -> ByteEntry? {
+  private mutating func step() throws -> OrderedEntry? {
     if taken == inside {
       guard !isBeyond else { return nil }
       if stride == Self.longestStride { try ReadInterruption.check() }
@@ -196,7 +199,7 @@ extension IndexCursor {
   }
 
   /// Seeks to the beginning of the range or to the bookmark.
-  private mutating func position() throws -> ByteEntry? {
+  private mutating func position() throws -> OrderedEntry? {
     let bookmark = start
     start = nil
     guard let key = bookmark?.key else {
@@ -209,7 +212,7 @@ extension IndexCursor {
   /// Reads a run again and seeks to the bookmark within it; entries outside the range are skipped as before.
   private mutating func resumeRun(_ bookmark: Bookmark) throws {
     guard let key = bookmark.key, enterRange() else { throw lost }
-    let first: ByteEntry?
+    let first: OrderedEntry?
     if path.isReversed {
       let whole = ByteRange(lower: [], upper: ByteOrder.next(after: key))
       first = try before(whole.clamped(to: bounds).upper)
@@ -227,19 +230,23 @@ extension IndexCursor {
     .damaged("a bookmark of a result refers to a missing entry").at(model: binding.declared.name)
   }
 
-  private func seek(_ key: [UInt8]) throws -> ByteEntry? { try key.withUnsafeBytes { try cursor.seek($0) } }
+  private func seek(_ key: [UInt8]) throws -> OrderedEntry? {
+    try key.withUnsafeBytes { try cursor.seek($0) }
+  }
 
   /// The last entry below a key; the last of all if the key is nil.
-  private func before(_ key: [UInt8]?) throws -> ByteEntry? {
+  private func before(_ key: [UInt8]?) throws -> OrderedEntry? {
     guard let key else { return try cursor.last() }
     return try seek(key) == nil ? try cursor.last() : try cursor.previous()
   }
 
   /// Reads the run that begins with an entry; sorts it only if a key in it is cut.
-  private mutating func readRun(from first: ByteEntry) throws {
+  private mutating func readRun(from first: OrderedEntry) throws {
     discardRun()
     runKey = [UInt8](first.key.prefix(path.form.runLength))
+    var copies = reader.keepsEntries ? nil : EntryBatch(limit: .max)
     var entries = [first]
+    copies?.add(first.key, first.value)
     var isCut = path.form.isCut(first.key)
     var isAtEnd = true
     while let entry = try step() {
@@ -250,7 +257,10 @@ extension IndexCursor {
       }
       isCut = isCut || path.form.isCut(entry.key)
       entries.append(entry)
+      copies?.add(entry.key, entry.value)
     }
+    if let copies { entries = (0..<copies.count).map { copies[$0] } }
+    runBytes = copies
     // Bookmarks within the run refer to this range until the whole run has been returned.
     endsRange = isAtEnd
     guard isCut else { return run = entries }

@@ -11,7 +11,7 @@ enum IndexEntry {
   }
 
   /// Appends the stored key of an entry's record, whose model has this prefix.
-  static func appendRecordKey(of entry: ByteEntry, prefix: [UInt8], to key: ByteBuffer) throws {
+  static func appendRecordKey(of entry: OrderedEntry, prefix: [UInt8], to key: ByteBuffer) throws {
     guard entry.value.count <= 2 else { return key.append(entry.value) }
     let split = try split(of: entry)
     key.append(prefix)
@@ -19,7 +19,7 @@ enum IndexEntry {
   }
 
   /// The offset of the primary key in an entry's key that is not cut.
-  static func split(of entry: ByteEntry) throws -> Int {
+  static func split(of entry: OrderedEntry) throws -> Int {
     guard entry.value.count == 2 else {
       throw PersistenceError.damaged("the value of an index entry is malformed")
     }

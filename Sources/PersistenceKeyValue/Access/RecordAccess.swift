@@ -24,13 +24,13 @@ struct RecordAccess {
     guard let record = try reader.value(of: stored.bytes, in: .records) else { return false }
     let row = workspace.acquireRow(binding.layout.count)
     defer { workspace.release(row) }
-    try read(ByteEntry(key: stored.bytes, value: record), row, body)
+    try read(OrderedEntry(key: stored.bytes, value: record), row, body)
     return true
   }
 
   /// Decodes a stored record and passes it to a closure.
   @inline(__always)
-  func read(_ record: ByteEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
+  func read(_ record: OrderedEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
     if copiesRows { row.reset() }
     do {
       try binding.layout.fill(row, from: record.value)
@@ -41,9 +41,20 @@ struct RecordAccess {
     try row.withRow(body)
   }
 
+  /// The same without copying, for a closure that calls nothing of the store.
+  @inline(__always)
+  func borrow(_ record: OrderedEntry, _ row: RowBuffer, _ body: (borrowing Row) throws -> Void) throws {
+    do {
+      try binding.layout.fill(row, from: record.value)
+    } catch {
+      throw located(error, record)
+    }
+    try row.withRow(body)
+  }
+
   /// Decodes some fields of a stored record.
   @inline(__always)
-  func fill(_ row: RowBuffer, from record: ByteEntry, only positions: [Int]) throws {
+  func fill(_ row: RowBuffer, from record: OrderedEntry, only positions: [Int]) throws {
     var check = RowCheck.nothing
     try positions.withUnsafeBufferPointer { try fill(row, from: record, only: $0, &check) }
   }
@@ -51,7 +62,7 @@ struct RecordAccess {
   /// The same for unretained positions, if a part of the record may have been checked already.
   @inline(__always)
   func fill(
-    _ row: RowBuffer, from record: ByteEntry, only positions: UnsafeBufferPointer<Int>,
+    _ row: RowBuffer, from record: OrderedEntry, only positions: UnsafeBufferPointer<Int>,
     _ check: inout RowCheck
   ) throws {
     do {
@@ -62,7 +73,7 @@ struct RecordAccess {
   }
 
   /// An error with the model, the key and the store's location.
-  func located(_ error: any Error, _ record: ByteEntry) -> any Error {
+  func located(_ error: any Error, _ record: OrderedEntry) -> any Error {
     guard let error = error as? PersistenceError else { return error }
     let form = KeyForm.records(longest: reader.longestKey)
     return error.at(

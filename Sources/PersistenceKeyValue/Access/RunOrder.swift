@@ -16,7 +16,7 @@ struct RunOrder {
   private struct Keyed {
     let values: [UInt8]
     var primary: [UInt8] = []
-    let entry: ByteEntry
+    let entry: OrderedEntry
 
     static func < (left: Keyed, right: Keyed) -> Bool {
       let order = ByteOrder.compare(left.values, right.values)
@@ -34,8 +34,8 @@ struct RunOrder {
   ///
   /// - Complexity: O(*n* log *n*) time, and memory for *n* primary keys.
   mutating func sorted(
-    _ entries: [ByteEntry], record: (ByteEntry) throws -> ByteEntry
-  ) throws -> [ByteEntry] {
+    _ entries: [OrderedEntry], record: (OrderedEntry) throws -> OrderedEntry
+  ) throws -> [OrderedEntry] {
     var keyed: [Keyed] = []
     keyed.reserveCapacity(entries.count)
     for entry in entries { keyed.append(try self.keyed(entry, record)) }
@@ -43,7 +43,9 @@ struct RunOrder {
     return path.isReversed ? keyed.reversed().map(\.entry) : keyed.map(\.entry)
   }
 
-  private mutating func keyed(_ entry: ByteEntry, _ find: (ByteEntry) throws -> ByteEntry) throws -> Keyed {
+  private mutating func keyed(_ entry: OrderedEntry, _ find: (OrderedEntry) throws -> OrderedEntry) throws
+    -> Keyed
+  {
     guard path.form.isCut(entry.key) else {
       let split = path.index == nil ? entry.key.count : try IndexEntry.split(of: entry)
       return Keyed(values: [UInt8](entry.key[..<split]), primary: [UInt8](entry.key[split...]), entry: entry)

@@ -50,11 +50,10 @@ struct GroupCursor {
         let values = try KeyCodec.values(in: UnsafeRawBufferPointer(rebasing: first.key[start..<end]))
         var count: Int64 = 1
         entry = try cursor.next()
-        passed &+= 1
-        if passed & 0xFFF == 0 { try ReadInterruption.check() }
         while let other = entry, range.isBelowUpper(other.key), belongs(other.key, to: group) {
           count += 1
-          if count & 0xFFF == 0 { try ReadInterruption.check() }
+          passed &+= 1
+          if passed & 0x1FF == 0 { try ReadInterruption.check() }
           if aggregates.isEmpty, count > Self.scanLimit {
             group.append(KeyCodec.afterAll)
             entry = try cursor.seek(group.bytes)
@@ -62,6 +61,8 @@ struct GroupCursor {
           }
           entry = try cursor.next()
         }
+        passed &+= 1
+        if passed & 0x1FF == 0 { try ReadInterruption.check() }
         counts[keyOrder.map { values[$0] }, default: 0] += count
       }
     }

@@ -29,6 +29,13 @@ package final class ByteBuffer {
   /// Removes the bytes after the first ones.
   package func truncate(to count: Int) { self.count = min(self.count, count) }
 
+  /// Appends bytes for the caller to set.
+  package func extend(by more: Int) -> UnsafeMutableRawBufferPointer {
+    reserve(more)
+    defer { count += more }
+    return UnsafeMutableRawBufferPointer(start: base + count, count: more)
+  }
+
   package func append(_ byte: UInt8) {
     reserve(1)
     base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
@@ -91,9 +98,9 @@ package final class ByteBuffer {
 }
 
 /// The order of byte strings and of their prefixes.
-enum ByteOrder {
+package enum ByteOrder {
   /// Whether the bytes begin with a prefix.
-  static func begins(_ bytes: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
+  package static func begins(_ bytes: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
     bytes.count >= prefix.count
       && TotalOrder.compare(UnsafeRawBufferPointer(rebasing: bytes[..<prefix.count]), prefix) == 0
   }

@@ -1,41 +1,9 @@
 import PersistenceDriver
 
-/// A separately ordered part of a byte store.
-package enum ByteSpace: Int, CaseIterable, Sendable {
-  /// The models, and the number of records of each.
-  case catalog
-  /// The records, by model and primary key.
-  case records
-  /// The entries of secondary indexes, by model, index, values and primary key.
-  case indexes
-
-  /// A name for the part.
-  package var name: String {
-    switch self {
-    case .catalog: "catalog"
-    case .records: "records"
-    case .indexes: "indexes"
-    }
-  }
-}
-
-/// A key and its value, borrowed from the store.
+/// A consistent view of an ordered byte store, as the rest of this module reads it.
 ///
-/// In a snapshot, the bytes are valid as long as the snapshot lives; in a transaction, until its next write.
-package struct ByteEntry {
-  package let key: UnsafeRawBufferPointer
-  package let value: UnsafeRawBufferPointer
-
-  package init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-    self.key = key
-    self.value = value
-  }
-}
-
-/// A consistent view of an ordered byte store; engines implement it.
-///
-/// Keys are ordered as unsigned bytes, and a key follows its own prefixes. One thread at a time uses a
-/// reader.
+/// LMDB implements it in place. Other engines implement ``OrderedReadTransaction``, which ``OrderedReader`` adapts.
+/// Keys are ordered as unsigned bytes, and a key follows its own prefixes. One thread at a time uses a reader.
 package protocol ByteReader: AnyObject {
   /// The longest key of the store in bytes; at least 128.
   var longestKey: Int { get }
@@ -50,11 +18,16 @@ package protocol ByteReader: AnyObject {
   /// Whether borrowed bytes may move while a closure uses them, so that rows have to be copied.
   var copiesRows: Bool { get }
 
+  /// Whether the entries of a cursor stay valid when it moves, as long as the snapshot lives or until the next write.
+  ///
+  /// Otherwise an entry is valid until its cursor moves, and a value until the next call of the reader.
+  var keepsEntries: Bool { get }
+
   /// The value of a key.
-  func value(of key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> UnsafeRawBufferPointer?
+  func value(of key: UnsafeRawBufferPointer, in space: KeySpace) throws -> UnsafeRawBufferPointer?
 
   /// A cursor; the caller returns it with ``release(_:)``.
-  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor
+  func acquireCursor(in space: KeySpace) throws -> any ByteCursor
 
   /// Returns a cursor for reuse.
   func release(_ cursor: any ByteCursor)
@@ -63,26 +36,26 @@ package protocol ByteReader: AnyObject {
 /// A cursor in one space of a byte store.
 package protocol ByteCursor: AnyObject {
   /// Moves to the first entry whose key is not less than the given one.
-  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry?
+  func seek(_ key: UnsafeRawBufferPointer) throws -> OrderedEntry?
 
   /// Moves to the entry with exactly this key; fast if it is near the current position.
-  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry?
+  func find(_ key: UnsafeRawBufferPointer) throws -> OrderedEntry?
 
   /// Moves to the last entry.
-  func last() throws -> ByteEntry?
+  func last() throws -> OrderedEntry?
 
   /// Moves to the next entry.
-  func next() throws -> ByteEntry?
+  func next() throws -> OrderedEntry?
 
   /// Moves to the previous entry.
-  func previous() throws -> ByteEntry?
+  func previous() throws -> OrderedEntry?
 
   /// Reads the entries after the current one, at most as many as the buffer holds; returns 0 at the end.
-  func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int
+  func read(_ entries: UnsafeMutableBufferPointer<OrderedEntry>, isReversed: Bool) throws -> Int
 }
 
 extension ByteCursor {
-  package func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int {
+  package func read(_ entries: UnsafeMutableBufferPointer<OrderedEntry>, isReversed: Bool) throws -> Int {
     guard let entry = isReversed ? try previous() : try next(), !entries.isEmpty else { return 0 }
     entries[0] = entry
     return 1
@@ -94,29 +67,70 @@ package protocol ByteWriter: ByteReader {
   /// Inserts an entry and returns the memory for its value, which the caller fills before any other call.
   ///
   /// - Returns: nil if an entry exists that is not to be replaced.
-  func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: ByteSpace, isReplacing: Bool) throws
+  func reserve(_ key: UnsafeRawBufferPointer, count: Int, in space: KeySpace, isReplacing: Bool) throws
     -> UnsafeMutableRawBufferPointer?
 
   /// Inserts or replaces an entry. The store may defer the write until the next read of the space or the
   /// commit.
   ///
   /// A deferred write fails only then; the failure ends the transaction.
-  func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: ByteSpace) throws
+  func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws
 
   /// Removes an entry; returns whether it existed.
-  func remove(_ key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> Bool
+  func remove(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws -> Bool
 
   /// Removes every entry whose key begins with the prefix, which is not empty.
-  func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: ByteSpace) throws
+  func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace) throws
+
+  /// Replaces the values of all entries whose key begins with the prefix, which is not empty.
+  ///
+  /// The closure gets the entries in the order of their keys, adds the new value to the empty buffer, and calls nothing of
+  /// the store.
+  func replaceValues(
+    beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace,
+    _ body: (_ entry: OrderedEntry, _ value: ByteBuffer) throws -> Void) throws
 
   /// Runs a closure as a nested transaction, which rolls back if the closure throws.
   func nested(_ body: () throws -> Void) throws
 }
 
 extension ByteWriter {
-  package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: ByteSpace) throws
+  package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws
   {
     try reserve(key, count: value.count, in: space, isReplacing: true)?.copyMemory(from: value)
+  }
+}
+
+extension ByteWriter {
+  package func replaceValues(
+    beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace,
+    _ body: (_ entry: OrderedEntry, _ value: ByteBuffer) throws -> Void
+  ) throws {
+    // In batches: a write invalidates the cursor.
+    var batch = EntryBatch(limit: 8 << 20)
+    let (last, value) = (ByteBuffer(), ByteBuffer())
+    last.append(prefix)
+    while true {
+      batch.removeAll()
+      let cursor = try acquireCursor(in: space)
+      var next = try cursor.seek(last.bytes)
+      while !batch.isFull, let entry = next, ByteOrder.begins(entry.key, with: prefix) {
+        value.clear()
+        try body(entry, value)
+        batch.add(entry.key, value.bytes)
+        next = try cursor.next()
+      }
+      guard !batch.isEmpty else { return }
+      for number in 0..<batch.count {
+        let entry = batch[number]
+        try reserve(entry.key, count: entry.value.count, in: space, isReplacing: true)?
+          .copyMemory(from: entry.value)
+      }
+      // The least key after the last one.
+      last.clear()
+      last.append(batch[batch.count - 1].key)
+      last.append(0 as UInt8)
+    }
   }
 }
 

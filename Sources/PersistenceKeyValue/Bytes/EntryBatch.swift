@@ -57,9 +57,9 @@ package struct EntryBatch {
   }
 
   /// The entry at a position, borrowed until the batch changes.
-  package subscript(index: Int) -> ByteEntry {
+  package subscript(index: Int) -> OrderedEntry {
     let (item, bytes) = (items[index], bytes.bytes)
-    return ByteEntry(key: Self.key(item, bytes), value: Self.value(item, bytes))
+    return OrderedEntry(key: Self.key(item, bytes), value: Self.value(item, bytes))
   }
 
   /// Passes the entries of a sorted batch to a closure; of equal keys, only the last one.

@@ -16,6 +16,24 @@ package enum Catalog {
   /// Writes the format marker to an empty store.
   package static func create(in writer: any ByteWriter) throws { try set(format, writer) }
 
+  /// Writes the format marker if the store has none, as before its first write.
+  static func markIfNew(in transaction: any OrderedWriteTransaction) throws {
+    try formatKey.withUnsafeBytes { key in
+      guard try transaction.value(of: key, in: .catalog) == nil else { return }
+      try format.withUnsafeBytes { try transaction.put(key, $0, in: .catalog) }
+    }
+  }
+
+  /// Whether the store contains nothing, not even the format marker.
+  static func isNew(_ reader: any ByteReader) throws -> Bool {
+    for space in KeySpace.allCases {
+      let cursor = try reader.acquireCursor(in: space)
+      defer { reader.release(cursor) }
+      guard try cursor.last() == nil else { return false }
+    }
+    return true
+  }
+
   /// Marks the store as one in which a schema has changed.
   static func setEvolved(_ writer: any ByteWriter) throws { try set(evolvedFormat, writer) }
 

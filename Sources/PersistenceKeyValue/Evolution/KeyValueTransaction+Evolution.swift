@@ -15,9 +15,6 @@ extension KeyValueStore {
 }
 
 extension KeyValueTransaction {
-  /// The memory for rewritten records that are not yet stored, in bytes.
-  private static var rewriteMemory: Int { 8 << 20 }
-
   package func cost(of change: SchemaChange) throws -> EvolutionCost {
     try requireOpen()
     guard let binding = try binding(change.stored) else { return .catalog }
@@ -69,50 +66,20 @@ extension KeyValueTransaction {
     forgetBindings()
   }
 
-  /// Rewrites all records, a batch at a time: a write invalidates the bytes that a cursor returned.
+  /// Writes all records of a model anew.
   private func rewrite(_ change: SchemaChange, from old: ModelBinding, to new: ModelBinding) throws {
-    var batch = EntryBatch(limit: Self.rewriteMemory)
-    let last = ByteBuffer()
-    var done = 0
-    repeat {
-      batch.removeAll()
-      try collect(change, from: old, to: new, after: last, &batch, &done)
-      try batch.forEach { key, value in
-        try writer.reserve(key, count: value.count, in: .records, isReplacing: true)?.copyMemory(from: value)
-      }
-    } while !batch.isEmpty
-  }
-
-  /// Collects the rewritten records after a stored key, until the batch is full; advances the key.
-  private func collect(
-    _ change: SchemaChange, from old: ModelBinding, to new: ModelBinding, after last: ByteBuffer,
-    _ batch: inout EntryBatch, _ done: inout Int
-  ) throws {
+    let (row, changed) = (RowBuffer(count: old.layout.count), RowChange(change))
     let access = RecordAccess(old, writer, location: store.location)
-    let row = writer.workspace.acquireRow(old.layout.count)
-    let target = RowBuffer(count: new.layout.count)
-    let cursor = try writer.acquireCursor(in: .records)
-    defer {
-      writer.release(cursor)
-      writer.workspace.release(row)
-    }
+    var done = 0
     try old.prefix.withUnsafeBytes { prefix in
-      var next = try cursor.seek(last.bytes.isEmpty ? prefix : last.bytes)
-      if let entry = next, !last.bytes.isEmpty, entry.key.elementsEqual(last.bytes) {
-        next = try cursor.next()
-      }
-      while !batch.isFull, let record = next, ByteOrder.begins(record.key, with: prefix) {
-        try StoreProgress.report(done)
+      try writer.replaceValues(beginningWith: prefix, in: .records) { record, value in
+        if done.isMultiple(of: 16) { try StoreProgress.report(done) }
         done += 1
-        try access.read(record, row) { target.set(try change.values(from: $0).lazy.map(\.normalized)) }
-        try target.withRow { row in
-          var bytes = [UInt8](repeating: 0, count: try new.layout.packedLength(of: row))
-          bytes.withUnsafeMutableBytes { new.layout.pack(row, into: $0) }
-          bytes.withUnsafeBytes { batch.add(record.key, $0) }
+        try access.borrow(record, row) { stored in
+          try changed.withRow(from: stored) { row in
+            new.layout.pack(row, into: value.extend(by: try new.layout.packedLength(of: row)))
+          }
         }
-        last.clear()
-        last.append(record.key)
-        next = try cursor.next()
       }
     }
   }

@@ -59,7 +59,7 @@ final class EntrySorter {
   /// The next entry in key order, borrowed until the next call; nil at the end.
   ///
   /// - Complexity: O(log *r*) for *r* runs.
-  func entry() throws -> ByteEntry? {
+  func entry() throws -> OrderedEntry? {
     if runs.isEmpty {
       guard next < batch.count else { return nil }
       defer { next += 1 }

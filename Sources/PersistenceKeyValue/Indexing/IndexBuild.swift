@@ -89,7 +89,7 @@ final class IndexBuild: @unchecked Sendable {  // only write transactions use it
   /// Appends entries after the last one of the store; returns whether all are written.
   func write(to writer: any ByteWriter, prefix: [UInt8]) throws -> Bool {
     let stored = try Self.lastKey(prefix, writer)
-    var entry: ByteEntry?
+    var entry: OrderedEntry?
     if !stored.elementsEqual(last.bytes) {
       // The store is behind after a rollback, or another process has continued a build.
       sorter.rewind()
@@ -119,7 +119,7 @@ final class IndexBuild: @unchecked Sendable {  // only write transactions use it
   }
 
   /// Writes an entry without the mark of a unique claim.
-  private static func write(_ entry: ByteEntry, to writer: any ByteWriter) throws {
+  private static func write(_ entry: OrderedEntry, to writer: any ByteWriter) throws {
     let value = UnsafeRawBufferPointer(rebasing: entry.value[1...])
     try writer.reserve(entry.key, count: value.count, in: .indexes, isReplacing: true)?.copyMemory(
       from: value)
@@ -129,7 +129,7 @@ final class IndexBuild: @unchecked Sendable {  // only write transactions use it
   private static func lastKey(_ prefix: [UInt8], _ reader: any ByteReader) throws -> [UInt8] {
     let cursor = try reader.acquireCursor(in: .indexes)
     defer { reader.release(cursor) }
-    var entry: ByteEntry?
+    var entry: OrderedEntry?
     if let beyond = ByteOrder.next(after: prefix), try beyond.withUnsafeBytes({ try cursor.seek($0) }) != nil
     {
       entry = try cursor.previous()

@@ -17,7 +17,7 @@ final class SortedRun {
   private var offset: Int
 
   /// The current entry, borrowed until ``advance()``; nil at the end.
-  private(set) var entry: ByteEntry?
+  private(set) var entry: OrderedEntry?
 
   /// Opens the run in a range of the file, and reads `memory` bytes at a time.
   init(_ range: Range<Int>, of file: ScratchFile, memory: Int) {
@@ -64,7 +64,7 @@ final class SortedRun {
     let key = position + Self.headLength
     let value = key + keyCount
     position = value + valueCount
-    entry = ByteEntry(
+    entry = OrderedEntry(
       key: UnsafeRawBufferPointer(rebasing: buffer[key..<value]),
       value: UnsafeRawBufferPointer(rebasing: buffer[value..<position]))
   }

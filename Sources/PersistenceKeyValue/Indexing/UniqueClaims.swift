@@ -1,5 +1,5 @@
-import Crypto
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Detects entries of a unique index with the same values, while all entries pass in key order.
 ///
@@ -28,11 +28,11 @@ struct UniqueClaims {
   }
 
   /// Checks the next entry; throws ``PersistenceError/Code/uniqueViolation`` with its record's key.
-  mutating func check(_ sorted: ByteEntry) throws {
+  mutating func check(_ sorted: OrderedEntry) throws {
     guard sorted.value.first == Self.mark else { return }
-    let entry = ByteEntry(
+    let entry = OrderedEntry(
       key: sorted.key, value: UnsafeRawBufferPointer(rebasing: sorted.value.dropFirst()))
-    if !key.bytes.isEmpty, try isSame(ByteEntry(key: key.bytes, value: value.bytes), entry) {
+    if !key.bytes.isEmpty, try isSame(OrderedEntry(key: key.bytes, value: value.bytes), entry) {
       throw try violation(entry)
     }
     // A value may be exactly as long as the part that cut keys keep. Digests of longer values may then
@@ -51,31 +51,31 @@ struct UniqueClaims {
   }
 
   /// Whether two entries have the same values.
-  private func isSame(_ left: ByteEntry, _ right: ByteEntry) throws -> Bool {
+  private func isSame(_ left: OrderedEntry, _ right: OrderedEntry) throws -> Bool {
     if let values = try values(of: left) { return has(right, values) }
     if let values = try values(of: right) { return has(left, values) }
     let count = form.runLength + SHA256.byteCount
     return left.key.prefix(count).elementsEqual(right.key.prefix(count))
   }
 
-  private func has(_ entry: ByteEntry, _ values: UnsafeRawBufferPointer) -> Bool {
+  private func has(_ entry: OrderedEntry, _ values: UnsafeRawBufferPointer) -> Bool {
     ByteOrder.begins(entry.key, with: values) && form.hasValues(entry.key, [UInt8](values))
   }
 
   /// The values of an entry whose key is not cut.
-  private func values(of entry: ByteEntry) throws -> UnsafeRawBufferPointer? {
+  private func values(of entry: OrderedEntry) throws -> UnsafeRawBufferPointer? {
     guard !form.isCut(entry.key) else { return nil }
     return UnsafeRawBufferPointer(rebasing: entry.key[..<(try IndexEntry.split(of: entry))])
   }
 
-  private func isExact(_ entry: ByteEntry) throws -> Bool {
+  private func isExact(_ entry: OrderedEntry) throws -> Bool {
     guard entry.key.count > form.runLength else { return false }
     guard form.isCut(entry.key) else { return try IndexEntry.split(of: entry) == form.runLength }
     let run = UnsafeRawBufferPointer(rebasing: entry.key[..<form.runLength])
     return SHA256.hash(data: run).elementsEqual(form.valuesDigest(of: entry.key))
   }
 
-  private func violation(_ entry: ByteEntry) throws -> PersistenceError {
+  private func violation(_ entry: OrderedEntry) throws -> PersistenceError {
     let stored = reader.workspace.acquireBuffer()
     let row = reader.workspace.acquireRow(binding.layout.count)
     defer {
@@ -91,7 +91,7 @@ struct UniqueClaims {
         model: binding.declared.name, location: location)
     }
     try RecordAccess(binding, reader, location: location)
-      .fill(row, from: ByteEntry(key: stored.bytes, value: record), only: binding.entryPositions)
+      .fill(row, from: OrderedEntry(key: stored.bytes, value: record), only: binding.entryPositions)
     return try row.withRow { row in
       var values: [PersistentValue] = []
       for position in index.positions { values.append(try row.value(at: position)) }

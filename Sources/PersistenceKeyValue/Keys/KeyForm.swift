@@ -1,5 +1,5 @@
-import Crypto
 import PersistenceDriver
+import PersistencePrimitives
 
 /// Maps full keys to stored keys, which have a limited length.
 ///

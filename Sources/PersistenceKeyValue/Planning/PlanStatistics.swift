@@ -103,12 +103,12 @@ struct KeyBisection {
   ///
   /// - Complexity: At most three seeks for each record of the limit.
   static func sample(
-    of prefix: [UInt8], _ reader: any ByteReader, limit: Int, _ body: (ByteEntry) throws -> Void
+    of prefix: [UInt8], _ reader: any ByteReader, limit: Int, _ body: (OrderedEntry) throws -> Void
   ) throws {
     guard let end = ByteOrder.next(after: prefix) else { return }
     let cursor = try reader.acquireCursor(in: .records)
     defer { reader.release(cursor) }
-    func seek(_ key: [UInt8]) throws -> ByteEntry? {
+    func seek(_ key: [UInt8]) throws -> OrderedEntry? {
       guard let found = try key.withUnsafeBytes({ try cursor.seek($0) }),
         end.withUnsafeBytes({ TotalOrder.compare(found.key, $0) < 0 })
       else { return nil }

@@ -75,7 +75,7 @@ final class CursorResults: StorageResults {
   /// the number of the first row that was not read.
   private func scan(
     _ reader: any ByteReader, from start: Int, to end: Int, filling wanted: [Int]?,
-    _ body: (RowCursor, ByteEntry) throws -> Void
+    _ body: (RowCursor, OrderedEntry) throws -> Void
   ) throws -> Int {
     guard let bookmark = nearest(to: start == Int.max ? end : start) else {
       return state.withLock { $0.total ?? 0 }
@@ -92,8 +92,10 @@ final class CursorResults: StorageResults {
     }
     state.withLock { state in
       if row < end { state.total = row }
-      // The last row of a page is read again before the next page.
-      if cursor.entry != nil { state.bookmarks.rememberPageEnd(cursor.bookmark, at: row - 1) }
+      // The last row of a page is read again before the next page. A cursor at the end may have lost its last entry.
+      if cursor.entry != nil, row >= end || reader.keepsEntries {
+        state.bookmarks.rememberPageEnd(cursor.bookmark, at: row - 1)
+      }
     }
     return row
   }

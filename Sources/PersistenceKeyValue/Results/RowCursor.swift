@@ -33,9 +33,9 @@ final class RowCursor {
   private let storedKeyBuffer: ByteBuffer
   @exclusivity(unchecked) private var hasCopied = false
   /// The entry of the last returned record.
-  @exclusivity(unchecked) private(set) var entry: ByteEntry?
+  @exclusivity(unchecked) private(set) var entry: OrderedEntry?
   /// The last returned record; nil if it was not read.
-  @exclusivity(unchecked) private var record: ByteEntry?
+  @exclusivity(unchecked) private var record: OrderedEntry?
   @exclusivity(unchecked) private var mark = EntryMark(range: 0, skipped: nil)
 
   /// Opens a cursor that fills ``row`` with the wanted fields; with nil, the caller reads whole records.
@@ -79,7 +79,7 @@ final class RowCursor {
   }
 
   /// The stored key and bytes of the next matching record, or its entry if no record is read; nil at the end.
-  func next() throws -> ByteEntry? {
+  func next() throws -> OrderedEntry? {
     while let entry = try entries.next() {
       let isKeyRead = decidesByKey && !query.path.form.isCut(entry.key)
       if isKeyRead, try !matchesByKey(entry) { continue }
@@ -99,7 +99,7 @@ final class RowCursor {
   }
 
   /// Decodes a key that is not cut; returns whether it matches the conditions on keys.
-  private func matchesByKey(_ entry: ByteEntry) throws -> Bool {
+  private func matchesByKey(_ entry: OrderedEntry) throws -> Bool {
     if hasCopied { row.reset() }
     do {
       hasCopied = try query.fields.fill(row, from: entry.key, keySteps)
@@ -113,7 +113,7 @@ final class RowCursor {
 
   /// Whether a record matches the remaining conditions; decodes the requested fields of a matching one.
   @inline(__always)
-  private func matches(_ record: ByteEntry, _ isKeyRead: Bool) throws -> Bool {
+  private func matches(_ record: OrderedEntry, _ isKeyRead: Bool) throws -> Bool {
     guard let conditionInUse else { return try matches(record, isKeyRead, check: .nothing) }
     switch conditionInUse._withUnsafeGuaranteedRef({ $0.decide(record.value) }) {
     case .fails: return false
@@ -125,7 +125,7 @@ final class RowCursor {
   /// The same by decoding fields; skips a condition that was already evaluated on a record whose fixed part
   /// is sound.
   @inline(never)
-  private func matches(_ record: ByteEntry, _ isKeyRead: Bool, check: RowCheck) throws -> Bool {
+  private func matches(_ record: OrderedEntry, _ isKeyRead: Bool, check: RowCheck) throws -> Bool {
     var check = check
     if check == .nothing, let program = isKeyRead ? restProgram : program {
       let isMatch = try program._withUnsafeGuaranteedRef { program in
@@ -152,7 +152,7 @@ final class RowCursor {
     return try entry.map(storedKey) ?? UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
-  private func storedKey(of entry: ByteEntry) throws -> UnsafeRawBufferPointer {
+  private func storedKey(of entry: OrderedEntry) throws -> UnsafeRawBufferPointer {
     guard isIndexed else { return entry.key }
     storedKeyBuffer.clear()
     try IndexEntry.appendRecordKey(of: entry, prefix: query.binding.prefix, to: storedKeyBuffer)
@@ -161,7 +161,7 @@ final class RowCursor {
 
   /// Decodes the record that ``next()`` returned and passes it to a closure.
   @inline(__always)
-  func read(_ record: ByteEntry, _ body: (borrowing Row) throws -> Void) throws {
+  func read(_ record: OrderedEntry, _ body: (borrowing Row) throws -> Void) throws {
     try access.read(record, row, body)
   }
 }

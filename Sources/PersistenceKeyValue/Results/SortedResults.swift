@@ -37,9 +37,9 @@ final class SortedResults: StorageResults {
       }
       for index in start..<end {
         try keys.withKey(at: index) { key in
-          let record: ByteEntry
+          let record: OrderedEntry
           if let address = keys.address(at: index) {
-            record = ByteEntry(key: key, value: address)
+            record = OrderedEntry(key: key, value: address)
           } else if let found = try cursor.find(key) {
             record = found
           } else {

@@ -16,7 +16,7 @@ struct IndexChange {
   /// The change for a record that replaces an old one with the same stored key, or is inserted; throws if its
   /// values violate a unique index.
   init(
-    _ binding: ModelBinding, old: ByteEntry?, new: borrowing Row, storedKey: UnsafeRawBufferPointer,
+    _ binding: ModelBinding, old: OrderedEntry?, new: borrowing Row, storedKey: UnsafeRawBufferPointer,
     _ writer: any ByteWriter, location: String
   ) throws {
     self.binding = binding
@@ -61,7 +61,8 @@ struct IndexChange {
   }
 
   /// The change for a record that is deleted.
-  init(removing old: ByteEntry, _ binding: ModelBinding, _ writer: any ByteWriter, location: String) throws {
+  init(removing old: OrderedEntry, _ binding: ModelBinding, _ writer: any ByteWriter, location: String) throws
+  {
     self.binding = binding
     form = .entries(longest: writer.longestKey)
     let key = writer.workspace.acquireBuffer()

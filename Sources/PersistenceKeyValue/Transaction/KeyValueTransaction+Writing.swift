@@ -55,7 +55,7 @@ extension KeyValueTransaction {
     default: break
     }
     let change = try IndexChange(
-      binding, old: old.map { ByteEntry(key: stored.bytes, value: $0) }, new: row, storedKey: stored.bytes,
+      binding, old: old.map { OrderedEntry(key: stored.bytes, value: $0) }, new: row, storedKey: stored.bytes,
       writer, location: store.location)
     try attempt { try change.apply(to: writer) }
     _ = try put(row, binding, stored.bytes, length, isReplacing: true)
@@ -95,7 +95,7 @@ extension KeyValueTransaction {
     } else {
       guard let old = try writer.value(of: key, in: .records) else { return false }
       let change = try IndexChange(
-        removing: ByteEntry(key: key, value: old), binding, writer, location: store.location)
+        removing: OrderedEntry(key: key, value: old), binding, writer, location: store.location)
       try attempt {
         try change.apply(to: writer)
         _ = try writer.remove(key, in: .records)
@@ -174,7 +174,7 @@ extension KeyValueTransaction {
           throw PersistenceError.damaged("a record to update is missing")
             .at(model: binding.declared.name, location: store.location)
         }
-        let record = ByteEntry(key: key, value: old)
+        let record = OrderedEntry(key: key, value: old)
         try access.read(record, row) { _ in }
         for (position, value) in change.values { row.set(value, at: position) }
         try row.withRow { row in

@@ -53,13 +53,14 @@ private final class GuardedReader: ByteReader {
   var version: Int { writer.version }
   var workspace: KeyValueWorkspace { writer.workspace }
   var copiesRows: Bool { true }
+  var keepsEntries: Bool { writer.keepsEntries }
 
-  func value(of key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> UnsafeRawBufferPointer? {
+  func value(of key: UnsafeRawBufferPointer, in space: KeySpace) throws -> UnsafeRawBufferPointer? {
     try view.requireValid()
     return try writer.value(of: key, in: space)
   }
 
-  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor {
+  func acquireCursor(in space: KeySpace) throws -> any ByteCursor {
     GuardedCursor(view, try writer.acquireCursor(in: space))
   }
 
@@ -84,9 +85,9 @@ private final class GuardedCursor: ByteCursor {
     }
   }
 
-  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try valid.seek(key) }
-  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try valid.find(key) }
-  func last() throws -> ByteEntry? { try valid.last() }
-  func next() throws -> ByteEntry? { try valid.next() }
-  func previous() throws -> ByteEntry? { try valid.previous() }
+  func seek(_ key: UnsafeRawBufferPointer) throws -> OrderedEntry? { try valid.seek(key) }
+  func find(_ key: UnsafeRawBufferPointer) throws -> OrderedEntry? { try valid.find(key) }
+  func last() throws -> OrderedEntry? { try valid.last() }
+  func next() throws -> OrderedEntry? { try valid.next() }
+  func previous() throws -> OrderedEntry? { try valid.previous() }
 }

@@ -28,7 +28,10 @@ extension LMDBEnvironment {
         state.withLock { $0.live -= 1 }
       }
       do {
-        try body(writer, writer.commit)
+        try body(writer) {
+          try files.requireInPlace()
+          try writer.commit()
+        }
       } catch let error as PersistenceError {
         writer.abort()
         throw diagnosed(error, writer.handle).at(location: files.directory)

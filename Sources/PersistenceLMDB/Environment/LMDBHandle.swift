@@ -80,7 +80,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
     var isOpen = true
     defer { if isOpen { mdb_txn_abort(transaction) } }
     var found: [MDB_dbi] = []
-    for space in ByteSpace.allCases {
+    for space in KeySpace.allCases {
       var number: MDB_dbi = 0
       let code = mdb_dbi_open(transaction, space.name, create ? UInt32(MDB_CREATE) : 0, &number)
       if code == MDB_NOTFOUND { return false }
@@ -94,7 +94,7 @@ final class LMDBHandle: @unchecked Sendable {  // immutable after init; LMDB's e
   }
 
   @inline(__always)
-  func database(_ space: ByteSpace) -> MDB_dbi {
+  func database(_ space: KeySpace) -> MDB_dbi {
     switch space {
     case .catalog: catalog
     case .records: records

@@ -75,6 +75,8 @@ struct LMDBFiles: Sendable {
       }
       guard stat(directory + "/" + Self.dataName, &status) == 0 else { throw Self.failure(errno, path) }
     }
+    // Whoever created the store may have failed before its name was durable.
+    if !configuration.isReadOnly { try Self.synchronize(directory) }
     identity = FileIdentity(status)
   }
 
@@ -99,6 +101,15 @@ struct LMDBFiles: Sendable {
     var files = self
     files.header = try LMDBHeader.read(dataPath)
     return files
+  }
+
+  /// Throws if another program has removed or replaced the data file: LMDB would go on writing to the old one (contract E8).
+  func requireInPlace() throws {
+    var status = stat()
+    guard stat(dataPath, &status) == 0 else {
+      throw errno == ENOENT ? PersistenceError.removedStore(directory) : Self.failure(errno, directory)
+    }
+    guard FileIdentity(status) == identity else { throw PersistenceError.removedStore(directory) }
   }
 
   private static func failure(_ code: Int32, _ path: String) -> PersistenceError {
@@ -178,7 +189,7 @@ struct LMDBFiles: Sendable {
     #endif
   }
 
-  /// Syncs the folder of a new store, and its parent.
+  /// Syncs the folder of a store, and its parent.
   static func synchronize(_ directory: String) throws {
     let parent = directory.lastIndex(of: "/").map { String(directory[...$0]) } ?? "."
     for folder in [directory, parent] {

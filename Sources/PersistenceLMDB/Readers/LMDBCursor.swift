@@ -4,7 +4,7 @@ import PersistenceKeyValue
 
 /// A cursor in one database of one transaction.
 final class LMDBCursor: ByteCursor {
-  let space: ByteSpace
+  let space: KeySpace
   /// The generation of the reader in which the cursor was last renewed.
   @exclusivity(unchecked) var generation: UInt64
   @exclusivity(unchecked) private var cursor: OpaquePointer?
@@ -13,7 +13,7 @@ final class LMDBCursor: ByteCursor {
   private let transaction: OpaquePointer
   private let database: MDB_dbi
 
-  init(_ transaction: OpaquePointer, _ database: MDB_dbi, _ space: ByteSpace, generation: UInt64) throws {
+  init(_ transaction: OpaquePointer, _ database: MDB_dbi, _ space: KeySpace, generation: UInt64) throws {
     self.space = space
     self.generation = generation
     self.transaction = transaction
@@ -57,13 +57,13 @@ final class LMDBCursor: ByteCursor {
     return cursor
   }
 
-  func seek(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_RANGE, MDB_val(key)) }
-  func find(_ key: UnsafeRawBufferPointer) throws -> ByteEntry? { try move(MDB_SET_KEY, MDB_val(key)) }
-  func last() throws -> ByteEntry? { try move(MDB_LAST) }
-  func next() throws -> ByteEntry? { try move(MDB_NEXT) }
-  func previous() throws -> ByteEntry? { try move(MDB_PREV) }
+  func seek(_ key: UnsafeRawBufferPointer) throws -> OrderedEntry? { try move(MDB_SET_RANGE, MDB_val(key)) }
+  func find(_ key: UnsafeRawBufferPointer) throws -> OrderedEntry? { try move(MDB_SET_KEY, MDB_val(key)) }
+  func last() throws -> OrderedEntry? { try move(MDB_LAST) }
+  func next() throws -> OrderedEntry? { try move(MDB_NEXT) }
+  func previous() throws -> OrderedEntry? { try move(MDB_PREV) }
 
-  func read(_ entries: UnsafeMutableBufferPointer<ByteEntry>, isReversed: Bool) throws -> Int {
+  func read(_ entries: UnsafeMutableBufferPointer<OrderedEntry>, isReversed: Bool) throws -> Int {
     let cursor = if let cursor { cursor } else { try reopened(toSearch: false) }
     let operation = isReversed ? MDB_PREV : MDB_NEXT
     var (key, value) = (MDB_val(), MDB_val())
@@ -74,21 +74,21 @@ final class LMDBCursor: ByteCursor {
         if code == MDB_NOTFOUND { break }
         throw failure(code)
       }
-      entries[count] = ByteEntry(key: key.bytes, value: value.bytes)
+      entries[count] = OrderedEntry(key: key.bytes, value: value.bytes)
       count &+= 1
     }
     return count
   }
 
   @inline(__always)
-  private func move(_ operation: MDB_cursor_op, _ wanted: MDB_val = MDB_val()) throws -> ByteEntry? {
+  private func move(_ operation: MDB_cursor_op, _ wanted: MDB_val = MDB_val()) throws -> OrderedEntry? {
     let cursor =
       if let cursor { cursor } else {
         try reopened(toSearch: operation != MDB_NEXT && operation != MDB_PREV)
       }
     var (key, value) = (wanted, MDB_val())
     let code = mdb_cursor_get(cursor, &key, &value, operation)
-    if code == MDB_SUCCESS { return ByteEntry(key: key.bytes, value: value.bytes) }
+    if code == MDB_SUCCESS { return OrderedEntry(key: key.bytes, value: value.bytes) }
     if code == MDB_NOTFOUND { return nil }
     throw failure(code)
   }

@@ -11,6 +11,7 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // its owners use it 
   let workspace: KeyValueWorkspace
   let longestKey: Int
   var copiesRows: Bool { false }
+  var keepsEntries: Bool { true }
 
   private let transaction: OpaquePointer
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
@@ -46,7 +47,7 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // its owners use it 
     mdb_txn_abort(transaction)
   }
 
-  func value(of key: UnsafeRawBufferPointer, in space: ByteSpace) throws -> UnsafeRawBufferPointer? {
+  func value(of key: UnsafeRawBufferPointer, in space: KeySpace) throws -> UnsafeRawBufferPointer? {
     var key = MDB_val(key)
     var value = MDB_val()
     let code = mdb_get(transaction, handle.database(space), &key, &value)
@@ -55,7 +56,7 @@ final class LMDBReader: ByteReader, @unchecked Sendable {  // its owners use it 
     throw LMDBFailure(code: code, action: "read the store").error()
   }
 
-  func acquireCursor(in space: ByteSpace) throws -> any ByteCursor {
+  func acquireCursor(in space: KeySpace) throws -> any ByteCursor {
     if let index = cursors.lastIndex(where: { $0.space == space }) {
       let cursor = cursors.remove(at: index)
       if cursor.generation != generation { try cursor.renew(transaction, generation: generation) }

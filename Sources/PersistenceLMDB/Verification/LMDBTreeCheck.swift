@@ -63,10 +63,10 @@ final class LMDBTreeCheck {
   /// Checks the main database, the databases that it names, and the freelist; returns whether all are sound.
   func run() throws -> Bool {
     try check(header.main)
-    if let stranger, named.contains(where: { $0.name == ByteSpace.catalog.name }) {
+    if let stranger, named.contains(where: { $0.name == KeySpace.catalog.name }) {
       try found("the tree \(LMDBHeader.mainName)", stranger)
     }
-    for tree in named where scope != .catalog || tree.name == ByteSpace.catalog.name { try check(tree) }
+    for tree in named where scope != .catalog || tree.name == KeySpace.catalog.name { try check(tree) }
     if scope != .catalog { try check(header.freelist) }
     return findings == 0
   }
@@ -175,7 +175,7 @@ final class LMDBTreeCheck {
       named.append(tree)
     default:
       let detail = "has an entry of another kind than its tree needs: its flags are \(node.flags)"
-      let isCatalog = node.key.elementsEqual(ByteSpace.catalog.name.utf8)
+      let isCatalog = node.key.elementsEqual(KeySpace.catalog.name.utf8)
       guard isMain, !isCatalog, node.flags == 0 else { throw LMDBPageDamage(detail) }
       stranger = detail
     }

@@ -14,7 +14,7 @@ extension ModelReader {
       identifier: identifier.trimmed, storedName: storedName(of: name, markers[.field]), type: type,
       markers: markers, binding: binding)
     let transient = variable.adding(.transient)
-    if ["Type", "Protocol", "self"].contains(name) {
+    if ["Type", "Protocol", "self", "Self"].contains(name) {
       report(.metatypeName(name), at: binding.pattern)
       return property
     }

@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
 package import PersistenceDriver
+import PersistencePrimitives
 
 /// The SHA-256 digest of one record's canonical bytes.
 ///
@@ -11,7 +11,7 @@ package import PersistenceDriver
 package struct RecordDigest: Sendable, Hashable {
   let words: (UInt64, UInt64, UInt64, UInt64)
 
-  init(_ digest: SHA256.Digest) {
+  init(_ digest: SHA256Digest) {
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     withUnsafeMutableBytes(of: &words) { target in digest.withUnsafeBytes { target.copyMemory(from: $0) } }
     // The digest is a big-endian number.

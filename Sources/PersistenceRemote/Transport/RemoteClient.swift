@@ -17,6 +17,13 @@ final class RemoteClient: Sendable {
     var body: JSONValue?
     var headers: [(String, String)] = []
     var wantsLines = false
+    /// Whether the answer is a stream of events.
+    var wantsEvents = false
+
+    /// The media type of the answer.
+    var accept: String {
+      wantsEvents ? "text/event-stream" : wantsLines ? "application/x-ndjson" : "application/json"
+    }
   }
 
   struct Reply: Sendable {
@@ -37,18 +44,30 @@ final class RemoteClient: Sendable {
   let location: String
   let options: RemoteOptions
   private let base: String
-  private let token: String?
+  private let tokens: Tokens
   private let monitoring: Monitoring
   private let client: HTTPClient
+  /// The connections of event streams, which stay open and must not use up those of requests.
+  private let eventClient: HTTPClient
 
-  init(base: String, token: String?, options: RemoteOptions, monitoring: Monitoring) {
+  /// Where the tokens of requests come from.
+  enum Tokens: Sendable {
+    case none
+    case fixed(String)
+    case provider(TokenCache)
+  }
+
+  /// Creates a pool without connecting; throws ``PersistenceError/Code/invalidURL`` if the trust roots are unreadable.
+  init(
+    base: String, tokens: Tokens, options: RemoteOptions, monitoring: Monitoring
+  ) throws(PersistenceError) {
     self.monitoring = monitoring
     self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
     location = self.base
-    self.token = token
+    self.tokens = tokens
     self.options = options
     var configuration = HTTPClient.Configuration(
-      redirectConfiguration: .disallow,
+      tlsConfiguration: try TrustRoots.configuration(options.trustRoots), redirectConfiguration: .disallow,
       timeout: .init(connect: TimeAmount(options.connectTime), read: TimeAmount(options.readTime)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.connections
     // Less than the 30 s after which our server closes an idle connection.
@@ -56,19 +75,25 @@ final class RemoteClient: Sendable {
     // Report a refused connection at once, without retries until the timeout.
     configuration.connectionPool.retryConnectionEstablishment = false
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.eventConnections
+    eventClient = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
   deinit {
     // Requests in flight retain the client, so only idle connections are left.
     client.shutdown { _ in }
+    eventClient.shutdown { _ in }
   }
+
+  /// As many as a server allows for one address by default.
+  private static let eventConnections = 64
 
   /// Sends a request and reads the complete answer.
   ///
   /// - Throws: A transport error. An answer with an error status is returned.
   func reply(to call: Call) async throws(PersistenceError) -> Reply {
     try await mapping(call) { [self] in
-      let response = try await client.execute(request(call), timeout: TimeAmount(options.requestTime))
+      let response = try await execute(call, deadline: .now() + TimeAmount(options.requestTime))
       return try await reply(response)
     }
   }
@@ -92,9 +117,9 @@ final class RemoteClient: Sendable {
   func lines(of call: Call) async throws(PersistenceError) -> Result<RemoteLines, RemoteFailure> {
     try await mapping(call) { [self] in
       // A stream has no total time limit; the read timeout ends one that stalls.
-      let response = try await client.execute(request(call), deadline: .distantFuture)
+      let response = try await execute(call, deadline: .distantFuture)
       let head = Reply(status: Int(response.status.code), headers: response.headers, body: [])
-      guard head.status == 200, head.isOf(type: "application/x-ndjson") else {
+      guard head.status == 200, head.isOf(type: call.accept) else {
         return .failure(RemoteFailure(fromServer: try await reply(response), at: location))
       }
       // Without framing, a broken connection looks like the end of the answer.
@@ -108,13 +133,29 @@ final class RemoteClient: Sendable {
     }
   }
 
-  private func request(_ call: Call) -> HTTPClientRequest {
+  /// Sends a request, and once more if the server rejects its token and the provider has another one.
+  private func execute(_ call: Call, deadline: NIODeadline) async throws -> HTTPClientResponse {
+    let cache: TokenCache
+    let client = call.wantsEvents ? eventClient : client
+    switch tokens {
+    case .none: return try await client.execute(request(call, nil), deadline: deadline)
+    case .fixed(let token): return try await client.execute(request(call, token), deadline: deadline)
+    case .provider(let provider): cache = provider
+    }
+    let token = try await cache.token(within: options.requestTime)
+    let response = try await client.execute(request(call, token.text), deadline: deadline)
+    guard response.status == .unauthorized else { return response }
+    let other = try await cache.token(rejecting: token, within: options.requestTime)
+    guard other.text != token.text else { return response }
+    return try await client.execute(request(call, other.text), deadline: deadline)
+  }
+
+  private func request(_ call: Call, _ token: String?) -> HTTPClientRequest {
     var request = HTTPClientRequest(url: base + call.path)
     request.method = call.method
     for (name, value) in call.headers { request.headers.replaceOrAdd(name: name, value: value) }
     if let token { request.headers.replaceOrAdd(name: "Authorization", value: "Bearer \(token)") }
-    request.headers.replaceOrAdd(
-      name: "Accept", value: call.wantsLines ? "application/x-ndjson" : "application/json")
+    request.headers.replaceOrAdd(name: "Accept", value: call.accept)
     if let body = call.body {
       request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
       request.body = .bytes(ByteBuffer(string: JSONText.canonical(body)))
@@ -174,6 +215,14 @@ final class RemoteLines: @unchecked Sendable {  // one task at a time uses it
 
   /// The next line as JSON; nil at the end of a complete answer.
   func next() async throws(PersistenceError) -> JSONValue? {
+    while let line = try await line() {
+      if line.readableBytes > 0 { return try parse(line) }
+    }
+    return nil
+  }
+
+  /// The next line, without its end; nil at the end of a complete answer.
+  func line() async throws(PersistenceError) -> ByteBuffer? {
     while true {
       let view = rest.readableBytesView
       if let end = view[(view.startIndex + scanned)...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -182,8 +231,7 @@ final class RemoteLines: @unchecked Sendable {  // one task at a time uses it
         let line = rest.readSlice(length: length) ?? ByteBuffer()
         rest.moveReaderIndex(forwardBy: 1)
         if rest.readerIndex > 1 << 20 { rest.discardReadBytes() }
-        if line.readableBytes > 0 { return try parse(line) }
-        continue
+        return line
       }
       scanned = view.count
       guard scanned <= lineLimit else { throw TransportFailure.tooLong("line", location) }

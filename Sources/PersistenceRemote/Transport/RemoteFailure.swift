@@ -90,6 +90,8 @@ enum TransportFailure {
     switch error {
     case let error as PersistenceError: return error.at(location: location)
     case is CancellationError: return cancelled(location)
+    case let error where TLSFailure.error(error, location: location) != nil:
+      return TLSFailure.error(error, location: location) ?? unreachable("\(error)", location)
     case let error as HTTPClientError:
       switch error {
       case .cancelled, .requestStreamCancelled: return cancelled(location)

@@ -9,8 +9,22 @@ extension SQLiteConnection {
   ///
   /// Only connections that read call it: interrupting a write would roll its transaction back.
   func allowInterruption() {
+    isInterruptible = true
     sqlite3_progress_handler(
       handle, Self.instructionsPerCheck, { _ in ReadInterruption.isRequested ? 1 : 0 }, nil)
+  }
+
+  /// Runs a closure that only reads, on any connection, so that it stops when the calling thread is interrupted.
+  ///
+  /// SQLite ends an interrupted `SELECT` alone, and keeps the transaction around it.
+  func interruptibly<Result>(_ body: () throws -> Result) rethrows -> Result {
+    guard !isInterruptible, ReadInterruption.isPossible else { return try body() }
+    allowInterruption()
+    defer {
+      sqlite3_progress_handler(handle, 0, nil, nil)
+      isInterruptible = false
+    }
+    return try body()
   }
 
   /// The error of the calling thread's interruption; nil if there is none.

@@ -46,11 +46,21 @@ extension SQLiteConnection {
   /// - Throws: ``PersistenceError``, with code `outcomeUnknown` if recovery may find the transaction complete.
   func commit(until deadline: ContinuousClock.Instant) throws {
     do {
+      try requireInPlace()
       try retryingWhileBusy(until: deadline) { try run(.commit) }
     } catch {
       rollBack()
       throw (error as? PersistenceError)?.ofCommit ?? error
     }
+  }
+
+  /// Throws if another program has removed or replaced the file: SQLite would go on writing to the old one (contract E8).
+  ///
+  /// SQLite itself checks this with a rollback journal only, not with a write-ahead log.
+  func requireInPlace() throws {
+    var hasMoved: Int32 = 0
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard code != SQLITE_OK || hasMoved == 0 else { throw PersistenceError.removedStore(store.location) }
   }
 
   /// Rolls back the open transaction, if any, and discards the catalog, which it may have changed.

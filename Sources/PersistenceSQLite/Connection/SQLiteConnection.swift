@@ -23,6 +23,9 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
 
   static let modelLimit = 50
 
+  /// Whether running statements stop when the calling thread is interrupted.
+  var isInterruptible = false
+
   /// The error of a Swift function that SQLite called; SQLite itself keeps its text only.
   let failure = SQLiteFailure()
 

@@ -208,7 +208,9 @@ struct SQLiteOpening {
   /// Configures a connection for writing.
   static func prepareForWriting(_ connection: SQLiteConnection) throws {
     let synchronous = connection.store.configuration.synchronous
-    var text = "PRAGMA synchronous = \(synchronous.rawValue);"
+    // With a rollback journal, a power loss after a commit could restore the deleted journal, which undoes the commit.
+    let level = synchronous == .full ? SQLiteConfiguration.Synchronous.extra : synchronous
+    var text = "PRAGMA synchronous = \(level.rawValue);"
     // FAST overwrites deleted content where that writes no additional page.
     text += "PRAGMA secure_delete = FAST; PRAGMA journal_size_limit = 67108864;"
     #if canImport(Darwin)

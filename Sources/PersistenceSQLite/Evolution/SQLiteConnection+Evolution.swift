@@ -69,6 +69,13 @@ extension SQLiteConnection {
       }
       _ = try rows("UPDATE \(table) SET \(name) = ?1", [column.fill])
     }
+    if !evolution.computed.isEmpty {
+      let columns = evolution.computed.map(dialect.identifier)
+      try compute(evolution) { expressions in
+        let assignments = zip(columns, expressions).map { "\($0) = \($1)" }
+        return ("UPDATE \(table) SET \(assignments.joined(separator: ", "))", [])
+      }
+    }
     for (column, value) in evolution.replacements {
       let name = dialect.identifier(column)
       _ = try rows("UPDATE \(table) SET \(name) = ?1 WHERE \(name) IS NULL", [value])
@@ -114,11 +121,7 @@ extension SQLiteConnection {
     let name = SQLiteNaming.free("\(layout.table)_new", fallback: "model", taken: &taken)
     let created = SQLiteDefinition(target.schema, table: name, columns: target.columns)
     try execute(created.table, "create the table of \(target.schema.name)")
-    if evolution.change.compute != nil {
-      try copyComputed(evolution, to: name)
-    } else {
-      try copy(evolution, to: name)
-    }
+    try copy(evolution, to: name)
     try execute(
       "DROP TABLE \(dialect.identifier(layout.table))", "replace the table of \(layout.schema.name)")
     // Otherwise SQLite would reject the new name while a view refers to the dropped table.
@@ -133,56 +136,51 @@ extension SQLiteConnection {
 
   private func copy(_ evolution: SQLiteEvolution, to name: String) throws {
     let dialect = SQLiteDialect()
-    var values: [PersistentValue] = []
-    func parameter(_ value: PersistentValue) -> String {
-      values.append(value)
-      return dialect.parameter(values.count)
-    }
-    let sources = evolution.change.sources.map { source in
-      switch source {
-      case .field(let origin, nil): dialect.identifier(evolution.storedColumns[origin])
-      case .field(let origin, let replacement?):
-        "coalesce(\(dialect.identifier(evolution.storedColumns[origin])), \(parameter(replacement)))"
-      case .fill(let value): parameter(value)
-      case .computed: parameter(.null)
+    try compute(evolution) { expressions in
+      var (values, expressions): ([PersistentValue], ArraySlice<String>) = ([], expressions[...])
+      func parameter(_ value: PersistentValue) -> String {
+        values.append(value)
+        return dialect.parameter(values.count + 1)
       }
+      let sources = evolution.change.sources.map { source in
+        switch source {
+        case .field(let origin, nil): dialect.identifier(evolution.storedColumns[origin])
+        case .field(let origin, let replacement?):
+          "coalesce(\(dialect.identifier(evolution.storedColumns[origin])), \(parameter(replacement)))"
+        case .fill(let value): parameter(value)
+        case .computed: expressions.removeFirst()
+        }
+      }
+      let columns = evolution.target.columns.map(dialect.identifier).joined(separator: ", ")
+      let statement =
+        "INSERT INTO \(dialect.identifier(name)) (\(columns)) SELECT \(sources.joined(separator: ", ")) "
+        + "FROM \(dialect.identifier(evolution.layout.table))"
+      return (statement, values)
     }
-    let columns = evolution.target.columns.map(dialect.identifier).joined(separator: ", ")
-    _ = try rows(
-      "INSERT INTO \(dialect.identifier(name)) (\(columns)) SELECT \(sources.joined(separator: ", ")) "
-        + "FROM \(dialect.identifier(evolution.layout.table))", values)
   }
 
-  private func copyComputed(_ evolution: SQLiteEvolution, to name: String) throws {
-    let dialect = SQLiteDialect()
+  /// Runs a statement that a closure makes from the expressions of the computed fields; its first parameter is taken.
+  private func compute(
+    _ evolution: SQLiteEvolution, _ make: ([String]) -> (sql: String, values: [PersistentValue])
+  ) throws {
     guard let model = try model(for: evolution.change.stored) else { return }
-    let read = evolution.storedColumns.map(dialect.identifier).joined(separator: ", ")
-    let written = evolution.target.columns.map(dialect.identifier).joined(separator: ", ")
-    let parameters = evolution.target.columns.indices.map { dialect.parameter($0 + 1) }.joined(
-      separator: ", ")
-    let source = SQLiteStatement(
-      try prepare(
-        "SELECT \(read) FROM \(dialect.identifier(evolution.layout.table))", persistent: false,
-        "read from \(model.schema.name)"), on: self, model: model, key: nil)
-    let insertion = SQLiteStatement(
-      try prepare(
-        "INSERT INTO \(dialect.identifier(name)) (\(written)) VALUES (\(parameters))", persistent: false,
-        "write a \(model.schema.name)"), on: self, model: model, key: model.insert)
+    let dialect = SQLiteDialect()
+    let computation = SQLiteComputation(evolution.change, cells: model.cells)
+    let (sql, values) = make(
+      computation.expressions(dialect.parameter(1), evolution.storedColumns.map(dialect.identifier)))
+    try SQLiteComputation.register(on: self)
+    let name = evolution.change.target.name
+    let statement = SQLiteStatement(
+      try prepare(sql, persistent: false, "change the records of \(name)"), on: self, model: nil, key: nil)
     // SQLite drops no table that a statement reads.
-    defer {
-      source.finish()
-      insertion.finish()
+    defer { statement.finish() }
+    // A statement without computed fields does not have the first parameter.
+    if !evolution.change.computedPositions.isEmpty {
+      try statement.bind(computation, SQLiteComputation.pointerType, at: 1)
     }
-    var done = 0
-    while try source.step() {
-      try StoreProgress.report(done)
-      done += 1
-      let values = try source.withRow(model.columns) { try evolution.change.values(from: $0) }
-      for (position, value) in values.enumerated() {
-        try insertion.bind(value, at: Int32(truncatingIfNeeded: position + 1))
-      }
-      try insertion.run()
-      insertion.reset()
+    for (position, value) in values.enumerated() {
+      try statement.bind(value, at: Int32(truncatingIfNeeded: position + 2))
     }
+    do { try statement.run() } catch { throw computation.failure ?? error }
   }
 }

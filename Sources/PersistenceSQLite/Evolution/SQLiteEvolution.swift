@@ -25,6 +25,8 @@ struct SQLiteEvolution {
   let storedColumns: [String]
   let isEmpty: Bool
   private(set) var added: [AddedColumn] = []
+  /// The columns of computed fields, in the order of the fields.
+  private(set) var computed: [String] = []
   /// The columns in which a value replaces NULL.
   private(set) var replacements: [(column: String, value: PersistentValue)] = []
   /// Whether the records move to a new table.
@@ -35,7 +37,7 @@ struct SQLiteEvolution {
 
   var cost: EvolutionCost {
     if isEmpty { return .catalog }
-    if needsNewTable || !replacements.isEmpty { return .rewrite }
+    if needsNewTable || !replacements.isEmpty || !computed.isEmpty { return .rewrite }
     return missingIndexes.isEmpty ? .catalog : .indexes
   }
 
@@ -77,17 +79,22 @@ struct SQLiteEvolution {
         let literal = try value.isNull ? nil : connection.literal(value)
         if literal == nil, !value.isNull { needsNewTable = true }
         added.append(AddedColumn(name: column, type: field.kind.sqliteType, fill: value, literal: literal))
-      case .computed: needsNewTable = true
+      case .computed:
+        added.append(AddedColumn(name: column, type: field.kind.sqliteType, fill: .null))
+        computed.append(column)
       }
     }
+    // Triggers of other programs do not fire for a change of schema.
+    if try !computed.isEmpty && connection.hasTriggers(on: layout.table) { needsNewTable = true }
     let needsNewTable = needsNewTable
+    let isRewriting = needsNewTable || !computed.isEmpty
     let awaited = change.target.indexes.indices.filter { position in
       guard !needsNewTable, let origin = origins[position] else { return true }
       return unbuilt.contains(change.stored.indexes[origin])
     }
     missingIndexes = awaited.filter { position in
       let index = change.target.indexes[position]
-      if needsNewTable || index.isUnique { return true }
+      if isRewriting || index.isUnique { return true }
       return origins[position] == nil ? !change.mayDefer(index) : layout.awaitsAllIndexes
     }.map { change.target.indexes[$0] }
     target.unbuilt = awaited
@@ -144,6 +151,11 @@ extension SQLiteConnection {
     }
     try requireSupportedFieldCount(target)
     return try SQLiteEvolution(change, of: layout, on: self)
+  }
+
+  fileprivate func hasTriggers(on table: String) throws -> Bool {
+    try !rows("SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 LIMIT 1", [.text(table)])
+      .isEmpty
   }
 
   fileprivate func hasNull(in column: String, of table: String) throws -> Bool {

@@ -125,7 +125,8 @@ enum SQLiteArrayModule {
     return SQLITE_OK
   }
 
-  private static func result(_ value: PersistentValue, _ context: OpaquePointer?) {
+  /// Returns a value from a function, in its column's format.
+  static func result(_ value: PersistentValue, _ context: OpaquePointer?) {
     switch value {
     case .null: sqlite3_result_null(context)
     case .bool(let value): sqlite3_result_int64(context, value ? 1 : 0)

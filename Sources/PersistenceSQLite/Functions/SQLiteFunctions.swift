@@ -19,7 +19,7 @@ final class SQLiteFailure {
 
 /// A text search as a statement's parameter.
 final class SQLiteSearch {
-  static var pointerType: UnsafePointer<CChar> { pointer("PersistenceSearch") }
+  static var pointerType: UnsafePointer<CChar> { pointerName("PersistenceSearch") }
   let matcher: TextMatcher
 
   init(_ matcher: TextMatcher) { self.matcher = matcher }
@@ -27,7 +27,7 @@ final class SQLiteSearch {
 
 /// A condition for the evaluator as a statement's parameter.
 final class SQLiteCondition {
-  static var pointerType: UnsafePointer<CChar> { pointer("PersistenceCondition") }
+  static var pointerType: UnsafePointer<CChar> { pointerName("PersistenceCondition") }
   private let condition: CompiledPredicate
   private let positions: [Int]
   private let readers: [SQLiteCellReader]
@@ -53,12 +53,13 @@ final class SQLiteCondition {
   }
 }
 
-private func pointer(_ name: StaticString) -> UnsafePointer<CChar> {
+/// The type of a pointer that is bound to a parameter: SQLite compares names.
+func pointerName(_ name: StaticString) -> UnsafePointer<CChar> {
   UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
 }
 
 extension SQLiteArrayParameter {
-  static var pointerType: UnsafePointer<CChar> { pointer("PersistenceList") }
+  static var pointerType: UnsafePointer<CChar> { pointerName("PersistenceList") }
 }
 
 extension SQLiteConnection {

@@ -124,7 +124,7 @@ struct SQLiteAggregates {
 extension SQLiteReader {
   /// Computes aggregates over the rows of a request, in SQLite if possible.
   public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
-    try withReader { connection in
+    try withInterruptibleReader { connection in
       guard let model = try connection.model(for: request.rows.schema), request.rows.limit != 0 else {
         return try AggregateFold(request).groups()
       }

@@ -30,7 +30,8 @@ extension SQLiteStatement {
     }
   }
 
-  private func bind(_ object: AnyObject, _ type: UnsafePointer<CChar>, at index: Int32) throws {
+  /// Binds an object, which the statement retains, for the package's own functions.
+  func bind(_ object: AnyObject, _ type: UnsafePointer<CChar>, at index: Int32) throws {
     holdsObjects = true
     try check(
       sqlite3_bind_pointer(handle, index, Unmanaged.passRetained(object).toOpaque(), type) { pointer in

@@ -12,10 +12,11 @@ final class AnswerBudget: Sendable {
   }
 
   private let limit: Int
+  private let gauge: ServerGauge
   private let state = Mutex(State())
 
-  /// Creates a budget of a number of bytes.
-  init(_ limit: Int) { self.limit = limit }
+  /// Creates a budget of a number of bytes, whose use a gauge shows.
+  init(_ limit: Int, gauge: ServerGauge = ServerGauge()) { (self.limit, self.gauge) = (limit, gauge) }
 
   /// The number of bytes that clients have not received yet.
   var used: Int { state.withLock(\.used) }
@@ -52,10 +53,14 @@ final class AnswerBudget: Sendable {
   }
 
   /// Adds bytes that were produced.
-  func add(_ count: Int) { state.withLock { $0.used += count } }
+  func add(_ count: Int) {
+    state.withLock { $0.used += count }
+    gauge.add(count)
+  }
 
   /// Removes bytes that were received or discarded.
   func remove(_ count: Int) {
+    gauge.add(-count)
     let ready = state.withLock { state in
       state.used -= count
       guard state.used < limit else { return state.waiting.prefix(0) }

@@ -50,14 +50,15 @@ final class ReadAdmission: Sendable {
   private let limit: Int
   private let waitingLimit: Int
   private let clientWaitingLimit: Int
+  private let gauge: ServerGauge
   private let state = Mutex(State())
 
   /// Creates the admission.
   ///
   /// `limit` is the number of concurrent reads of a client; `waitingLimit` is the number of waiting reads of all clients,
-  /// of which one client may have half.
-  init(limit: Int, waitingLimit: Int) {
-    self.limit = limit
+  /// of which one client may have half, and `gauge` shows it.
+  init(limit: Int, waitingLimit: Int, gauge: ServerGauge = ServerGauge()) {
+    (self.limit, self.gauge) = (limit, gauge)
     self.waitingLimit = waitingLimit
     clientWaitingLimit = max(1, waitingLimit / 2)
   }
@@ -107,6 +108,7 @@ final class ReadAdmission: Sendable {
       }
       queue.waiting.append(waiter)
       state.waiting += 1
+      gauge.add(1)
       state.queues[client] = queue
       return true
     }
@@ -117,6 +119,7 @@ final class ReadAdmission: Sendable {
       guard let index = state.queues[client]?.waiting.firstIndex(where: { $0 === waiter }) else { return }
       state.queues[client]?.waiting.remove(at: index)
       state.waiting -= 1
+      gauge.add(-1)
     }
   }
 
@@ -126,6 +129,7 @@ final class ReadAdmission: Sendable {
       defer { state.queues[client] = queue.running == 0 && queue.waiting.isEmpty ? nil : queue }
       while !queue.waiting.isEmpty {
         state.waiting -= 1
+        gauge.add(-1)
         // The permission passes to the next read; one that was interrupted has no continuation any more.
         if let continuation = queue.waiting.removeFirst().take() { return continuation }
       }

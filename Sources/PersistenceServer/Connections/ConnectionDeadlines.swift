@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
+import NIOSSL
 
 /// Closes connections of slow clients: those slow to send a first byte, a head or a body, or to read an answer.
 ///
@@ -15,6 +16,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   private let limits: ServerLimits
   private let table: ConnectionTable
   private let hosts: HostNames
+  private let tls: CurrentTLS?
   private let compressor = Compression.answers
   private var isCompressing = true
   private var connection: Connection?
@@ -24,8 +26,8 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   private var unanswered = 0
   private var isReadingBody = false
 
-  init(_ limits: ServerLimits, _ table: ConnectionTable, _ hosts: HostNames) {
-    (self.limits, self.table, self.hosts) = (limits, table, hosts)
+  init(_ limits: ServerLimits, _ table: ConnectionTable, _ hosts: HostNames, _ tls: CurrentTLS?) {
+    (self.limits, self.table, self.hosts, self.tls) = (limits, table, hosts, tls)
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -35,6 +37,8 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
       try pipeline.addHandler(RequestGuard(hosts, bodySize: limits.bodySize), position: .before(codec))
       try pipeline.addHandler(compressor, position: .before(codec))
       try pipeline.addHandler(Compression.bodies(limits.bodySize), position: .before(codec))
+      if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context), position: .first) }
+      // Before TLS, whose first byte counts; the handshake is part of the time for a head.
       let watch = FirstByteWatch { [self] in expectHead(context) }
       try pipeline.addHandler(watch, position: .first)
     } catch {
@@ -123,7 +127,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func close(_ context: ChannelHandlerContext, in time: Duration) -> Scheduled<Void> {
     let channel = context.channel
-    return context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.close(promise: nil) }
+    return context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.closeAtOnce() }
   }
 
   private func forget() {

@@ -23,12 +23,12 @@ final class ConnectionTable: Sendable {
 
   private let limit: Int
   private let peerLimit: Int
+  private let gauge: ServerGauge
   private let state = Mutex(State())
 
-  init(limit: Int, peerLimit: Int) { (self.limit, self.peerLimit) = (limit, min(limit, peerLimit)) }
-
-  /// The number of open connections.
-  var count: Int { state.withLock(\.entries.count) }
+  init(limit: Int, peerLimit: Int, gauge: ServerGauge) {
+    (self.limit, self.peerLimit, self.gauge) = (limit, min(limit, peerLimit), gauge)
+  }
 
   /// Adds a connection; returns nil if there is no room for it.
   func add(_ channel: any Channel) -> Connection? {
@@ -46,14 +46,15 @@ final class ConnectionTable: Sendable {
       {
         return (nil, nil)
       }
-      if let victim { Self.remove(victim.connection, from: &state) }
+      if let victim { remove(victim.connection, from: &state) }
       let connection = Connection(channel, peer, isSurplus: isSurplus)
       state.changes += 1
       state.entries[ObjectIdentifier(channel)] = Entry(connection: connection, change: state.changes)
       state.counts[peer, default: 0] += 1
+      gauge.add(1)
       return (connection, victim?.connection.channel)
     }
-    victim?.close(promise: nil)
+    victim?.closeAtOnce()
     return connection
   }
 
@@ -72,13 +73,14 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  func remove(_ connection: Connection) { state.withLock { Self.remove(connection, from: &$0) } }
+  func remove(_ connection: Connection) { state.withLock { remove(connection, from: &$0) } }
 
-  private static func remove(_ connection: Connection, from state: inout State) {
+  private func remove(_ connection: Connection, from state: inout State) {
     // A connection that was closed for another one is removed twice.
     guard let id = connection.id, state.entries.removeValue(forKey: id) != nil else { return }
     let left = state.counts[connection.peer, default: 1] - 1
     state.counts[connection.peer] = left == 0 ? nil : left
+    gauge.add(-1)
   }
 
   /// The connection to close for a new one: of those that do nothing, one of the peer that has most of them; of

@@ -27,9 +27,10 @@ final class RecordLines: AnswerStream {
   /// The maximum size of a chunk in bytes, apart from its last record.
   private static let chunkSize = 128 << 10
 
-  init(_ results: any StorageResults, _ schema: ModelSchema) {
-    self.results = results
-    writer = RecordWriter(schema)
+  init(_ query: WireQuery, in context: any StorageContext) throws {
+    let fields = try AnswerFields(query, hasTokens: false)
+    writer = fields.writer
+    results = try fields.fetch(query.request, in: context)
   }
 
   /// The next lines; nil at the end.

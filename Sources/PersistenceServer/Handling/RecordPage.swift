@@ -27,21 +27,19 @@ final class RecordPage: AnswerStream {
   private let limit: Int
   private let sizeLimit: Int
   private let results: any StorageResults
-  private let writer: RecordWriter
-  private let order: RowOrder
+  private let fields: AnswerFields
   private let progress = Mutex(Progress())
 
   /// Fetches the records of a page, and reads its first chunk.
-  init(_ request: FetchRequest, limit: Int, sizeLimit: Int, in context: any StorageContext) throws {
-    (self.request, self.limit, self.sizeLimit) = (request, limit, sizeLimit)
+  init(_ query: WireQuery, limit: Int, sizeLimit: Int, in context: any StorageContext) throws {
+    (request, self.limit, self.sizeLimit) = (query.request, limit, sizeLimit)
     // One more record shows whether another page follows.
     let asked = try FetchRequest(
       request.schema, where: request.predicate, order: request.order, limit: limit + 1,
       offset: request.offset,
       after: request.after)
-    writer = RecordWriter(request.schema)
-    order = try RowOrder(request.totalOrder, in: request.schema)
-    results = try context.fetch(asked)
+    fields = try AnswerFields(query, hasTokens: true)
+    results = try fields.fetch(asked, in: context)
     let first = try next()
     progress.withLock { $0.first = first }
   }
@@ -73,10 +71,10 @@ final class RecordPage: AnswerStream {
         if isFull { throw EndOfPage() }
         guard bytes.count < Self.chunkSize else { throw EndOfChunk() }
         if progress.count > 0 { bytes.append(UInt8(ascii: ",")) }
-        try writer.append(row, to: &bytes)
+        try fields.writer.append(row, to: &bytes)
         progress.count += 1
         if progress.count == limit || progress.size + bytes.count > sizeLimit {
-          progress.last = PageAnchor(try order.key(of: row))
+          progress.last = try fields.anchor(of: row)
         }
       }
       isLast = true

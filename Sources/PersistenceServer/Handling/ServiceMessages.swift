@@ -27,12 +27,16 @@ struct ServiceRequest: Sendable {
   /// The header Prefer (RFC 7240).
   var prefer: String?
   var idempotencyKey: String?
+  /// The checkpoint of the last event that a client received (Last-Event-ID).
+  var lastEventID: String?
+  /// The header Authorization.
+  var authorization: String?
   /// Whether the client accepts one record per line.
   var wantsLines = false
 
   static func methods(of path: WirePath) -> [Method] {
     switch path {
-    case .health, .ready, .metrics, .description, .models: [.get, .head]
+    case .health, .ready, .metrics, .description, .models, .changes, .events: [.get, .head]
     case .model: [.get, .head, .put]
     case .records: [.get, .head, .post]
     case .record: [.get, .head, .put, .patch, .delete]
@@ -102,6 +106,7 @@ struct Answer: Sendable {
     case text(String)
     /// Bytes of a media type, which are read as the client receives them.
     case stream(type: String, any AnswerStream)
+    case events(EventStream)
   }
 
   var status: Int
@@ -109,6 +114,8 @@ struct Answer: Sendable {
   var body = Body.none
   /// Whether the answer may be sent compressed: not one whose entity tag is that of its exact bytes.
   var isCompressible = false
+  /// The code of a problem, for metrics.
+  var error: PersistenceError.Code?
 
   static func json(_ value: JSONValue, status: Int = 200) -> Answer {
     Answer(status: status, body: .json(JSONText.canonical(value)), isCompressible: true)
@@ -120,6 +127,7 @@ struct Answer: Sendable {
 
   static func problem(_ problem: Problem) -> Answer {
     var answer = Answer(status: problem.status, body: .problem(JSONText.canonical(problem.json)))
+    answer.error = problem.code
     switch problem.status {
     case 401: answer.headers.append(("WWW-Authenticate", "Bearer"))
     case 503: answer.headers.append(("Retry-After", "1"))

@@ -42,23 +42,23 @@ extension StoreResponder {
     served.ifMatch = request.headers[.ifMatch]
     served.ifNoneMatch = request.headers[.ifNoneMatch]
     if let name = HTTPField.Name("Prefer") { served.prefer = request.headers[name] }
+    if let name = HTTPField.Name("Last-Event-ID") { served.lastEventID = request.headers[name] }
+    served.authorization = request.headers[.authorization]
     served.wantsLines = MediaRanges(request.headers[.accept]).preferLines
     if served.hasBody { served.body = try await body(of: request) }
     return try await answer(served, client)
   }
 
   private func answer(_ request: ServiceRequest, _ client: Client) async throws -> Answer {
-    if request.path == .metrics { return Answer(status: 200, body: .text(metricsText)) }
+    if request.path == .metrics { return Answer(status: 200, body: .text(metrics.text)) }
     guard request.needsStore else { return try service.answer(request) }
+    if case .events(let model) = request.path, request.method == .get {
+      return try await events(of: model, request, client)
+    }
     if request.isWriting {
       return try await writing.run(within: service.limits.requestTime) { try service.answer(request) }
     }
     return try await read(for: client) { try service.answer(request) }
-  }
-
-  private var metricsText: String {
-    metrics.text(
-      connections: connections.count, waitingReads: admission.waiting, answerBytes: budget.used)
   }
 
   private func body(of request: Request) async throws -> [UInt8] {

@@ -40,6 +40,9 @@ extension StoreResponder {
       // Releasing the closure releases the stream and its snapshot: at the end, or when a write fails because the
       // client has gone.
       body = isHead ? ResponseBody { try await $0.finish(nil) } : streamed(stream, client)
+    case .events(let stream):
+      headers[.contentType] = "text/event-stream"
+      body = self.body(stream, client)
     }
     let response = Response(status: .init(code: answer.status), headers: headers, body: body)
     if isHead, case .stream = answer.body { return response }
@@ -73,14 +76,20 @@ extension StoreResponder {
           last = share
         }
       } catch let error as PersistenceError {
-        // The head has been sent, so only a broken connection can show that the answer is incomplete.
-        if error.code != .cancelled {
-          logger.error("a streamed answer failed", metadata: ["error": "\(error)"])
-        }
+        report(error)
         throw error
       }
       try await writer.finish(nil)
     }
+  }
+
+  /// Reports the error of a streamed answer.
+  ///
+  /// The head has been sent, so only a broken connection can show that the answer is incomplete.
+  func report(_ error: PersistenceError) {
+    guard error.code != .cancelled else { return }
+    metrics.add(error.code)
+    logger.error("a streamed answer failed", metadata: ["error": "\(error)"])
   }
 
   private func next(of stream: any AnswerStream, _ client: Client) async throws -> [UInt8]? {
@@ -90,7 +99,7 @@ extension StoreResponder {
 }
 
 /// The bytes of one answer in the budget, until they are sent or discarded.
-private final class BudgetShare: Sendable {
+final class BudgetShare: Sendable {
   private let budget: AnswerBudget
   private let size: Int
   private let hasEnded = Atomic(false)

@@ -30,20 +30,25 @@ struct StoreResponder: HTTPResponder {
   let writing: BlockingThreads
   let admission: ReadAdmission
   let budget: AnswerBudget
-  let metrics = ServerMetrics()
+  let metrics: ServerMetrics
   let logger: Logger
 
   init(
     service: StoreService, tokens: CurrentTokens, origins: AllowedOrigins, connections: ConnectionTable,
-    reading: BlockingThreads, writing: BlockingThreads, logger: Logger
+    reading: BlockingThreads, writing: BlockingThreads, metrics: ServerMetrics, logger: Logger
   ) {
     (self.service, self.tokens, self.origins, self.connections) = (service, tokens, origins, connections)
-    (self.reading, self.writing, self.logger) = (reading, writing, logger)
+    (self.reading, self.writing, self.metrics, self.logger) = (reading, writing, metrics, logger)
     let limits = service.limits
+    tokens.whenReplaced { [weak feeds = service.feeds] in
+      feeds?.wakeAll()
+      return feeds != nil
+    }
     // One client never has all threads.
     let readsPerClient = max(1, min(limits.readsPerClient, limits.readingThreads - 1))
-    admission = ReadAdmission(limit: readsPerClient, waitingLimit: limits.waitingRequests)
-    budget = AnswerBudget(limits.answerBytes)
+    admission = ReadAdmission(
+      limit: readsPerClient, waitingLimit: limits.waitingRequests, gauge: metrics.waitingReads)
+    budget = AnswerBudget(limits.answerBytes, gauge: metrics.answerBytes)
   }
 
   func respond(to request: Request, context: Context) async throws -> Response {
@@ -63,7 +68,7 @@ struct StoreResponder: HTTPResponder {
       answer = .problem(problem)
     } catch let error as PersistenceError where error.code == .cancelled {
       // The client has gone, or the server was stopped: nobody waits for an answer.
-      metrics.add(request.method, status: Self.goneStatus, time: ContinuousClock.now - start)
+      metrics.add(request.method, status: Self.goneStatus, error: nil, time: ContinuousClock.now - start)
       throw CancellationError()
     } catch let error as PersistenceError {
       let problem = Problem(error)
@@ -78,7 +83,7 @@ struct StoreResponder: HTTPResponder {
     }
     answer.headers += origins.headers(for: request.head)
     let time = ContinuousClock.now - start
-    metrics.add(request.method, status: answer.status, time: time)
+    metrics.add(request.method, status: answer.status, error: answer.error, time: time)
     logger.info("request", metadata: Self.record(request, answer.status, time, connection.channel))
     return response(answer, to: request, of: client)
   }

@@ -3,31 +3,38 @@ import PersistenceHTTP
 
 extension StoreService {
   /// The records of a query: a stream of lines, or a page.
-  func records(_ request: FetchRequest, _ served: ServiceRequest) throws -> Answer {
-    var answer = try served.wantsLines ? lines(request) : page(request, served)
+  func records(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
+    // A page has a weak tag or none, and weak tags never match here (RFC 9110, 13.1.1).
+    if let wanted = try served.ifMatchTags(), wanted != .any {
+      throw Problem(
+        status: 412, .conflict,
+        "the tag of a page is weak, and If-Match needs a strong one; use If-None-Match",
+        model: query.request.schema.name)
+    }
+    var answer = try served.wantsLines ? lines(query) : page(query, served)
     guard answer.status == 200, served.wantsCount else { return answer }
     // Of all pages, so without their limits.
-    let all = try FetchRequest(request.schema, where: request.predicate)
+    let all = try FetchRequest(query.request.schema, where: query.request.predicate)
     answer.headers.append(("Content-Range", "records */\(try context.count(all))"))
     answer.headers.append(("Preference-Applied", "count=exact"))
     return answer
   }
 
-  private func lines(_ request: FetchRequest) throws -> Answer {
-    let lines = RecordLines(try context.fetch(request), request.schema)
+  private func lines(_ query: WireQuery) throws -> Answer {
+    let lines = try RecordLines(query, in: context)
     return Answer(
       status: 200, body: .stream(type: "application/x-ndjson", lines), isCompressible: true)
   }
 
-  private func page(_ request: FetchRequest, _ served: ServiceRequest) throws -> Answer {
-    if let limit = request.limit, limit > limits.pageSize {
+  private func page(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
+    let limit = query.request.limit ?? limits.defaultPageSize
+    if limit > limits.pageSize {
       throw PersistenceError.invalidRequest(
         "a page has at most \(limits.pageSize) records; request application/x-ndjson to get more in one answer"
       )
     }
     let unwanted = try served.ifNoneMatchTags()
-    let page = try RecordPage(
-      request, limit: request.limit ?? limits.defaultPageSize, sizeLimit: limits.pageBytes, in: context)
+    let page = try RecordPage(query, limit: limit, sizeLimit: limits.pageBytes, in: context)
     guard let whole = try page.whole() else {
       return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
     }

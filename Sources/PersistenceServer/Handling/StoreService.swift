@@ -14,6 +14,8 @@ struct StoreService: Sendable {
   var evolution = ServerEvolution.none
   /// The schemas of clients, which all requests share.
   let schemas = ServedSchemas()
+  /// The changes of models, which all requests share.
+  let feeds = ChangeFeeds()
   /// The schema of the request's client; nil if the client uses that of the store.
   var declared: ModelSchema?
 
@@ -33,6 +35,11 @@ struct StoreService: Sendable {
     // These compare declarations with the store's own schema.
     case .schema(let digest): return try accept(digest, request)
     case .model(let name) where request.method == .put: return try define(name, request)
+    // These map the changes of the store themselves.
+    case .changes(let name): return try changes(name, request)
+    case .events(let name):
+      _ = try events(name, request)
+      return Answer(status: 200, headers: [("Content-Type", "text/event-stream")])
     default: return try serving(request).answerFromStore(request)
     }
   }
@@ -55,13 +62,14 @@ struct StoreService: Sendable {
     case (.records(let name), .post): return try insert(name, request)
     case (.records(let name), _), (.query(let name), _): return try records(query(name, request), request)
     case (.count(let name), _):
-      let count = try context.count(query(name, request))
+      let count = try context.count(query(name, request, WireQuery.conditions).request)
       return .json(["count": .number("\(count)")])
     case (.record(let name, let key), .put): return try replace(name, key, request)
     case (.record(let name, let key), .patch): return try patch(name, key, request)
     case (.record(let name, let key), .delete): return try delete(name, key, request)
     case (.record(let name, let key), _): return try find(name, key, request)
     case (.batches, _): return try apply(request)
+    case (.changes, _), (.events, _): throw Self.unknownModel
     }
   }
 
@@ -79,32 +87,38 @@ struct StoreService: Sendable {
   }
 
   /// The query of a request, from its body or from its URL.
-  private func query(_ name: String, _ request: ServiceRequest) throws -> FetchRequest {
+  private func query(
+    _ name: String, _ request: ServiceRequest, _ known: Set<String> = WireQuery.parameters
+  ) throws -> WireQuery {
     let schema = try schema(name, in: context)
     guard request.method == .post else {
-      let parameters = try request.parameters(known: WireQuery.parameters)
-      return try WireQuery(parameters, schema, limits: queryLimits).request
+      return try WireQuery(try request.parameters(known: known), schema, limits: queryLimits)
     }
     _ = try request.parameters(known: [])
-    return try WireQuery(request.json(), schema, limits: queryLimits).request
+    return try WireQuery(request.json(), schema, limits: queryLimits, known: known)
   }
 
   private func find(_ name: String, _ key: [String], _ request: ServiceRequest) throws -> Answer {
     let schema = try schema(name, in: context)
-    _ = try request.parameters(known: [])
+    let parameters = try request.parameters(known: ["select"])
+    let selection = try parameters["select"].map { try FieldSelection.positions($0, in: schema) }
     let key = try RecordKey(path: key, in: schema)
     let (wanted, unwanted) = (try request.ifMatchTags(), try request.ifNoneMatchTags())
-    guard let line = try line(of: key, schema, in: context) else {
-      throw PersistenceError.notFound(key, in: schema)
+    var found: (line: String, answer: String)?
+    _ = try context.find(key, in: schema) { row in
+      let line = try RecordJSON.line(row, schema)
+      found = (line, try selection.map { try RecordJSON.line(row, schema, selecting: $0) } ?? line)
     }
-    let tag = EntityTag(ofLine: line)
+    guard let found else { throw PersistenceError.notFound(key, in: schema) }
+    // The tag is that of the whole record, so that it also guards a write.
+    let tag = EntityTag(ofLine: found.line)
     guard wanted?.matches(tag) != false else {
       throw Problem(
         status: 412, .conflict, "the stored record differs from the expected one; read it again",
         model: schema.name)
     }
     guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: [("ETag", tag.text)]) }
-    return .record(line)
+    return Answer(status: 200, headers: [("ETag", tag.text)], body: .json(found.answer))
   }
 
   /// The canonical line of a record; nil if it does not exist.

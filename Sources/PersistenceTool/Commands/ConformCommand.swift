@@ -21,8 +21,13 @@
     @Option(help: "How to print the result: table or json.")
     var format: ResultFormat = .table
 
-    @Option(help: "Run only the checks of this rule, for example V6; may be repeated.")
+    @Option(
+      name: [.customLong("only"), .customLong("rule")],
+      help: "Run only the checks of this rule, for example V6; may be repeated.")
     var rule: [String] = []
+
+    @Flag(help: "Leave out the checks that start processes or take longer than a fraction of a second.")
+    var quick = false
 
     @Flag(help: "Run many more kills, rounds and seeds.")
     var thorough = false
@@ -46,9 +51,9 @@
       guard let url else {
         throw ToolFailure.usage("the context is missing; use conform URL, or conform --list")
       }
-      let context = try ContextsUnderTest(session: session).context(
-        url, effort: thorough ? .thorough : .quick, seed: seed)
-      let report = try run(checks, on: context, session)
+      let contexts = ContextsUnderTest(session: session)
+      let context = try contexts.context(url, effort: thorough ? .thorough : .quick, seed: seed)
+      let report = try run(checks, on: context, contexts.stores, session)
       try session.print(report, as: format) { try ConformancePrinter(output: $0).print(report) }
       if report.count(where: \.isHeld) + report.count(where: \.isBroken) == 0 {
         try session.say("no check was run: the context's capabilities exclude all of them")
@@ -57,7 +62,9 @@
     }
 
     private func chosen() throws -> [ConformanceCheck] {
-      guard !rule.isEmpty else { return ConformanceCheck.all }
+      guard !(quick && thorough) else {
+        throw ToolFailure.usage("--quick and --thorough exclude each other; use one of them")
+      }
       let rules = try rule.map { text in
         guard let rule = ContractRule.allCases.first(where: { $0.rawValue.lowercased() == text.lowercased() })
         else {
@@ -66,21 +73,29 @@
         }
         return rule
       }
-      return ConformanceCheck.all.filter { !Set(rules).isDisjoint(with: $0.rules) }
+      return ConformanceSuite(only: Set(rules), isQuick: quick).checks
     }
 
     private func run(
-      _ checks: [ConformanceCheck], on context: ContextUnderTest, _ session: ToolSession
+      _ checks: [ConformanceCheck], on context: ContextUnderTest, _ stores: ServerStores,
+      _ session: ToolSession
     ) throws -> ConformanceReport {
       let display = ProgressDisplay(session, style: progress)
       let started = Atomic(0)
       return try AsyncWork.run {
-        await ConformanceSuite(checks: checks).run(on: context) { _ in started.add(1, ordering: .relaxed) }
+        // A thorough check lets each of thousands of calls fail.
+        let suite = ConformanceSuite(checks: checks, timeLimit: .seconds(thorough ? 7_200 : 300))
+        return await suite.run(on: context) { _ in
+          started.add(1, ordering: .relaxed)
+          // Those of the check before; one that cannot be removed stays for the end.
+          try? stores.removeAll()
+        }
       } meanwhile: {
         try session.checkInterrupt()
         try display.update(
           "checking \(context)", done: max(0, started.load(ordering: .relaxed) - 1), total: checks.count)
       } finally: {
+        try? stores.removeAll()
         try display.finish()
       }
     }

@@ -106,14 +106,13 @@
       _ results: any StorageResults, _ schema: ModelSchema, _ format: Format, _ output: ByteOutput,
       _ session: ToolSession
     ) throws -> Int {
-      let positions = Array(schema.fields.indices)
       let progress = ProgressDisplay(session, style: session.output.isTerminal && file == nil ? .none : .auto)
       var count = 0
       if format == .csv { try output.write(DelimitedText.line(schema.fields.map(\.name))) }
       try results.forEach(session) { row in
         switch format {
-        case .ndjson: try output.write(RecordText.json(row, schema, positions) + "\n")
-        case .csv: try output.write(RecordText.delimited(row, schema, positions))
+        case .ndjson: try output.write(RecordText.json(row, schema.fields) + "\n")
+        case .csv: try output.write(RecordText.delimited(row, schema.fields))
         }
         count += 1
         if count.isMultiple(of: 1000) {

@@ -33,7 +33,9 @@
     }
 
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
-      let contexts = try urls.map { try ContextsUnderTest(session: session).context($0) }
+      let factories = urls.map { _ in ContextsUnderTest(session: session) }
+      let contexts = try zip(factories, urls).map { try $0.context($1) }
+      defer { for factory in factories { try? factory.stores.removeAll() } }
       let seed = seed ?? UInt64.random(in: 0...UInt64.max)
       try session.say("seed \(seed)")
       let started = ContinuousClock.now
@@ -70,7 +72,10 @@
         }
         expression = "ContextUnderTest(engine: \(engine), options: [\(options.joined(separator: ", "))])"
       }
-      let modules = ["sqlite": "PersistenceSQLite", "lmdb": "PersistenceLMDB", "json": "PersistenceJSON"]
+      let modules = [
+        "sqlite": "PersistenceSQLite", "lmdb": "PersistenceLMDB", "json": "PersistenceJSON",
+        "postgres": "PersistencePostgres",
+      ]
       let module = isToolEngine ? ["PersistenceTool"] : modules[url.scheme].map { [$0] } ?? []
       try session.output.line(difference.testSource(context: expression, imports: module))
     }

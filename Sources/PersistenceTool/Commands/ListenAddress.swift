@@ -15,5 +15,7 @@ struct ListenAddress: Equatable {
   }
 
   /// The URL of the server, with its actual port.
-  func url(port: Int) -> String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+  func url(port: Int, scheme: String = "http") -> String {
+    "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+  }
 }

@@ -28,11 +28,18 @@
       return try stores.with(stores.openForReading(options.url)) { store in
         let snapshot = try store.snapshot().hidingRemovedFields()
         let schema = try snapshot.schema(of: options.model, in: store.location)
-        let positions = try printedFields(schema)
+        let selected = try selectedFields(schema)
         let request = try options.request(schema)
-        if plan { try session.say("plan: \(TerminalText.safe("\(try snapshot.plan(for: request))"))") }
-        let printer = try RowPrinter(format, schema, positions, session)
-        try snapshot.fetch(request).forEach(session) { try printer.add($0) }
+        if plan {
+          let plan =
+            try selected.map { try snapshot.plan(for: request, selecting: $0) }
+            ?? snapshot.plan(for: request)
+          try session.say("plan: \(TerminalText.safe("\(plan)"))")
+        }
+        let printed = selected?.map { schema.fields[$0] } ?? schema.fields
+        let printer = try RowPrinter(format, printed, session)
+        let rows = try selected.map { try snapshot.fetch(request, selecting: $0) } ?? snapshot.fetch(request)
+        try rows.forEach(session) { try printer.add($0) }
         try printer.finish()
         try session.output.flush()
         if format == .table { try session.say("\(printer.count) record\(printer.count == 1 ? "" : "s")") }
@@ -40,9 +47,13 @@
       }
     }
 
-    private func printedFields(_ schema: ModelSchema) throws -> [Int] {
-      guard let fields else { return Array(schema.fields.indices) }
-      return try RequestOptions.fields(fields, "--fields").map { part in
+    /// The positions of the fields to read and print; nil for all.
+    private func selectedFields(_ schema: ModelSchema) throws -> [Int]? {
+      try fields.map { try positions($0, schema) }
+    }
+
+    private func positions(_ fields: String, _ schema: ModelSchema) throws -> [Int] {
+      try RequestOptions.fields(fields, "--fields").map { part in
         try RequestOptions.requireField((part.isDescending ? "-" : "") + part.name, schema)
       }
     }

@@ -17,7 +17,7 @@
         never from arguments, which other processes can see. SIGHUP reads the files again. /openapi.json describes \
         the API. SIGTERM and SIGINT stop the server after it has answered the requests in flight.
 
-        The server speaks plain HTTP. Put a TLS proxy in front of it for clients on other machines.
+        For clients on other machines, use TLS: --tls-certificate and --tls-key, or a proxy in front of the server.
         """)
 
     @Argument(help: "The store's URL.")
@@ -35,6 +35,17 @@
 
     @Flag(help: "Serve every client without tokens; only on a loopback address.")
     var withoutTokens = false
+
+    @Option(
+      help: ArgumentHelp(
+        "A PEM file: the server's certificate, then those of its issuers; needs --tls-key.", valueName: "file"
+      ))
+    var tlsCertificate: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "A PEM file with the private key of the certificate; needs --tls-certificate.", valueName: "file"))
+    var tlsKey: String?
 
     @Option(
       help: ArgumentHelp(
@@ -89,6 +100,9 @@
       ] where value < 1 || value > 1 << 40 {
         throw ValidationError("\(name) must be an integer of at least 1")
       }
+      if (tlsCertificate == nil) != (tlsKey == nil) {
+        throw ValidationError("TLS needs both --tls-certificate and --tls-key")
+      }
       if withoutTokens, readTokens != nil || writeTokens != nil {
         throw ValidationError("--without-tokens excludes --read-tokens and --write-tokens")
       }
@@ -120,18 +134,34 @@
         connectionsPerPeer: max(1, maxConnections / 2), readsPerClient: maxReads, answerBytes: maxAnswers)
     }
 
-    /// Makes SIGHUP read the token files again; nil without tokens.
+    private var tlsFiles: TLSFiles? {
+      guard let tlsCertificate, let tlsKey else { return nil }
+      return TLSFiles(certificate: tlsCertificate, key: tlsKey)
+    }
+
+    /// Makes SIGHUP read the files of tokens and of TLS again; nil without both.
     private func reloading(_ server: StoreServer, _ logger: Logger) -> (any DispatchSourceSignal)? {
-      guard !withoutTokens else { return nil }
+      let tokenFiles = withoutTokens ? nil : TokenFiles(read: readTokens, write: writeTokens)
+      let tlsFiles = tlsFiles
+      guard tokenFiles != nil || tlsFiles != nil else { return nil }
       signal(SIGHUP, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
-      let files = TokenFiles(read: readTokens, write: writeTokens)
       source.setEventHandler {
-        do {
-          try server.replaceTokens(try files.tokens { logger.warning("\($0)") })
-          logger.notice("read the tokens again")
-        } catch {
-          logger.error("the tokens stay as they are", metadata: ["error": "\(error)"])
+        if let tokenFiles {
+          do {
+            try server.replaceTokens(try tokenFiles.tokens { logger.warning("\($0)") })
+            logger.notice("read the tokens again")
+          } catch {
+            logger.error("the tokens stay as they are", metadata: ["error": "\(error)"])
+          }
+        }
+        if let tlsFiles {
+          do {
+            try server.replaceTLS(try tlsFiles.tls { logger.warning("\($0)") })
+            logger.notice("read the certificate again")
+          } catch {
+            logger.error("the certificate stays as it is", metadata: ["error": "\(error)"])
+          }
         }
       }
       source.activate()
@@ -140,13 +170,15 @@
 
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
       let (address, tokens) = (try address(), try tokens(session))
+      let tls = try tlsFiles?.tls(warning: session.say)
       let stores = ToolStores(session, isVerbose: common.verbose)
       return try stores.with(stores.openForWriting(url)) { store in
         var logger = Logger(label: "persistence.server") { _ in MessageLogHandler() }
         logger.logLevel = common.verbose || accessLog ? .info : .notice
         let server = StoreServer(
           store, tokens: tokens, limits: limits, evolution: evolve == .additive ? .additive : .none,
-          hostNames: hostName.isEmpty ? nil : hostName, allowedOrigins: allowOrigin, logger: logger)
+          hostNames: hostName.isEmpty ? nil : hostName, allowedOrigins: allowOrigin, tls: tls,
+          logger: logger)
         let reload = reloading(server, logger)
         defer { reload?.cancel() }
         // The server has its own threads; this one waits for its events.
@@ -170,7 +202,8 @@
         while true {
           event.wait()
           if let port = listening.withLock({ port in port.take() }) {
-            try session.say("serving \(store.location) on \(address.url(port: port))")
+            let url = address.url(port: port, scheme: tls == nil ? "http" : "https")
+            try session.say("serving \(store.location) on \(url)")
           }
           guard let result = ended.withLock(\.self) else { continue }
           try result.get()

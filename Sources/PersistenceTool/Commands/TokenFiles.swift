@@ -28,19 +28,10 @@
           let content = String(validating: data, as: UTF8.self)
         else { throw ToolFailure.inputOutput("\(file) cannot be read as text") }
         text += "\n" + content
-        if Self.isReadableByOthers(file) {
-          try warn("warning: other users can read the tokens in \(file); run: chmod 600 \(file)")
-        }
+        try SecretFile.check(file, of: "the tokens", warn)
       }
       return text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
         .filter { !$0.isEmpty }
-    }
-
-    /// Whether the group or all users may read a file; false where the system does not say.
-    private static func isReadableByOthers(_ file: String) -> Bool {
-      let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-      guard let permissions = attributes?[.posixPermissions] as? NSNumber else { return false }
-      return permissions.intValue & 0o044 != 0
     }
   }
 #endif

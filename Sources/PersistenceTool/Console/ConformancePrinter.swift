@@ -32,6 +32,12 @@ struct ConformancePrinter {
         try output.line("  " + TerminalText.safe(String(line)))
       }
     }
+    let counted = report.entries.filter { !$0.counts.isEmpty }
+    if !counted.isEmpty { try output.line() }
+    for entry in counted {
+      let counts = entry.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+      try output.line("counted: \(counts.joined(separator: ", ")) in: \(entry.title)")
+    }
     try output.line()
     let (held, broken) = (report.count(where: \.isHeld), report.count(where: \.isBroken))
     let seconds = report.entries.reduce(0) { $0 + $1.seconds }

@@ -4,26 +4,25 @@ import PersistencePrimitives
 
 /// Writes records as text.
 enum RecordText {
-  /// A record as one line of JSON, with members in the order of the positions.
-  static func json(_ row: borrowing Row, _ schema: ModelSchema, _ positions: [Int]) throws -> String {
+  /// A row of the fields as one line of JSON, with members in their order.
+  static func json(_ row: borrowing Row, _ fields: [FieldSchema]) throws -> String {
     var line = "{"
-    for (index, position) in positions.enumerated() {
-      let field = schema.fields[position]
-      if index > 0 { line += "," }
+    for (position, field) in fields.enumerated() {
+      if position > 0 { line += "," }
       line += JSONText.canonical(.string(field.name)) + ":"
       line += JSONText.canonical(try ValueWriter.json(try row.value(at: position), field))
     }
     return line + "}"
   }
 
-  /// A record as CSV.
-  static func delimited(_ row: borrowing Row, _ schema: ModelSchema, _ positions: [Int]) throws -> String {
-    var fields: [String?] = []
-    for position in positions {
+  /// A row of the fields as CSV.
+  static func delimited(_ row: borrowing Row, _ fields: [FieldSchema]) throws -> String {
+    var texts: [String?] = []
+    for (position, field) in fields.enumerated() {
       let value = try row.value(at: position)
-      fields.append(value.isNull ? nil : ValueWriter.text(value, schema.fields[position].kind))
+      texts.append(value.isNull ? nil : ValueWriter.text(value, field.kind))
     }
-    return DelimitedText.line(fields)
+    return DelimitedText.line(texts)
   }
 }
 

@@ -6,6 +6,8 @@ import PersistenceDriverSupport
 /// Creates contexts for the conformance suite and the fuzzer from URLs; never opens an existing store.
 struct ContextsUnderTest {
   let session: ToolSession
+  /// The stores on servers, for their removal.
+  var stores = ServerStores()
 
   /// The context for a URL.
   ///
@@ -22,6 +24,11 @@ struct ContextsUnderTest {
     var worker: WorkerProgram?
     if let executable = session.executable {
       worker = WorkerProgram(executable: executable, arguments: [ConformWorker.name, text])
+    }
+    guard engine.hasFiles || engine.scheme == StorageEngine.memory.scheme else {
+      var context = try stores.context(engine, text, url, effort, worker)
+      context.seed = seed
+      return context
     }
     var context = ContextUnderTest(engine: engine, options: url.options, effort: effort, worker: worker)
     context.seed = seed
@@ -52,7 +59,9 @@ enum ConformWorker {
   static func run(_ arguments: [String], in session: ToolSession) throws -> Int32 {
     guard let url = arguments.first else { throw ToolFailure.usage("\(name) is internal to conform") }
     // The suite passes its own folder, which is no longer empty.
-    let context = try ContextsUnderTest(session: session).context(StoreURL(url).text(at: ""))
+    let parsed = try StoreURL(url)
+    let isServer = session.engines.contains { $0.scheme == parsed.scheme && !$0.hasFiles }
+    let context = try ContextsUnderTest(session: session).context(isServer ? url : parsed.text(at: ""))
     return ConformanceWorker.run(Array(arguments.dropFirst()), on: context)
   }
 }

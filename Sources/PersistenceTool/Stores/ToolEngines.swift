@@ -5,6 +5,9 @@ import PersistenceJSON
 #if LMDB
   import PersistenceLMDB
 #endif
+#if Postgres
+  import PersistencePostgres
+#endif
 #if SQLite
   import PersistenceSQLite
 #endif
@@ -19,6 +22,9 @@ package enum ToolEngines {
     #endif
     #if LMDB
       engines.append(lmdb)
+    #endif
+    #if Postgres
+      engines += [.postgres, .postgresql]
     #endif
     return engines
   }

@@ -75,6 +75,29 @@ struct LayerClaimTests {
     #expect(answer.isComplete && answer.value == truth && answer.age == .seconds(1))
   }
 
+  @Test(
+    "L1 a write that meets a conflict during a query leaves the answer's state or a doubt",
+    arguments: ReplicaKind.allCases, [PersistenceError.Code.duplicateKey, .conflict])
+  func conflicting(below: ReplicaKind, code: PersistenceError.Code) async throws {
+    let bed = try await TestBed(notes, below)
+    let query = await bed.beginQuery()
+    bed.remote.script(.failure(PersistenceError(code, "no")), for: .save, .insert)
+    await #expect(throws: PersistenceError.self) { try await bed.source.save(Note(1, "mine")) }
+    await #expect(throws: PersistenceError.self) { try await bed.source.insert(Note(7, "mine")) }
+    bed.clock.advance(by: .seconds(1))
+    let truth = try await query.value
+    bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+    if let answer = try? await bed.source.answer(to: everyNote) {
+      #expect(!answer.isComplete || answer.value == truth)
+    }
+    #expect((try? await bed.source.find(1)) != Note(1, "old"))
+    // The next answer ends the doubt.
+    bed.remote.answerOtherwise(.genuine)
+    #expect(try await bed.source.execute(everyNote) == truth)
+    bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+    #expect(try await bed.source.execute(everyNote) == truth)
+  }
+
   @Test("L1 a write in flight is not part of what a query makes known", arguments: ReplicaKind.allCases)
   func inFlight(below: ReplicaKind) async throws {
     let bed = try await TestBed(notes, below)

@@ -41,7 +41,7 @@ extension LayerHistory {
     _ waiting: [Int: Note?], where matches: (Note) -> Bool
   ) {
     claims += 1
-    let date = answer.age.map { clock.date.addingTimeInterval(-($0 / .seconds(1))) }
+    let date = answer.age.map { self.date.addingTimeInterval(-($0 / .seconds(1))) }
     mistakes += oracle.mistakes(notes, deciding: keys, where: matches, asOf: date, waiting: waiting)
       .map { "\(name) of the \(answer.source.rawValue) layer: \($0)" }
   }

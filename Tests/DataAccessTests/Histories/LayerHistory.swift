@@ -1,6 +1,7 @@
 import DataAccess
 import DataAccessTesting
 import Foundation
+import OurContexts
 import PersistenceConformance
 import PersistenceCore
 import Synchronization
@@ -11,33 +12,43 @@ import Synchronization
 /// and writes of other devices interleave in every way.
 struct LayerHistory {
   enum Layers: String, CaseIterable, Sendable {
-    case cache, repository, other, both, twoProcesses, outbox, outboxAndCache
+    case cache, repository, other, both, twoProcesses, outbox, outboxAndCache, restarted
 
     var isLocalFirst: Bool { self == .outbox || self == .outboxAndCache }
   }
 
-  private struct Operation {
+  struct Operation {
     let number: Int
     let task: Task<Bool, Never>
     let call: SteppedCall
     /// The key of a write; nil for a read.
     let key: Int?
+    /// The number of the data source.
+    let source: Int
     var executed: Date?
+    /// A write of the same key, which waits for this one.
+    var follower: Task<Bool, Never>?
   }
 
-  private let layers: Layers
-  private var random: SeededGenerator
+  let layers: Layers
+  var random: SeededGenerator
   let clock = TestClock()
-  private let events = LayerEvents()
+  let events = LayerEvents()
   let remote: SteppedDataSource
   private let failing: ScriptedDataSource<Note>?
-  private let cancels = CancelsOnce()
-  let sources: [LayeredDataSource<Note>]
+  let cancels = CancelsOnce()
+  var sources: [LayeredDataSource<Note>]
+  let options: LayerOptions<Note>
+  /// The local store; only ``Layers/restarted`` has one that outlives its repository.
+  var repository: Repository
+  let store: StoreUnderTest?
   var oracle = HistoryOracle()
-  private var inFlight: [Operation] = []
-  private var number = 0
-  /// The keys of the waiting outbox entries.
-  private var waiting: [UUID: [Int]] = [:]
+  var inFlight: [Operation] = []
+  var number = 0
+  /// The notes of the waiting outbox entries.
+  private var waiting: [UUID: [Note]] = [:]
+  /// The dates at which the remote layer applied the notes of batches, by their texts.
+  private var applied: [String: Date] = [:]
   var claims = 0
   var mistakes: [String] = []
   var steps: [String] = []
@@ -59,9 +70,11 @@ struct LayerHistory {
     // The sender in the background never sends: it waits for its second attempt.
     options.outbox = RetryPolicy(
       attempts: 1 << 20, firstDelay: .seconds(1 << 30), longestDelay: .seconds(1 << 30), jitter: 0)
-    let repository = Repository(MemoryContext())
+    store = try layers == .restarted ? ContextUnderTest.ours.first { $0.name == "sqlite" }?.makeStore() : nil
+    let repository = try store?.open() ?? Repository(MemoryContext())
+    (self.repository, self.options) = (repository, options)
     failing = layers == .other ? try ScriptedDataSource<Note>() : nil
-    let cache = CacheDataSource<Note>(now: { clock.date })
+    let cache = CacheDataSource<Note>(clock: clock, now: { clock.date })
     let local: any DataSource<Note> =
       switch layers {
       case .cache: cache
@@ -75,13 +88,16 @@ struct LayerHistory {
     }
   }
 
+  /// The date that the clock of the device would show if nobody had set it.
+  var date: Date { Date(timeIntervalSinceReferenceDate: clock.now.offset / .seconds(1)) }
+
   /// Runs a number of steps, and then checks that the layers agree with the remote one.
   mutating func run(steps count: Int) async throws {
     try await begin()
     for _ in 0..<count where mistakes.isEmpty {
       clock.advance(by: .seconds(1))
       try await step()
-      oracle.record(try await remote.base.execute(everyNote), at: clock.date)
+      oracle.record(try await remote.base.execute(everyNote), at: date)
       try await acknowledgeSent()
     }
     try await finish()
@@ -97,7 +113,7 @@ struct LayerHistory {
       try await sources[0].outbox?.send()
     }
     remote.mode = .stepped
-    oracle.record(try await remote.base.execute(everyNote), at: clock.date)
+    oracle.record(try await remote.base.execute(everyNote), at: date)
   }
 
   /// Records the entries that have left the outbox since the last call, except those that were set aside.
@@ -105,11 +121,12 @@ struct LayerHistory {
     guard let outbox = sources[0].outbox else { return }
     let entries = try await outbox.waiting()
     let left = Set(entries.map(\.id)).union(try await outbox.setAside().map(\.id))
-    for (id, keys) in waiting where !left.contains(id) {
-      for key in keys { oracle.acknowledge(key, at: clock.date) }
+    for text in remote.takeApplied() { applied[text] = date }
+    for (id, notes) in waiting where !left.contains(id) {
+      for note in notes { oracle.acknowledge(note.id, at: applied[note.text] ?? date) }
     }
     waiting = [:]
-    for entry in entries { waiting[entry.id] = entry.changes?.map(\.object.id) ?? [] }
+    for entry in entries { waiting[entry.id] = entry.changes?.map(\.object) ?? [] }
   }
 
   private mutating func finish() async throws {
@@ -123,10 +140,10 @@ struct LayerHistory {
     }
     clock.advance(by: .seconds(1))
     remote.mode = .direct
-    remote.batchFailures = []
+    remote.batches = []
     try await sources[0].outbox?.send()
     let truth = try await remote.base.execute(everyNote)
-    oracle.record(truth, at: clock.date)
+    oracle.record(truth, at: date)
     for source in sources {
       // Each failure that is scripted for the local layer fails one refresh.
       for _ in 0..<32 {
@@ -145,23 +162,27 @@ struct LayerHistory {
 
   private mutating func step() async throws {
     switch Int.random(in: 0..<100, using: &random) {
-    case 0..<15: try await changeElsewhere()
-    case 15..<35: await beginRead()
-    case 35..<55: await beginWrite(isCancelled: Int.random(in: 0..<6, using: &random) == 0)
-    case 55..<65: await execute()
-    case 65..<82:
+    case 0..<12: try await changeElsewhere()
+    case 12..<30: await beginRead()
+    case 30..<48: await beginWrite(isCancelled: Int.random(in: 0..<6, using: &random) == 0)
+    case 48..<58: await execute()
+    case 58..<75:
       if let index = inFlight.indices.randomElement(using: &random) {
         try await end(index, outcome(of: inFlight[index]))
       }
-    case 82..<86:
+    case 75..<78:
       failing?.script(
         .failure(LayerTestBed.broken), for: [.apply, .save, .delete].randomElement(using: &random) ?? .apply)
-    case 86..<90: try await send()
+    case 78..<83: try await send()
+    case 83..<86: setClock()
+    case 86..<88:
+      if let index = inFlight.firstIndex(where: { $0.follower != nil }) { await cancelFollower(of: index) }
+    case 88..<92 where layers == .restarted: try await restart()
     default: try await check()
     }
   }
 
-  private mutating func randomNote() -> Note {
+  mutating func randomNote() -> Note {
     number += 1
     return Note(
       Int.random(in: 0..<4, using: &random), "n\(number)", rank: Int.random(in: 0..<2, using: &random))
@@ -187,67 +208,16 @@ struct LayerHistory {
     }
   }
 
-  private mutating func beginRead() async {
-    let source = sources.randomElement(using: &random) ?? sources[0]
-    let kind = Int.random(in: 0..<7, using: &random)
-    let key = Int.random(in: 0..<4, using: &random)
-    steps.append(kind > 4 ? "read \(key)" : "read query \(kind)")
-    await begin(key: nil) {
-      if kind > 4 {
-        _ = try await source.answer(for: key)
-      } else {
-        _ = try await source.answer(to: Self.query(source, kind))
-      }
-    }
-  }
-
-  private mutating func beginWrite(isCancelled: Bool) async {
-    let source = sources.randomElement(using: &random) ?? sources[0]
-    let note = randomNote()
-    // Writes of one key run one after another.
-    guard !inFlight.contains(where: { $0.key == note.id }) else { return }
-    let kind = Int.random(in: 0..<5, using: &random)
-    steps.append("write \(kind) \(note)\(isCancelled ? ", cancelled" : "")")
-    let cancels = cancels
-    await begin(key: note.id) {
-      // The next look at the date follows the first check of cancellation.
-      if isCancelled { cancels.ask() }
-      switch kind {
-      case 0, 1: try await source.insert(note)
-      case 2: try await source.update(note)
-      case 3: try await source.delete(note)
-      default: try await source.save(note)
-      }
-    }
-  }
-
-  /// Starts an operation, and waits until it calls the remote layer or ends.
-  private mutating func begin(key: Int?, _ body: @escaping @Sendable () async throws -> Void) async {
-    let events = events
-    let task = Task {
-      defer { events.send(.ended) }
-      do {
-        try await body()
-        return true
-      } catch {
-        return false
-      }
-    }
-    guard case .call(let call) = await events.next() else { return }
-    number += 1
-    inFlight.append(Operation(number: number, task: task, call: call, key: key))
-  }
-
   private mutating func execute() async {
     guard let index = inFlight.indices.filter({ inFlight[$0].executed == nil }).randomElement(using: &random)
     else { return }
     steps.append("execute \(inFlight[index].number)")
     await inFlight[index].call.execute()
-    inFlight[index].executed = clock.date
+    inFlight[index].executed = date
   }
 
   /// A random outcome: nil for the genuine answer.
-  private mutating func outcome(of operation: Operation) -> PersistenceError? {
+  mutating func outcome(of operation: Operation) -> PersistenceError? {
     guard Int.random(in: 0..<2, using: &random) == 0 else { return nil }
     // A write that was executed can only lose its answer.
     let codes: [PersistenceError.Code] =
@@ -256,17 +226,18 @@ struct LayerHistory {
     return PersistenceError(codes.randomElement(using: &random) ?? .unreachable, "scripted")
   }
 
-  private mutating func end(_ index: Int, _ error: PersistenceError?) async throws {
+  mutating func end(_ index: Int, _ error: PersistenceError?) async throws {
     var operation = inFlight.remove(at: index)
     if error == nil, operation.executed == nil {
       await operation.call.execute()
-      operation.executed = clock.date
-      oracle.record(try await remote.base.execute(everyNote), at: clock.date)
+      operation.executed = date
+      oracle.record(try await remote.base.execute(everyNote), at: date)
     }
     steps.append("answer \(operation.number) \(error?.code.rawValue ?? "genuine")")
-    if error?.code == .cancelled { operation.task.cancel() }
+    // A cancellation may also meet an answer that arrives.
+    if error?.code == .cancelled || Int.random(in: 0..<6, using: &random) == 0 { operation.task.cancel() }
     operation.call.deliver(error)
-    _ = await events.next()
+    await endEvents(of: operation)
     let isDone = await operation.task.value
     if isDone, error == nil, let key = operation.key, let date = operation.executed {
       oracle.acknowledge(key, at: date)
@@ -275,11 +246,19 @@ struct LayerHistory {
 
   private mutating func send() async throws {
     guard let outbox = sources[0].outbox else { return }
-    let codes: [PersistenceError.Code?] = [nil, nil, .unreachable, .uniqueViolation, .unauthorized]
-    let code = codes.randomElement(using: &random) ?? nil
-    steps.append("send \(code?.rawValue ?? "genuine")")
-    remote.batchFailures = [code.map { PersistenceError($0, "scripted") }]
+    remote.batches = (0..<Int.random(in: 0..<6, using: &random)).map { _ in randomBehavior() }
+    steps.append("send \(remote.batches)")
     try? await outbox.send()
-    remote.batchFailures = []
+    remote.batches = []
+  }
+
+  private mutating func randomBehavior() -> BatchRecorder.Behavior {
+    let codes: [PersistenceError.Code] = [.unreachable, .uniqueViolation, .unauthorized, .engineFailure]
+    let error = PersistenceError(codes.randomElement(using: &random) ?? .unreachable, "scripted")
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: return .failure(error)
+    case 1: return .lost(LayerTestBed.gone)
+    default: return .genuine
+    }
   }
 }

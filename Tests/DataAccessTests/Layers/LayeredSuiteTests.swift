@@ -80,7 +80,7 @@ struct LayeredProvider: DataSourceUnderTest, CustomStringConvertible {
     options.writes = writes
     // A read waits until the writes of many tasks are sent. The limit suffices for a slow machine, and catches
     // a hang.
-    options.remote.timeout = .seconds(300)
+    (options.remote.timeout, options.remote.deadline) = (.seconds(300), .seconds(300))
     let cache: any DataSource<Object> =
       isOpaque ? try RepositoryDataSource<Object>.inMemory() : CacheDataSource<Object>()
     let local: any DataSource<Object> =

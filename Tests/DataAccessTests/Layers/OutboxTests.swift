@@ -294,6 +294,7 @@ struct OutboxTests {
     try await bed.outbox.send()
     #expect(try await bed.outbox.count() == 0)
     #expect(try await bed.remote.execute(everyNote) == Array(try bed.repository.fetch(Note.self)))
+    _ = try await bed.source.execute(everyNote)  // refreshes objects of entries with lost answers
     #expect(try await bed.cache.execute(everyNote) == Array(try bed.repository.fetch(Note.self)))
   }
 }

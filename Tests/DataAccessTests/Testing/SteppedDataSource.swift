@@ -4,13 +4,20 @@ import Synchronization
 
 /// A data source whose reads and single writes a test executes and answers one step at a time.
 ///
-/// Batches are applied at once, or fail with the next scripted error.
+/// Batches are applied at once, or treated as the next scripted behavior says.
 final class SteppedDataSource: DataSource {
   enum Mode { case direct, stepped, offline }
 
   let base: AnyDataSource<Note>
   private let events: LayerEvents
-  private let state = Mutex((mode: Mode.direct, batchFailures: [PersistenceError?]()))
+  let batchLimits: BatchLimits? = BatchLimits(changes: 4)
+  private let state = Mutex(State())
+
+  private struct State {
+    var mode = Mode.direct
+    var batches: [BatchRecorder.Behavior] = []
+    var applied: Set<String> = []
+  }
 
   init(_ base: any DataSource<Note>, events: LayerEvents) {
     self.base = AnyDataSource(base)
@@ -22,10 +29,18 @@ final class SteppedDataSource: DataSource {
     set { state.withLock { $0.mode = newValue } }
   }
 
-  /// Scripts the outcomes of the next batches; nil for success.
-  var batchFailures: [PersistenceError?] {
-    get { state.withLock(\.batchFailures) }
-    set { state.withLock { $0.batchFailures = newValue } }
+  /// Scripts the next batches; others are genuine.
+  var batches: [BatchRecorder.Behavior] {
+    get { state.withLock(\.batches) }
+    set { state.withLock { $0.batches = newValue } }
+  }
+
+  /// Removes and returns the texts of the notes that batches have written since the last call.
+  func takeApplied() -> Set<String> {
+    state.withLock { state in
+      defer { state.applied = [] }
+      return state.applied
+    }
   }
 
   private func step<Value: Sendable>(
@@ -74,12 +89,15 @@ final class SteppedDataSource: DataSource {
     try await step { [base] () async throws(PersistenceError) in try await base.count(query) }
   }
   func apply(_ batch: ChangeBatch<Note>) async throws(PersistenceError) -> Bool {
-    let (mode, failure) = state.withLock { state in
-      (state.mode, state.batchFailures.isEmpty ? nil : state.batchFailures.removeFirst())
+    let (mode, behavior) = state.withLock { state in
+      (state.mode, state.batches.isEmpty ? .genuine : state.batches.removeFirst())
     }
     if mode == .offline { throw LayerTestBed.gone }
-    if let failure { throw failure }
-    return try await base.apply(batch)
+    if case .failure(let error) = behavior { throw error }
+    let isNew = try await base.apply(batch)
+    if isNew { state.withLock { $0.applied.formUnion(batch.changes.map(\.object.text)) } }
+    if case .lost(let error) = behavior { throw error }
+    return isNew
   }
 }
 

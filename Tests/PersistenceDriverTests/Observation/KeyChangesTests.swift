@@ -32,6 +32,21 @@ struct KeyChangesTests {
     #expect(first.entries == [key(2): .init(matchedBefore: true, matchesNow: false)])
   }
 
+  @Test("a record that was inserted and deleted is kept for those who may have seen it")
+  func undone() {
+    var changes = KeyChanges(limit: 10, keepsUndone: true)
+    changes.record(key(1), matchedBefore: false, matchesNow: true)
+    var later = KeyChanges(limit: 10)
+    later.record(key(1), matchedBefore: true, matchesNow: false)
+    // Nobody saw a record that one commit inserted and deleted.
+    later.record(key(2), matchedBefore: false, matchesNow: true)
+    later.record(key(2), matchedBefore: true, matchesNow: false)
+    changes.merge(later)
+    #expect(changes.entries == [key(1): .init(matchedBefore: false, matchesNow: false)])
+    changes.record(key(1), matchedBefore: false, matchesNow: true)
+    #expect(changes.entries == [key(1): .init(matchedBefore: false, matchesNow: true)])
+  }
+
   @Test("a million changes never exceed the key limit, and become unknown")
   func bounded() {
     var changes = KeyChanges(limit: 1000)

@@ -11,6 +11,8 @@ struct StoreURLTests {
       ("sqlite:movies.sqlite", "sqlite", "movies.sqlite", 0), ("SQLite:/var/x?a=1&b=", "sqlite", "/var/x", 2),
       ("sqlite:///var/x", "sqlite", "/var/x", 0), ("lmdb://x/y", "lmdb", "x/y", 0),
       ("memory:", "memory", "", 0),
+      ("json:/%2Fa", "json", "//a", 0), ("json:%2F/a", "json", "//a", 0),
+      ("x:a?b%3Dc=1%26d&e=%25&f=g=h", "x", "a", 3), ("x:a?%C3%A9=a%20b%2B", "x", "a", 1),
       ("json:a%20b%3Fc", "json", "a b?c", 0), ("json:é/ö", "json", "é/ö", 0),
     ])
   func parsing(text: String, scheme: String, path: String, options: Int) throws {

@@ -112,7 +112,7 @@ extension PlantedDefect {
 /// An SQLite store, opened with a check's options.
 func sqlite(_ path: String, _ options: OpeningOptions, _ monitoring: Monitoring) throws -> any StorageContext
 {
-  var parts = ["synchronous=off", "create=\(options.creates)", "readonly=\(options.isReadOnly)"]
+  var parts = ["create=\(options.creates)", "readonly=\(options.isReadOnly)"]
   if let busy = options.busyMilliseconds { parts.append("busy=\(busy)ms") }
   let context = try StorageEngine.open(
     "sqlite:\(path)?\(parts.joined(separator: "&"))", engines: [.sqlite], monitoring: monitoring)

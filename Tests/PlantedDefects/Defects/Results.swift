@@ -80,6 +80,28 @@ extension PlantedDefect {
       // An interruption of its own hides that of the caller.
       flaw.count = { request, reader in try ReadInterruption().run { try reader.count(request) } }
     },
+    PlantedDefect("a read looks for its interruption only at its start", .r5, isSemantic: false) { flaw in
+      flaw.reading = { read in
+        try ReadInterruption.check()
+        try ReadInterruption().run(read)
+      }
+      flaw.results = { results, _ in
+        FlawedResults(
+          results,
+          count: { results in
+            try ReadInterruption.check()
+            return try ReadInterruption().run { try results.count() }
+          },
+          read: { results, offset, limit, body in
+            try ReadInterruption.check()
+            return try ReadInterruption().run { try results.read(from: offset, limit: limit, body) }
+          })
+      }
+    }.caught(by: "a read that is interrupted midway stops within a thousand records, whatever it computes"),
+    PlantedDefect(
+      "an aggregate ignores its interruption", .r5,
+      opening: { _, options, monitoring in DeafContext(memory(options, monitoring)) }
+    ).caught(by: "an interrupted read throws the error of its interruption, and the store works on"),
     PlantedDefect("a closed context still answers", .r3, isSemantic: false) { flaw in
       flaw.close = { _ in }
     },
@@ -105,6 +127,17 @@ private final class LiveContext: StorageContextWrapper {
     return FlawedResults(
       results, count: { _ in try context.count(request) },
       read: { try context.fetch(request).read(from: $1, limit: $2, $3) })
+  }
+}
+
+/// A context whose aggregates do not learn of an interruption.
+private final class DeafContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+
+  init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
+
+  func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
+    try ReadInterruption().run { try wrapped.aggregate(request) }
   }
 }
 

@@ -5,6 +5,7 @@ import PersistenceCore
 extension PlantedDefect {
   /// V1 to V5: values that are stored wrongly.
   static let values: [PlantedDefect] = [
+    lacking("rows lack their last cell", 1), lacking("rows lack their last two cells", 2),
     PlantedDefect("NaN is stored as nil", .v4, .v2) { flaw in
       flaw.store = { value, _ in
         if case .double(let number) = value, number.isNaN { .null } else { value }
@@ -137,4 +138,21 @@ extension PlantedDefect {
       }
     },
   ]
+
+  private static func lacking(_ name: String, _ count: Int) -> PlantedDefect {
+    PlantedDefect(name, .v2) { flaw in
+      flaw.results = { results, _ in
+        FlawedResults(
+          results,
+          read: { results, offset, limit, body in
+            try results.read(from: offset, limit: limit) { row in
+              try Array(row.values().dropLast(count)).withRow(body)
+            }
+          })
+      }
+      flaw.find = { key, schema, reader in
+        try reader.values(of: key, in: schema).map { Array($0.dropLast(count)) }
+      }
+    }
+  }
 }

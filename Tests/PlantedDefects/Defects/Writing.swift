@@ -5,6 +5,9 @@ import PersistenceDriverSupport
 extension PlantedDefect {
   /// W1: single writes.
   static let writing: [PlantedDefect] = [
+    PlantedDefect("every write fails", .w1) { flaw in
+      flaw.transaction = { _, _ in throw PersistenceError(.engineFailure, "the driver is not finished") }
+    },
     PlantedDefect("update inserts", .w1) { flaw in
       flaw.write = { verb, row, schema, transaction in
         try transaction.wrapped.write(verb == .update ? .save : verb, row, in: schema)

@@ -43,6 +43,9 @@ struct Flaw: Sendable {
   /// Deletes the rows of a request.
   var deleteRows: (@Sendable (FetchRequest, FlawedTransaction) throws -> Int)?
 
+  /// Sets fields of the rows of a request.
+  var updateRows: (@Sendable (UpdateRequest, FlawedTransaction) throws -> Int)?
+
   /// Deletes all records of a model.
   var deleteAll: (@Sendable (ModelSchema, FlawedTransaction) throws -> Int)?
 

@@ -127,7 +127,9 @@ final class FlawedTransaction: StorageTransactionWrapper, RowChangingWrapper {
     return keys.count
   }
 
-  func update(_ request: UpdateRequest) throws -> Int { try updateEach(request) }
+  func update(_ request: UpdateRequest) throws -> Int {
+    try flaw.updateRows?(request, self) ?? updateEach(request)
+  }
 
   func deleteAll(in schema: ModelSchema) throws -> Int {
     let schema = try engineSchema(schema)

@@ -14,6 +14,7 @@ extension PlantedDefect {
 
     /// Every control.
     package static let all: [Control] = [
+      journal,
       Control(
         rules: Set(ContractRule.allCases),
         context: ContextUnderTest("wrapped without a defect") { _, options, monitoring in
@@ -38,6 +39,11 @@ extension PlantedDefect {
           }
         }),
       Control(
+        rules: [.c3, .e8, .w7],
+        context: ContextUnderTest(
+          log, worker: .besideThisProgram("DefectWorker", arguments: [log])
+        ) { path, options, monitoring in try LogContext(path, options, monitoring) }),
+      Control(
         rules: [.u1, .s11, .w1, .w3],
         context: ContextUnderTest("reporting without a defect") { _, options, monitoring in
           TellingContext(memory(options, monitoring), monitoring)
@@ -45,5 +51,6 @@ extension PlantedDefect {
     ]
 
     private static let mirror = "mirrored without a defect"
+    private static let log = "logged without a defect"
   }
 }

@@ -16,6 +16,9 @@ package struct PlantedDefect: Sendable {
   /// The broken context.
   package let context: ContextUnderTest
 
+  /// The title of the check that must catch the defect; nil if any check may.
+  package private(set) var check: String?
+
   /// Creates a defect in the opening of a store.
   init(
     _ name: String, _ rules: ContractRule..., isSemantic: Bool = false,
@@ -66,6 +69,15 @@ package struct PlantedDefect: Sendable {
   }
 }
 
+extension PlantedDefect {
+  /// The defect, which the check with this title must catch.
+  func caught(by check: String) -> PlantedDefect {
+    var copy = self
+    copy.check = check
+    return copy
+  }
+}
+
 extension PlantedDefect: CustomStringConvertible {
   /// The name.
   package var description: String { name }
@@ -75,8 +87,9 @@ extension PlantedDefect {
   /// Every defect.
   package static let all: [PlantedDefect] = [
     observation, values, comparisons, searches, documentParts, orders, pages, writing, transactions, indexes,
-    results,
-    schemas, evolution, errors, waiting, media,
+    results, schemas, evolution, errors, waiting, media, calls, lifetimes, reopening, sharing, files,
+    resources,
+    logs, powerLosses,
   ].flatMap { $0 }
 }
 

@@ -72,5 +72,6 @@ final class TellingContext: ObservableContext, StorageReaderWrapper {
         }
       }
     }
+    monitor.reportLongHeldResults()
   }
 }

@@ -1,1 +1,1 @@
-../../../Sources/Workloads/SilentLog.swift
+../../../Sources/SilentLogging/SilentLog.swift

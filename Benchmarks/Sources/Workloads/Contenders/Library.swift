@@ -3,6 +3,7 @@ import PersistenceCore
 import PersistenceJSON
 import PersistenceLMDB
 import PersistenceSQLite
+import SilentLogging
 
 /// This library's public API: an app's repository, with an engine named by a URL, and lazy results.
 final class Library {

@@ -58,22 +58,22 @@ final class ReleaseTests {
 
   @Test("an optional property that was renamed without was: is found, with the lost value")
   func renamed() async throws {
-    try SchemaHistory(of: Before.self, in: folder).record(as: "1.0.0")
+    try SchemaHistory(of: Titled.self, in: folder).record(as: "1.0.0")
     for engine in [StorageEngine.memory, .sqlite, .lmdb, .json] {
       let failure = try await failure(
-        of: Renamed.self, ["Screening.subtitle": ["the lost value"]], on: engine)
-      #expect(failure.contains("release 1.0.0 on \(engine.scheme): Screening.subtitle of the record ("))
+        of: Renamed.self, ["Talk.subtitle": ["the lost value"]], on: engine)
+      #expect(failure.contains("release 1.0.0 on \(engine.scheme): Talk.subtitle of the record ("))
       #expect(failure.contains("the lost value"), "\(failure)")
     }
   }
 
   @Test("a fill that differs from a release's is found, with both values")
   func fill() async throws {
-    try SchemaHistory(of: Before.self, in: folder).record(as: "1.0.0")
+    try SchemaHistory(of: Titled.self, in: folder).record(as: "1.0.0")
     try SchemaHistory(of: Filled.self, in: folder).record(as: "1.1.0")
     for engine in [StorageEngine.memory, .sqlite] {
       let failure = try await failure(of: FilledAnew.self, on: engine)
-      #expect(failure.contains("release 1.0.0 on \(engine.scheme): Screening.hall of the record ("))
+      #expect(failure.contains("release 1.0.0 on \(engine.scheme): Talk.hall of the record ("))
       #expect(failure.contains("expected: .text(\"1\")"), "\(failure)")
       #expect(failure.contains("found:    .text(\"2\")"), "\(failure)")
     }
@@ -128,46 +128,47 @@ final class ReleaseTests {
   }
 }
 
+private enum Titled: StoreSchema {
+  @Persistent("Talk")
+  struct Talk {
+    var id: Int
+    var subtitle: String?
+  }
+
+  static let models: [any PersistentRecord.Type] = [Talk.self]
+}
+
 /// `subtitle` is renamed without a word.
 private enum Renamed: StoreSchema {
-  @Persistent("Screening")
-  struct Screening {
+  @Persistent("Talk")
+  struct Talk {
     var id: Int
-    @Indexed var cinema: String
-    var seats: Int32
-    var price: Float
     var note: String?
   }
 
-  static let models: [any PersistentRecord.Type] = [Screening.self, Before.Draft.self]
+  static let models: [any PersistentRecord.Type] = [Talk.self]
 }
 
 private enum Filled: StoreSchema {
-  @Persistent("Screening")
-  struct Screening {
+  @Persistent("Talk")
+  struct Talk {
     var id: Int
-    @Indexed var cinema: String
-    var seats: Int32
-    var price: Float
     var subtitle: String?
     var hall: String = "1"
   }
 
-  static let models: [any PersistentRecord.Type] = [Screening.self, Before.Draft.self]
+  static let models: [any PersistentRecord.Type] = [Talk.self]
 }
 
 private enum FilledAnew: StoreSchema {
-  @Persistent("Screening")
-  struct Screening {
+  @Persistent("Talk")
+  struct Talk {
     var id: Int
-    @Indexed var cinema: String
-    var seats: Int32
-    var price: Float
     var subtitle: String?
     var hall: String = "2"
   }
 
-  static let models: [any PersistentRecord.Type] = [Screening.self, Before.Draft.self]
+  static let models: [any PersistentRecord.Type] = [Talk.self]
 }
 
 private enum Draftless: StoreSchema {

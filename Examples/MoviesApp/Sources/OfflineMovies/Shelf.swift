@@ -16,7 +16,7 @@
       repository = try Repository(opening: "sqlite:\(file)", engines: [.sqlite])
       var options = LayerOptions<Movie>()
       options.writes = .localFirst
-      options.remote = LayerLimits(timeout: .seconds(5), retry: .once)
+      (options.remote.timeout, options.remote.deadline) = (.seconds(5), .seconds(5))
       // If another device has changed the movie, keep its title and our stars.
       options.conflicts = .merge { conflict in
         guard var movie = conflict.remote else { return .keepRemote }

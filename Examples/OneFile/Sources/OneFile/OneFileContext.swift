@@ -51,7 +51,7 @@ public final class OneFileContext: StorageContext, StateReader {
     monitor = ContextMonitor(monitoring, location: location)
     capabilities = Capabilities(
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: configuration.isReadOnly,
-      evaluatesPredicates: false, hasSecondaryIndexes: false, dropsModels: true)
+      evaluatesPredicates: false, hasSecondaryIndexes: false, dropsModels: true, detectsDamage: true)
     if try !file.exists() { try Self.create(file, configuration) }
     let (header, state) = try file.read()
     known = Mutex(Version(header: header, state: state))

@@ -6,20 +6,22 @@ final class OneFileTransaction: StorageTransaction, StateReader {
   let location: String
   private(set) var copy: StoreState
   private(set) var isChanged = false
-  private var isOpen = true
+  private let lifetime = TransactionLifetime()
 
   init(_ state: StoreState, location: String) {
     copy = state
     self.location = location
   }
 
-  /// Ends the transaction; later calls throw.
-  func end() { isOpen = false }
+  /// Ends the transaction; later calls throw, also those of its results.
+  func end() { lifetime.end() }
 
   func state() throws -> StoreState {
-    guard isOpen else { throw PersistenceError.closed("the transaction") }
+    try lifetime.requireOpen()
     return copy
   }
+
+  func lasting(_ results: any StorageResults) -> any StorageResults { lifetime.limit(results) }
 
   func define(_ schema: ModelSchema) throws {
     guard try state().table(schema, location: location) == nil else { return }
@@ -29,7 +31,10 @@ final class OneFileTransaction: StorageTransaction, StateReader {
 
   func defineDeferringIndexes(_ schema: ModelSchema) throws { try define(schema) }
 
-  func buildIndexes(of schema: ModelSchema) throws -> Bool { true }
+  func buildIndexes(of schema: ModelSchema) throws -> Bool {
+    _ = try state()
+    return true
+  }
 
   func evolve(_ change: SchemaChange) throws { try evolveByCopying(change) }
 

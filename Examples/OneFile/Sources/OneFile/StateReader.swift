@@ -10,9 +10,14 @@ protocol StateReader: StorageReader {
 
   /// The state to read.
   func state() throws -> StoreState
+
+  /// The results for the caller; those of a transaction end with it.
+  func lasting(_ results: any StorageResults) -> any StorageResults
 }
 
 extension StateReader {
+  func lasting(_ results: any StorageResults) -> any StorageResults { results }
+
   /// Returns the schemas of all models, in the order of their names' bytes.
   public func catalog() throws -> [ModelSchema] { try state().sortedTables.map(\.schema) }
 
@@ -39,7 +44,9 @@ extension StateReader {
   public func count(_ request: FetchRequest) throws -> Int { try results(request).count() }
 
   /// Fetches the rows of a request from a copy of the state, which costs nothing.
-  public func fetch(_ request: FetchRequest) throws -> any StorageResults { try results(request) }
+  public func fetch(_ request: FetchRequest) throws -> any StorageResults {
+    lasting(try results(request))
+  }
 
   /// Fetches selected fields of the rows of a request.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {

@@ -26,10 +26,13 @@ struct StoreFile: Sendable {
 
   /// Reads the whole file.
   func read() throws -> (header: StoreHeader, state: StoreState) {
-    try withFile(O_RDONLY) { descriptor, status in
+    let content = try withFile(O_RDONLY) { descriptor, status in
       let bytes = try read(descriptor, Int(status.st_size))
       return try bytes.withUnsafeBytes { try StoreCoding.decode($0) }
     }
+    // Its writer may not have done so yet, and a power failure must not undo what a reader has seen.
+    try synchronizeFolder()
+    return content
   }
 
   /// Replaces the content atomically and durably: after a kill or a power failure, the file has the old content or
@@ -57,7 +60,13 @@ struct StoreFile: Sendable {
       unlink(draftPath)
       throw error
     }
-    try synchronizeFolder()
+    do {
+      try synchronizeFolder()
+    } catch var error as PersistenceError {
+      // The new content is in place, and a power failure may undo that.
+      error.code = .outcomeUnknown
+      throw error
+    }
     return hadDraft
   }
 
@@ -140,8 +149,8 @@ extension StoreFile {
     }
   }
 
-  /// Makes the rename durable.
-  private func synchronizeFolder() throws {
+  /// Makes a rename durable, also that of another process.
+  func synchronizeFolder() throws {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw PersistenceError.system(errno, while: "open the folder", at: folder) }

@@ -70,6 +70,8 @@ final class AnswerIterator<Object: PersistentRecord>: @unchecked Sendable {  // 
     guard last == nil, failure.error.allowsFallback else { throw failure.error }
     // No layer is complete: return a partial answer last, and throw the error at the next call.
     let answer = try await core.incomplete(layerQuery, failures, incompleteLayers)
+    // The top layer was in its pause, and has answered after all.
+    if answer.source == core.top { return answer }
     isOver = false
     last = answer
     self.race = race

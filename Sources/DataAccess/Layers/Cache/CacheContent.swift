@@ -27,8 +27,8 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
   private var newest: Node?
   private var oldest: Node?
   private var applied: [UUID] = []
-  /// The earliest date of any object.
-  private var earliest = Date.distantFuture
+  /// The earliest and the latest date of any object.
+  private var (earliest, latest) = (Date.distantFuture, Date.distantPast)
   private(set) var totalCost = 0
   var coverageIndex = CoverageIndex()
 
@@ -66,7 +66,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
     let node = Node(object, key: key, row: row, cost: max(0, cost(object)), date: date)
     nodes[key] = node
     totalCost += node.cost
-    earliest = min(earliest, date)
+    (earliest, latest) = (min(earliest, date), max(latest, date))
     link(node)
   }
 
@@ -83,12 +83,16 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
     while let node = oldest, count > limits.count ?? .max || totalCost > limits.cost ?? .max { evict(node) }
   }
 
-  /// Removes expired objects.
-  mutating func removeOlder(than date: Date) {
-    coverageIndex.forgetOlder(than: date)
-    guard earliest < date else { return }
-    for node in Array(nodes.values) where node.date < date { evict(node) }
+  /// Removes the objects that are older than an age, in seconds.
+  ///
+  /// A date that is as far in the future comes from another clock, and says nothing of the age.
+  mutating func removeExpired(after age: Double, at now: Date) {
+    let (first, last) = (now.addingTimeInterval(-age), now.addingTimeInterval(age))
+    coverageIndex.forget(before: first, after: last)
+    guard earliest < first || latest > last else { return }
+    for node in Array(nodes.values) where node.date < first || node.date > last { evict(node) }
     earliest = nodes.values.lazy.map(\.date).min() ?? .distantFuture
+    latest = nodes.values.lazy.map(\.date).max() ?? .distantPast
   }
 
   /// Evicts an object that may still exist, so no region that contains it stays complete.
@@ -155,15 +159,14 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
   }
 
   /// Applies the answer of a better layer, and then evicts what exceeds the limits.
-  mutating func refresh(_ refresh: Refresh<Object>) throws {
-    if refresh.order.isOutdated { return }
-    let coverage = try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
+  mutating func refresh(_ refresh: Refresh<Object>) throws -> Bool {
+    if refresh.order.isOutdated { return false }
+    let coverage = try refresh.coverage()
     let newerKeys = try refresh.order.isOfTop ? [] : newerKeys(than: refresh)
     let plan = try RefreshPlan(refresh, held: try localObjects(matching: refresh, coverage)) { key in
       let state = refresh.order.state(of: key)
       return state == .older && newerKeys.contains(key) ? .newer : state
     }
-    // Objects that are absent from the answer no longer exist.
     for object in plan.removed { _ = remove(object.recordKey) }
     if case .query = refresh.layerQuery.kind, let coverage {
       try coverageIndex.forget(plan.removed, missingFrom: coverage)
@@ -183,6 +186,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
       }
     }
     makeRoom()
+    return plan.isWhole
   }
 
   /// The keys of which the cache knows more than the local layer, which could not store a newer answer.
@@ -203,7 +207,7 @@ struct CacheContent<Object: PersistentRecord>: @unchecked Sendable {  // the cac
 
   /// The cached objects of the answered region, and those of the answer.
   private func localObjects(matching refresh: Refresh<Object>, _ coverage: Coverage?) throws -> [Object] {
-    var held: [Object] = []
+    var held = (refresh.changedKeys ?? []).compactMap { nodes[$0]?.object }
     if let coverage {
       let region = try CompiledPredicate(coverage.region, in: refresh.layerQuery.request.schema)
       for node in nodes.values where try node.row.withRow({ try region.matches($0) }) {

@@ -26,21 +26,23 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
   }
 
   private let limits: Limits
-  private let now: @Sendable () -> Date
+  private let dates: SteadyDate
   private let content: Mutex<CacheContent<Object>>
 
   /// Creates an empty cache.
   ///
   /// - Parameters:
   ///   - limits: The limits of the cache.
+  ///   - clock: A monotonic clock, for ages after the date was set back.
   ///   - cost: The cost of an object, at least zero, such as its size in bytes. The default is 1.
   ///   - now: Returns the current date.
   public init(
-    _ limits: Limits = Limits(), cost: @escaping @Sendable (Object) -> Int = { _ in 1 },
+    _ limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock(),
+    cost: @escaping @Sendable (Object) -> Int = { _ in 1 },
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.limits = limits
-    self.now = now
+    dates = SteadyDate(clock, date: now)
     content = Mutex(CacheContent(limits: limits, cost: cost))
   }
 
@@ -59,7 +61,7 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
   {
     try mappingErrors {
       try content.withLock { content in
-        if let age = limits.age { content.removeOlder(than: now().addingTimeInterval(-(age / .seconds(1)))) }
+        if let age = limits.age { content.removeExpired(after: age / .seconds(1), at: dates.now()) }
         return try body(&content)
       }
     }
@@ -102,7 +104,7 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     try beginWriting()
-    let date = now()
+    let date = dates.now()
     return try use { content in try content.applyOnce(batch.id) { try $0.apply(batch.changes, asOf: date) } }
   }
 
@@ -126,7 +128,7 @@ public final class CacheDataSource<Object: PersistentRecord>: DataSource {
 
   private func write(_ change: ObjectChange<Object>) throws(PersistenceError) -> Object {
     try beginWriting()
-    let date = now()
+    let date = dates.now()
     try use { try $0.apply([change], asOf: date) }
     return change.object
   }
@@ -156,7 +158,7 @@ extension CacheDataSource: ReplicaLayer {
     ReplicaVersion(invalidationCount: content.withLock(\.coverageIndex.invalidationCount))
   }
 
-  func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
+  func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) -> Bool {
     try use { try $0.refresh(refresh) }
   }
 

@@ -5,11 +5,15 @@ import Synchronization
 
 /// Stops calls of a layer for some time after it was out of reach.
 final class CircuitBreaker: Sendable {
-  private let layer: DataSourceLayer
   private let pause: Duration?
+  private let message: String
   private let failed = Mutex<Date?>(nil)
 
-  init(_ layer: DataSourceLayer, pause: Duration?) { (self.layer, self.pause) = (layer, pause) }
+  init(_ layer: DataSourceLayer, pause: Duration?) {
+    self.pause = pause
+    message =
+      "the \(layer.rawValue) layer was out of reach less than \(pause ?? .zero) ago and was not called"
+  }
 
   /// The error of a call that is not made; nil if the layer may be called.
   func refusal(at now: Date) -> PersistenceError? {
@@ -17,14 +21,18 @@ final class CircuitBreaker: Sendable {
     let seconds = now.timeIntervalSince(date)
     // After a change of the clock, the layer may be called.
     guard seconds >= 0, Duration.seconds(seconds) < pause else { return nil }
-    return PersistenceError(
-      .unreachable, "the \(layer.rawValue) layer was out of reach less than \(pause) ago and was not called")
+    return PersistenceError(.unreachable, message)
   }
 
-  /// Records the outcome of a call; nil for success.
-  func record(_ error: PersistenceError?, at now: Date) {
-    if pause == nil || error?.code == .cancelled { return }
-    let isOut = error.map { [.unreachable, .timedOut].contains($0.code) } ?? false
-    failed.withLock { $0 = isOut ? now : nil }
+  /// Whether an error says that the layer was not called.
+  func isRefusal(_ error: PersistenceError) -> Bool { error.message == message }
+
+  /// Records that a read of the layer failed.
+  func record(_ error: PersistenceError, at now: Date) {
+    if error.code == .cancelled { return }
+    failed.withLock { $0 = [.unreachable, .timedOut].contains(error.code) ? now : nil }
   }
+
+  /// Lets reads call the layer, which has answered.
+  func close() { failed.withLock { $0 = nil } }
 }

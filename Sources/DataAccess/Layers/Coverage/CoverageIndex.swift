@@ -11,8 +11,8 @@ struct CoverageIndex: Sendable {
   private(set) var regions: [Coverage] = []
   /// The dates at which an object was last known to be current or absent.
   private(set) var keys: [RecordKey: Date] = [:]
-  /// The earliest date of any key.
-  private var earliestKey = Date.distantFuture
+  /// The earliest and the latest date of any key.
+  private var (earliestKey, latestKey) = (Date.distantFuture, Date.distantPast)
   /// The keys whose objects may be stale.
   private(set) var staleKeys: Set<RecordKey> = []
   /// The number of invalidations.
@@ -32,7 +32,7 @@ struct CoverageIndex: Sendable {
   mutating func record(_ key: RecordKey, asOf date: Date) {
     staleKeys.remove(key)
     keys[key] = date
-    earliestKey = min(earliestKey, date)
+    (earliestKey, latestKey) = (min(earliestKey, date), max(latestKey, date))
     // Look-ups of absent keys are unlimited.
     if keys.count > 65_536 { keys.removeAll() }
   }
@@ -49,12 +49,14 @@ struct CoverageIndex: Sendable {
     try regions.removeAll { try $0.mayLack(removed, missingFrom: part) }
   }
 
-  /// Removes everything known from before a date.
-  mutating func forgetOlder(than date: Date) {
-    if regions.contains(where: { $0.asOf < date }) { regions.removeAll { $0.asOf < date } }
-    guard earliestKey < date else { return }
-    keys = keys.filter { $0.value >= date }
+  /// Removes everything known from before one date or from after another.
+  mutating func forget(before first: Date, after last: Date) {
+    func isOutside(_ date: Date) -> Bool { date < first || date > last }
+    if regions.contains(where: { isOutside($0.asOf) }) { regions.removeAll { isOutside($0.asOf) } }
+    guard earliestKey < first || latestKey > last else { return }
+    keys = keys.filter { !isOutside($0.value) }
     earliestKey = keys.values.min() ?? .distantFuture
+    latestKey = keys.values.max() ?? .distantPast
   }
 
   /// Marks keys as stale and removes all regions.

@@ -15,13 +15,17 @@ extension Journal {
 
   // MARK: Writing
 
-  func enqueue(_ changes: [ObjectChange<Object>], id: UUID, by writer: UUID, at date: Date) throws {
+  func enqueue(
+    _ changes: [ObjectChange<Object>], id: UUID, by writer: UUID, at date: Date, mayJoin: Bool
+  ) throws {
     let data = try LayerCoding.data(changes.map(OutboxChange.init))
     let number = try advance(by: writer)
-    try repository.insert(
-      OutboxRecord(
-        model: model, number: number, batch: id, changes: data, created: date,
-        schemaName: try LayerSchemas.name(of: Object.schema.model)))
+    var entry = OutboxRecord(
+      model: model, number: number, batch: id, changes: data, created: date,
+      schemaName: try LayerSchemas.name(of: Object.schema.model))
+    // The first one is sent at once and alone, so that no transaction needs to record it before.
+    if mayJoin, try waiting.limit(1).count() > 0 { entry.isUnsent = true }
+    try repository.insert(entry)
     try recordKeys(changes.map(\.object.recordKey), of: number)
   }
 
@@ -36,10 +40,13 @@ extension Journal {
   /// - Returns: Whether the entry still waited.
   func replace(_ entry: OutboxRecord, with changes: [ObjectChange<Object>]) throws -> Bool {
     guard var current = try current(entry), !current.isSetAside else { return false }
+    try revokeJoint(of: current)
     if changes.isEmpty {
       try delete(current)
       return true
     }
+    // Under its new id, the entry is in no request.
+    current.separate()
     (current.batch, current.attempts) = (UUID(), 0)
     (current.failures, current.failuresAlone, current.errorCode, current.errorMessage) = (nil, nil, nil, nil)
     current.changes = try LayerCoding.data(changes.map(OutboxChange.init))
@@ -77,34 +84,36 @@ extension Journal {
   func recordMissingKeys() throws {
     let keys = repository.filter(WaitingKeyRecord.self, where: \.model == model)
     guard try keys.limit(1).count() == 0 else { return }
-    for entry in try entries(isSetAside: false) {
-      try recordKeys((try? changes(of: entry))?.map(\.object.recordKey) ?? [], of: entry.number)
+    var reader = EntryReader(self)
+    for entry in try waitingEntries() {
+      try recordKeys((try? reader.changes(of: entry))?.map(\.object.recordKey) ?? [], of: entry.number)
     }
   }
 
   // MARK: Reading
 
-  /// The waiting or the rejected entries, in order.
-  func entries(isSetAside: Bool, limit: Int? = nil) throws -> [OutboxRecord] {
-    var query = repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == isSetAside)
-      .sorted(by: \.number)
+  private var waiting: Query<OutboxRecord> {
+    repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == false)
+  }
+
+  /// The entries that were set aside, in order.
+  func entriesSetAside() throws -> [OutboxRecord] {
+    Array(
+      try repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == true)
+        .sorted(by: \.number).result())
+  }
+
+  /// The waiting entries after a number and up to another, in order.
+  func waitingEntries(after number: Int = .min, upTo end: Int = .max, limit: Int? = nil) throws
+    -> [OutboxRecord]
+  {
+    var query = waiting.filter(where: \.number > number && \.number <= end).sorted(by: \.number)
     if let limit { query = query.limit(limit) }
     return Array(try query.result())
   }
 
   func countEntries(isSetAside: Bool) throws -> Int {
     try repository.filter(OutboxRecord.self, where: \.model == model && \.isSetAside == isSetAside).count()
-  }
-
-  /// The changes of an entry, as the present declaration reads them.
-  ///
-  /// - Throws: `schemaMismatch` if it cannot read them.
-  func changes(of entry: OutboxRecord) throws -> [ObjectChange<Object>] {
-    let schema = try entry.schemaName.flatMap {
-      try LayerSchemas.schema(named: $0, of: model, in: repository)
-    }
-    let fit = try EntryFit<Object>(schema, in: repository)
-    return try LayerCoding.value([OutboxChange].self, entry.changes).map { try $0.change(fit) }
   }
 
   /// The current state of an entry; nil if it is gone or replaced.

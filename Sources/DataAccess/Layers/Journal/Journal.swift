@@ -33,8 +33,14 @@ struct Journal<Object: PersistentRecord> {
   private static var limit: Int { 256 }
   private static var keyLimit: Int { 4096 }
 
+  /// A complete region, and the number of writes before it was recorded.
+  struct RecordedCoverage {
+    let coverage: Coverage
+    let number: Int
+  }
+
   /// The complete regions that may answer a query.
-  func coverages(for layerQuery: LayerQuery<Object>) throws -> [Coverage] {
+  func coverages(for layerQuery: LayerQuery<Object>) throws -> [RecordedCoverage] {
     var found: [CoverageRecord] = []
     if case .key(_, let key) = layerQuery.kind,
       let record = try repository.find(
@@ -44,7 +50,9 @@ struct Journal<Object: PersistentRecord> {
     }
     found += Array(
       try repository.filter(CoverageRecord.self, where: \.model == model && \.isKey == false).result())
-    return try found.map { try LayerCoding.value(Coverage.self, $0.content) }
+    return try found.map {
+      RecordedCoverage(coverage: try LayerCoding.value(Coverage.self, $0.content), number: $0.number)
+    }
   }
 
   /// Records a region that is complete.
@@ -97,12 +105,11 @@ struct Journal<Object: PersistentRecord> {
     }
   }
 
-  /// Removes the regions that are known from after a date.
-  func forgetCoverage(newerThan date: Date) throws {
-    for record in try repository.filter(CoverageRecord.self, where: \.model == model).result()
-    where try LayerCoding.value(Coverage.self, record.content).asOf > date {
-      try repository.delete(CoverageRecord.self, id: record.primaryKey)
-    }
+  /// Removes the regions that were recorded after a number of writes.
+  ///
+  /// Their dates may be those of another process with another clock.
+  func forgetCoverage(after number: Int) throws {
+    _ = try repository.filter(CoverageRecord.self, where: \.model == model && \.number > number).delete()
   }
 
   func forgetCoverage() throws {

@@ -37,6 +37,13 @@ struct LayerState: PersistentRecord {
   }
 }
 
+/// The moment at which a layer began, in one process.
+struct LayerBeginning: Sendable {
+  var date: Date
+  /// The number of writes until then.
+  var generation: Int
+}
+
 /// A complete region of a model.
 ///
 /// The name of a region with one key contains that key.

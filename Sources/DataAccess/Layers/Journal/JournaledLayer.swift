@@ -8,10 +8,11 @@ import Synchronization
 /// It stores its coverage and its stale keys, which survive a restart.
 final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
   let source: RepositoryDataSource<Object>
+  private let dates: SteadyDate
 
   private struct State {
-    /// Whether the layer has recovered from an earlier process.
-    var isRecovered = false
+    /// The beginning of this layer; nil before it has recovered from an earlier process.
+    var beginning: LayerBeginning?
     /// Stale keys that are not stored yet.
     var unsavedStaleKeys: Set<RecordKey> = []
     var invalidationCount = 0
@@ -25,7 +26,9 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
   /// Identifies this layer among all processes.
   let writer = UUID()
 
-  init(_ source: RepositoryDataSource<Object>) { self.source = source }
+  init(_ source: RepositoryDataSource<Object>, _ dates: SteadyDate) {
+    (self.source, self.dates) = (source, dates)
+  }
 
   /// Reads, or writes in one transaction, with the journal.
   func use<Result: Sendable>(
@@ -45,20 +48,22 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
 
   /// Stores the unsaved stale keys, and recovers from a process that was killed.
   private func catchUp() async throws(PersistenceError) {
-    let (isRecovered, staleKeys) = state.withLock { ($0.isRecovered, $0.unsavedStaleKeys) }
-    if isRecovered, staleKeys.isEmpty { return }
-    try await rawUse { [writer] journal in
-      if !isRecovered {
+    let (beginning, staleKeys) = state.withLock { ($0.beginning, $0.unsavedStaleKeys) }
+    if beginning != nil, staleKeys.isEmpty { return }
+    let recovered = try await rawUse { [writer, dates] journal in
+      if beginning == nil {
         try journal.adoptSchema(by: writer)
         try journal.recover(by: writer)
         try journal.recordMissingKeys()
       }
-      if staleKeys.isEmpty { return }
+      let recovered = LayerBeginning(date: dates.now(), generation: try journal.state?.generation ?? 0)
+      if staleKeys.isEmpty { return recovered }
       try journal.markStale(staleKeys, by: writer)
       for key in staleKeys { try journal.removePendingWrite(key, by: writer) }
+      return recovered
     }
     state.withLock { state in
-      state.isRecovered = true
+      if state.beginning == nil { state.beginning = recovered }
       state.unsavedStaleKeys.subtract(staleKeys)
     }
   }
@@ -66,26 +71,35 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
   // MARK: Answers
 
   func answer(_ layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> ReplicaAnswer<Object>? {
-    try await use(writes: false) { journal in
+    try await use(writes: false) { [self] journal in
       // Read before the objects: a concurrent change can only make the objects newer than their coverage.
       let coverages = try journal.coverages(for: layerQuery)
       switch layerQuery.kind {
       case .key(_, let key):
         if try journal.isStale(key) { return nil }
         let objects = try layerQuery.ask(journal.repository)
-        let dates = try coverages.filter { try $0.reach(for: layerQuery.request) != nil }.map(\.asOf)
-        guard !objects.isEmpty || !dates.isEmpty else { return nil }
-        return ReplicaAnswer(objects: objects, asOf: dates.max())
+        let known = try coverages.filter { try $0.coverage.reach(for: layerQuery.request) != nil }
+        guard !objects.isEmpty || !known.isEmpty else { return nil }
+        return ReplicaAnswer(objects: objects, asOf: known.compactMap { self.date(of: $0) }.max())
       case .query:
         let parts = try coverages.compactMap { part in
-          try part.reach(for: layerQuery.request).map { (reach: $0, asOf: part.asOf) }
-        }.sorted { $0.asOf > $1.asOf }
+          try part.coverage.reach(for: layerQuery.request).map { (reach: $0, asOf: self.date(of: part)) }
+        }.sorted { $0.asOf ?? .distantPast > $1.asOf ?? .distantPast }
         if parts.isEmpty { return nil }
         let objects = try layerQuery.ask(journal.repository)
         return try parts.first { try $0.reach.isWhole(objects, for: layerQuery.request) }
           .map { ReplicaAnswer(objects: objects, asOf: $0.asOf) }
       }
     }
+  }
+
+  /// The date of a region; nil if a clock that was set back recorded it in the future.
+  ///
+  /// The date of a region from before this layer stays unknown when the clock reaches it: the region is older.
+  private func date(of part: Journal<Object>.RecordedCoverage) -> Date? {
+    guard let beginning = state.withLock(\.beginning) else { return nil }
+    let limit = part.number <= beginning.generation ? beginning.date : dates.now()
+    return part.coverage.asOf <= limit ? part.coverage.asOf : nil
   }
 
   func partialObjects(for layerQuery: LayerQuery<Object>) async throws(PersistenceError) -> [Object] {
@@ -100,10 +114,11 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
 
   // MARK: Refreshing
 
-  func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
+  func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) -> Bool {
     try await mutex.withLock { () async throws(PersistenceError) in
       let plan = try await use { try self.store(refresh, in: $0) }
       if let plan { refresh.markStored(plan) }
+      return plan?.isWhole ?? false
     }
   }
 
@@ -117,7 +132,7 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
     if let written = try journal.state, !written.isWritten(onlyBy: writer, since: refresh.version) {
       return nil
     }
-    let coverage = try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
+    let coverage = try refresh.coverage()
     let waiting = try journal.waitingNames()
     let plan = try RefreshPlan(refresh, held: try localObjects(matching: refresh, coverage, in: journal)) {
       key in
@@ -148,6 +163,9 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
   ) throws -> [Object] {
     if case .key = refresh.layerQuery.kind { return try refresh.layerQuery.ask(journal.repository) }
     var held: [Object] = []
+    for part in try refresh.changedParts() {
+      held += Array(try Object.results(in: journal.repository.context, options: part))
+    }
     if let part = refresh.part(coverage) {
       held = Array(try Object.results(in: journal.repository.context, options: part))
     }
@@ -176,15 +194,15 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
         if let state = try journal.state,
           !state.isWritten(onlyBy: writer, since: ReplicaVersion(generation: generation))
         {
-          try journal.forgetCoverage(newerThan: date)
+          try journal.forgetCoverage(after: generation)
         }
+        _ = try journal.advance(by: writer)
         for change in changes {
           try journal.repository.apply(change.unconditional)
           try journal.clearStale(change.object.recordKey)
           try journal.removePendingWrite(change.object.recordKey, by: writer)
           try journal.recordAbsence(after: change, asOf: date)
         }
-        _ = try journal.advance(by: writer)
       }
     }
     forgetAnnouncements(keys)
@@ -234,7 +252,7 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
   /// - Returns: The previous object for each change; nil if `once` is set and the batch had been applied before.
   func write(
     _ changes: [ObjectChange<Object>], id: UUID, once: Bool, replacing entry: OutboxEntry<Object>?,
-    at date: Date
+    at created: Date, asOf date: Date
   ) async throws(PersistenceError) -> [Object?]? {
     try await catchUp()
     return try await source.work { [self] repository in
@@ -247,9 +265,10 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
           before.append(try inside.find(Object.self, id: change.object.primaryKey))
           try inside.apply(entry == nil ? change : change.unconditional)
           try journal.clearStale(change.object.recordKey)
-          try journal.recordAbsence(after: change, asOf: date)
         }
-        try journal.enqueue(changes, id: id, by: writer, at: date)
+        // A caller that chose the id may send the same batch from another device.
+        try journal.enqueue(changes, id: id, by: writer, at: created, mayJoin: !once)
+        for change in changes { try journal.recordAbsence(after: change, asOf: date) }
       }
       if once {
         guard try repository.applyOnce(id, work) else { return nil }

@@ -108,7 +108,7 @@ extension Journal {
           try LayerSchemas.save(schema, as: schemaName, of: model, in: repository)
         }
         try repository.delete(OutboxRecord.self, id: entry.primaryKey)
-        (entry.model, entry.number) = (model, try advance(by: writer))
+        (entry.model, entry.number, entry.jointEnd) = (model, try advance(by: writer), nil)
         try repository.insert(entry)
       }
       let keys = try repository.filter(WaitingKeyRecord.self, where: \.model == name).delete()

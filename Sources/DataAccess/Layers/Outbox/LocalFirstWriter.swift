@@ -12,14 +12,16 @@ final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
   private let options: LayerOptions<Object>
   private let log: WriteLog
   private let mutexes: KeyedMutex
+  private let dates: SteadyDate
 
   init(
     _ layer: JournaledLayer<Object>, others: [(layer: DataSourceLayer, replica: any ReplicaLayer<Object>)],
-    remote: AnyDataSource<Object>, options: LayerOptions<Object>, log: WriteLog, mutexes: KeyedMutex
+    remote: AnyDataSource<Object>, options: LayerOptions<Object>, log: WriteLog, mutexes: KeyedMutex,
+    dates: SteadyDate, breaker: CircuitBreaker
   ) {
     (self.layer, self.others, self.options) = (layer, others, options)
-    (self.log, self.mutexes) = (log, mutexes)
-    sender = OutboxSender(layer: layer, remote: remote, options: options) { keys in
+    (self.log, self.mutexes, self.dates) = (log, mutexes, dates)
+    sender = OutboxSender(layer: layer, remote: remote, options: options, breaker: breaker) { keys in
       // The server may reject an entry while its write still updates these layers, which would clear the stale
       // keys.
       await mutexes.withLock(keys) {
@@ -38,8 +40,9 @@ final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
   ) async throws(PersistenceError) -> [Object?]? {
     if Task.isCancelled { throw .cancelled() }
     let keys = changes.map(\.object.recordKey)
-    return try await mutexes.withLock(keys) { () async throws(PersistenceError) in
-      let (layer, sender, log, date) = (layer, sender, log, options.now())
+    return try await mutexes.withLockUnlessCancelled(keys) { () async throws(PersistenceError) in
+      let (layer, sender, log, date) = (layer, sender, log, dates.now())
+      let created = options.now()
       var stored: [DataSourceLayer] = []
       log.begin(keys, at: date)
       defer { log.end(keys, storedIn: stored) }
@@ -53,7 +56,8 @@ final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
           var stored: [DataSourceLayer] = []
           log.begin(keys, at: date)
           defer { log.end(keys, storedIn: stored) }
-          let before = try await layer.write(changes, id: id, once: once, replacing: entry, at: date)
+          let before = try await layer.write(
+            changes, id: id, once: once, replacing: entry, at: created, asOf: date)
           if before != nil { stored = [.local] }
           if abandoned.isAbandoned { for (_, replica) in others { await replica.markStale(keys) } }
           await sender.wake()

@@ -18,19 +18,22 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
 
   /// The waiting entries, in the order of sending, with their attempts and last errors.
   public func waiting() async throws(PersistenceError) -> [OutboxEntry<Object>] {
-    try await entries(isSetAside: false)
+    try await entries { try $0.waitingEntries() }
   }
 
   /// The entries that were set aside, with the reasons.
   ///
   /// They stay until you resend or discard them.
   public func setAside() async throws(PersistenceError) -> [OutboxEntry<Object>] {
-    try await entries(isSetAside: true)
+    try await entries { try $0.entriesSetAside() }
   }
 
-  private func entries(isSetAside: Bool) async throws(PersistenceError) -> [OutboxEntry<Object>] {
+  private func entries(
+    _ records: @escaping @Sendable (Journal<Object>) throws -> [OutboxRecord]
+  ) async throws(PersistenceError) -> [OutboxEntry<Object>] {
     try await layer.use(writes: false) { journal in
-      try journal.entries(isSetAside: isSetAside).map { OutboxEntry($0, in: journal) }
+      var reader = EntryReader(journal)
+      return try records(journal).map { OutboxEntry(reader.entry($0)) }
     }
   }
 

@@ -4,7 +4,8 @@ import PersistenceDriver
 
 /// A local write that the remote layer has not received yet, or has rejected.
 public struct OutboxEntry<Object: PersistentRecord>: Sendable, Identifiable {
-  /// The idempotency key of the batch: the remote layer applies it once.
+  /// The id of the entry: the remote layer applies the entry once, under this id or that of a batch which joins it with
+  /// others.
   public let id: UUID
 
   /// The position in the queue: entries are sent in the order of their numbers.
@@ -27,10 +28,11 @@ public struct OutboxEntry<Object: PersistentRecord>: Sendable, Identifiable {
   /// Whether the entry was set aside: it is sent again only if you resend it.
   public let isSetAside: Bool
 
-  init(_ record: OutboxRecord, in journal: Journal<Object>) {
+  init(_ entry: WaitingEntry<Object>) {
+    let record = entry.record
     id = record.batch
     number = record.number
-    changes = try? journal.changes(of: record)
+    changes = try? entry.changes.get()
     created = record.created
     attempts = max(record.attempts, record.failures ?? 0)
     error = record.error

@@ -26,6 +26,15 @@ struct OutboxRecord: PersistentRecord {
   var failuresAlone: Int?
   /// The name of the schema that the changes are written with; nil in entries of the first release.
   var schemaName: String?
+  /// Whether no request has contained the entry, so that it may join others; nil for no, and in entries of earlier
+  /// releases.
+  var isUnsent: Bool?
+  /// The id of the joint batch that contains the entry, and whose outcome may be unknown; nil if it is sent alone.
+  var joint: UUID?
+  /// The number of the last entry of the joint batch; nil if the numbers have changed since.
+  var jointEnd: Int?
+  /// Whether the joint batch must be revoked before the entry is sent again; nil for no.
+  var isRevoked: Bool?
 
   static let schema = RecordSchema<OutboxRecord>(
     reserved: ReservedModel.outbox,
@@ -35,6 +44,8 @@ struct OutboxRecord: PersistentRecord {
       .field("isSetAside", \.isSetAside), .field("errorCode", \.errorCode),
       .field("errorMessage", \.errorMessage), .field("failures", \.failures),
       .field("failuresAlone", \.failuresAlone), .field("schema", \.schemaName),
+      .field("isUnsent", \.isUnsent), .field("joint", \.joint), .field("jointEnd", \.jointEnd),
+      .field("isRevoked", \.isRevoked),
     ], key: [\.model, \.number], indexes: [RecordIndex(\.model, \.isSetAside, \.number)])
 
   var primaryKey: Key { Key(model: model, number: number) }
@@ -47,14 +58,14 @@ struct OutboxRecord: PersistentRecord {
   init(from row: borrowing Row) throws {
     (
       model, number, batch, changes, created, attempts, isSetAside, errorCode, errorMessage, failures,
-      failuresAlone, schemaName
+      failuresAlone, schemaName, isUnsent, joint, jointEnd, isRevoked
     ) = try row.decodeFields()
   }
 
   func encode(into row: RowBuffer) throws {
     row.encodeFields(
       model, number, batch, changes, created, attempts, isSetAside, errorCode, errorMessage, failures,
-      failuresAlone, schemaName)
+      failuresAlone, schemaName, isUnsent, joint, jointEnd, isRevoked)
   }
 
   /// The error of the last attempt, or the reason for setting the entry aside.
@@ -63,6 +74,9 @@ struct OutboxRecord: PersistentRecord {
       PersistenceError(PersistenceError.Code(rawValue: $0), errorMessage ?? "refused", model: model)
     }
   }
+
+  /// Makes the entry one that no request has contained.
+  mutating func separate() { (isUnsent, joint, jointEnd, isRevoked) = (true, nil, nil, nil) }
 
   mutating func keep(_ error: PersistenceError) {
     (errorCode, errorMessage) = (error.code.rawValue, error.message)

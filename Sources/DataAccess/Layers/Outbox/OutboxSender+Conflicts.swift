@@ -83,6 +83,7 @@ extension OutboxSender {
     _ entry: OutboxRecord, as changes: [ObjectChange<Object>], here: [ObjectChange<Object>]
   ) async throws(PersistenceError) {
     let layer = layer
+    joining.hold()
     try await layer.use { journal in
       guard try journal.replace(entry, with: changes) else { return }
       // A later local write is newer and has an entry of its own.

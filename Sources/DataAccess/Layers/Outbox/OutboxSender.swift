@@ -3,7 +3,7 @@ import PersistenceCore
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// Sends the entries of an outbox in order, until none waits.
+/// Sends the entries of an outbox in order, until none waits; several in one request if the remote layer allows it.
 ///
 /// A process has one sender for each layered data source. Senders of several processes may send the same entry
 /// at once; the remote layer applies it once, by its id.
@@ -11,6 +11,7 @@ actor OutboxSender<Object: PersistentRecord> {
   let layer: JournaledLayer<Object>
   let remote: AnyDataSource<Object>
   let options: LayerOptions<Object>
+  private let breaker: CircuitBreaker
   /// Marks keys as stale in the layers beside the local one.
   let markStale: @Sendable ([RecordKey]) async -> Void
 
@@ -34,12 +35,17 @@ actor OutboxSender<Object: PersistentRecord> {
   private(set) var isAttempt = false
   /// Whether entries have passed a stuck one in the last pass.
   var hasOvertaken = false
+  /// Whether the remote layer has applied a batch in the last pass.
+  private(set) var hasSent = false
+  /// How many entries join in one batch.
+  var joining = JoiningLimit()
 
   init(
     layer: JournaledLayer<Object>, remote: AnyDataSource<Object>, options: LayerOptions<Object>,
-    markStale: @escaping @Sendable ([RecordKey]) async -> Void
+    breaker: CircuitBreaker, markStale: @escaping @Sendable ([RecordKey]) async -> Void
   ) {
     (self.layer, self.remote, self.options, self.markStale) = (layer, remote, options, markStale)
+    self.breaker = breaker
   }
 
   /// Stops sending in the background.
@@ -96,15 +102,15 @@ actor OutboxSender<Object: PersistentRecord> {
     }
     passes += 1
     isAttempt = reason != .read
-    hasOvertaken = false
+    (hasOvertaken, hasSent) = (false, false)
     let pass = Task { () async -> Result<Void, PersistenceError> in
       do throws(PersistenceError) {
-        while let entry = try await self.first() {
+        while let batch = try await self.next() {
           do throws(PersistenceError) {
-            try await self.send(entry)
+            try await self.send(batch)
           } catch {
             // An entry that fails alone is set aside, and the next one is first.
-            guard try await self.overtake(entry, after: error) else { throw error }
+            guard let entry = batch.alone, try await self.overtake(entry, after: error) else { throw error }
           }
         }
         return .success(())
@@ -118,52 +124,84 @@ actor OutboxSender<Object: PersistentRecord> {
     try outcome.get()
   }
 
-  private func first() async throws(PersistenceError) -> WaitingEntry<Object>? {
-    try await layer.use(writes: false) { journal in
-      try journal.entries(isSetAside: false, limit: 1).first.map { WaitingEntry($0, in: journal) }
+  /// The first waiting entries, as many as one request may contain; nil if none waits.
+  private func next() async throws(PersistenceError) -> OutboxBatch<Object>? {
+    let limits = limits
+    switch try await layer.use(writes: false, { try $0.firstBatch() }) {
+    case .nothing: return nil
+    case .claimed(let batch): return batch
+    case .unclaimed: return try await layer.use { try $0.claim(upTo: limits) }
     }
   }
 
-  /// Sends an entry, and removes it or sets it aside.
+  /// Sends a batch, and removes its entries or sets them aside.
   ///
   /// - Parameters:
-  ///   - entry: The entry.
+  ///   - batch: The batch.
   ///   - isFirst: Whether no earlier entry waits. Otherwise a rejection is not final, since it may depend on them.
-  /// - Throws: The error, if the entry still waits.
-  func send(_ entry: WaitingEntry<Object>, isFirst: Bool = true) async throws(PersistenceError) {
-    let changes: [ObjectChange<Object>]
-    switch entry.changes {
-    case .success(let found): changes = found
-    case .failure(let error): return try await setAside(entry.record, [], error)
+  /// - Throws: The error, if an entry of the batch still waits and cannot be sent now.
+  func send(_ batch: OutboxBatch<Object>, isFirst: Bool = true) async throws(PersistenceError) {
+    for entry in batch.entries {
+      if case .failure(let error) = entry.changes { try await setAside(entry.record, [], error) }
     }
-    let (remote, id) = (remote, entry.record.batch)
-    let attempts = Attempts(layer: .remote, limits: options.remote, clock: options.clock)
+    if batch.isRevoked {
+      try await revoke(batch)
+      // Its entries wait again, and those behind them for them.
+      if !isFirst { throw PersistenceError(.busy, "a batch of the outbox was separated; try again") }
+      return
+    }
+    guard batch.entries.contains(where: \.isReadable) else { return }
+    let changes = batch.readableChanges
+    let isNew: Bool
     do {
-      try await attempts.once { () async throws(PersistenceError) in
-        _ = try await remote.apply(ChangeBatch(changes, id: id))
-      }
+      isNew = try await apply(changes, id: batch.id)
     } catch  where error.code == .batchReused {
-      // The remote layer applied the entry before, in the words of another schema.
-      return try await remove(entry, isStale: true)
+      // The remote layer applied the batch before, in the words of another schema, or it was revoked.
+      return try await remove(batch, isStale: true)
     } catch {
+      guard let entry = batch.alone else { return try await settle(batch, after: error, isFirst: isFirst) }
       if isFirst { return try await handle(error, of: entry.record, changes) }
       // Out of order, a rejection may be due to an earlier entry.
       _ = try await record(error, of: entry.record, isFirst: false)
       throw error
     }
-    // After a kill before this line, the entry is sent again, and the remote layer ignores it by its id.
-    try await remove(entry, isStale: false)
+    joining.succeed()
+    hasSent = true
+    // After a kill before this line, the batch is sent again, and the remote layer ignores it by its id. Answers from
+    // between the two may have had newer objects, which the waiting entries kept out.
+    try await remove(batch, isStale: !isNew)
   }
 
-  /// Removes an entry that the remote layer has, and marks its objects as stale if it may have other values.
-  private func remove(_ entry: WaitingEntry<Object>, isStale: Bool) async throws(PersistenceError) {
-    let (layer, keys) = (layer, entry.keys)
-    try await layer.use { journal in
-      guard try journal.current(entry.record) != nil else { return }
-      try journal.delete(entry.record)
-      if isStale { try layer.markStale(keys, in: journal) }
+  /// Sends one request; it returns whether this request applied the changes.
+  func apply(_ changes: [ObjectChange<Object>], id: UUID) async throws(PersistenceError) -> Bool {
+    let remote = remote
+    let attempts = Attempts(layer: .remote, limits: options.remote, clock: options.clock)
+    let isNew = try await attempts.once { () async throws(PersistenceError) in
+      try await remote.apply(ChangeBatch(changes, id: id))
     }
-    if isStale { await markStale(keys) }
+    breaker.close()
+    return isNew
+  }
+
+  /// Removes the entries of a batch that the remote layer has, and marks their objects as stale if it may have other
+  /// values.
+  func remove(_ batch: OutboxBatch<Object>, isStale: Bool) async throws(PersistenceError) {
+    let layer = layer
+    let stale = try await layer.use { journal -> [RecordKey] in
+      var stale: [RecordKey] = []
+      for entry in batch.entries {
+        guard let current = try journal.current(entry.record), current.joint == entry.record.joint else {
+          continue
+        }
+        // The id may be that of the revocation by another process.
+        if isStale, current.isRevoked == true, !batch.isRevoked { continue }
+        try journal.delete(current)
+        if isStale { stale += entry.keys }
+      }
+      if !stale.isEmpty { try layer.markStale(stale, in: journal) }
+      return stale
+    }
+    if !stale.isEmpty { await markStale(stale) }
   }
 
   private func handle(
@@ -188,7 +226,7 @@ actor OutboxSender<Object: PersistentRecord> {
   /// The failures of reads do not count, since reads can be frequent.
   ///
   /// - Returns: The entry; nil if it is gone or replaced.
-  private func record(
+  func record(
     _ error: PersistenceError, of entry: OutboxRecord, isFirst: Bool = true
   ) async throws(PersistenceError) -> OutboxRecord? {
     if error.code == .cancelled { throw error }
@@ -227,22 +265,4 @@ actor OutboxSender<Object: PersistentRecord> {
     }
     await markStale(keys)
   }
-}
-
-/// An entry that waits, with its changes.
-struct WaitingEntry<Object: PersistentRecord>: Sendable {
-  let record: OutboxRecord
-  /// The changes; a failure if the present declaration cannot read them.
-  let changes: Result<[ObjectChange<Object>], PersistenceError>
-
-  init(_ record: OutboxRecord, in journal: Journal<Object>) {
-    self.record = record
-    do {
-      changes = .success(try journal.changes(of: record))
-    } catch {
-      changes = .failure(PersistenceError(of: error))
-    }
-  }
-
-  var keys: [RecordKey] { ((try? changes.get()) ?? []).map(\.object.recordKey) }
 }

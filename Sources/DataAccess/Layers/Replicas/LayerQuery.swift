@@ -83,6 +83,10 @@ struct Refresh<Object: PersistentRecord>: Sendable {
   /// The replica's version before the better layer was queried.
   var version: ReplicaVersion
   let order: WriteOrder
+  /// The keys that the objects decide, for changes of the better layer; nil for the answer to a query.
+  ///
+  /// An absent object was then deleted, and did not move to another region. Changes make no region complete.
+  var changedKeys: [RecordKey]?
 
   init(
     _ layerQuery: LayerQuery<Object>, _ objects: [Object], asOf: Date, version: ReplicaVersion,
@@ -90,6 +94,19 @@ struct Refresh<Object: PersistentRecord>: Sendable {
   ) {
     (self.layerQuery, self.objects, self.asOf, self.version) = (layerQuery, objects, asOf, version)
     self.order = order
+  }
+
+  /// The region that the answer covers; nil for changes.
+  func coverage() throws -> Coverage? {
+    try changedKeys == nil ? layerQuery.coverage(of: objects, asOf: asOf) : nil
+  }
+
+  /// The queries for the local objects with the changed keys.
+  func changedParts() throws -> [FetchOptions<Object>] {
+    let schema = layerQuery.request.schema
+    return (changedKeys ?? []).map {
+      FetchOptions(predicate: PersistentPredicate(node: .key($0, in: schema)))
+    }
   }
 
   /// The query for the local objects of a region.

@@ -21,7 +21,10 @@ protocol ReplicaLayer<Object>: Sendable {
   func version() async throws(PersistenceError) -> ReplicaVersion
 
   /// Applies the answer of a better layer, including absences.
-  func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError)
+  ///
+  /// - Returns: Whether the layer then holds the answer's state, or a newer one, of each key that the answer decides.
+  @discardableResult
+  func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) -> Bool
 
   /// Announces a write of these keys by the upper layer.
   func prepare(_ keys: [RecordKey]) async throws(PersistenceError)
@@ -53,6 +56,8 @@ struct RefreshPlan<Object: PersistentRecord> {
   private(set) var confirmed: [RecordKey] = []
   /// Local objects that are absent from the answer: deleted, or moved to another region.
   private(set) var removed: [Object] = []
+  /// The keys that changes tell as deleted, and that have no local object.
+  private(set) var absent: [RecordKey] = []
   /// Whether the layer then holds the answer's state, or a newer one, of each key that the answer decides.
   ///
   /// Only then may the layer record the answer as complete.
@@ -99,6 +104,16 @@ struct RefreshPlan<Object: PersistentRecord> {
       case .older: removed.append(object)
       }
     }
+    if let keys = refresh.changedKeys {
+      let present = Set(refresh.objects.map(\.recordKey) + held.map(\.recordKey))
+      for key in keys where !present.contains(key) {
+        switch try heldState(key) {
+        case .newer: continue
+        case .undecided: isWhole = false
+        case .older: absent.append(key)
+        }
+      }
+    }
     changes += removed.map { .delete($0) } + saves
   }
 }
@@ -106,6 +121,11 @@ struct RefreshPlan<Object: PersistentRecord> {
 extension Refresh {
   /// Marks that the layer has applied the plan's changes.
   func markStored(_ plan: RefreshPlan<Object>) {
+    if changedKeys != nil {
+      // Absent ones too: an answer from before may still contain them.
+      for key in plan.confirmed + plan.removed.map(\.recordKey) + plan.absent { order.markStored(key) }
+      return
+    }
     switch layerQuery.kind {
     case .key: if let key = plan.lookedUpKey { order.markStored(key) }
     case .query: order.markStored(nil)

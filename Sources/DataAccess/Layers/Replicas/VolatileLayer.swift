@@ -41,12 +41,10 @@ final class VolatileLayer<Object: PersistentRecord>: ReplicaLayer {
     ReplicaVersion(invalidationCount: coverageIndex.withLock(\.invalidationCount))
   }
 
-  func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) {
+  func refresh(_ refresh: Refresh<Object>) async throws(PersistenceError) -> Bool {
     try await mutex.withLock { () async throws(PersistenceError) in
-      if refresh.order.isOutdated { return }
-      let coverage = try mappingErrors {
-        try refresh.layerQuery.coverage(of: refresh.objects, asOf: refresh.asOf)
-      }
+      if refresh.order.isOutdated { return false }
+      let coverage = try mappingErrors { try refresh.coverage() }
       let held = try await localObjects(matching: refresh, coverage)
       let plan = try mappingErrors { try RefreshPlan(refresh, held: held) { refresh.order.state(of: $0) } }
       if !plan.changes.isEmpty { try await source.apply(ChangeBatch(plan.changes)) }
@@ -65,6 +63,7 @@ final class VolatileLayer<Object: PersistentRecord>: ReplicaLayer {
           }
         }
       }
+      return plan.isWhole
     }
   }
 
@@ -74,6 +73,7 @@ final class VolatileLayer<Object: PersistentRecord>: ReplicaLayer {
   {
     if case .key = refresh.layerQuery.kind { return try await refresh.layerQuery.ask(source) }
     var held: [Object] = []
+    for part in try mappingErrors({ try refresh.changedParts() }) { held += try await source.execute(part) }
     if let part = refresh.part(coverage) { held = try await source.execute(part) }
     for object in refresh.objects(besides: held) {
       if let other = try await source.find(object.primaryKey) { held.append(other) }

@@ -75,7 +75,8 @@ enum HostileNameChecks {
       try expect(rows.rows(where: .not(same)), equals: [second], "\(name.debugDescription)")
       try expect(rows.rows(order: [FieldOrder(name)]), equals: [second, first], "\(name.debugDescription)")
       try expect(
-        rows.rows(order: [FieldOrder(name, isDescending: true)])[0][number + 1], equals: first[number + 1])
+        rows.rows(order: [FieldOrder(name, isDescending: true)]).first?[number + 1],
+        equals: first[number + 1])
     }
     try expect(repository.storage.catalog(), equals: [schema])
   }

@@ -6,7 +6,7 @@ enum FullDiskChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "a full disk throws storeFull, keeps committed records, and accepts writes when space is free again",
-      [.e5], needs: [.writable, .files], fullDisk),
+      [.e5], needs: [.writable, .files, .fillableDisk], fullDisk),
     ConformanceCheck(
       "a file size limit throws an error, does not end the process, and keeps committed records", [.e5],
       needs: [.writable, .files], fileSizeLimit),
@@ -36,10 +36,7 @@ enum FullDiskChecks {
   }
 
   @Sendable private static func fullDisk(_ context: ContextUnderTest) throws {
-    // Without permission to mount a disk, a file size limit replaces it.
-    guard let disk = try SmallDisk(megabytes: 4, in: context.requireScratch()) else {
-      return try fileSizeLimit(context)
-    }
+    let disk = try require(SmallDisk(megabytes: 4, in: context.requireScratch()))
     defer { disk.unmount() }
     let filler = disk.folder.appendingPathComponent("filler")
     try Data(repeating: 1, count: 1 << 20).write(to: filler)

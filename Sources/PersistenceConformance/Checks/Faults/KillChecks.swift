@@ -24,19 +24,21 @@ enum KillChecks {
     while round < rounds {
       let seed = random.next()
       let script = CommitScript(seed: seed)
-      let store = try context.makeStore(on: .disk)
+      // A kill loses nothing that the kernel has, so after the first store memory serves as well.
+      let store = try context.makeStore(on: round == 0 ? .disk : .fast)
       var committed = 0
       // Several kills hit one store, the first perhaps before the store exists.
       for life in 0..<5 where round < rounds {
         round += 1
         let worker = try store.worker("commit", "\(seed)", "\(committed)")
         if life == 0 {
-          usleep(UInt32(random.int(0...150_000)))
+          usleep(UInt32(random.int(0...80_000)))
         } else {
           try worker.wait(for: "ack \(committed + random.int(1...12))")
-          usleep(UInt32(random.int(0...20_000)))
+          usleep(UInt32(random.int(0...5_000)))
         }
         worker.kill()
+        CheckTrace.count("kills", 1)
         try expect(!worker.lines.contains { $0.hasPrefix("error") }, "\(worker.lines.suffix(2))")
         let acknowledged = max(committed, worker.acknowledged)
         let repository = try store.open()
@@ -86,6 +88,7 @@ enum KillChecks {
       }
       for worker in workers { try worker.wait(for: "ack \(random.int(1...9))") }
       for worker in workers { worker.kill() }
+      CheckTrace.count("kills", workers.count)
       acknowledged += workers.reduce(0) { $0 + $1.acknowledged }
       try Bank.audit(repository, accounts: accounts)
       try Bank.audit(store.open(), accounts: accounts)

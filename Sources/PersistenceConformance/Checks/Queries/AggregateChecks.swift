@@ -15,6 +15,8 @@ enum AggregateChecks {
       [.v3, .o1], longGroups),
     ConformanceCheck(
       "sums are exact and rounded once, so they do not depend on the order of records", [.v4], exactSums),
+    ConformanceCheck(
+      "averages of integers divide the exact sum, also beyond 2^53", [.v5, .v4], integerAverages),
     ConformanceCheck("a sum or average with a NaN is NaN, and NaN is the maximum", [.v4], notANumber),
     ConformanceCheck("a sum out of its kind's range throws an error", [.v4, .v5], overflow),
     ConformanceCheck("aggregates inside a transaction see its own writes", [.w3], insideTransaction),
@@ -226,5 +228,24 @@ enum AggregateChecks {
     let query = repository.filter(Account.self)
     try expect(query.count(by: \.balance), equals: [Group(0, 66), Group(1, 67), Group(2, 67)])
     try expect(query.sum(\.balance), equals: 67 + 134)
+  }
+
+  @Sendable private static func integerAverages(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    for (number, balances)
+      in ([
+        [1 << 53, 1, 1], [1 << 53, 1, 1, 1 << 53, 1], [.max / 2, 3, 3, -(.max / 2)], [.min, .max, 1],
+      ] as [[Int]]).enumerated()
+    {
+      try repository.deleteAll(Account.self)
+      try repository.save(contentsOf: balances.enumerated().map { Account($0, balance: $1) })
+      let sum = balances.reduce(Int128(0)) { $0 + Int128($1) }
+      let expected = Double(sum) / Double(balances.count)
+      let what = "the average of \(balances)"
+      try expect(repository.filter(Account.self).average(\.balance), equals: expected, what)
+      try expect(
+        repository.filter(Account.self, where: \.note == "").average(\.balance), equals: expected,
+        "\(what), filtered, case \(number)")
+    }
   }
 }

@@ -42,7 +42,9 @@ enum PageReadingChecks {
   ) throws {
     func expectPage(_ results: any StorageResults, from offset: Int, limit: Int) throws {
       var ids: [Int64] = []
-      let count = try results.read(from: offset, limit: limit) { ids.append($0[0].integerValue) }
+      let count = try results.read(from: offset, limit: limit) { row in
+        if case .integer(let id) = try row.value(at: 0) { ids.append(id) }
+      }
       let page = Array(expected.dropFirst(offset).prefix(limit))
       try expect(ids, equals: page, "\(subject): \(limit) rows from \(offset)")
       try expect(count, equals: page.count, "\(subject): the number read, of \(limit) rows from \(offset)")

@@ -15,7 +15,8 @@ enum RoundTripChecks {
     ConformanceCheck("dates keep their exact bits", [.v2], dates),
     ConformanceCheck("floats keep their exact bits", [.v2], floats),
     ConformanceCheck(
-      "a blob of 64 MiB keeps every byte", [.v2], needs: [.writable, .values(ofBytes: 64 << 20)], largeBlob),
+      "a blob of 64 MiB keeps every byte", [.v2], needs: [.writable, .values(ofBytes: 64 << 20)], largeBlob
+    ).slow,
   ]
 
   private static func samples<Value: SampledValue>(_ context: ContextUnderTest, _ type: Value.Type) throws {

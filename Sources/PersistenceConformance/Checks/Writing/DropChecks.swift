@@ -21,7 +21,8 @@ enum DropChecks {
       needs: [.writable, .multiProcess, .droppingModels], otherContext),
     ConformanceCheck(
       "after a kill while models are replaced, the store has one complete version of them", [.w5, .w3],
-      needs: [.writable, .durable, .droppingModels], kills),
+      needs: [.writable, .durable, .droppingModels], kills
+    ).slow,
   ]
 
   private static func schema(_ kind: FieldKind = .string, name: String = "Thing") throws -> ModelSchema {
@@ -220,6 +221,7 @@ enum DropChecks {
       try worker.wait(for: "ack \(number + random.int(1...6))")
       usleep(UInt32(random.int(0...20_000)))
       worker.kill()
+      CheckTrace.count("kills", 1)
       try expect(!worker.lines.contains { $0.hasPrefix("error") }, "\(worker.lines.suffix(2))")
       let acknowledged = max(number, worker.acknowledged)
       let repository = try store.open()

@@ -120,7 +120,7 @@ extension FuzzGenerator {
   }
 
   /// Returns the same declaration with fields and indexes in another order.
-  private mutating func reordered(_ model: FuzzModel) throws -> FuzzModel {
+  mutating func reordered(_ model: FuzzModel) throws -> FuzzModel {
     let order = Array(model.schema.fields.indices).shuffled(using: &random)
     let schema = try ModelSchema(
       name: model.schema.name, fields: order.map { model.schema.fields[$0] }, key: model.schema.key,

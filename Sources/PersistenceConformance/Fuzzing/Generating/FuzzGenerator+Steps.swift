@@ -22,6 +22,42 @@ extension FuzzGenerator {
     return [.transaction(defining, .commit)] + filling
   }
 
+  /// The last steps of a program: what random steps meet too rarely.
+  ///
+  /// A request deletes more rows than a page has. Two records with the same values meet in two contexts, and after the
+  /// store was opened again. A model is declared in another order, and the store is opened once more.
+  mutating func ending() -> [FuzzStep] {
+    let model = random.pick(current)
+    var steps: [FuzzStep] = []
+    if isLarge {
+      let all = FuzzQuery(model)
+      steps.append(.transaction([.deleteRows(all), .fetch(all)], .rollback))
+    }
+    let taken = row(model)
+    let otherKey = random.pick(models[model].keys)
+    let twin = row(taken, of: model, withKey: otherKey)
+    // The step between them passes the turn to the other context.
+    steps += [.save(model, taken), .find(model, key(model)), .save(model, twin)]
+    steps += [.reopen, .save(model, twin), write(model)]
+    guard let other = try? reordered(models[model]) else { return steps }
+    models.append(other)
+    let turned = models.count - 1
+    steps += [.define(turned), .save(turned, row(turned)), .reopen, .fetch(query(turned)), write(model)]
+    return steps
+  }
+
+  /// A row with the values of another one, except its key.
+  private func row(
+    _ row: [PersistentValue], of model: Int, withKey key: [PersistentValue]
+  ) -> [PersistentValue] {
+    let schema = models[model].schema
+    var row = row
+    for (name, value) in zip(schema.key, key) {
+      if let position = FuzzReference.position(of: name, in: schema.fields) { row[position] = value }
+    }
+    return row
+  }
+
   /// Rows for many keys, as single inserts or as one batch.
   private mutating func rows(_ model: Int) -> [FuzzStep] {
     let keys = models[model].keys

@@ -35,6 +35,7 @@ struct FuzzGenerator {
     var steps = opening()
     let count = isLarge ? random.int(8...20) : random.int(15...50)
     for _ in 0..<count { steps.append(step()) }
+    steps += ending()
     return FuzzProgram(schemas: models.map(\.schema), steps: steps)
   }
 

@@ -104,6 +104,7 @@ extension FuzzValue {
   static func isValid(_ value: PersistentValue, _ field: FieldSchema) -> Bool {
     if value.isNull { return field.isOptional }
     guard value.tag == field.kind.tag else { return false }
+    if case .double(let number) = value { return field.kind.canRepresent(number) }
     guard case .integer(let number) = value else { return true }
     return switch field.kind {
     case .int8: Int8(exactly: number) != nil

@@ -120,15 +120,15 @@ extension FuzzReference {
       else { throw Refusal(.schemaMismatch) }
       return place
     }
-    for (position, assignment) in zip(positions, assignments) {
-      guard FuzzValue.isValid(assignment.value, stored.fields[position]) else {
-        throw Refusal(.invalidRequest)
-      }
+    // Of two assignments to one field, the later one counts.
+    let last = Dictionary(zip(positions, assignments)) { $1 }
+    for (position, assignment) in last where !FuzzValue.isValid(assignment.value, stored.fields[position]) {
+      throw Refusal(.invalidRequest)
     }
     let keys = try keys(query, words, schemas)
     for key in keys {
       guard var record = try find(key, in: stored) else { continue }
-      for (position, assignment) in zip(positions, assignments) { record[position] = assignment.value }
+      for (position, assignment) in last { record[position] = assignment.value }
       try write(record, in: stored, .present)
     }
     return keys.count

@@ -110,11 +110,15 @@ extension RegularExpressionParser {
       index += 1
       name = String(scalar)
     }
+    let key = "\(isNegated) \(flags.ignoresCase) \(name)"
+    if let known = categories[key] { return known }
     guard let set = ScalarSet.named(name) else {
       throw error(
         "'\(quoted(from: start))' is not a Unicode general category; scripts are not supported", at: start)
     }
-    return isNegated ? folded(set).inverted : folded(set)
+    let category = isNegated ? folded(set).inverted : folded(set)
+    categories[key] = category
+    return category
   }
 
   /// Reads an escape for one scalar, after its `\`.

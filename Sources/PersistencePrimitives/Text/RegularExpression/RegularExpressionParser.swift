@@ -18,7 +18,7 @@ struct RegularExpressionParser {
     var multiline = false
   }
 
-  private struct Group {
+  struct Group {
     var openedAt: Int
     var flagsOutside: Flags
     var choices: [Syntax] = []
@@ -28,7 +28,13 @@ struct RegularExpressionParser {
   let scalars: [Unicode.Scalar]
   var index = 0
   var flags: Flags
-  private var groups: [Group]
+  var groups: [Group]
+  /// The number of sets, each of which becomes at least one instruction.
+  private var setCount = 0
+  /// The large sets of the pattern, so that equal ones share their memory.
+  private var largeSets: Set<ScalarSet> = []
+  /// The sets of categories by their names and flags, since a large set takes long to fold.
+  var categories: [String: ScalarSet] = [:]
 
   /// Reads a whole pattern; an error has the position of the first invalid or unsupported construct.
   static func parse(_ pattern: String, caseInsensitive: Bool) throws -> Syntax {
@@ -69,6 +75,9 @@ struct RegularExpressionParser {
 
   private mutating func parse() throws -> Syntax {
     while let scalar = next {
+      guard setCount <= RegularExpressionProgram.largestProgram else {
+        throw RegularExpressionProgram.tooLarge
+      }
       let start = index
       index += 1
       switch scalar {
@@ -104,7 +113,14 @@ struct RegularExpressionParser {
     choices.count == 1 ? choices[0] : .choice(choices)
   }
 
-  mutating func append(_ node: Syntax) { groups[groups.count - 1].nodes.append(node) }
+  mutating func append(_ node: Syntax) {
+    var node = node
+    if case .scalar(let set) = node {
+      setCount += 1
+      if set.ranges.count > 4 { node = .scalar(largeSets.insert(set).memberAfterInsert) }
+    }
+    groups[groups.count - 1].nodes.append(node)
+  }
 
   mutating func append(literal scalar: Unicode.Scalar) { append(.scalar(folded(ScalarSet(scalar.value)))) }
 
@@ -233,62 +249,5 @@ extension RegularExpressionParser {
     case "x": "the flag 'x' is not supported"
     default: "'(?\(Self.quoted(scalar))' is not a group or flag of this dialect"
     }
-  }
-}
-
-// MARK: Repetitions
-
-extension RegularExpressionParser {
-  private mutating func repeatLast(least: Int, most: Int?, at start: Int) throws {
-    let operation = quoted(from: start)
-    let last = groups.count - 1
-    guard let node = groups[last].nodes.popLast() else {
-      throw error("'\(operation)' has nothing to repeat", at: start)
-    }
-    let isLazy = take("?")  // Lazy and greedy matching have the same result.
-    if next == "+", !isLazy {
-      throw error("the possessive repetition '\(operation)+' is not supported", at: start)
-    }
-    let following = index
-    if next == "*" || next == "+" || next == "?" || (take("{") && takeCounts() != nil) {
-      throw error(
-        "a repetition cannot be repeated; put '\(operation)' and what it repeats in a group", at: following)
-    }
-    index = following
-    groups[last].nodes.append(.repeated(node, least: least, most: most))
-  }
-
-  private func checkCounts(_ least: Int, _ most: Int?, at start: Int) throws {
-    guard max(least, most ?? 0) <= Self.greatestRepetition else {
-      throw error("'\(quoted(from: start))' repeats more than \(Self.greatestRepetition) times", at: start)
-    }
-    guard least <= most ?? .max else {
-      throw error("'\(quoted(from: start))' has a minimum above its maximum", at: start)
-    }
-  }
-
-  /// Reads `n}`, `n,}` or `n,m}`; otherwise reads nothing, since `{` is then literal.
-  private mutating func takeCounts() -> (least: Int, most: Int?)? {
-    let start = index
-    if let least = takeNumber() {
-      if take("}") { return (least, least) }
-      if take(",") {
-        if take("}") { return (least, nil) }
-        if let most = takeNumber(), take("}") { return (least, most) }
-      }
-    }
-    index = start
-    return nil
-  }
-
-  /// Reads decimal digits; a number above every limit is clamped, but stays above.
-  private mutating func takeNumber() -> Int? {
-    let start = index
-    var number = 0
-    while let digit = next?.value, digit &- 0x30 < 10 {
-      number = min(number * 10 + Int(digit - 0x30), 1_000_000)
-      index += 1
-    }
-    return index > start ? number : nil
   }
 }

@@ -27,6 +27,9 @@ package struct RegularExpressionPattern: Sendable {
   private let stepLimit: Int
   private let pool: AutomatonPool
 
+  /// The number of instructions, to which the pattern's memory is proportional.
+  package let size: Int
+
   /// Prepares a pattern.
   ///
   /// The step limit is the maximum cost of one text, by default a few seconds at worst. Each scalar costs the number of
@@ -34,7 +37,9 @@ package struct RegularExpressionPattern: Sendable {
   package init(_ pattern: String, caseInsensitive: Bool = false, stepLimit: Int = 200_000_000) throws {
     self.stepLimit = stepLimit
     let syntax = try RegularExpressionParser.parse(pattern, caseInsensitive: caseInsensitive)
-    pool = AutomatonPool(try RegularExpressionProgram(syntax))
+    let program = try RegularExpressionProgram(syntax)
+    pool = AutomatonPool(program)
+    size = program.instructions.count
   }
 
   /// Whether the text, in UTF-8, contains the pattern; several threads may call it concurrently.

@@ -1,0 +1,60 @@
+import Foundation
+
+/// The source of a check, which failures quote if it is still where it was compiled.
+enum CheckSource {
+  /// The folder of the sources of this module.
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private static let longest = 12
+
+  /// The statement that begins in a line of a file, on one line; nil if the file cannot be read.
+  static func statement(_ file: String, _ line: Int) -> String? {
+    let parts = file.split(separator: "/").map(String.init)
+    guard parts.count == 2, parts[0] == "PersistenceConformance", let url = url(of: parts[1]),
+      let text = try? String(contentsOf: url, encoding: .utf8)
+    else { return nil }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard line > 0, line <= lines.count else { return nil }
+    var statement: [String] = []
+    var depth = 0
+    for part in lines[(line - 1)...].prefix(longest) {
+      statement.append(part.trimmingCharacters(in: .whitespaces))
+      depth += part.reduce(0) { $0 + ("([{".contains($1) ? 1 : ")]}".contains($1) ? -1 : 0) }
+      if depth <= 0 { break }
+    }
+    return statement.joined(separator: " ")
+  }
+
+  /// The first argument of the expectation in a statement: what the context returned.
+  static func expression(in statement: String?) -> String? {
+    guard let statement, let call = statement.firstMatch(of: #/\b(?:expect|require)\w*\(/#) else {
+      return nil
+    }
+    var (depth, isText, isEscaped, expression) = (0, false, false, "")
+    for character in statement[call.range.upperBound...] {
+      if isText {
+        isText = isEscaped || character != "\""
+        isEscaped = !isEscaped && character == "\\"
+      } else if character == "\"" {
+        isText = true
+      } else if "([{".contains(character) {
+        depth += 1
+      } else if ")]}".contains(character) {
+        depth -= 1
+      }
+      if depth < 0 || (depth == 0 && !isText && character == ",") { break }
+      expression.append(character)
+    }
+    let trimmed = expression.trimmingCharacters(in: .whitespaces).replacing(#/^try /#, with: "")
+    return trimmed.isEmpty ? nil : trimmed
+  }
+
+  private static func url(of file: String) -> URL? {
+    guard let walk = FileManager.default.enumerator(atPath: folder.path) else { return nil }
+    for case let path as String in walk where path.hasSuffix("/" + file) {
+      return folder.appendingPathComponent(path)
+    }
+    return nil
+  }
+}

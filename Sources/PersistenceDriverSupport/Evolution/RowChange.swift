@@ -1,0 +1,91 @@
+package import PersistenceDriver
+
+/// Makes the rows of a changed schema from stored rows, one at a time.
+///
+/// A value that does not change is borrowed from the stored row, so a made row is valid only as long as that one.
+package final class RowChange {
+  private enum Origin {
+    /// The value of a stored field, by its position.
+    case stored(Int)
+    case constant
+    case computed
+  }
+
+  private let change: SchemaChange
+  /// The origin of each target field, by position.
+  private let origins: [Origin]
+  /// The positions of the computed fields.
+  private let positions: [Int]
+  /// The fills, and the values that replace nil, by target position.
+  private let constants: RowBuffer
+  private let row: RowBuffer
+
+  package init(_ change: SchemaChange) {
+    self.change = change
+    positions = change.computedPositions
+    constants = RowBuffer(count: change.sources.count)
+    row = RowBuffer(count: change.sources.count)
+    var origins: [Origin] = []
+    for (position, source) in change.sources.enumerated() {
+      switch source {
+      case .field(let origin, let replacement):
+        origins.append(.stored(origin))
+        constants.set(replacement?.normalized ?? .null, at: position)
+      case .fill(let value):
+        origins.append(.constant)
+        constants.set(value.normalized, at: position)
+      case .computed: origins.append(.computed)
+      }
+    }
+    self.origins = origins
+  }
+
+  /// Calls a closure with the changed row of a stored one.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if a computed value does not have
+  ///   its field's kind, the error of the computation, and that of the closure.
+  package func withRow<Result>(
+    from stored: borrowing Row, _ body: (borrowing Row) throws -> Result
+  ) throws -> Result {
+    let computed = try change.computedValues(from: stored, at: positions)
+    var next = 0
+    row.reset()
+    for position in origins.indices {
+      switch origins[position] {
+      case .stored(let origin):
+        let cell = try stored.field(at: origin)
+        row.setCell(cell.isNull ? constants.storage[position] : cell, at: position)
+      case .constant: row.setCell(constants.storage[position], at: position)
+      case .computed:
+        row.set(computed[next], at: position)
+        next += 1
+      }
+    }
+    return try row.withRow(body)
+  }
+}
+
+extension SchemaChange {
+  /// The positions of the computed fields of ``target``.
+  package var computedPositions: [Int] {
+    sources.indices.filter { position in
+      if case .computed = sources[position] { true } else { false }
+    }
+  }
+
+  /// The normalized values of the computed fields, which have these positions.
+  package func computedValues(from row: borrowing Row, at positions: [Int]) throws -> [PersistentValue] {
+    var values = try compute?(row) ?? []
+    for (number, position) in positions.enumerated() {
+      let field = target.fields[position]
+      guard number < values.count, field.accepts(values[number]) else {
+        throw PersistenceError(
+          .invalidRequest,
+          "the computed value of “\(field.name)” does not have the kind \(field.kind.rawValue)",
+          model: target.name, field: field.name)
+      }
+      values[number] = values[number].normalized
+    }
+    return values
+  }
+}

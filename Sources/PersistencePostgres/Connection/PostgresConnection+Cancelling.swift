@@ -1,0 +1,24 @@
+import CPostgres
+import Foundation
+
+extension PostgresConnection {
+  /// A request to cancel a statement, which connects to the server.
+  private struct Request: @unchecked Sendable {  // one thread uses and frees it
+    let handle: OpaquePointer
+
+    func send() {
+      var message = [CChar](repeating: 0, count: 256)
+      _ = PQcancel(handle, &message, Int32(message.count))
+      PQfreeCancel(handle)
+    }
+  }
+
+  /// Asks the server to cancel the running statement, and waits until it has been told.
+  func cancel() { PQgetCancel(handle).map(Request.init)?.send() }
+
+  /// Asks the server to cancel the running statement, without waiting for a server that may not answer.
+  func cancelLater() {
+    guard let request = PQgetCancel(handle).map(Request.init) else { return }
+    DispatchQueue.global().async { request.send() }
+  }
+}

@@ -1,0 +1,300 @@
+import CPostgres
+import Foundation
+import PersistenceDriver
+import PersistenceDriverSupport
+
+/// One statement to send: its text, and the number under which a connection prepares it, if it does.
+struct PostgresCommand {
+  let sql: String
+  /// The number of the prepared statement; nil for one that is planned for its values.
+  var prepared: Int?
+  var parameters = PostgresParameters()
+
+  init(_ sql: String, prepared: Int? = nil, _ parameters: PostgresParameters = PostgresParameters()) {
+    self.sql = sql
+    self.prepared = prepared
+    self.parameters = parameters
+  }
+}
+
+/// A connection to the server, always in libpq's pipeline mode: a batch of statements takes one round trip.
+///
+/// One thread uses it at a time: the one that took it from the pool, or that holds the lock of a pin.
+final class PostgresConnection: @unchecked Sendable {  // one thread at a time, as described above
+  let store: PostgresStore
+  let handle: OpaquePointer
+
+  /// Whether the connection broke, or its state is unknown; it does not return to the pool.
+  private(set) var isBroken = false
+
+  /// How many batches were sent whose answers nobody has read.
+  private var unread = 0
+
+  /// How often libpq said that nothing is left to read, although a batch has not ended.
+  private var emptyAnswers = 0
+
+  /// The statements that the server has prepared.
+  private var prepared: Set<Int> = []
+  private static let preparedLimit = 400
+
+  /// Takes over a connection that was made.
+  init(_ handle: OpaquePointer, of store: PostgresStore) {
+    self.handle = handle
+    self.store = store
+  }
+
+  /// The run of the server that the connection belongs to; nil if it is unknown.
+  var serverRun: String?
+
+  deinit { PQfinish(handle) }
+
+  /// The server's process of the connection.
+  var process: Int32 { PQbackendPID(handle) }
+
+  /// Whether an idle connection is still usable, as far as this side knows.
+  func isAlive() -> Bool {
+    guard !isBroken else { return false }
+    var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    // An idle server says nothing but that it closes the connection.
+    if poll(&file, 1, 0) > 0, PQconsumeInput(handle) == 0 { isBroken = true }
+    return !isBroken && PQstatus(handle) == CONNECTION_OK
+  }
+
+  /// Marks the connection as unusable.
+  func abandon() { isBroken = true }
+}
+
+/// Batches.
+extension PostgresConnection {
+  /// Sends statements and reads their results.
+  ///
+  /// After the first one that fails, the server skips the others.
+  ///
+  /// - Throws: ``PersistenceError`` of the first statement that failed.
+  func run(_ commands: [PostgresCommand], _ action: String, isReading: Bool = false) throws
+    -> [PostgresResult]
+  {
+    let deadline = store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
+    let places = try send(commands, action, deadline)
+    let wait = Wait(deadline: deadline, isReading: isReading, action: action)
+    while unread > 1 { try skipBatch(Wait(deadline: deadline, isReading: false, action: action)) }
+    return try readBatch(places, wait)
+  }
+
+  /// Sends statements, none of them to be prepared, whose results the next user of the connection reads and discards.
+  func post(_ commands: [PostgresCommand], _ action: String) throws {
+    _ = try send(commands, action, ContinuousClock.now + .seconds(5))
+  }
+
+  /// Sends statements and a commit at once, and calls a closure with the results of the statements before it waits for the
+  /// commit, which it never cancels.
+  func commit(after commands: [PostgresCommand], _ body: ([PostgresResult]) -> Void) throws -> PostgresResult?
+  {
+    let (action, deadline) = (
+      "commit a transaction", store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
+    )
+    let wait = Wait(deadline: deadline, isReading: false, cancels: false, action: action)
+    let places = try send(commands, action, deadline)
+    let last = try send([PostgresCommand("COMMIT", prepared: -5)], action, deadline)
+    while unread > 2 { try skipBatch(wait) }
+    let results = Result { try readBatch(places, wait) }
+    if let results = try? results.get() { body(results) }
+    let answers = try readBatch(last, wait)
+    _ = try results.get()
+    return answers.last
+  }
+
+  /// How long and how to wait for the server.
+  struct Wait {
+    var deadline: ContinuousClock.Instant?
+    /// Whether the calling thread's interruption cancels the statement.
+    var isReading: Bool
+    /// Whether the end of the time cancels the statement.
+    var cancels = true
+    /// Whether the server was told to cancel, and is told again: a request that comes between two statements is lost.
+    var isCancelling = false
+    let action: String
+  }
+
+  /// The statement that a result belongs to, and whether the result only says that it was prepared.
+  private typealias Place = (prepares: Int?, isResult: Bool)
+
+  private func send(_ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?)
+    throws
+    -> [Place]
+  {
+    guard !isBroken else { throw PostgresErrorMapping.lost(handle, action, store.location) }
+    var places: [Place] = []
+    var fresh: Set<Int> = []
+    if prepared.count > Self.preparedLimit {
+      try check(PQsendQueryParams(handle, "DEALLOCATE ALL", 0, nil, nil, nil, nil, 1), action)
+      places.append((nil, false))
+      prepared.removeAll()
+    }
+    for command in commands {
+      var command = command
+      // A pooler may run the next transaction on another connection of the server.
+      if store.configuration.pooler == .transaction { command.prepared = nil }
+      if let number = command.prepared, !prepared.contains(number), fresh.insert(number).inserted {
+        try check(
+          command.parameters.withArguments { types, _, _, _ in
+            PQsendPrepare(handle, Self.name(number), command.sql, Int32(command.parameters.count), types)
+          }, action)
+        places.append((number, false))
+      }
+      try check(send(command), action)
+      places.append((nil, true))
+    }
+    try check(PQpipelineSync(handle), action)
+    unread += 1
+    try flush(Wait(deadline: deadline, isReading: false, action: action))
+    return places
+  }
+
+  private static func name(_ number: Int) -> String { "persistence_\(number)" }
+
+  private func send(_ command: PostgresCommand) -> Int32 {
+    let count = Int32(command.parameters.count)
+    return command.parameters.withArguments { types, values, lengths, formats in
+      guard let number = command.prepared else {
+        return PQsendQueryParams(handle, command.sql, count, types, values, lengths, formats, 1)
+      }
+      return PQsendQueryPrepared(handle, Self.name(number), count, values, lengths, formats, 1)
+    }
+  }
+
+  private func check(_ code: Int32, _ action: String) throws {
+    guard code != 0 else { throw broken(action) }
+  }
+
+  private func broken(_ action: String) -> PersistenceError {
+    isBroken = true
+    return PostgresErrorMapping.lost(handle, action, store.location)
+  }
+
+  /// Writes what libpq has buffered, and reads meanwhile, so that neither side waits for the other for ever.
+  private func flush(_ wait: Wait) throws {
+    while true {
+      let rest = PQflush(handle)
+      guard rest != 0 else { return }
+      guard rest > 0 else { throw broken(wait.action) }
+      let ready = try waitForSocket(Int16(POLLIN | POLLOUT), wait)
+      if ready & Int16(POLLIN | POLLHUP | POLLERR) != 0, PQconsumeInput(handle) == 0 {
+        throw broken(wait.action)
+      }
+    }
+  }
+
+  /// Reads and discards the answers of a batch.
+  private func skipBatch(_ wait: Wait) throws {
+    while true {
+      guard let result = try nextResult(wait) else { continue }
+      if PQresultStatus(result.handle) == PGRES_PIPELINE_SYNC { break }
+    }
+    unread -= 1
+  }
+
+  private func readBatch(_ places: [Place], _ wait: Wait) throws -> [PostgresResult] {
+    var wait = wait
+    var results: [PostgresResult] = []
+    var failure: PersistenceError?
+    var place = 0
+    while true {
+      let next: PostgresResult?
+      do {
+        next = try nextResult(wait)
+      } catch let error as Interrupted {
+        // The server answers the cancelled statement, so that the connection stays usable.
+        failure = failure ?? error.reason
+        wait.isReading = false
+        wait.isCancelling = true
+        continue
+      }
+      guard let result = next else { continue }
+      switch PQresultStatus(result.handle) {
+      case PGRES_PIPELINE_SYNC:
+        unread -= 1
+        if let failure { throw failure }
+        return results
+      case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+        if places.indices.contains(place) {
+          if let number = places[place].prepares { prepared.insert(number) }
+          if places[place].isResult { results.append(result) }
+        }
+      case PGRES_PIPELINE_ABORTED: break
+      default:
+        let error = PostgresErrorMapping.error(result.handle, handle, wait.action, store.location)
+        if error.isLostConnection { isBroken = true }
+        failure = failure ?? error
+        if isBroken { throw failure ?? error }
+      }
+      place += 1
+    }
+  }
+}
+
+/// Waiting for the server.
+extension PostgresConnection {
+  /// The interruption of a read, after the server was told to cancel it.
+  private struct Interrupted: Error {
+    let reason: PersistenceError
+  }
+
+  /// The next result; nil between two statements.
+  private func nextResult(_ wait: Wait) throws -> PostgresResult? {
+    try checkInterruption(wait)
+    while PQisBusy(handle) != 0 {
+      _ = try waitForSocket(Int16(POLLIN), wait)
+      guard PQconsumeInput(handle) != 0 else { throw broken(wait.action) }
+    }
+    guard let result = PQgetResult(handle) else {
+      emptyAnswers += 1
+      // One of them separates two statements; more mean that the end of the batch is lost.
+      guard PQstatus(handle) == CONNECTION_OK, emptyAnswers < 4 else { throw broken(wait.action) }
+      return nil
+    }
+    emptyAnswers = 0
+    return PostgresResult(result)
+  }
+
+  /// Waits until the socket is ready, and returns for what.
+  private func waitForSocket(_ events: Int16, _ wait: Wait) throws -> Int16 {
+    while true {
+      try checkInterruption(wait)
+      // Interruptions are noticed within this time.
+      var milliseconds: Int32 = wait.isReading || wait.isCancelling ? 50 : -1
+      if let deadline = wait.deadline {
+        let left = (deadline - .now).timeInterval * 1000
+        guard left > 0 else { throw timedOut(wait) }
+        let rounded = Int32(min(left.rounded(.up), 1_000_000))
+        milliseconds = milliseconds < 0 ? rounded : min(milliseconds, rounded)
+      }
+      var file = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+      let count = poll(&file, 1, milliseconds)
+      if count > 0 { return file.revents }
+      if count < 0, errno != EINTR { throw broken(wait.action) }
+      if count == 0, wait.isCancelling { cancel() }
+    }
+  }
+
+  /// Tells the server to cancel an interrupted read.
+  private func checkInterruption(_ wait: Wait) throws {
+    guard wait.isReading else { return }
+    do {
+      try ReadInterruption.check()
+    } catch let error as PersistenceError {
+      cancel()
+      throw Interrupted(reason: error)
+    }
+  }
+
+  private func timedOut(_ wait: Wait) -> PersistenceError {
+    // The answer may come at any time, so the connection is of no use any more.
+    isBroken = true
+    if wait.cancels { cancelLater() }
+    return PersistenceError(
+      .timedOut,
+      "PostgreSQL did not \(wait.action) within the statement time-out; retry, or raise the option timeout",
+      location: store.location)
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import PersistenceDriver
+import PersistenceSQL
+
+/// The opening of a store: recognises the server, and creates the tables of a new store.
+struct PostgresOpening {
+  /// The store's identity, which its creation made.
+  let identity: String
+  /// What was opened, for the log.
+  let details: String
+  let connection: PostgresConnection
+
+  init(_ store: PostgresStore) throws {
+    connection = try PostgresConnection.open(store)
+    let version = try Self.requireSupport(connection, store)
+    var found = try Self.identity(connection, store)
+    if found == nil, !store.configuration.isReadOnly, store.configuration.createsMissingStore {
+      try Self.create(connection, store)
+      found = try Self.identity(connection, store)
+    }
+    guard let found else {
+      throw PersistenceError(
+        .missingStore,
+        "the schema “\(store.configuration.schema)” contains no store; check the option schema, or open it with create=true",
+        location: store.location)
+    }
+    guard found.format == Self.format else {
+      throw PersistenceError(
+        .unsupported,
+        "the store was written in format \(found.format), but this version of the package reads format \(Self.format); use "
+          + "a newer version", location: store.location)
+    }
+    identity = found.identity
+    details = "PostgreSQL \(version)"
+  }
+
+  private static let format: Int64 = 1
+
+  /// Refuses a server that is none, too old, or another program that speaks the protocol; returns its version.
+  private static func requireSupport(_ connection: PostgresConnection, _ store: PostgresStore) throws
+    -> String
+  {
+    let versions = try connection.run([PostgresCommand("SELECT version()")], "read the server's version")
+    let version = versions.first?.text(0, 0) ?? ""
+    for (name, reason) in [
+      ("CockroachDB", "it aborts transactions by design and has no cursors that move"),
+      ("YugabyteDB", "its definitions of tables are not transactional"), ("-YB-", "it is YugabyteDB"),
+      ("Redshift", "it enforces no unique keys"),
+    ] where version.contains(name) {
+      throw unsupported("a store on \(name) cannot be opened: \(reason); use PostgreSQL", store)
+    }
+    let facts = try connection.run(
+      [
+        PostgresCommand(
+          "SELECT pg_catalog.current_setting('server_encoding'), "
+            + "pg_catalog.current_setting('server_version_num')::int8, "
+            + "EXISTS (SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'), "
+            + "pg_catalog.current_setting('server_version')")
+      ], "read the server's settings")
+    guard let facts = facts.first, facts.count == 1 else {
+      throw unsupported("the server did not answer as PostgreSQL does", store)
+    }
+    guard (facts.integer(0, 1) ?? 0) >= 140_000 else {
+      throw unsupported(
+        "the server has version \(facts.text(0, 3) ?? "0"); use PostgreSQL 14 or later", store)
+    }
+    guard facts.text(0, 0) == "UTF8" else {
+      throw unsupported(
+        "the database has the encoding \(facts.text(0, 0) ?? ""); create one with the encoding UTF8", store)
+    }
+    guard facts.integer(0, 2) == 0 else {
+      throw unsupported(
+        "the database has the extension Citus, which enforces unique keys in part only; use another database",
+        store)
+    }
+    return facts.text(0, 3) ?? ""
+  }
+
+  private static func unsupported(_ message: String, _ store: PostgresStore) -> PersistenceError {
+    PersistenceError(.unsupported, message, location: store.location)
+  }
+
+  /// The format and the identity of the store; nil if there is none.
+  private static func identity(_ connection: PostgresConnection, _ store: PostgresStore) throws -> (
+    format: Int64, identity: String
+  )? {
+    var parameters = PostgresParameters()
+    parameters.add(text: store.own("state"))
+    let found = try connection.run(
+      [PostgresCommand("SELECT pg_catalog.to_regclass($1) IS NOT NULL", parameters)], "look for the store")
+    guard found.first?.integer(0, 0) == 1 else { return nil }
+    let states = try connection.run(
+      [PostgresCommand("SELECT format, store::text FROM \(store.own("state"))")], "read the store's state")
+    guard let state = states.first, state.count == 1, let format = state.integer(0, 0),
+      let identity = state.text(0, 1)
+    else {
+      throw PersistenceError.damaged("the table persistence_state is empty").at(location: store.location)
+    }
+    return (format, identity)
+  }
+
+  /// Creates the schema and this package's own tables, unless another process does so at the same time.
+  private static func create(_ connection: PostgresConnection, _ store: PostgresStore) throws {
+    let schema = store.dialect.identifier(store.configuration.schema)
+    var name = PostgresParameters()
+    name.add(text: "persistence " + store.configuration.schema)
+    var start = PostgresParameters()
+    start.add(Int64.random(in: 1 << 32..<1 << 61))
+    let timeout = PostgresCommand.lockTimeout(store.configuration.busyTimeout)
+    do {
+      // CREATE … IF NOT EXISTS fails if two sessions run it at the same time, so they take turns.
+      _ = try connection.run(
+        [
+          PostgresCommand("BEGIN"), timeout,
+          PostgresCommand(
+            "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0))", name),
+        ], "begin to create the store")
+      var commands: [PostgresCommand] = []
+      var parameters = PostgresParameters()
+      parameters.add(text: schema)
+      let found = try connection.run(
+        [PostgresCommand("SELECT pg_catalog.to_regnamespace($1) IS NOT NULL", parameters)],
+        "look for the schema")
+      if found.first?.integer(0, 0) != 1 { commands.append(PostgresCommand("CREATE SCHEMA \(schema)")) }
+      commands += [
+        "CREATE TABLE IF NOT EXISTS \(store.own("catalog")) "
+          + "(model text COLLATE \"C\" PRIMARY KEY, layout text NOT NULL)",
+        "CREATE TABLE IF NOT EXISTS \(store.own("gate")) ()",
+        "CREATE TABLE IF NOT EXISTS \(store.own("commits")) "
+          + "(xid xid8 PRIMARY KEY DEFAULT pg_catalog.pg_current_xact_id(), at timestamptz NOT NULL DEFAULT now())",
+        "CREATE TABLE IF NOT EXISTS \(store.own("dropped")) (kind text NOT NULL, name text NOT NULL)",
+        "CREATE TABLE IF NOT EXISTS \(store.own("state")) "
+          + "(format int8 NOT NULL, store uuid NOT NULL, version int8 NOT NULL)",
+      ].map { PostgresCommand($0) }
+      commands.append(
+        PostgresCommand(
+          "INSERT INTO \(store.own("state")) SELECT \(format), pg_catalog.gen_random_uuid(), $1 "
+            + "WHERE NOT EXISTS (SELECT 1 FROM \(store.own("state")))", start))
+      commands.append(PostgresCommand("COMMIT"))
+      _ = try connection.run(commands, "create the store")
+    } catch {
+      if !connection.isBroken { try? connection.post([PostgresCommand("ROLLBACK")], "end a transaction") }
+      throw error
+    }
+  }
+}
+
+extension PostgresCommand {
+  /// The statement that limits how long the statements of a transaction wait for locks.
+  static func lockTimeout(_ time: Duration) -> PostgresCommand {
+    // 0 would mean no limit.
+    let milliseconds = max(1, min(Int64(time / .milliseconds(1)), Int64(Int32.max)))
+    return PostgresCommand("SET LOCAL lock_timeout = \(milliseconds)")
+  }
+}

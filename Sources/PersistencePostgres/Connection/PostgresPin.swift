@@ -1,0 +1,110 @@
+import Foundation
+import PersistenceDriver
+import PersistenceDriverSupport
+import Synchronization
+
+/// A transaction that holds one moment of the store, shared by the results and snapshots of that moment.
+final class PostgresPin: @unchecked Sendable {  // the session is used under the lock only
+  private let pool: PostgresPool
+  private let lock = NSRecursiveLock()
+  private var session: PostgresSession?
+  private var error: PersistenceError?
+  /// The moment, as the server writes it.
+  let moment: String
+
+  init(_ session: PostgresSession, of pool: PostgresPool) {
+    session.pin()
+    self.session = session
+    self.pool = pool
+    moment = session.moment
+  }
+
+  deinit { end() }
+
+  /// Calls a closure with the session, on one thread at a time; the closure may call this method again.
+  func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    guard let session else { throw error ?? PersistenceError.closed("the snapshot") }
+    do {
+      return try body(session)
+    } catch {
+      if session.connection.isBroken {
+        // No other connection can take up the moment.
+        self.error = self.error ?? (error as? PersistenceError)
+        self.session = nil
+      }
+      throw error
+    }
+  }
+
+  /// Releases the moment, so that later reads throw.
+  func expire(after limit: Duration, at location: String) {
+    lock.lock()
+    defer { lock.unlock() }
+    guard session != nil else { return }
+    error = PersistenceError(
+      .snapshotExpired,
+      "a result or snapshot was held for longer than \(limit), so its moment was released; fetch again, or raise the option "
+        + "pinlimit", location: location)
+    end()
+  }
+
+  private func end() {
+    guard let session else { return }
+    session.end()
+    pool.giveBack(session.connection)
+    self.session = nil
+  }
+}
+
+/// The moments that a context holds.
+final class PostgresPins: Sendable {
+  private struct Weak: Sendable {
+    weak let pin: PostgresPin?
+  }
+
+  private let pool: PostgresPool
+  private let configuration: PostgresConfiguration
+  private let location: String
+  private let pins = Mutex<[Weak]>([])
+
+  init(_ pool: PostgresPool, _ store: PostgresStore) {
+    self.pool = pool
+    configuration = store.configuration
+    location = store.location
+  }
+
+  /// The pin of a session's moment: a known one, or a new one that takes the session over.
+  ///
+  /// - Returns: The pin, and whether it is a new one.
+  func pin(_ session: PostgresSession) throws -> (pin: PostgresPin, isNew: Bool) {
+    // Kept alive beyond the lock: releasing the last reference ends a transaction.
+    var known: [PostgresPin] = []
+    defer { withExtendedLifetime(known) {} }
+    let found = pins.withLock { pins -> (PostgresPin, Bool)? in
+      pins.removeAll { $0.pin == nil }
+      known = pins.compactMap(\.pin)
+      if let same = known.first(where: { $0.moment == session.moment }) { return (same, false) }
+      guard known.count < configuration.pinLimit else { return nil }
+      let pin = PostgresPin(session, of: pool)
+      pins.append(Weak(pin: pin))
+      return (pin, true)
+    }
+    guard let found else {
+      throw PersistenceError(
+        .busy,
+        "results and snapshots hold \(configuration.pinLimit) moments of the store, which is the limit; release some of "
+          + "them, or raise the option pins", location: location)
+    }
+    if found.1 { limit(found.0) }
+    return found
+  }
+
+  private func limit(_ pin: PostgresPin) {
+    let (timeout, location) = (configuration.pinTimeout, location)
+    DispatchQueue.global().asyncAfter(deadline: .now() + timeout.timeInterval) { [weak pin] in
+      pin?.expire(after: timeout, at: location)
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import PersistenceDriver
+import PersistenceSQL
+
+/// A connection in a transaction, with the catalog of its moment.
+///
+/// The statements that begin the transaction travel with its first batch. Its answer has the version of the catalog,
+/// which shows whether the cached one is the newest (``StaleCatalog``).
+final class PostgresSession {
+  /// What a transaction does.
+  enum Kind {
+    /// Reads of one call.
+    case reading
+    /// Reads of results and snapshots, of which one that fails leaves the moment.
+    case pinned
+    /// The writes of a closure.
+    case writing
+  }
+
+  let connection: PostgresConnection
+  let store: PostgresStore
+  private(set) var kind: Kind
+  var catalog: PostgresCatalog
+
+  /// The statements that begin the transaction, as long as they are not sent.
+  private var opening: [PostgresCommand]
+
+  /// The moment of a reading transaction, as the server writes it.
+  private(set) var moment = ""
+
+  /// Whether the statements that begin the transaction were sent.
+  private(set) var wasSent = false
+
+  /// Whether the server has shown that the catalog is the newest one.
+  private(set) var isVerified = false
+
+  /// The error after which the server accepts nothing but the end of the transaction.
+  private(set) var failure: PersistenceError?
+
+  /// Grows when cursors may have vanished: with a part of the transaction, or before a change of tables.
+  private(set) var cursorEpoch = 0
+  private var lastCursor = 0
+  private var unusedCursors: [String] = []
+
+  /// Whether the transaction has changed anything.
+  var hasWritten = false
+
+  /// Writes whose results nobody needs, which travel with the next batch.
+  private var queue: [PostgresCommand] = []
+  private var queuedBytes = 0
+
+  /// How many writes a batch takes, and how many bytes.
+  private static let (queueLimit, queueByteLimit) = (128, 1 << 20)
+
+  init(_ kind: Kind, _ connection: PostgresConnection, _ catalog: PostgresCatalog, opening: [PostgresCommand])
+  {
+    self.kind = kind
+    self.connection = connection
+    self.catalog = catalog
+    self.opening = opening
+    store = connection.store
+  }
+
+  /// A session for the reads of one call.
+  static func reading(_ connection: PostgresConnection, _ catalog: PostgresCatalog) -> PostgresSession {
+    reading(connection, catalog, locking: [])
+  }
+
+  /// A session for reads, with statements that lock tables before its moment begins.
+  static func reading(
+    _ connection: PostgresConnection, _ catalog: PostgresCatalog, locking: [PostgresCommand]
+  ) -> PostgresSession {
+    let state = connection.store.own("state")
+    return PostgresSession(
+      .reading, connection, catalog,
+      opening: [PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", prepared: -6)] + locking
+        + [
+          PostgresCommand(
+            "SELECT version, pg_catalog.pg_current_snapshot()::text FROM \(state)", prepared: -7)
+        ])
+  }
+
+  /// Makes the transaction outlive its call.
+  func pin() { kind = .pinned }
+
+  /// Declares the transaction's begin, which the caller ran itself.
+  func begun() {
+    opening = []
+    (wasSent, isVerified) = (true, true)
+  }
+
+  /// Runs statements and returns their results.
+  func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
+    if let failure { throw failure }
+    let prefix = opening + takeQueue() + closing()
+    let isGuarded = kind == .pinned
+    let batch =
+      prefix + (isGuarded ? [PostgresCommand("SAVEPOINT read", prepared: -1)] : []) + commands
+      + (isGuarded ? [PostgresCommand("RELEASE read", prepared: -2)] : [])
+    let results: [PostgresResult]
+    wasSent = true
+    do {
+      results = try connection.run(batch, action, isReading: kind != .writing)
+    } catch {
+      throw failed(error)
+    }
+    if !opening.isEmpty {
+      let state = results[opening.count - 1]
+      guard state.count == 1, let version = state.integer(0, 0) else {
+        throw PersistenceError.damaged("the table persistence_state is empty").at(location: store.location)
+      }
+      moment = state.text(0, 1) ?? ""
+      opening = []
+      guard version == catalog.version else { throw StaleCatalog() }
+      isVerified = true
+    }
+    return Array(results[(prefix.count + (isGuarded ? 1 : 0))..<(results.count - (isGuarded ? 1 : 0))])
+  }
+
+  /// Runs a write whose result nobody needs, at the latest with the next statement or the commit.
+  ///
+  /// If it fails, for example because the disk is full, so does the whole transaction.
+  func enqueue(_ command: PostgresCommand, _ action: String) throws {
+    if let failure { throw failure }
+    queue.append(command)
+    queuedBytes += command.parameters.byteCount
+    if queue.count >= Self.queueLimit || queuedBytes >= Self.queueByteLimit { try flush(action) }
+  }
+
+  /// Runs the writes that wait.
+  func flush(_ action: String) throws { if !queue.isEmpty { _ = try run([], action) } }
+
+  /// The writes that wait, for the caller to run.
+  func takeQueue() -> [PostgresCommand] {
+    defer { (queue, queuedBytes) = ([], 0) }
+    return queue
+  }
+
+  /// Runs one statement.
+  @discardableResult
+  func run(_ command: PostgresCommand, _ action: String) throws -> PostgresResult {
+    let results = try run([command], action)
+    guard let result = results.first else {
+      throw PersistenceError(
+        .engineFailure, "PostgreSQL did not answer a statement", location: store.location)
+    }
+    return result
+  }
+
+  /// What follows from a batch that failed.
+  private func failed(_ error: any Error) -> any Error {
+    cursorEpoch += 1
+    guard !connection.isBroken else { return error }
+    switch kind {
+    case .reading: break
+    case .pinned:
+      do {
+        _ = try connection.run(
+          [PostgresCommand("ROLLBACK TO read"), PostgresCommand("RELEASE read")], "end a read")
+      } catch {
+        connection.abandon()
+      }
+    case .writing:
+      failure =
+        error as? PersistenceError
+        ?? PersistenceError(.cancelled, "the transaction was cancelled", location: store.location)
+    }
+    return error
+  }
+
+  /// Forgets the failure of a part that was rolled back.
+  func recovered() { failure = nil }
+
+  /// Asks for the version of the catalog, if no statement was sent yet.
+  func verify() throws { if !isVerified { _ = try run([], "read the version of the catalog") } }
+
+  /// Ends a reading transaction without waiting for the answer.
+  func end() {
+    guard wasSent, !connection.isBroken else { return }
+    do {
+      try connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
+    } catch {
+      connection.abandon()
+    }
+  }
+}
+
+/// Cursors.
+extension PostgresSession {
+  /// A name for a new cursor.
+  func nextCursor() -> String {
+    lastCursor += 1
+    return "persistence_\(lastCursor)"
+  }
+
+  /// Closes a cursor with the next batch.
+  func discard(cursor: String, epoch: Int) {
+    if epoch == cursorEpoch { unusedCursors.append(cursor) }
+  }
+
+  private func closing() -> [PostgresCommand] {
+    guard opening.isEmpty, !unusedCursors.isEmpty else { return [] }
+    defer { unusedCursors = [] }
+    return unusedCursors.map { PostgresCommand("CLOSE \($0)") }
+  }
+
+  /// Invalidates all cursors, as a rollback of a part does.
+  func invalidateCursors() {
+    cursorEpoch += 1
+    unusedCursors = []
+  }
+}
+
+/// Models and their statements.
+extension PostgresSession {
+  /// A declaration mapped to its table; nil where the store does not hold the model.
+  func model(for schema: ModelSchema) throws -> PostgresModel? {
+    try store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
+  }
+
+  /// A statement over one record or all, which the connection prepares once.
+  func command(_ key: StatementKey, of model: PostgresModel, _ parameters: PostgresParameters)
+    -> PostgresCommand
+  {
+    let text = store.text(of: key, on: model.table)
+    return PostgresCommand(text.sql, prepared: text.number, parameters)
+  }
+
+  /// A statement with conditions, which the server plans for their values.
+  func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
+    var parameters = PostgresParameters()
+    try parameters.add(statement.bindings)
+    return PostgresCommand(store.text(of: statement.key, on: model.table).sql, parameters)
+  }
+}

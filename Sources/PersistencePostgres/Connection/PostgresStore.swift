@@ -1,0 +1,80 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
+import Synchronization
+
+/// What all connections of one context share: the address, the configuration, and caches.
+final class PostgresStore: Sendable {
+  let address: PostgresAddress
+  let configuration: PostgresConfiguration
+  let dialect: PostgresDialect
+
+  private let texts = Lock<[KeyedText: Text]>([:])
+  private let tables = Lock<[StoredName: PostgresTable]>([:])
+  private let newest = Lock<PostgresCatalog?>(nil)
+  private let nextModel = Atomic<UInt32>(1)
+  private let nextText = Atomic<Int>(1)
+
+  init(_ address: PostgresAddress, _ configuration: PostgresConfiguration) {
+    self.address = address
+    self.configuration = configuration
+    dialect = PostgresDialect(schema: configuration.schema)
+  }
+
+  /// The server, the database and the schema, without secrets.
+  var location: String { address.location + "?schema=\(configuration.schema)" }
+
+  /// A table of this package in the store's schema, quoted.
+  func own(_ table: String) -> String { dialect.table("persistence_" + table) }
+
+  /// A statement's text, and the number under which connections prepare it.
+  struct Text {
+    let sql: String
+    let number: Int
+  }
+
+  /// A statement key as a key of a dictionary.
+  private struct KeyedText: Hashable {
+    let key: StatementKey
+    func hash(into hasher: inout Hasher) { hasher.combine(key.hash) }
+  }
+
+  /// How many texts to cache; the cache is emptied when it is full, which is rare.
+  private static let textLimit = 2_000
+
+  /// The text of a statement key, from the cache if possible.
+  func text(of key: StatementKey, on table: SQLTable) -> Text {
+    if let known = texts.withLock({ $0[KeyedText(key: key)] }) { return known }
+    let text = Text(
+      sql: SQLQueryTranslator.text(of: key, on: table, dialect),
+      number: nextText.add(1, ordering: .relaxed).oldValue)
+    return texts.withLock { texts in
+      // Two threads may have made the text; both use the first one's number.
+      if let known = texts[KeyedText(key: key)] { return known }
+      if texts.count >= Self.textLimit { texts.removeAll() }
+      texts[KeyedText(key: key)] = text
+      return text
+    }
+  }
+
+  /// The newest catalog that a connection has read; nil if it is known to be stale.
+  var catalog: PostgresCatalog? {
+    get { newest.withLock { $0 } }
+    set { newest.withLock { $0 = newValue } }
+  }
+
+  /// The table of a definition: the same object as long as the definition is the same, so that its caches live on.
+  func table(_ name: StoredName, definedBy layout: String, _ make: () throws -> PostgresTable) rethrows
+    -> PostgresTable
+  {
+    if let known = tables.withLock({ $0[name] }), StoredName(known.definition) == StoredName(layout) {
+      return known
+    }
+    let table = try make()
+    tables.withLock { $0[name] = table }
+    return table
+  }
+
+  /// A number for a declaration of a model, which statement keys contain.
+  func nextModelNumber() -> UInt32 { nextModel.add(1, ordering: .relaxed).oldValue }
+}

@@ -1,0 +1,191 @@
+public import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
+
+extension PostgresContext {
+  /// Runs a closure in a transaction, which excludes all other writers of the store.
+  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
+    let deadline = ContinuousClock.now + store.configuration.busyTimeout
+    try shared.gate.withEntry(timeout: store.configuration.busyTimeout, location: location) {
+      guard !pool.isClosed else { throw PersistenceError.closed("the store at \(location)") }
+      let session = try beginWriting(until: deadline)
+      defer { pool.giveBack(session.connection) }
+      let transaction = PostgresTransaction(session, waitingUntil: deadline)
+      let observed = observers.begin(transaction)
+      do {
+        try body(observed.transaction)
+        try transaction.end()
+      } catch {
+        transaction.abandon()
+        session.end()
+        throw error
+      }
+      try observers.commit(observed) {
+        try shared.commits.committing { try commit(session) }
+      }
+      if transaction.hasDropped { removeDropped() }
+    }
+    monitor.reportLongHeldResults()
+  }
+
+  /// Begins a transaction, and waits for writers in other processes until the deadline.
+  private func beginWriting(until deadline: ContinuousClock.Instant) throws -> PostgresSession {
+    var isRepeated = false
+    while true {
+      let connection = try pool.take()
+      do {
+        return try begin(connection, until: deadline)
+      } catch let error as PersistenceError where error.isLostConnection && !isRepeated {
+        // A restart of the server breaks idle connections, before the transaction has begun.
+        isRepeated = true
+        pool.discardIdle()
+      } catch {
+        end(connection)
+        throw error
+      }
+    }
+  }
+
+  private func begin(_ connection: PostgresConnection, until deadline: ContinuousClock.Instant) throws
+    -> PostgresSession
+  {
+    let results: [PostgresResult]
+    do {
+      // The lock comes before the first query, so that the transaction sees all earlier ones.
+      results = try connection.run(
+        [
+          PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ"), .lockTimeout(deadline - .now),
+          PostgresCommand("LOCK TABLE \(store.own("gate")) IN SHARE ROW EXCLUSIVE MODE"),
+          PostgresCommand("SELECT version FROM \(store.own("state"))"),
+        ], "begin a transaction")
+    } catch let error as PersistenceError where error.isPostgres("55P03") {
+      var busy = PersistenceError.busy(location, waited: store.configuration.busyTimeout)
+      busy.engineError = error.engineError
+      throw busy
+    } catch let error as PersistenceError {
+      throw error.ofMissingStore(location)
+    }
+    var catalog = store.catalog
+    if catalog == nil || results.last?.integer(0, 0) != catalog?.version {
+      let read = try connection.run(store.catalogCommands, "read the catalog")
+      catalog = try store.catalog(read[...])
+      store.catalog = catalog
+    }
+    guard let catalog else { throw PersistenceError.closed("the store at \(location)") }
+    let session = PostgresSession(.writing, connection, catalog, opening: [])
+    session.begun()
+    return session
+  }
+
+  private func end(_ connection: PostgresConnection) {
+    do {
+      try connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
+    } catch {
+      connection.abandon()
+    }
+    pool.giveBack(connection)
+  }
+
+  /// Commits, and returns the transaction's number; nil if it has written nothing.
+  private func commit(_ session: PostgresSession) throws -> String? {
+    guard session.hasWritten else {
+      session.end()
+      return nil
+    }
+    guard !session.connection.isBroken else {
+      throw PersistenceError(
+        .unreachable, "the connection broke before the commit, so the transaction was rolled back; retry",
+        location: location)
+    }
+    let purge = PostgresCommand(
+      "DELETE FROM \(store.own("commits")) WHERE at < now() - interval '\(PostgresCommits.kept)'")
+    let log = PostgresCommand(
+      "INSERT INTO \(store.own("commits")) DEFAULT VALUES RETURNING xid::text", prepared: -4)
+    var number: String?
+    do {
+      let answer = try session.connection.commit(
+        after: session.takeQueue() + (Int.random(in: 0..<256) == 0 ? [purge] : []) + [log]
+      ) {
+        number = $0.last?.text(0, 0)
+      }
+      // The commit of a failed transaction succeeds, and rolls it back.
+      guard answer?.tag == "COMMIT" else {
+        throw PersistenceError(
+          .engineFailure, "PostgreSQL rolled the transaction back instead of committing it; retry",
+          location: location)
+      }
+    } catch let error as PersistenceError {
+      if !session.connection.isBroken { session.end() }
+      guard error.isLostConnection || error.code == .timedOut else { throw error }
+      try settle(number, session.connection.serverRun, error)
+    }
+    store.catalog = session.catalog
+    return number
+  }
+
+  /// Finds out whether a transaction was committed whose connection broke meanwhile; throws unless it was.
+  private func settle(_ number: String?, _ run: String?, _ error: PersistenceError) throws {
+    pool.discardIdle()
+    guard let number, let connection = try? pool.take() else { throw error.ofUnansweredCommit }
+    let outcome = (try? connection.outcome(of: number, begunIn: run)) ?? nil
+    pool.giveBack(connection)
+    switch outcome {
+    case true?: return
+    case false?:
+      var error = error
+      error.code = .unreachable
+      error.message =
+        "the connection broke during the commit, and PostgreSQL rolled the transaction back; retry"
+      throw error
+    case nil: throw error.ofUnansweredCommit
+    }
+  }
+
+  /// Removes the tables and indexes that transactions have dropped, as far as no reader uses them.
+  ///
+  /// A drop waits for the readers of a table, and new readers wait behind it. So transactions only make the catalog
+  /// forget a table, and this removes it when nobody is in its way.
+  func removeDropped() {
+    guard let connection = try? pool.take() else { return }
+    let wait = PostgresCommand.lockTimeout(.milliseconds(20))
+    do {
+      let results = try connection.run(
+        [
+          PostgresCommand("BEGIN"), wait,
+          PostgresCommand("LOCK TABLE \(store.own("gate")) IN SHARE ROW EXCLUSIVE MODE"),
+          PostgresCommand("SELECT kind, name FROM \(store.own("dropped")) LIMIT 100"),
+        ], "remove dropped tables")
+      guard let list = results.last else { return end(connection) }
+      var refused = 0
+      for row in 0..<list.count where refused < 4 {
+        guard let kind = list.text(row, 0), let name = list.text(row, 1) else { continue }
+        if try !remove(kind, name, connection) { refused += 1 }
+      }
+      _ = try connection.run([PostgresCommand("COMMIT")], "remove dropped tables")
+      pool.giveBack(connection)
+    } catch {
+      // The next transaction that drops something tries again.
+      end(connection)
+    }
+  }
+
+  private func remove(_ kind: String, _ name: String, _ connection: PostgresConnection) throws -> Bool {
+    var parameters = PostgresParameters()
+    parameters.add(text: name)
+    do {
+      _ = try connection.run(
+        [
+          PostgresCommand("SAVEPOINT removal"),
+          PostgresCommand(
+            "DROP \(kind == "index" ? "INDEX" : "TABLE") IF EXISTS \(store.dialect.table(name))"),
+          PostgresCommand("DELETE FROM \(store.own("dropped")) WHERE name = $1", parameters),
+          PostgresCommand("RELEASE removal"),
+        ], "remove a dropped table")
+      return true
+    } catch let error as PersistenceError where !error.isLostConnection {
+      _ = try connection.run([PostgresCommand("ROLLBACK TO removal")], "keep a dropped table")
+      return false
+    }
+  }
+}

@@ -1,0 +1,52 @@
+public import PersistenceDriver
+
+extension StorageEngine {
+  /// The engine for stores in PostgreSQL, with URLs such as `postgres://user@host:5432/database?schema=movies`.
+  public static let postgres = engine("postgres")
+
+  /// The same engine with the other scheme that PostgreSQL's own programs accept.
+  public static let postgresql = engine("postgresql")
+
+  private static func engine(_ scheme: String) -> StorageEngine {
+    StorageEngine(scheme: scheme, options: own + PostgresAddress.options, hasFiles: false) {
+      url, options, monitoring in
+      try PostgresContext(url, configuration(options, monitoring))
+    }
+  }
+
+  private static let own: [StoreOption] = [
+    StoreOption("schema", .text, "the schema that contains the store; public by default"),
+    StoreOption("busy", .duration, "how long a writer waits for another writer; 5s by default"),
+    StoreOption("connect", .duration, "how long to wait for a connection; 10s by default"),
+    StoreOption("timeout", .duration, "how long the server may take for a statement; no limit by default"),
+    StoreOption("readonly", .flag, "whether to open the store read-only"),
+    StoreOption("create", .flag, "whether to create a missing store; true by default"),
+    StoreOption("pool", .integer(1...256), "how many idle connections to keep open; 8 by default"),
+    StoreOption(
+      "pins", .integer(1...1_024),
+      "how many moments results and snapshots may hold on the server; 16 by default"),
+    StoreOption("pinlimit", .duration, "how long a result or snapshot may hold a moment; 5min by default"),
+    StoreOption(
+      "pooler", .choice(PostgresConfiguration.Pooler.allCases.map(\.rawValue)),
+      "session, or transaction for a pooler such as PgBouncer that gives connections for one transaction"),
+  ]
+
+  private static func configuration(_ options: StoreOptions, _ monitoring: Monitoring)
+    -> PostgresConfiguration
+  {
+    var configuration = PostgresConfiguration(monitoring: monitoring)
+    if let schema = options["schema"] { configuration.schema = schema }
+    if let busy = options.duration("busy") { configuration.busyTimeout = busy }
+    if let connect = options.duration("connect") { configuration.connectTimeout = connect }
+    configuration.statementTimeout = options.duration("timeout")
+    if let isReadOnly = options.flag("readonly") { configuration.isReadOnly = isReadOnly }
+    if let creates = options.flag("create") { configuration.createsMissingStore = creates }
+    if let size = options.integer("pool") { configuration.poolSize = size }
+    if let pins = options.integer("pins") { configuration.pinLimit = pins }
+    if let limit = options.duration("pinlimit") { configuration.pinTimeout = limit }
+    if let pooler = options["pooler"].flatMap(PostgresConfiguration.Pooler.init(rawValue:)) {
+      configuration.pooler = pooler
+    }
+    return configuration
+  }
+}

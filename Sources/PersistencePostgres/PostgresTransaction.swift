@@ -1,0 +1,229 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
+
+/// An open transaction, in which no other writer of the store works.
+final class PostgresTransaction: StorageTransaction, PostgresReader {
+  let session: PostgresSession
+  /// When the transaction stops waiting for locks.
+  let deadline: ContinuousClock.Instant
+  private var isOpen = true
+
+  /// Whether a table or an index was dropped from the catalog, and waits to be removed.
+  var hasDropped = false
+
+  init(_ session: PostgresSession, waitingUntil deadline: ContinuousClock.Instant) {
+    self.session = session
+    self.deadline = deadline
+  }
+
+  var store: PostgresStore { session.store }
+
+  /// Ends the transaction before it is committed; throws if a statement has failed, so that the server would roll back.
+  func end() throws {
+    try requireOpen()
+    isOpen = false
+    if let failure = session.failure { throw failure }
+  }
+
+  /// Ends the transaction before it is rolled back.
+  func abandon() { isOpen = false }
+
+  func requireOpen() throws {
+    guard isOpen else { throw PersistenceError.closed("the transaction") }
+  }
+
+  func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
+    try requireOpen()
+    return try body(session)
+  }
+
+  func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
+    let (model, parameters) = try prepare(row, schema)
+    let changes = try run(model.key(.insertIfAbsent), model, parameters, mayCollide: false)
+    guard changes == 0 else { return }
+    let key = try RecordKey(of: row, in: schema)
+    guard try !session.find(key, in: schema, { _ in }) else {
+      throw PersistenceError.duplicateKey(key, in: schema)
+    }
+    throw try violation(of: row, model)
+      ?? PersistenceError(
+        .invalidRequest, "an index of another program rejects the record", model: schema.name, key: key)
+  }
+
+  func update(_ row: borrowing Row, in schema: ModelSchema) throws {
+    let (model, parameters) = try prepare(row, schema)
+    let changes = try writing(row, model) {
+      try run(model.key(.update), model, parameters, mayCollide: model.hasUnique)
+    }
+    guard changes > 0 else { throw PersistenceError.notFound(try RecordKey(of: row, in: schema), in: schema) }
+  }
+
+  func save(_ row: borrowing Row, in schema: ModelSchema) throws {
+    let (model, parameters) = try prepare(row, schema)
+    guard model.hasUnique else {
+      // Nothing can collide, so the transaction needs no answer for each record.
+      session.hasWritten = true
+      let command = session.command(model.key(.save), of: model, parameters)
+      return try session.enqueue(command, "write a \(schema.name)")
+    }
+    _ = try writing(row, model) { try run(model.key(.save), model, parameters, mayCollide: model.hasUnique) }
+  }
+
+  /// Runs a write, and names the index that rejects it.
+  private func writing(_ row: borrowing Row, _ model: PostgresModel, _ body: () throws -> Int) throws -> Int {
+    do {
+      return try body()
+    } catch let error as PersistenceError where error.isPostgres("23505") {
+      throw try violation(of: row, model) ?? error.at(model: model.schema.name)
+    }
+  }
+
+  /// Runs a statement that writes, after which the transaction goes on if it may collide with a unique index.
+  func run(
+    _ key: StatementKey, _ model: PostgresModel, _ parameters: PostgresParameters, mayCollide: Bool
+  ) throws -> Int {
+    session.hasWritten = true
+    let command = session.command(key, of: model, parameters)
+    let action = "write a \(model.schema.name)"
+    do {
+      return try (mayCollide ? guarded(command, action) : session.run(command, action)).changes
+    } catch let error as PersistenceError {
+      throw error.at(model: model.schema.name)
+    }
+  }
+
+  /// Runs a statement that may fail; the transaction is then as it was before.
+  func guarded(_ command: PostgresCommand, _ action: String) throws -> PostgresResult {
+    let begin = PostgresCommand("SAVEPOINT one", prepared: -8)
+    // A failure of these belongs to the whole transaction.
+    try session.flush(action)
+    do {
+      let results = try session.run([begin, command, PostgresCommand("RELEASE one", prepared: -9)], action)
+      return results[1]
+    } catch {
+      try rollBack(to: "one")
+      throw error
+    }
+  }
+
+  private func rollBack(to savepoint: String) throws {
+    guard !session.connection.isBroken else { return }
+    session.recovered()
+    session.invalidateCursors()
+    _ = try session.run(
+      [PostgresCommand("ROLLBACK TO \(savepoint)"), PostgresCommand("RELEASE \(savepoint)")],
+      "roll back a part of a transaction")
+  }
+
+  func nested(_ body: () throws -> Void) throws {
+    try requireOpen()
+    let (catalog, hadDropped) = (session.catalog, hasDropped)
+    depth += 1
+    defer { depth -= 1 }
+    let savepoint = "nested_\(depth)"
+    _ = try session.run(PostgresCommand("SAVEPOINT \(savepoint)"), "begin a nested transaction")
+    do {
+      try body()
+      try requireOpen()
+      if let failure = session.failure { throw failure }
+    } catch {
+      session.catalog = catalog
+      hasDropped = hadDropped
+      if isOpen { try rollBack(to: savepoint) }
+      throw error
+    }
+    _ = try session.run(PostgresCommand("RELEASE \(savepoint)"), "end a nested transaction")
+  }
+
+  private var depth = 0
+}
+
+/// Values of one record.
+extension PostgresTransaction {
+  /// Checks a row, and makes room for long values in the indexes.
+  private func prepare(_ row: borrowing Row, _ schema: ModelSchema) throws -> (
+    PostgresModel, PostgresParameters
+  ) {
+    try requireOpen()
+    try schema.validate(row)
+    guard var model = try session.model(for: schema) else {
+      throw PersistenceError(
+        .invalidRequest, "cannot write a record of \(schema.name): define the model first", model: schema.name
+      )
+    }
+    if model.hasLongIndexed {
+      let sizes = (0..<row.count).map { Self.size(of: row[$0]) }
+      if try requireRoom(for: sizes, model), let changed = try session.model(for: schema) { model = changed }
+    }
+    // Before the values are copied, since one alone may exceed the limit.
+    var total = 0
+    for position in 0..<row.count { total += Self.size(of: row[position]) }
+    guard total <= Capabilities.postgresValueLimit else {
+      throw PersistenceError(
+        .valueTooLarge,
+        "a record of \(schema.name) has \(total) bytes; its limit is \(Capabilities.postgresValueLimit)",
+        model: schema.name, key: try RecordKey(of: row, in: schema))
+    }
+    var parameters = PostgresParameters()
+    for position in 0..<row.count { parameters.add(row[position], of: schema.fields[position].kind) }
+    return (model, parameters)
+  }
+
+  /// The number of bytes that a value takes in the store, about.
+  private static func size(of cell: RowCell) -> Int {
+    switch cell.tag {
+    case .null: 0
+    case .text: PostgresText.storedCount(of: cell.borrowedBytes)
+    case .bytes, .decimal, .document: cell.borrowedBytes.count
+    case .bool: 1
+    case .integer, .double, .date: 8
+    case .uuid: 16
+    }
+  }
+
+  /// Throws if the key is too long, and rebuilds the indexes in which the values of a record have no room; returns whether
+  /// there were any.
+  private func requireRoom(for sizes: [Int], _ model: PostgresModel) throws -> Bool {
+    let limit = Capabilities.postgresKeyLimit
+    let key = model.schema.keyPositions.reduce(0) { $0 + sizes[$1] }
+    guard key <= limit else {
+      throw PersistenceError(
+        .valueTooLarge,
+        "the key of a \(model.schema.name) has \(key) bytes in the store; its limit is \(limit); use a shorter one",
+        model: model.schema.name, field: model.schema.key.joined(separator: ", "))
+    }
+    let narrow = model.indexes.indices.filter { number in
+      let index = model.indexes[number]
+      guard !index.takesLongValues else { return false }
+      let entry = index.positions.reduce(0) { $0 + sizes[$1] }
+      return entry + (index.isUnique ? 0 : key) > limit
+    }
+    guard !narrow.isEmpty else { return false }
+    try widen(narrow, of: model.layout)
+    return true
+  }
+
+  /// The unique index that rejected a row, found by looking for another record with the same values.
+  private func violation(of row: borrowing Row, _ model: PostgresModel) throws -> PersistenceError? {
+    let key = try RecordKey(of: row, in: model.schema)
+    for (number, index) in model.schema.indexes.enumerated() where index.isUnique {
+      let positions = model.table.indexes[number]
+      let values = try positions.map { try row.value(at: $0) }
+      guard !values.contains(where: { $0.isNull }) else { continue }
+      var parameters = PostgresParameters()
+      for value in values { parameters.add(value) }
+      let result = try session.run(
+        session.command(model.key(.holder, index: number), of: model, parameters), "look for a unique value")
+      guard result.count > 0 else { continue }
+      let holder = RecordKey(
+        try model.table.key.enumerated().map {
+          try result.value(0, $0.offset, model.columns.readers[$0.element])
+        })
+      if holder != key {
+        return PersistenceError.uniqueViolation(values, of: index, in: model.schema, key: key)
+      }
+    }
+    return nil
+  }
+}

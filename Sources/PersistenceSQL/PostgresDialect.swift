@@ -1,0 +1,96 @@
+package import PersistenceDriver
+
+/// PostgreSQL's SQL, over tables of one schema whose text has the collation `C`.
+package struct PostgresDialect: SQLDialect {
+  private let schema: String
+
+  /// Creates the dialect for the tables of a schema; every name in its statements is qualified.
+  package init(schema: String) { self.schema = schema }
+
+  package func parameter(_ number: Int) -> String { "$\(number)" }
+
+  package func identifier(_ name: String) -> String { "\"" + name.doubling("\"") + "\"" }
+
+  package func table(_ name: String) -> String { identifier(schema) + "." + identifier(name) }
+
+  package func derivedTable(_ rows: String) -> String { "(\(rows)) AS page" }
+
+  package func truth(_ isTrue: Bool) -> String { isTrue ? "TRUE" : "FALSE" }
+
+  package var abortClause: String { "" }
+
+  package func value(_ column: SQLColumn) -> String { identifier(column.name) }
+
+  package func compared(_ column: SQLColumn) -> String {
+    // JSON has no equality; canonical documents are equal if their texts are.
+    identifier(column.name) + (column.kind == .document ? "::text" : "")
+  }
+
+  package func operand(_ parameter: String, of kind: FieldKind) -> String {
+    kind == .document ? parameter + "::text" : parameter
+  }
+
+  package func unindexed(_ expression: String) -> String { expression }
+
+  package func orderKey(_ expression: String, of kind: FieldKind) -> String { expression }
+
+  package func isDistinct(_ left: String, _ right: String) -> String { "\(left) IS DISTINCT FROM \(right)" }
+
+  package func isSame(_ left: String, _ right: String) -> String { "\(left) IS NOT DISTINCT FROM \(right)" }
+
+  package func isMember(_ column: String, of parameter: String, isNegated: Bool) -> String {
+    isNegated ? "\(column) <> ALL(\(parameter))" : "\(column) = ANY(\(parameter))"
+  }
+
+  package func lower(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws -> SQLSearch? {
+    let scalars = needle.unicodeScalars
+    // Stored text escapes U+0000 and U+0001, and in any case but ASCII the mappings differ from the server's.
+    guard scalars.allSatisfy({ $0.value > 2 }), !isCaseInsensitive || scalars.allSatisfy(\.isASCII) else {
+      return nil
+    }
+    let pattern: String
+    switch search {
+    case .contains: pattern = "%" + Self.literal(needle) + "%"
+    case .hasPrefix: pattern = Self.literal(needle) + "%"
+    case .hasSuffix: pattern = "%" + Self.literal(needle)
+    case .like:
+      // One scalar of a text may be stored as two, or become two in lower case.
+      guard !scalars.contains("_") else { return nil }
+      pattern = needle
+    case .matches: return nil
+    }
+    return .pattern(pattern, isCaseInsensitive: isCaseInsensitive)
+  }
+
+  /// A pattern that only the text itself matches.
+  private static func literal(_ text: String) -> String {
+    var pattern = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == "%" || scalar == "_" || scalar == "\\" { pattern.append("\\") }
+      pattern.append(scalar)
+    }
+    return String(pattern)
+  }
+
+  /// Unused: ``lower(_:_:isCaseInsensitive:)`` never asks for a function.
+  package func search(_ parameter: String, in column: String) -> String { truth(false) }
+
+  package func matches(_ column: String, _ parameter: String, isCaseInsensitive: Bool, isNegated: Bool)
+    -> String
+  {
+    guard isCaseInsensitive else { return "\(column) \(isNegated ? "NOT " : "")LIKE \(parameter)" }
+    // With the collation C, ILIKE folds ASCII only. Just two other scalars have ASCII in their lower-case mappings.
+    let folded = "replace(replace(\(column), '\u{212A}', 'k'), '\u{130}', 'i\u{307}')"
+    return "\(folded) \(isNegated ? "NOT " : "")ILIKE \(parameter)"
+  }
+
+  /// Unused: the engine evaluates on its side what the server cannot.
+  package func evaluate(_ parameter: String, for columns: [String]) -> String { truth(false) }
+
+  package func criterion(_ expression: String, of column: SQLColumn, isDescending: Bool) -> String {
+    let direction = isDescending ? expression + " DESC" : expression
+    // The order of a column without NULL stays that of its index, which has no clause.
+    guard column.isOptional else { return direction }
+    return direction + (isDescending ? " NULLS LAST" : " NULLS FIRST")
+  }
+}

@@ -1,0 +1,26 @@
+import OurContexts
+import PersistenceConformance
+import PersistenceCore
+import Testing
+
+@Suite("Contract: stores with checksums")
+struct ChecksumTests {
+  private static let rules: Set<ContractRule> = [.w5, .e5, .e7, .e8, .c3]
+
+  @Test(
+    "W5, E5, E7, E8, C3: contexts with checksums pass the checks of kills, losses of power, faults and damage",
+    arguments: ContextUnderTest.checked,
+    ConformanceCheck.all.filter {
+      !rules.isDisjoint(with: $0.rules) || $0.requirements.contains(.detectingDamage)
+    })
+  func checked(context: ContextUnderTest, check: ConformanceCheck) async throws {
+    try await check.runAndPrint(on: context)
+  }
+
+  @Test(
+    "E5: SQLite with checksums declares that it detects damage, so that nothing excuses it from those checks",
+    arguments: ContextUnderTest.checked.filter { $0.name.hasPrefix("sqlite") })
+  func declared(context: ContextUnderTest) throws {
+    #expect(try context.capabilities().detectsDamage)
+  }
+}

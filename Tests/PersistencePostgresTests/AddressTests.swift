@@ -1,0 +1,80 @@
+#if Postgres
+  import PersistenceDriver
+  import Testing
+
+  @testable import PersistencePostgres
+
+  /// URLs of servers.
+  @Suite struct AddressTests {
+    private func address(_ url: String) throws -> [String: String] {
+      let address = try PostgresAddress(try StoreURL(url), isReadOnly: false)
+      return Dictionary(address.parameters.map { ($0.keyword, $0.value) }) { $1 }
+    }
+
+    @Test("a URL has a user, hosts with ports, and a database, each with escapes of its own")
+    func parts() throws {
+      let parts = try address("postgres://an%40n:p%2Fw%3A@db.example.com:5433/my%2Fmovies")
+      #expect(parts["user"] == "an@n")
+      #expect(parts["password"] == "p/w:")
+      #expect(parts["host"] == "db.example.com")
+      #expect(parts["port"] == "5433")
+      #expect(parts["dbname"] == "my/movies")
+    }
+
+    @Test("several hosts, addresses in brackets, sockets and services are addresses too")
+    func forms() throws {
+      let several = try address("postgresql://a,b:5433,[::1]:5434/x")
+      #expect(several["host"] == "a,b,::1")
+      #expect(several["port"] == ",5433,5434")
+      #expect(try address("postgres://%2Fvar%2Frun%2Fpostgresql/x")["host"] == "/var/run/postgresql")
+      #expect(try address("postgres:///x?host=/tmp/socket")["host"] == "/tmp/socket")
+      #expect(try address("postgres:movies")["dbname"] == "movies")
+      #expect(try address("postgres:?service=movies")["service"] == "movies")
+    }
+
+    @Test("a server on another host must prove its name, unless the URL chooses otherwise")
+    func encryption() throws {
+      #expect(try address("postgres://db.example.com/x")["sslmode"] == "verify-full")
+      #expect(try address("postgres://db.example.com/x?sslmode=require")["sslmode"] == "require")
+      #expect(try address("postgres://localhost/x")["sslmode"] == nil)
+      #expect(try address("postgres://localhost/x")["sslrootcert"] == nil)
+      #expect(try address("postgres:///x?host=/tmp")["sslmode"] == nil)
+      #expect(try address("postgres://localhost,db.example.com/x")["sslmode"] == "verify-full")
+    }
+
+    @Test(
+      "E2 a malformed address throws invalidURL",
+      arguments: [
+        "postgres://host:port/x", "postgres://host:0/x", "postgres://[::1/x", "postgres:user@host/x",
+        "postgres://host/x?dbname=y", "postgres://host/x?host=y",
+      ])
+    func malformed(_ url: String) {
+      #expect { try address(url) } throws: { ($0 as? PersistenceError)?.code == .invalidURL }
+    }
+
+    @Test("E2 an unknown option, or a value that an option does not accept, throws invalidURL")
+    func options() {
+      for query in ["ssl_mode=require", "sslmode=yes", "pool=0", "busy=5", "connect_timeout=3"] {
+        #expect {
+          try StorageEngine.postgres.open(
+            StoreURL("postgres://localhost:1/x?\(query)"), monitoring: Monitoring())
+        } throws: {
+          ($0 as? PersistenceError)?.code == .invalidURL
+        }
+      }
+    }
+
+    @Test("E2 neither a location nor an error contains the password")
+    func secrets() throws {
+      let url = "postgres://ann:geheim@localhost:1/x?password=geheim&connect=1s"
+      #expect(try !PostgresAddress(try StoreURL(url), isReadOnly: false).location.contains("geheim"))
+      do {
+        _ = try PostgresContext(url: url)
+        Issue.record("a server listens at port 1")
+      } catch let error as PersistenceError {
+        #expect(error.code == .unreachable)
+        #expect(!"\(error)".contains("geheim"))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,222 @@
+#if Postgres
+  import Foundation
+  import OurContexts
+  import PersistenceDriver
+  import PersistenceDriverSupport
+  import Testing
+
+  @testable import PersistencePostgres
+
+  /// What only a server can do to a store.
+  @Suite(.withServer) struct StoreTests {
+    @Test("W5 R4 a restart of the server breaks idle connections, and no call notices")
+    func idleConnections() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      try context.save([Scratch.row(1, "one")])
+      for round in 2...4 {
+        _ = try context.texts()
+        try scratch.endConnections()
+        try context.save([Scratch.row(Int64(round), "\(round)")])
+        try scratch.endConnections()
+        #expect(try context.count(FetchRequest(Scratch.schema.get())) == round)
+      }
+      try context.close()
+    }
+
+    @Test("W3 W5 a connection that breaks within a transaction rolls it back, and throws unreachable")
+    func brokenTransaction() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      try context.save([Scratch.row(1, "one")])
+      let failed = code {
+        try context.transaction { transaction in
+          try transaction.save(Scratch.row(2, "two"))
+          try scratch.endConnections()
+          try transaction.save(Scratch.row(3, "three"))
+        }
+      }
+      #expect(failed == .unreachable)
+      let silent = code {
+        try context.transaction { transaction in
+          try transaction.save(Scratch.row(4, "four"))
+          try scratch.endConnections()
+        }
+      }
+      #expect(silent == .unreachable || silent == .outcomeUnknown)
+      #expect(try context.texts() == ["one"])
+      try context.save([Scratch.row(5, "five")])
+      #expect(try context.texts() == ["one", "five"])
+      try context.close()
+    }
+
+    @Test("W5 the outcome of a commit whose answer is lost is found out from the server")
+    func lostCommit() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      try context.save([Scratch.row(1, "one")])
+      let (first, second) = (try context.pool.take(), try context.pool.take())
+      #expect(first.serverRun != nil && first.serverRun == second.serverRun)
+      func number(_ end: String) throws -> String {
+        let results = try first.run(
+          ["BEGIN", "SELECT pg_current_xact_id()::text", end].map { PostgresCommand($0) },
+          "make a transaction")
+        return try #require(results[1].text(0, 0))
+      }
+      let (committed, aborted) = (try number("COMMIT"), try number("ROLLBACK"))
+      #expect(try second.outcome(of: committed, begunIn: first.serverRun) == true)
+      #expect(try second.outcome(of: aborted, begunIn: first.serverRun) == false)
+      #expect(try second.outcome(of: committed, begunIn: "00000009 2001-01-01") == nil)
+      try context.close()
+    }
+
+    @Test("R2 a result that holds its moment for too long throws snapshotExpired, and others go on")
+    func expiry() throws {
+      let scratch = try Scratch { $0.pinTimeout = .seconds(2) }
+      let context = try scratch.open()
+      try context.save((1...2_000).map { Scratch.row($0, "text \($0)") })
+      let results = try context.fetch(FetchRequest(Scratch.schema.get()))
+      #expect(try results.read(from: 0, limit: 10) { _ in } == 10)
+      usleep(2_500_000)
+      #expect(code { _ = try results.read(from: 1_500, limit: 10) { _ in } } == .snapshotExpired)
+      #expect(try context.texts().count == 2_000)
+      try context.close()
+    }
+
+    @Test("R2 more moments than the limit throw busy, and a released one makes room")
+    func pins() throws {
+      let scratch = try Scratch { $0.pinLimit = 2 }
+      let context = try scratch.open()
+      try context.save((1...500).map { Scratch.row($0, "text") })
+      var held: [any StorageSnapshot] = []
+      for id in 1...2 {
+        held.append(try context.snapshot())
+        try context.save([Scratch.row(Int64(id), "changed")])
+      }
+      #expect(code { _ = try context.snapshot() } == .busy)
+      held.removeFirst()
+      #expect(try context.snapshot().count(FetchRequest(Scratch.schema.get())) == 500)
+      try context.close()
+    }
+
+    @Test("a statement beyond the time-out throws timedOut, and the store goes on")
+    func timeout() throws {
+      let scratch = try Scratch()
+      try scratch.open().close()
+      let context = try scratch.open { $0.statementTimeout = .seconds(1) }
+      let connection = try context.pool.take()
+      let start = ContinuousClock.now
+      #expect(code { _ = try connection.run([PostgresCommand("SELECT pg_sleep(30)")], "sleep") } == .timedOut)
+      #expect(ContinuousClock.now - start < .seconds(10))
+      context.pool.giveBack(connection)
+      #expect(try context.catalog().isEmpty)
+      try context.close()
+    }
+
+    @Test("R1 a result that fits into its first page holds no connection")
+    func smallResults() throws {
+      let scratch = try Scratch { $0.pinLimit = 1 }
+      let context = try scratch.open()
+      try context.save((1...30).map { Scratch.row($0, "text \($0)") })
+      let results = try (0..<10).map { number in
+        try context.save([Scratch.row(Int64(100 + number), "text")])
+        return try context.fetch(FetchRequest(Scratch.schema.get(), limit: 30))
+      }
+      try context.close()
+      for result in results { #expect(try result.read(from: 0, limit: 100) { _ in } == 30) }
+    }
+
+    @Test(
+      "W4 V2 values beyond an entry of an index are indexed by their beginning, and unique by their digest")
+    func longValues() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      try context.save([Scratch.row(1, "short", tag: "t", blob: [1])])
+      // Random, because the server compresses entries.
+      var random = SystemRandomNumberGenerator()
+      let alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
+      let long = String((0..<9_000).map { _ in alphabet.randomElement(using: &random) ?? "a" })
+      let blob = (0..<9_000).map { _ in UInt8.random(in: 0...255) }
+      try context.save([
+        Scratch.row(2, long, tag: long, blob: blob), Scratch.row(3, long + "b", tag: long + "\\"),
+        Scratch.row(4, long + "a", tag: long + "\0", blob: blob + [0]),
+      ])
+      #expect(code { try context.save([Scratch.row(5, "x", tag: long + "\\")]) } == .uniqueViolation)
+      #expect(code { try context.save([Scratch.row(5, "x", tag: "t")]) } == .uniqueViolation)
+      try context.save([Scratch.row(5, "zz", tag: long + "\\\\")])
+      let order = try FetchRequest(Scratch.schema.get(), order: [FieldOrder("text")])
+      #expect(try context.texts(order) == [long, long + "a", long + "b", "short", "zz"].sorted())
+      let equal = try FetchRequest(
+        Scratch.schema.get(), where: .comparison(field: "text", .equal, .text(long + "b")))
+      #expect(try context.texts(equal) == [long + "b"])
+      // The catalog of another context has the new indexes.
+      let other = try scratch.open()
+      #expect(code { try other.save([Scratch.row(6, "x", tag: long)]) } == .uniqueViolation)
+      try other.close()
+      try context.close()
+    }
+
+    @Test("V7 the plan tells what the server evaluates, and what is left to the client")
+    func plans() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      try context.save((1...300).map { Scratch.row($0, "text \($0)", tag: "\($0)") })
+      func plan(_ predicate: PredicateNode) throws -> QueryPlan {
+        try context.plan(for: FetchRequest(Scratch.schema.get(), where: predicate))
+      }
+      let native = PredicateNode.comparison(field: "tag", .equal, .text("7"))
+      let residual = PredicateNode.text(field: "text", .matches, "^text 1.$", isCaseInsensitive: false)
+      let both = try plan(.all([native, residual]))
+      #expect(both.native == "tag == ?" && both.residual == "matches(text, ?)")
+      #expect(try plan(.any([native, residual])).native == nil)
+      #expect(try plan(.comparison(field: "id", .equal, .integer(7))).access == .primaryKey)
+      let filtered = try FetchRequest(Scratch.schema.get(), where: residual, limit: 3, offset: 2)
+      #expect(try context.texts(filtered) == ["text 12", "text 13", "text 14"])
+      #expect(try context.count(filtered) == 3)
+      try context.close()
+    }
+
+    @Test("a pooler for transactions: no statement is prepared, and no setting changed")
+    func pooler() throws {
+      let scratch = try Scratch { $0.pooler = .transaction }
+      let context = try scratch.open()
+      try context.save((1...300).map { Scratch.row($0, "text \($0)") })
+      let results = try context.fetch(FetchRequest(Scratch.schema.get()))
+      #expect(try results.read(from: 250, limit: 100) { _ in } == 50)
+      let connection = try context.pool.take()
+      let text = "SELECT count(*), current_setting('row_security') FROM pg_prepared_statements"
+      let facts = try connection.run([PostgresCommand(text)], "look")
+      #expect(facts.first?.integer(0, 0) == 0 && facts.first?.text(0, 1) == "on")
+      try context.close()
+    }
+
+    @Test("E5 a missing database, role or store has an error of its own, and nothing is created")
+    func missing() throws {
+      let scratch = try Scratch()
+      #expect(code { _ = try scratch.open { $0.createsMissingStore = false } } == .missingStore)
+      #expect(code { _ = try scratch.open { $0.isReadOnly = true } } == .missingStore)
+      let name = scratch.configuration.schema
+      let schemas = try scratch.run("SELECT 1 FROM pg_namespace WHERE nspname = '\(name)'")
+      #expect(schemas.first?.count == 0)
+      let database = scratch.url.replacing("/postgres?", with: "/nothing?")
+      #expect(code { _ = try PostgresContext(url: database) } == .missingStore)
+      let role = scratch.url.replacing("user=postgres", with: "user=stranger")
+      #expect(code { _ = try PostgresContext(url: role) } == .unauthorized)
+    }
+
+    @Test("tables, views and triggers of other programs are listed, and not touched")
+    func unmapped() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      try context.save([Scratch.row(1, "one")])
+      let name = scratch.schemaName
+      try scratch.run(
+        "CREATE TABLE \(name).other (id int8)",
+        "CREATE VIEW \(name).seen AS SELECT text FROM \(name).\"Note\"")
+      let objects = try context.unmappedObjects()
+      #expect(objects.map(\.name) == ["other", "seen"])
+      #expect(objects.map(\.kind) == [.table, .view])
+      try context.close()
+    }
+  }
+#endif
