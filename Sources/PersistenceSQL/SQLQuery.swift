@@ -17,26 +17,20 @@ package struct SQLQuery: Sendable {
 
   private let model: UInt32
   private let schema: ModelSchema
-  private let dialect: any SQLDialect
   private let orderWords: [UInt64]
 
-  /// Lowers a request; without the anchor, the caller seeks to it.
+  /// Lowers a request for SQLite; without the anchor, the caller seeks to it.
   package init(_ request: FetchRequest, includingAnchor: Bool, model: UInt32) throws {
     let predicate = includingAnchor ? request.predicateWithAnchor : request.predicate
-    let dialect = SQLiteDialect()
     self.init(
-      try LoweredPredicate(predicate, in: request.schema, dialect),
-      order: try RowOrder(request.totalOrder, in: request.schema), in: request.schema, model: model, dialect)
+      try LoweredPredicate(predicate, in: request.schema, SQLiteDialect()),
+      order: try RowOrder(request.totalOrder, in: request.schema), in: request.schema, model: model)
   }
 
   /// A query with a condition that is already lowered.
-  package init(
-    _ predicate: LoweredPredicate, order: RowOrder, in schema: ModelSchema, model: UInt32,
-    _ dialect: any SQLDialect
-  ) {
+  package init(_ predicate: LoweredPredicate, order: RowOrder, in schema: ModelSchema, model: UInt32) {
     self.schema = schema
     self.model = model
-    self.dialect = dialect
     self.predicate = predicate
     self.order = order
     orderWords = order.criteria.map { UInt64($0.position) << 1 | ($0.isDescending ? 1 : 0) }
@@ -132,8 +126,7 @@ package struct SQLQuery: Sendable {
       func add(_ operation: PredicateOpcode.Operation, _ operands: [SQLBinding] = []) {
         seeks.append(
           LoweredPredicate(
-            all: opcodes + [PredicateOpcode(operation, criterion.position)], bindings: bindings + operands,
-            in: schema, dialect))
+            all: opcodes + [PredicateOpcode(operation, criterion.position)], bindings: bindings + operands))
       }
       switch (value.isNull, criterion.isDescending) {
       case (true, false): add(.isNotNull)

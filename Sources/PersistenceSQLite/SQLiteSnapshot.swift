@@ -27,6 +27,7 @@ protocol SQLiteReader: StorageReader {
 
 extension SQLiteReader {
   /// Calls a closure that only reads, and that an interruption ends, inside transactions too.
+  @inline(__always)
   func withInterruptibleReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
     try withReader { connection in try connection.interruptibly { try body(connection) } }
   }

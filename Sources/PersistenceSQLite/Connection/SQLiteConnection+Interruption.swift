@@ -17,6 +17,7 @@ extension SQLiteConnection {
   /// Runs a closure that only reads, on any connection, so that it stops when the calling thread is interrupted.
   ///
   /// SQLite ends an interrupted `SELECT` alone, and keeps the transaction around it.
+  @inline(__always)
   func interruptibly<Result>(_ body: () throws -> Result) rethrows -> Result {
     guard !isInterruptible, ReadInterruption.isPossible else { return try body() }
     allowInterruption()
