@@ -158,7 +158,7 @@ let package = Package(
     .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     // A file system for SQLite: the system's, with checksums of pages and without writes to unallocated shared memory.
-    .target(name: "CSQLiteFiles", dependencies: ["CSQLite"]),
+    .target(name: "CSQLiteFiles", dependencies: ["CSQLite", "CFileSystem"]),
     .target(
       name: "PersistenceSQLite",
       dependencies: [
@@ -169,7 +169,8 @@ let package = Package(
     .target(
       name: "PersistenceLMDB",
       dependencies: [
-        "PersistenceDriverSupport", "PersistenceDriver", "PersistenceKeyValue", "CLMDB", logging,
+        "PersistenceDriverSupport", "PersistenceDriver", "PersistenceKeyValue", "CLMDB", "CFileSystem",
+        logging,
       ],
       swiftSettings: settings),
     .target(

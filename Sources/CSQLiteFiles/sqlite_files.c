@@ -11,10 +11,7 @@
 #include <unistd.h>
 #endif
 #ifdef __linux__
-#include <linux/fs.h>
-#include <linux/magic.h>
-#include <sys/ioctl.h>
-#include <sys/vfs.h>
+#include "../CFileSystem/filesystem.h"
 #endif
 
 /* What this file system appends to the system's own structure of an open file. */
@@ -162,11 +159,8 @@ static int has_blocks(const files_state *state, void *range, size_t size) {
 #endif
 
 #ifdef __linux__
-/* Creates the shared memory of a new log on btrfs so that writes replace its blocks.
-
-   By default, btrfs writes changes to new blocks, also those of mapped pages that had blocks before, and ends the
-   process if the disk is full (see ioctl_iflags(2), FS_NOCOW_FL, which needs an empty file). Where it cannot be done,
-   SQLite creates the file as usual. */
+/* Creates the shared memory of a new log on btrfs so that writes replace its blocks. Where it cannot be done, SQLite
+   creates the file as usual. */
 static void create_in_place(const char *path) {
   struct statfs disk;
   struct stat database;
@@ -179,11 +173,7 @@ static void create_in_place(const char *path) {
   /* The owner and the rights of the database, as SQLite gives them. */
   if (geteuid() == 0 && fchown(descriptor, database.st_uid, database.st_gid) != 0) { /* as SQLite does */ }
   (void)fchmod(descriptor, database.st_mode & 0777);
-  int flags = 0;
-  if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0) {
-    flags |= FS_NOCOW_FL;
-    (void)ioctl(descriptor, FS_IOC_SETFLAGS, &flags);
-  }
+  c_replace_blocks(descriptor);
   close(descriptor);
 }
 #endif

@@ -3,6 +3,10 @@ import Foundation
 import PersistenceDriver
 import PersistenceKeyValue
 
+#if os(Linux)
+  import CFileSystem
+#endif
+
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
@@ -182,6 +186,7 @@ struct LMDBFiles: Sendable {
       var status = stat()
       guard fstat(file, &status) == 0 else { return try check(errno) }
       let size = max(Int(status.st_size), (readers + 8) * 64)
+      c_replace_blocks(file)
       // The blocks of an existing file are allocated already.
       if status.st_size == size, Int(status.st_blocks) * 512 >= size { return }
       let code = posix_fallocate(file, 0, off_t(size))
