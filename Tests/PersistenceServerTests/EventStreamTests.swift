@@ -29,9 +29,8 @@ private final class EventClient {
   /// How many bytes have come.
   var count: Int { bytes.count }
 
-  /// Reads until one of some texts has come; false if the server closed the connection before, or sends nothing.
-  ///
-  /// - Parameter position: Bytes before it do not count.
+  /// Reads until one of some texts has come after a position; false if the server closes the connection before, or sends
+  /// nothing.
   func waits(for parts: String..., after position: Int = 0) -> Bool {
     // Only the new bytes are searched, and the end of the earlier ones.
     var start = position
