@@ -101,7 +101,8 @@ extension PostgresContext {
     let purge = PostgresCommand(
       "DELETE FROM \(store.own("commits")) WHERE at < now() - interval '\(PostgresCommits.kept)'")
     let log = PostgresCommand(
-      "INSERT INTO \(store.own("commits")) DEFAULT VALUES RETURNING xid::text", prepared: -4)
+      "INSERT INTO \(store.own("commits")) DEFAULT VALUES ON CONFLICT (xid) DO UPDATE SET at = now() RETURNING xid::text",
+      prepared: -4)
     var number: String?
     do {
       let answer = try session.connection.commit(

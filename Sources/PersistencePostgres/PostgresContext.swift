@@ -36,7 +36,7 @@ public final class PostgresContext: ObservableContext, PostgresReader {
   ///
   /// - Parameters:
   ///   - url: The address of the server and the database, such as `postgres://user@host:5432/database`. It may have
-  ///     libpq's options, such as `sslmode`. A password comes from the URL, from a password file, or from the variable
+  ///     the engine's options, such as `schema` and `sslmode`, which override the configuration. A password comes from the URL, from a password file, or from the variable
   ///     `PGPASSWORD`.
   ///   - configuration: How to open the store.
   /// - Throws: ``PersistenceError``: `invalidURL`; `unreachable`; `unauthorized`; `untrustedServer` if TLS does not prove
@@ -45,7 +45,13 @@ public final class PostgresContext: ObservableContext, PostgresReader {
   ///   whose encoding is not UTF-8.
   public convenience init(url: String, configuration: PostgresConfiguration = PostgresConfiguration()) throws
   {
-    try self.init(StoreURL(url), configuration)
+    let url = try StoreURL(url)
+    guard [StorageEngine.postgres, .postgresql].contains(where: { $0.scheme == url.scheme }) else {
+      throw PersistenceError(
+        .invalidURL, "the URL of a server begins with postgres: or postgresql:", location: "\(url)")
+    }
+    let options = try StoreOptions(url, known: PostgresConfiguration.options + PostgresAddress.options)
+    try self.init(url, configuration.applying(options))
   }
 
   init(_ url: StoreURL, _ configuration: PostgresConfiguration) throws {

@@ -8,13 +8,18 @@ extension StorageEngine {
   public static let postgresql = engine("postgresql")
 
   private static func engine(_ scheme: String) -> StorageEngine {
-    StorageEngine(scheme: scheme, options: own + PostgresAddress.options, hasFiles: false) {
+    StorageEngine(
+      scheme: scheme, options: PostgresConfiguration.options + PostgresAddress.options, hasFiles: false
+    ) {
       url, options, monitoring in
-      try PostgresContext(url, configuration(options, monitoring))
+      try PostgresContext(url, PostgresConfiguration(monitoring: monitoring).applying(options))
     }
   }
+}
 
-  private static let own: [StoreOption] = [
+extension PostgresConfiguration {
+  /// The options of a URL that belong to this package rather than to libpq.
+  static let options: [StoreOption] = [
     StoreOption("schema", .text, "the schema that contains the store; public by default"),
     StoreOption("busy", .duration, "how long a writer waits for another writer; 5s by default"),
     StoreOption("connect", .duration, "how long to wait for a connection; 10s by default"),
@@ -31,14 +36,13 @@ extension StorageEngine {
       "session, or transaction for a pooler such as PgBouncer that gives connections for one transaction"),
   ]
 
-  private static func configuration(_ options: StoreOptions, _ monitoring: Monitoring)
-    -> PostgresConfiguration
-  {
-    var configuration = PostgresConfiguration(monitoring: monitoring)
+  /// The configuration with the options of a URL, which override it.
+  func applying(_ options: StoreOptions) -> PostgresConfiguration {
+    var configuration = self
     if let schema = options["schema"] { configuration.schema = schema }
     if let busy = options.duration("busy") { configuration.busyTimeout = busy }
     if let connect = options.duration("connect") { configuration.connectTimeout = connect }
-    configuration.statementTimeout = options.duration("timeout")
+    if let timeout = options.duration("timeout") { configuration.statementTimeout = timeout }
     if let isReadOnly = options.flag("readonly") { configuration.isReadOnly = isReadOnly }
     if let creates = options.flag("create") { configuration.createsMissingStore = creates }
     if let size = options.integer("pool") { configuration.poolSize = size }

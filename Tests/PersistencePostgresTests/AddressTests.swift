@@ -64,6 +64,35 @@
       }
     }
 
+    @Test("a location lists each host with its own port")
+    func location() throws {
+      func location(_ url: String) throws -> String {
+        try PostgresAddress(try StoreURL(url), isReadOnly: false).location
+      }
+      #expect(try location("postgres://ann:geheim@a,b:5433/x") == "postgres://a,b:5433/x")
+      #expect(try location("postgres:///x?host=/tmp&port=5433") == "postgres:///tmp:5433/x")
+    }
+
+    @Test(
+      "E2 the error of a malformed URL does not contain its password",
+      arguments: [
+        "postgres:ann:geheim@host/x", "postgresql:ann:geheim@host", "postgres://ann:ge?geheim@host/x",
+        "postgres://ann:geheim@host:port/x",
+      ])
+    func malformedSecrets(_ url: String) {
+      #expect {
+        try address(url)
+      } throws: {
+        ($0 as? PersistenceError)?.code == .invalidURL && !"\($0)".contains("geheim")
+      }
+    }
+
+    @Test("an address without a name needs proof too")
+    func numericAddress() throws {
+      #expect(try address("postgres:x?hostaddr=192.0.2.1")["sslmode"] == "verify-full")
+      #expect(try address("postgres:x?hostaddr=127.0.0.1")["sslmode"] == nil)
+    }
+
     @Test("E2 neither a location nor an error contains the password")
     func secrets() throws {
       let url = "postgres://ann:geheim@localhost:1/x?password=geheim&connect=1s"

@@ -204,6 +204,75 @@
       #expect(code { _ = try PostgresContext(url: role) } == .unauthorized)
     }
 
+    @Test(
+      "W5 R2 a restored backup brings numbers of commits that the server has yet to give; commits and observers go on"
+    )
+    func restored() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      try context.save([Scratch.row(1, "one")])
+      let commits = PostgresCommits(context.store)
+      _ = try commits.check()
+      try scratch.run(
+        "INSERT INTO \(scratch.schemaName).persistence_commits (xid) SELECT "
+          + "(pg_current_xact_id()::text::int8 + n)::text::xid8 FROM generate_series(1, 500) AS n "
+          + "ON CONFLICT DO NOTHING")
+      // This process's own commits are new to these observers, and the restored numbers are not.
+      #expect(try !commits.check())
+      for id in 2...20 as ClosedRange<Int64> { try context.save([Scratch.row(id, "\(id)")]) }
+      #expect(try context.count(FetchRequest(Scratch.schema.get())) == 20)
+      #expect(try commits.check())
+      try context.close()
+    }
+
+    @Test("a restored copy is another store, although its identity is the same")
+    func copies() throws {
+      let (first, second) = (try Scratch(), try Scratch())
+      let context = try first.open()
+      try second.open().close()
+      try second.run(
+        "UPDATE \(second.schemaName).persistence_state SET store = "
+          + "(SELECT store FROM \(first.schemaName).persistence_state)")
+      let copy = try second.open()
+      let again = try first.open()
+      #expect(context.shared !== copy.shared)
+      #expect(context.shared === again.shared)
+      for context in [context, copy, again] { try context.close() }
+    }
+
+    @Test("R2 a result whose transaction the server has ended for its idleness throws snapshotExpired")
+    func idleTransactions() throws {
+      let scratch = try Scratch()
+      let name = scratch.schemaName
+      try scratch.run(
+        "CREATE ROLE \(name) SUPERUSER LOGIN",
+        "ALTER ROLE \(name) SET idle_in_transaction_session_timeout = '300ms'")
+      let url = scratch.url.replacing("user=postgres", with: "user=\(scratch.configuration.schema)")
+      let context = try PostgresContext(url: url, configuration: scratch.configuration)
+      try context.save((1...3_000).map { Scratch.row($0, "\($0)") })
+      let results = try context.fetch(FetchRequest(Scratch.schema.get()))
+      #expect(try results.read(from: 0, limit: 10) { _ in } == 10)
+      Thread.sleep(forTimeInterval: 1.5)
+      #expect(code { _ = try results.read(from: 2_000, limit: 10) { _ in } } == .snapshotExpired)
+      // Others go on.
+      #expect(try context.count(FetchRequest(Scratch.schema.get())) == 3_000)
+      try context.close()
+      try scratch.run("DROP OWNED BY \(name) CASCADE", "DROP ROLE \(name)")
+    }
+
+    @Test("the options of a URL override the configuration, and unknown ones throw invalidURL")
+    func urlOptions() throws {
+      let scratch = try Scratch()
+      let schema = scratch.configuration.schema
+      let context = try PostgresContext(url: scratch.url + "&schema=\(schema)&readonly=false&busy=3s")
+      #expect(context.store.configuration.schema == schema)
+      #expect(context.store.configuration.busyTimeout == .seconds(3))
+      #expect(context.location.hasSuffix("?schema=\(schema)"))
+      try context.close()
+      #expect(code { _ = try PostgresContext(url: scratch.url + "&shema=\(schema)") } == .invalidURL)
+      #expect(code { _ = try PostgresContext(url: "sqlite:/tmp/x") } == .invalidURL)
+    }
+
     @Test("tables, views and triggers of other programs are listed, and not touched")
     func unmapped() throws {
       let scratch = try Scratch()

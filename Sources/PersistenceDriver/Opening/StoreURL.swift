@@ -54,7 +54,11 @@ public struct StoreURL: Sendable, Hashable {
       let parts = pair.parts("=", maxSplits: 1)
       guard parts.count == 2, let name = Self.withoutEscapes(parts[0]), !name.isEmpty,
         let value = Self.withoutEscapes(parts[1])
-      else { throw invalid("its option “\(parts[0])” is not of the form name=value") }
+      else {
+        // What follows an unescaped question mark in a password is no option.
+        let name = pair.utf8.contains(UInt8(ascii: "@")) ? "" : " “\(parts[0])”"
+        throw invalid("its option\(name) is not of the form name=value")
+      }
       guard options.updateValue(value, forKey: name) == nil else {
         throw invalid("its option “\(name)” occurs twice")
       }
@@ -68,6 +72,16 @@ public struct StoreURL: Sendable, Hashable {
   /// The URL without secrets: user information, and the values of options with names like a password's.
   package static func redacted(_ text: String) -> String {
     var text = text
+    if !text.contains("://"), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
+      // A name and a password before a host, although the slashes are missing.
+      let start = text.utf8.index(after: colon)
+      if let at = text.utf8.lastIndex(of: UInt8(ascii: "@")), start < at,
+        [":", "%3a"].contains(where: text[start..<at].lowercased().contains),
+        text[start...].utf8.first != UInt8(ascii: "/")
+      {
+        text.replaceSubrange(start..<at, with: "***")
+      }
+    }
     if let slashes = text.range(of: "://") {
       let rest = text[slashes.upperBound...]
       // A password may contain the end of a host, so too much is hidden rather than too little. A third slash begins

@@ -63,6 +63,7 @@ struct PostgresAddress: Sendable {
         location: "\(url)")
     }
     var values: [String: String] = [:]
+    var servers: String?
     func decoded(_ text: some StringProtocol) throws -> String {
       guard let text = String(text).removingPercentEncoding, !text.utf8.contains(0) else {
         throw invalid("an escape is malformed")
@@ -83,7 +84,10 @@ struct PostgresAddress: Sendable {
         let list = try hosts.split(separator: ",", omittingEmptySubsequences: false).map { host in
           try Self.host(String(host), invalid)
         }
-        values["host"] = try list.map { try decoded($0.name) }.joined(separator: ",")
+        let names = try list.map { try decoded($0.name) }
+        values["host"] = names.joined(separator: ",")
+        servers = zip(names, list).map { name, host in name + (host.port.map { ":" + $0 } ?? "") }
+          .joined(separator: ",")
         if list.contains(where: { $0.port != nil }) {
           values["port"] = list.map { $0.port ?? "" }.joined(separator: ",")
         }
@@ -104,11 +108,14 @@ struct PostgresAddress: Sendable {
     }
     let database = values["dbname"] ?? ""
     location =
-      "postgres://\(values["host"] ?? "")\(values["port"].map { ":" + $0 } ?? "")/\(database)"
+      "postgres://\(servers ?? (values["host"] ?? "") + (values["port"].map { ":" + $0 } ?? ""))/\(database)"
     let environment = ProcessInfo.processInfo.environment
     let isChosen = values["sslmode"] != nil || environment["PGSSLMODE"] != nil
     demandsProof = !isChosen
-    if !isChosen, values["service"] == nil, !Self.isLocal(values["host"] ?? environment["PGHOST"] ?? "") {
+    if !isChosen, values["service"] == nil,
+      !Self.isLocal(
+        values["host"] ?? values["hostaddr"] ?? environment["PGHOST"] ?? environment["PGHOSTADDR"] ?? "")
+    {
       values["sslmode"] = "verify-full"
     }
     // With authorities, libpq would verify the server in every mode.
@@ -157,8 +164,7 @@ struct PostgresAddress: Sendable {
 
   /// The system's certificate authorities, unless the user has a file of their own where libpq looks for it.
   private static func systemAuthorities() -> String? {
-    let own = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".postgresql/root.crt")
-      .path
+    let own = NSHomeDirectory() + "/.postgresql/root.crt"
     let files = [
       "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
     ]

@@ -4,8 +4,10 @@ import PersistenceDriver
 import PersistenceDriverSupport
 
 extension PostgresConnection {
-  /// Connects to the server, and prepares the connection.
-  static func open(_ store: PostgresStore) throws -> PostgresConnection {
+  /// Connects to the server, lets the caller check it, and prepares the connection.
+  static func open(_ store: PostgresStore, _ check: (PostgresConnection) throws -> Void = { _ in }) throws
+    -> PostgresConnection
+  {
     let deadline = ContinuousClock.now + store.configuration.connectTimeout
     var keywords = store.address.parameters.map { strdup($0.keyword) }
     var values = store.address.parameters.map { strdup($0.value) }
@@ -27,6 +29,7 @@ extension PostgresConnection {
     guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
       throw failure(handle, store)
     }
+    try check(connection)
     if store.configuration.pooler == .session {
       // Just-in-time compilation takes longer than most requests, and rows that a policy hides must be an error.
       _ = try connection.run(

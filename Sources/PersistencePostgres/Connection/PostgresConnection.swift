@@ -209,6 +209,9 @@ extension PostgresConnection {
         wait.isReading = false
         wait.isCancelling = true
         continue
+      } catch {
+        // The server says why it ends a connection before it does.
+        throw failure ?? error
       }
       guard let result = next else { continue }
       switch PQresultStatus(result.handle) {

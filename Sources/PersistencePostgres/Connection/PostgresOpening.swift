@@ -4,15 +4,15 @@ import PersistenceSQL
 
 /// The opening of a store: recognises the server, and creates the tables of a new store.
 struct PostgresOpening {
-  /// The store's identity, which its creation made.
+  /// The store's identity, which its creation made, and its place, since a restored copy has the same identity.
   let identity: String
   /// What was opened, for the log.
   let details: String
   let connection: PostgresConnection
 
   init(_ store: PostgresStore) throws {
-    connection = try PostgresConnection.open(store)
-    let version = try Self.requireSupport(connection, store)
+    var version = ""
+    connection = try PostgresConnection.open(store) { version = try Self.requireSupport($0, store) }
     var found = try Self.identity(connection, store)
     if found == nil, !store.configuration.isReadOnly, store.configuration.createsMissingStore {
       try Self.create(connection, store)
@@ -30,7 +30,7 @@ struct PostgresOpening {
         "the store was written in format \(found.format), but this version of the package reads format \(Self.format); use "
           + "a newer version", location: store.location)
     }
-    identity = found.identity
+    identity = [found.identity, Self.cluster(connection), store.configuration.schema].joined(separator: " ")
     details = "PostgreSQL \(version)"
   }
 
@@ -76,6 +76,12 @@ struct PostgresOpening {
     return facts.text(0, 3) ?? ""
   }
 
+  /// The number of the server's cluster; empty where the user may not read it.
+  private static func cluster(_ connection: PostgresConnection) -> String {
+    let command = PostgresCommand("SELECT system_identifier::text FROM pg_catalog.pg_control_system()")
+    return (try? connection.run([command], "read the cluster's number"))?.first?.text(0, 0) ?? ""
+  }
+
   private static func unsupported(_ message: String, _ store: PostgresStore) -> PersistenceError {
     PersistenceError(.unsupported, message, location: store.location)
   }
@@ -90,7 +96,11 @@ struct PostgresOpening {
       [PostgresCommand("SELECT pg_catalog.to_regclass($1) IS NOT NULL", parameters)], "look for the store")
     guard found.first?.integer(0, 0) == 1 else { return nil }
     let states = try connection.run(
-      [PostgresCommand("SELECT format, store::text FROM \(store.own("state"))")], "read the store's state")
+      [
+        PostgresCommand(
+          "SELECT format, store::text || ' ' || (SELECT oid::text FROM pg_catalog.pg_database "
+            + "WHERE datname = pg_catalog.current_database()) FROM \(store.own("state"))")
+      ], "read the store's state")
     guard let state = states.first, state.count == 1, let format = state.integer(0, 0),
       let identity = state.text(0, 1)
     else {

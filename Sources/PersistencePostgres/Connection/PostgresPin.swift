@@ -9,6 +9,10 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
   private let lock = NSRecursiveLock()
   private var session: PostgresSession?
   private var error: PersistenceError?
+  /// How many calls of ``withSession(_:)`` are under way, one within the other.
+  private var depth = 0
+  private let deadline: ContinuousClock.Instant
+  private var timer: DeadlineTimer?
   /// The moment, as the server writes it.
   let moment: String
 
@@ -17,6 +21,9 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
     self.session = session
     self.pool = pool
     moment = session.moment
+    let limit = session.store.configuration.pinTimeout
+    deadline = .now + limit
+    timer = DeadlineTimer(after: limit) { [weak self] in self?.expire() }
   }
 
   deinit { end() }
@@ -24,7 +31,13 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
   /// Calls a closure with the session, on one thread at a time; the closure may call this method again.
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
     lock.lock()
-    defer { lock.unlock() }
+    endIfExpired()
+    depth += 1
+    defer {
+      depth -= 1
+      endIfExpired()
+      lock.unlock()
+    }
     guard let session else { throw error ?? PersistenceError.closed("the snapshot") }
     do {
       return try body(session)
@@ -38,19 +51,25 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
     }
   }
 
-  /// Releases the moment, so that later reads throw.
-  func expire(after limit: Duration, at location: String) {
-    lock.lock()
+  /// Releases the moment after its time; a read that is under way does so at its end.
+  private func expire() {
+    guard lock.try() else { return }
     defer { lock.unlock() }
-    guard session != nil else { return }
+    endIfExpired()
+  }
+
+  /// Releases the moment if its time is over, so that later reads throw.
+  private func endIfExpired() {
+    guard let session, depth == 0, .now >= deadline else { return }
     error = PersistenceError(
       .snapshotExpired,
-      "a result or snapshot was held for longer than \(limit), so its moment was released; fetch again, or raise the option "
-        + "pinlimit", location: location)
+      "a result or snapshot was held for longer than \(session.store.configuration.pinTimeout), so its moment was released; "
+        + "fetch again, or raise the option pinlimit", location: session.store.location)
     end()
   }
 
   private func end() {
+    timer?.cancel()
     guard let session else { return }
     session.end()
     pool.giveBack(session.connection)
@@ -97,14 +116,6 @@ final class PostgresPins: Sendable {
         "results and snapshots hold \(configuration.pinLimit) moments of the store, which is the limit; release some of "
           + "them, or raise the option pins", location: location)
     }
-    if found.1 { limit(found.0) }
     return found
-  }
-
-  private func limit(_ pin: PostgresPin) {
-    let (timeout, location) = (configuration.pinTimeout, location)
-    DispatchQueue.global().asyncAfter(deadline: .now() + timeout.timeInterval) { [weak pin] in
-      pin?.expire(after: timeout, at: location)
-    }
   }
 }

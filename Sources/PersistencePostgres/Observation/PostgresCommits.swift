@@ -47,12 +47,13 @@ final class PostgresCommits: OutsideCommits {
   private func read(_ state: inout State, since moment: String?) throws -> PostgresResult {
     var parameters = PostgresParameters()
     parameters.add(text: moment ?? "1:1:")
-    // The first condition is for the index.
+    // The first condition is for the index. A restored backup may hold numbers that this server has not given yet.
     let found =
       moment == nil
       ? "NULL::text"
       : "(SELECT pg_catalog.string_agg(xid::text, ',') FROM \(store.own("commits")) "
         + "WHERE xid >= pg_catalog.pg_snapshot_xmin($1::text::pg_catalog.pg_snapshot) "
+        + "AND xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) "
         + "AND NOT pg_catalog.pg_visible_in_snapshot(xid, $1::text::pg_catalog.pg_snapshot))"
     let text = "SELECT pg_catalog.pg_current_snapshot()::text, \(found), $1::text"
     for isLast in [false, true] {

@@ -21,7 +21,7 @@
     func run(in session: ToolSession) throws -> ToolFailure.Exit {
       let stores = ToolStores(session, isVerbose: common.verbose)
       let location = try stores.check(url)
-      let size = location.path.isEmpty ? nil : StoreSize.bytes(atPath: location.path)
+      let size = !stores.hasFiles(location) ? nil : StoreSize.bytes(atPath: location.path)
       return try stores.with(stores.openForReading(url, surveying: true, allowsIncomplete: true)) { store in
         let snapshot = try store.snapshot().hidingRemovedFields()
         let models = try snapshot.catalog().filter { !$0.isReserved }.map { schema in

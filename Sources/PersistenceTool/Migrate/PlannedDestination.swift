@@ -23,7 +23,7 @@ struct PlannedDestination {
     if exists || scratch == nil {
       // The engine reports a missing server store, and creates one in memory.
       let context =
-        try exists || !location.path.isEmpty
+        try exists || location.scheme != StorageEngine.memory.scheme
         ? stores.openForReading(url, allowsIncomplete: true) : stores.openForWriting(url)
       return try stores.with(PlannedContext.asWritable(context)) {
         try body(Opened(context: $0, scratch: scratch, url: location))

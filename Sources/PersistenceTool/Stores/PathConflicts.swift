@@ -13,7 +13,7 @@ struct PathConflicts {
     let isWritten: Bool
     /// The path and the engine's companion files.
     let files: [FileLocation]
-    /// The URL's scheme and path, if the store has no local files.
+    /// The URL's scheme and path, and the options that choose a store, if it has no local files.
     var remote: [String] = []
   }
 
@@ -33,7 +33,12 @@ struct PathConflicts {
     try add(
       Entry(
         name: name, path: StoreURL.redacted(text), isStore: true, isWritten: isWritten,
-        files: paths.map(FileLocation.init), remote: hasFiles ? [] : [url.scheme, url.path]))
+        files: paths.map(FileLocation.init), remote: hasFiles ? [] : Self.remote(url)))
+  }
+
+  private static func remote(_ url: StoreURL) -> [String] {
+    let options = ["service", "host", "hostaddr", "port", "dbname", "schema"].map { url.options[$0] }
+    return [url.scheme == "postgresql" ? "postgres" : url.scheme, url.path] + options.map { $0 ?? "" }
   }
 
   /// Adds a file to read.

@@ -65,6 +65,8 @@ struct ToolStores {
       url = try check(text)
     }
     try requireFiles(of: url)
+    // A command reads one moment to its end, however long that takes.
+    text = Self.adding("pinlimit", "43200min", to: text, url, engines)
     // Read-only first. If the engine must recover a killed process's store, or refuses for another reason, open the
     // existing store normally.
     do {
