@@ -58,7 +58,10 @@ enum ProcessChecks {
       repository.fetch(Account.self).allSatisfy { $0.balance == 7 } && repository.count(Person.self) == 10)
     let patient = try store.open(.patient)
     let outcome = try Threads.run(2) { number -> Bool in
-      if number == 0 { return (try? patient.save(Account(60, balance: 9))) != nil }
+      if number == 0 {
+        try patient.save(Account(60, balance: 9))
+        return true
+      }
       usleep(50_000)
       worker.release()
       return worker.waitUntilOver().status == 0
