@@ -9,16 +9,6 @@ SHELL := bash
 # The sources to format and lint.
 SOURCES := Package.swift Sources Tests Plugins Examples Benchmarks
 TEST_RESULTS ?= .build/tests.xml
-ASYNC_RESULTS = $(TEST_RESULTS:.xml=-async.xml)
-TIMED_RESULTS = $(TEST_RESULTS:.xml=-timed.xml)
-# Foundation's Process fails if the program has more than a thousand files open, so servers take turns.
-TEST_ASYNC = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 $(TEST)
-# Asynchronous tests run in a process of their own. Other tests wait for processes and disks, or compute for seconds: in
-# the same process they would occupy the few threads of the cooperative pool, and time-outs would expire. For the same
-# reason, those that compute within time limits have a third process.
-ASYNC_TESTS = ^(DataAccessTests|DataAccessCombineTests|OfflineTests|PersistenceServerTests)[.]
-TIMED_TESTS = ^(PersistenceDriverTests|PersistencePrimitivesTests)[.]
-OTHER_TESTS = --skip '$(ASYNC_TESTS)' --skip '$(TIMED_TESTS)'
 
 help:
 	@echo "make demo          copy movies between all engines with the tool, and run one app on each"
@@ -53,7 +43,6 @@ demo: setup
 export PERSISTENCE_OPTIMIZED := 1
 OPTIONS := $(shell cat .ci/options)
 BUILD := swift build $(OPTIONS)
-TEST := swift test $(OPTIONS) --skip-build
 # Stores of short tests are in memory if there are 4 GiB, which saves most of the system's time; those of soaks on disks.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4194304 { print "TMPDIR=/dev/shm" }')
 RELEASE := swift build --enable-all-traits -c release --product persistence
@@ -63,19 +52,14 @@ check: setup
 
 test: setup
 	$(BUILD) --build-tests
-	rm -f $(foreach results,$(TEST_RESULTS) $(ASYNC_RESULTS) $(TIMED_RESULTS),$(results) $(results:.xml=-swift-testing.xml))
-	$(IN_MEMORY) $(TEST) $(OTHER_TESTS) --xunit-output $(TEST_RESULTS)
-	$(IN_MEMORY) $(TEST) --filter '$(TIMED_TESTS)' --xunit-output $(TIMED_RESULTS)
-	$(IN_MEMORY) $(TEST_ASYNC) --filter '$(ASYNC_TESTS)' --xunit-output $(ASYNC_RESULTS)
+	$(IN_MEMORY) .ci/run-tests $(TEST_RESULTS)
 
 # The kills of each durable engine, which the test KillTests counts.
 SOAK_KILLS ?= 10000
 
 soak: setup
 	$(BUILD) --build-tests
-	PERSISTENCE_SOAK=1 PERSISTENCE_SOAK_KILLS=$(SOAK_KILLS) $(TEST) $(OTHER_TESTS)
-	PERSISTENCE_SOAK=1 $(TEST) --filter '$(TIMED_TESTS)'
-	PERSISTENCE_SOAK=1 $(TEST_ASYNC) --filter '$(ASYNC_TESTS)'
+	PERSISTENCE_SOAK=1 PERSISTENCE_SOAK_KILLS=$(SOAK_KILLS) .ci/run-tests .build/soak.xml
 	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release Endurance 200
 	$(RELEASE)

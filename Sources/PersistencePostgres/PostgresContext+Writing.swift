@@ -98,15 +98,11 @@ extension PostgresContext {
         .unreachable, "the connection broke before the commit, so the transaction was rolled back; retry",
         location: location)
     }
-    let purge = PostgresCommand(
-      "DELETE FROM \(store.own("commits")) WHERE at < now() - interval '\(PostgresCommits.kept)'")
-    let log = PostgresCommand(
-      "INSERT INTO \(store.own("commits")) DEFAULT VALUES ON CONFLICT (xid) DO UPDATE SET at = now() RETURNING xid::text",
-      prepared: -4)
     var number: String?
     do {
       let answer = try session.connection.commit(
-        after: session.takeQueue() + (Int.random(in: 0..<256) == 0 ? [purge] : []) + [log]
+        after: session.takeQueue() + (Int.random(in: 0..<256) == 0 ? [PostgresCommits.purge(store)] : [])
+          + [PostgresCommits.log(store)]
       ) {
         number = $0.last?.text(0, 0)
       }

@@ -225,6 +225,38 @@
       try context.close()
     }
 
+    @Test("U1 after a long pause, no commit is missed, and those of this process stay known as its own")
+    func pause() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      let commits = PostgresCommits(context.store, longestPause: .zero)
+      let table = "\(scratch.schemaName).persistence_commits"
+      func save(_ id: Int64) throws {
+        try context.save([Scratch.row(id, "\(id)")])
+        let newest = try scratch.run("SELECT max(xid)::text FROM \(table)")
+        try commits.committing { newest.first?.text(0, 0) }
+      }
+      #expect(try !commits.check(), "the first check")
+      #expect(try !commits.check(), "nothing was committed")
+      try context.save([Scratch.row(1, "one")])
+      #expect(try commits.check(), "by another process, as far as these observers know")
+      #expect(try !commits.check(), "told once")
+      try save(2)
+      #expect(try !commits.check(), "its own")
+      let connection = try PostgresConnection.open(context.store)
+      let purge = PostgresCommits.purge(context.store, keeping: .zero)
+      _ = try connection.run([purge], "remove old numbers")
+      #expect(try !commits.check(), "the newest of the old numbers stays")
+      try save(3)
+      #expect(try !commits.check(), "its own")
+      try save(4)
+      try save(5)
+      _ = try connection.run([purge], "remove old numbers")
+      #expect(try scratch.run("SELECT 1 FROM \(table)").first?.count == 1)
+      #expect(try commits.check(), "another process may have committed between those that are left")
+      try context.close()
+    }
+
     @Test("a restored copy is another store, although its identity is the same")
     func copies() throws {
       let (first, second) = (try Scratch(), try Scratch())

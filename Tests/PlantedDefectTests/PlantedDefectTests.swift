@@ -1,5 +1,4 @@
 import Testing
 
-/// Serialized, because checks of timeouts need an idle machine.
-@Suite("Planted defects", .serialized)
+@Suite("Planted defects")
 enum PlantedDefectTests {}

@@ -137,7 +137,8 @@ struct PostgresOpening {
           + "(model text COLLATE \"C\" PRIMARY KEY, layout text NOT NULL)",
         "CREATE TABLE IF NOT EXISTS \(store.own("gate")) ()",
         "CREATE TABLE IF NOT EXISTS \(store.own("commits")) "
-          + "(xid xid8 PRIMARY KEY DEFAULT pg_catalog.pg_current_xact_id(), at timestamptz NOT NULL DEFAULT now())",
+          + "(xid xid8 PRIMARY KEY DEFAULT pg_catalog.pg_current_xact_id(), "
+          + "at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp())",
         "CREATE TABLE IF NOT EXISTS \(store.own("dropped")) (kind text NOT NULL, name text NOT NULL)",
         "CREATE TABLE IF NOT EXISTS \(store.own("state")) "
           + "(format int8 NOT NULL, store uuid NOT NULL, version int8 NOT NULL)",
@@ -146,6 +147,7 @@ struct PostgresOpening {
         PostgresCommand(
           "INSERT INTO \(store.own("state")) SELECT \(format), pg_catalog.gen_random_uuid(), $1 "
             + "WHERE NOT EXISTS (SELECT 1 FROM \(store.own("state")))", start))
+      commands.append(PostgresCommits.log(store))
       commands.append(PostgresCommand("COMMIT"))
       _ = try connection.run(commands, "create the store")
     } catch {

@@ -8,9 +8,10 @@ import Synchronization
 /// visible in the newest moment, and was not in the last one that was checked. So none is missed and none is told twice,
 /// in whatever order transactions commit, and after a reconnection too.
 final class PostgresCommits: OutsideCommits {
-  /// How long the table keeps a number; after a longer pause, any number of commits may be unknown.
-  static let kept = "10 minutes"
-  private static let longestPause = Duration.seconds(300)
+  /// How long the table keeps a number at least.
+  private static let kept = Duration.seconds(600)
+  /// The pause after which a check asks whether numbers were removed since the last one.
+  private let longestPause: Duration
 
   private struct State: @unchecked Sendable {  // the connection is used under the lock only
     var connection: PostgresConnection?
@@ -24,17 +25,20 @@ final class PostgresCommits: OutsideCommits {
   private let store: PostgresStore
   private let state = Lock(State())
 
-  init(_ store: PostgresStore) { self.store = store }
+  init(_ store: PostgresStore, longestPause: Duration = .seconds(300)) {
+    self.store = store
+    self.longestPause = longestPause
+  }
 
   func check() throws -> Bool {
     try state.withLock { state in
       let now = ContinuousClock.now
-      let isLate = now - state.checkedAt > Self.longestPause
-      let moment = isLate ? nil : state.moment
-      let result = try read(&state, since: moment)
+      let moment = state.moment
+      let isLate = moment != nil && now - state.checkedAt > longestPause
+      let result = try read(&state, since: moment, provingThatNoneIsRemoved: isLate)
       state.moment = result.text(0, 0)
       state.checkedAt = now
-      guard moment != nil else {
+      guard moment != nil, !isLate || result.integer(0, 2) == 1 else {
         state.own.removeAll()
         return isLate
       }
@@ -44,18 +48,26 @@ final class PostgresCommits: OutsideCommits {
     }
   }
 
-  private func read(_ state: inout State, since moment: String?) throws -> PostgresResult {
+  private func read(
+    _ state: inout State, since moment: String?, provingThatNoneIsRemoved isLate: Bool
+  ) throws -> PostgresResult {
     var parameters = PostgresParameters()
     parameters.add(text: moment ?? "1:1:")
+    let commits = store.own("commits")
+    let since = "$1::text::pg_catalog.pg_snapshot"
     // The first condition is for the index. A restored backup may hold numbers that this server has not given yet.
     let found =
       moment == nil
       ? "NULL::text"
-      : "(SELECT pg_catalog.string_agg(xid::text, ',') FROM \(store.own("commits")) "
-        + "WHERE xid >= pg_catalog.pg_snapshot_xmin($1::text::pg_catalog.pg_snapshot) "
+      : "(SELECT pg_catalog.string_agg(xid::text, ',') FROM \(commits) "
+        + "WHERE xid >= pg_catalog.pg_snapshot_xmin(\(since)) "
         + "AND xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) "
-        + "AND NOT pg_catalog.pg_visible_in_snapshot(xid, $1::text::pg_catalog.pg_snapshot))"
-    let text = "SELECT pg_catalog.pg_current_snapshot()::text, \(found), $1::text"
+        + "AND NOT pg_catalog.pg_visible_in_snapshot(xid, \(since)))"
+    // While a number from before the last check is there, all later ones are.
+    let isWhole =
+      isLate
+      ? "EXISTS (SELECT 1 FROM \(commits) WHERE pg_catalog.pg_visible_in_snapshot(xid, \(since)))" : "true"
+    let text = "SELECT pg_catalog.pg_current_snapshot()::text, \(found), \(isWhole), $1::text"
     for isLast in [false, true] {
       do {
         let connection =
@@ -69,6 +81,27 @@ final class PostgresCommits: OutsideCommits {
       }
     }
     throw PersistenceError(.engineFailure, "PostgreSQL did not answer a statement", location: store.location)
+  }
+
+  /// The statement that removes old numbers.
+  ///
+  /// The newest of the old numbers stays, so that a number older than a moment stays as long as all later ones do.
+  static func purge(_ store: PostgresStore, keeping kept: Duration = kept) -> PostgresCommand {
+    let isOld = "at < pg_catalog.clock_timestamp() - interval '\(kept.components.seconds) seconds'"
+    return PostgresCommand(
+      "DELETE FROM \(store.own("commits")) WHERE \(isOld) AND xid <> (SELECT max(xid) FROM "
+        + "\(store.own("commits")) WHERE \(isOld) "
+        + "AND xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()))")
+  }
+
+  /// The statement that records and returns the number of the running transaction.
+  ///
+  /// Writers take turns, so numbers and times have the order of the commits.
+  static func log(_ store: PostgresStore) -> PostgresCommand {
+    PostgresCommand(
+      "INSERT INTO \(store.own("commits")) DEFAULT VALUES "
+        + "ON CONFLICT (xid) DO UPDATE SET at = pg_catalog.clock_timestamp() RETURNING xid::text",
+      prepared: -4)
   }
 
   func reset() { state.withLock { $0 = State() } }
