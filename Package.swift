@@ -369,7 +369,10 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "MigrationStores",
-      dependencies: ["PersistenceDriverSupport", "PersistenceDriver", "PersistenceMigration"] + engines,
+      dependencies: [
+        "PersistenceDriverSupport", "PersistenceDriver", "PersistenceMigration", "PersistenceConformance",
+        "OurContexts", logging, postgres,
+      ] + engines,
       path: "Tests/MigrationStores", swiftSettings: settings),
     .executableTarget(
       name: "MigrationWorker",
@@ -445,7 +448,10 @@ let package = Package(
       path: "Tests/DefectWorker", swiftSettings: settings),
     .testTarget(
       name: "PlantedDefectTests",
-      dependencies: ["PersistenceCore", "PlantedDefects", "PersistenceConformance", "DefectWorker"],
+      dependencies: [
+        "PersistenceCore", "PersistenceDriverSupport", "PlantedDefects", "PersistenceConformance",
+        "DefectWorker",
+      ],
       swiftSettings: settings),
 
     // Examples, which see public API only. A context by the guide "Write your own context", its suite as tests and as

@@ -3,7 +3,7 @@ import PersistenceDriverSupport
 import PersistenceSQL
 
 /// An open transaction, in which no other writer of the store works.
-final class PostgresTransaction: StorageTransaction, PostgresReader {
+final class PostgresTransaction: PipelinedTransaction, PostgresReader {
   let session: PostgresSession
   /// When the transaction stops waiting for locks.
   let deadline: ContinuousClock.Instant
@@ -22,6 +22,10 @@ final class PostgresTransaction: StorageTransaction, PostgresReader {
   /// Ends the transaction before it is committed; throws if a statement has failed, so that the server would roll back.
   func end() throws {
     try requireOpen()
+    guard try !session.takeRefusal() else {
+      throw PersistenceError(
+        .duplicateKey, "an insertion was refused, and its answer was not awaited", location: store.location)
+    }
     isOpen = false
     if let failure = session.failure { throw failure }
   }
@@ -49,6 +53,20 @@ final class PostgresTransaction: StorageTransaction, PostgresReader {
     throw try violation(of: row, model)
       ?? PersistenceError(
         .invalidRequest, "an index of another program rejects the record", model: schema.name, key: key)
+  }
+
+  var isPipelining: Bool { true }
+
+  func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws {
+    let (model, parameters) = try prepare(row, schema)
+    session.hasWritten = true
+    let command = session.command(model.key(.insertIfAbsent), of: model, parameters)
+    try session.enqueue(command, "write a \(schema.name)", isInsertion: true)
+  }
+
+  func waitForInsertions() throws -> Bool {
+    try requireOpen()
+    return try !session.takeRefusal()
   }
 
   func update(_ row: borrowing Row, in schema: ModelSchema) throws {
@@ -109,6 +127,8 @@ final class PostgresTransaction: StorageTransaction, PostgresReader {
 
   private func rollBack(to savepoint: String) throws {
     guard !session.connection.isBroken else { return }
+    // All that waits was written since the savepoint.
+    _ = session.takeQueue()
     session.recovered()
     session.invalidateCursors()
     _ = try session.run(

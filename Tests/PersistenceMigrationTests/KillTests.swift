@@ -14,8 +14,9 @@ struct KillTests {
   }
   private static let records = soak == nil ? 500 : 1500
 
-  static let pairs = TestStores.durable.flatMap { from in TestStores.durable.map { Pair(from: from, to: $0) }
-  }
+  static let pairs =
+    TestStores.durable.flatMap { from in TestStores.durable.map { Pair(from: from, to: $0) } }
+    + TestStores.servers.flatMap { [Pair(from: "sqlite", to: $0), Pair(from: $0, to: "json")] }
 
   struct Pair: Sendable, CustomTestStringConvertible {
     var from: String
@@ -40,7 +41,7 @@ struct KillTests {
 
     /// How to start the next run; nil if the migration is published.
     func next() throws -> MigrationOptions.Start? {
-      guard FileManager.default.fileExists(atPath: destination) else { return .new }
+      guard TestStores.mayExist(pair.to, destination) else { return .new }
       let store = try TestStores.open(pair.to, destination)
       defer { try? store.close() }
       let catalog = try store.catalog()
@@ -92,10 +93,7 @@ struct KillTests {
     let run = try WorkerRun(stores.arguments(.new, .digest, rejecting: false), killedAfter: nil)
     #expect(run.isFinished && run.lines.last?.hasPrefix("finished") == true, "\(run.lines.suffix(1))")
     let microseconds = (ContinuousClock.now - start) / .microseconds(1)
-    try FileManager.default.removeItem(atPath: stores.destination)
-    for suffix in ["-wal", "-shm"] {
-      try? FileManager.default.removeItem(atPath: stores.destination + suffix)
-    }
+    try TestStores.remove(stores.pair.to, stores.destination)
     return UInt32(microseconds)
   }
 

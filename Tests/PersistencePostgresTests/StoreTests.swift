@@ -257,6 +257,43 @@
       try context.close()
     }
 
+    @Test("W1 W4 insertions that run ahead are all added or none, and the transaction goes on")
+    func together() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      let schema = try Scratch.schema.get()
+      func insert(_ ids: [Int64], in transaction: any StorageTransaction) throws -> Bool {
+        let rows = ids.map { Scratch.row($0, "\($0)") }
+        let buffer = RowBuffer(count: schema.fields.count)
+        return try transaction.insertTogether(rows.count, in: schema) { position, body in
+          buffer.set(rows[position])
+          try buffer.withRow(body)
+        }
+      }
+      try context.transaction { transaction in
+        try transaction.define(schema)
+        #expect(try insert(Array(1...1_000), in: transaction))
+        #expect(try !insert(Array(1_001...1_300) + [500], in: transaction), "one key exists")
+        #expect(try transaction.count(FetchRequest(schema)) == 1_000)
+        #expect(try !insert([2_001, 2_002, 2_003, 2_001], in: transaction), "two rows have one key")
+        #expect(try insert([2_001, 2_002, 2_003, 2_004], in: transaction))
+        #expect(try transaction.count(FetchRequest(schema)) == 1_004)
+      }
+      #expect(try context.count(FetchRequest(schema)) == 1_004)
+      #expect(throws: PersistenceError.self) {
+        try context.transaction { transaction in
+          let pipeline = try #require(transaction as? any PipelinedTransaction)
+          let buffer = RowBuffer(count: schema.fields.count)
+          for id in [7_000, 1] as [Int64] {
+            buffer.set(Scratch.row(id, "unasked"))
+            try buffer.withRow { try pipeline.insertAhead($0, in: schema) }
+          }
+        }
+      }
+      #expect(try context.count(FetchRequest(schema)) == 1_004, "a refusal that nobody asked for")
+      try context.close()
+    }
+
     @Test("a restored copy is another store, although its identity is the same")
     func copies() throws {
       let (first, second) = (try Scratch(), try Scratch())

@@ -1,4 +1,5 @@
 import PersistenceConformance
+import PersistenceDriverSupport
 import PlantedDefects
 import Testing
 
@@ -9,14 +10,17 @@ extension PlantedDefectTests {
     func everyDefect() async throws {
       let defects = PlantedDefect.all.filter(\.isSemantic)
       #expect(defects.count >= 45)
+      // On threads of their own, since the few of the cooperative pool are busy with other tests.
       let reports = await Parallel.map(defects) { defect in
-        Result {
-          var fuzzer = Fuzzer(seed: 2, operations: 20_000)
-          // This test does not need the smallest program.
-          fuzzer.shrinkingTime = .zero
-          let report = try fuzzer.run(on: [defect.context])
-          print("\(defect) — \(Self.text(of: report))".replacing("\n", with: " "))
-          return report
+        await BlockingThread.run {
+          Result {
+            var fuzzer = Fuzzer(seed: 2, operations: 20_000)
+            // This test does not need the smallest program.
+            fuzzer.shrinkingTime = .zero
+            let report = try fuzzer.run(on: [defect.context])
+            print("\(defect) — \(Self.text(of: report))".replacing("\n", with: " "))
+            return report
+          }
         }
       }
       #expect(reports.count == defects.count)

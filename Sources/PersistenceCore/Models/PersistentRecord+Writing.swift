@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 extension PersistentRecord {
   /// Adds records, or replaces those with the same keys; saves all or none.
@@ -8,7 +9,7 @@ extension PersistentRecord {
 
   /// Adds all records, or none.
   package static func insert(_ models: [Self], in context: any PersistentContext) throws {
-    try put(models, in: context) { try $0.insert($1, in: $2) }
+    try put(models, in: context, together: true) { try $0.insert($1, in: $2) }
   }
 
   /// Replaces the records with the same keys, or none.
@@ -87,7 +88,7 @@ extension PersistentRecord {
   }
 
   private static func put(
-    _ models: [Self], in context: any PersistentContext,
+    _ models: [Self], in context: any PersistentContext, together: Bool = false,
     _ write: (any StorageTransaction, borrowing Row, ModelSchema) throws -> Void
   ) throws {
     try StorageAccess.with(context, for: Self.self) { access in
@@ -96,7 +97,14 @@ extension PersistentRecord {
       let row = RowBuffer(count: schema.fields.count)
       func putAll(_ transaction: any StorageTransaction) throws {
         try transaction.define(schema)
-        for model in models {
+        let isDone =
+          try together
+          && transaction.insertTogether(models.count, in: schema) { position, insert in
+            row.reset()
+            try models[position].encode(into: row)
+            try row.withRow(insert)
+          }
+        for model in isDone ? [] : models {
           row.reset()
           try model.encode(into: row)
           do {

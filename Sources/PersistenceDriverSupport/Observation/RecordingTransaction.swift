@@ -4,7 +4,7 @@ import PersistenceDriver
 ///
 /// It wraps the engine's transaction directly, so that every write passes through it. It reads a record before a write
 /// only if an observer needs its previous state. An error while recording never fails the write.
-final class RecordingTransaction: StorageTransactionWrapper {
+final class RecordingTransaction: StorageTransactionWrapper, PipelinedTransaction {
   let wrapped: any StorageTransaction
   private let record: CommitRecord
 
@@ -13,8 +13,22 @@ final class RecordingTransaction: StorageTransactionWrapper {
     self.record = record
   }
 
+  var isPipelining: Bool { wrapped.isPipeline }
+
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try wrapped.insert(row, in: schema)
+    note(insertionOf: row, in: schema)
+  }
+
+  func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try wrapped.insertAhead(row, in: schema)
+    // A refusal undoes the note with the nested transaction.
+    note(insertionOf: row, in: schema)
+  }
+
+  func waitForInsertions() throws -> Bool { try wrapped.waitForInsertions() }
+
+  private func note(insertionOf row: borrowing Row, in schema: ModelSchema) {
     guard let model = record.model(schema) else { return }
     guard let key = try? RecordKey(of: row, in: schema) else { return record.discardKeys(of: model) }
     record.note(key, of: model, before: model.absent, after: model.matches(row))

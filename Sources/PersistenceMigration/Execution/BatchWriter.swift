@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Writes the batches of one transaction.
 struct BatchWriter {
@@ -51,8 +52,12 @@ struct BatchWriter {
         MigrationReject(
           failure.error, model: mapper.source.name, position: failure.position, record: failure.record))
     }
+    // The engine may take all rows at once. If it refuses one, it has none, and says one by one why.
     var written = 0
-    for index in 0..<batch.count {
+    if try transaction.insertTogether(batch.count, in: mapper.destination, batch.withRow) {
+      written = batch.count
+    }
+    for index in written..<batch.count {
       do {
         try batch.withRow(index) { try transaction.insert($0, in: mapper.destination) }
         written += 1

@@ -13,8 +13,16 @@ extension PostgresConnection {
     }
   }
 
-  /// Asks the server to cancel the running statement, and waits until it has been told.
-  func cancel() { PQgetCancel(handle).map(Request.init)?.send() }
+  /// Asks the server to cancel the running statement, and waits until it has been told, but no longer than a second.
+  func cancel() {
+    guard let request = PQgetCancel(handle).map(Request.init) else { return }
+    let isSent = DispatchSemaphore(value: 0)
+    DispatchQueue.global().async {
+      request.send()
+      isSent.signal()
+    }
+    _ = isSent.wait(timeout: .now() + 1)
+  }
 
   /// Asks the server to cancel the running statement, without waiting for a server that may not answer.
   func cancelLater() {

@@ -36,6 +36,8 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   /// The statements that the server has prepared.
   private var prepared: Set<Int> = []
   private static let preparedLimit = 400
+  /// How long a cancelled statement may go on before the connection is given up.
+  private static let cancellingTime = Duration.seconds(10)
 
   /// Takes over a connection that was made.
   init(_ handle: OpaquePointer, of store: PostgresStore) {
@@ -208,6 +210,9 @@ extension PostgresConnection {
         failure = failure ?? error.reason
         wait.isReading = false
         wait.isCancelling = true
+        // A server that cannot be reached does not answer at all.
+        let end = ContinuousClock.now + Self.cancellingTime
+        wait.deadline = wait.deadline.map { min($0, end) } ?? end
         continue
       } catch {
         // The server says why it ends a connection before it does.

@@ -47,6 +47,10 @@ final class PostgresSession {
   /// Writes whose results nobody needs, which travel with the next batch.
   private var queue: [PostgresCommand] = []
   private var queuedBytes = 0
+  /// The places in the queue of insertions whose answers are awaited.
+  private var queuedInsertions: [Int] = []
+  /// Whether an insertion was refused since ``takeRefusal()``.
+  private var hasRefusal = false
 
   /// How many writes a batch takes, and how many bytes.
   private static let (queueLimit, queueByteLimit) = (128, 1 << 20)
@@ -91,6 +95,7 @@ final class PostgresSession {
   /// Runs statements and returns their results.
   func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
     if let failure { throw failure }
+    let insertions = queuedInsertions.map { $0 + opening.count }
     let prefix = opening + takeQueue() + closing()
     let isGuarded = kind == .pinned
     let batch =
@@ -103,6 +108,7 @@ final class PostgresSession {
     } catch {
       throw failed(error)
     }
+    if insertions.contains(where: { results[$0].changes == 0 }) { hasRefusal = true }
     if !opening.isEmpty {
       let state = results[opening.count - 1]
       guard state.count == 1, let version = state.integer(0, 0) else {
@@ -119,8 +125,9 @@ final class PostgresSession {
   /// Runs a write whose result nobody needs, at the latest with the next statement or the commit.
   ///
   /// If it fails, for example because the disk is full, so does the whole transaction.
-  func enqueue(_ command: PostgresCommand, _ action: String) throws {
+  func enqueue(_ command: PostgresCommand, _ action: String, isInsertion: Bool = false) throws {
     if let failure { throw failure }
+    if isInsertion { queuedInsertions.append(queue.count) }
     queue.append(command)
     queuedBytes += command.parameters.byteCount
     if queue.count >= Self.queueLimit || queuedBytes >= Self.queueByteLimit { try flush(action) }
@@ -131,8 +138,15 @@ final class PostgresSession {
 
   /// The writes that wait, for the caller to run.
   func takeQueue() -> [PostgresCommand] {
-    defer { (queue, queuedBytes) = ([], 0) }
+    defer { (queue, queuedBytes, queuedInsertions) = ([], 0, []) }
     return queue
+  }
+
+  /// Waits for the answers to the queued insertions, and returns whether one was refused since the last call.
+  func takeRefusal() throws -> Bool {
+    if !queuedInsertions.isEmpty { try flush("insert records") }
+    defer { hasRefusal = false }
+    return hasRefusal
   }
 
   /// Runs one statement.
@@ -167,8 +181,8 @@ final class PostgresSession {
     return error
   }
 
-  /// Forgets the failure of a part that was rolled back.
-  func recovered() { failure = nil }
+  /// Forgets the failure, and the refused insertions, of a part that was rolled back.
+  func recovered() { (failure, hasRefusal) = (nil, false) }
 
   /// Asks for the version of the catalog, if no statement was sent yet.
   func verify() throws { if !isVerified { _ = try run([], "read the version of the catalog") } }

@@ -14,7 +14,7 @@ struct PostgresDefinition {
 
   private func column(_ position: Int) -> String { dialect.identifier(layout.columns[position]) }
 
-  /// Only the key's columns are NOT NULL, so that any other field can become optional without new records.
+  /// Only the key's columns are NOT NULL: the catalog says which other fields are optional.
   var table: String {
     var parts = schema.fields.enumerated().map { position, field in
       "\(column(position)) \(field.kind.postgresType)\(schema.keyPositions.contains(position) ? " NOT NULL" : "")"

@@ -103,7 +103,7 @@
     private func backupURL(_ path: String, _ stores: ToolStores) throws -> String {
       let source = try stores.check(url)
       guard stores.hasFiles(source) else {
-        throw ToolFailure.usage("--backup: the store has no files; use persistence migrate")
+        throw ToolFailure.usage("--backup: the store has no files; run persistence backup first")
       }
       guard !path.isEmpty, !FileManager.default.fileExists(atPath: path) else {
         throw ToolFailure.usage(

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 
 /// Imports the records of a file into a store.
 final class Importer {
@@ -119,7 +120,11 @@ final class Importer {
     var rejects: [ImportReport.Reject] = []
     try store.transaction { transaction in
       rejects = []
-      for record in batch {
+      let isDone = try transaction.insertTogether(batch.count, in: plan.schema) { position, insert in
+        row.set(batch[position].values)
+        try row.withRow(insert)
+      }
+      for record in isDone ? [] : batch {
         row.set(record.values)
         do {
           try row.withRow { try transaction.insert($0, in: plan.schema) }
