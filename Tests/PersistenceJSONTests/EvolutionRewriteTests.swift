@@ -119,9 +119,9 @@ struct EvolutionRewriteTests {
     let change = try SchemaChange(
       from: books, to: target,
       sources: [.field(0), .computed, .field(3, replacingNil: .integer(-1)), .field(5)]
-    ) { row in
-      guard case .text(let title) = try row.value(at: 1) else { return [] }
-      return [.integer(Int64(title.utf8.count))]
+    ) { row, computed in
+      guard case .text(let title) = try row.value(at: 1) else { return }
+      computed.set(.integer(Int64(title.utf8.count)), at: 0)
     }
     #expect(try context.cost(of: change) == .rewrite)
     let snapshot = try context.snapshot()
@@ -162,9 +162,9 @@ struct EvolutionRewriteTests {
     let target = try schema(fields)
     var sources = identity
     sources[1] = .computed
-    let change = try SchemaChange(from: books, to: target, sources: sources) { row in
+    let change = try SchemaChange(from: books, to: target, sources: sources) { row, computed in
       guard row[0].integerValue < 50 else { throw Stop() }
-      return [.text("x")]
+      computed.set(.text("x"), at: 0)
     }
     try context.transaction { transaction in
       #expect(throws: Stop.self) { try transaction.evolve(change) }
@@ -197,8 +197,8 @@ struct EvolutionRewriteTests {
   @Test("any change of an empty model costs only the catalog")
   func emptyModel() throws {
     let target = try schema([FieldSchema("id", .int64), FieldSchema("size", .int64)], indexes: [])
-    let change = try SchemaChange(from: books, to: target, sources: [.field(0), .computed]) { _ in
-      [.integer(1)]
+    let change = try SchemaChange(from: books, to: target, sources: [.field(0), .computed]) {
+      $1.set(.integer(1), at: 0)
     }
     #expect(try context.cost(of: change) == .rewrite)
     try context.transaction { transaction in

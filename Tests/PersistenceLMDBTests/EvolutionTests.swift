@@ -247,16 +247,16 @@ struct EvolutionTests {
         FieldSchema("note", .string, isOptional: true),
       ], indexes: [IndexSchema(["year"])])
     let sources: [SchemaChange.Source] = [.field(0), .field(1), .computed, .field(2), .field(3)]
-    let failing = try SchemaChange(from: first, to: target, sources: sources) { row in
+    let failing = try SchemaChange(from: first, to: target, sources: sources) { row, computed in
       guard case .integer(let year) = try row.value(at: 2), year < 2010 else { throw RolledBack() }
-      return [.integer(year / 10)]
+      computed.set(.integer(year / 10), at: 0)
     }
     #expect(try context.cost(of: failing) == .rewrite)
     #expect(throws: RolledBack.self) { try evolve(context, failing) }
     #expect(try rows(FetchRequest(first), context) == films)
-    let change = try SchemaChange(from: first, to: target, sources: sources) { row in
-      guard case .integer(let year) = try row.value(at: 2) else { return [] }
-      return [.integer(year / 10)]
+    let change = try SchemaChange(from: first, to: target, sources: sources) { row, computed in
+      guard case .integer(let year) = try row.value(at: 2) else { return }
+      computed.set(.integer(year / 10), at: 0)
     }
     try evolve(context, change)
     let byYear = try FetchRequest(target, order: [FieldOrder("year")])
@@ -282,7 +282,7 @@ struct EvolutionTests {
     try write([], first, to: context)
     let target = try Self.film(
       [FieldSchema("title", .int64)], indexes: [IndexSchema(["title"], isUnique: true)])
-    let change = try SchemaChange(from: first, to: target, sources: [.field(0), .computed]) { _ in [] }
+    let change = try SchemaChange(from: first, to: target, sources: [.field(0), .computed]) { _, _ in }
     #expect(try context.cost(of: change) == .catalog)
     try evolve(context, change)
     try write([[.integer(1), .integer(1)]], target, to: context)

@@ -32,11 +32,11 @@ import Testing
     let change = try SchemaChange(
       from: stored, to: target,
       sources: [.field(0), .field(1), .field(2, replacingNil: .integer(1)), .field(3), .computed, .computed]
-    ) { row in
+    ) { row, computed in
       guard case .integer(let id) = try row.value(at: 0), case .text(let link) = try row.value(at: 4) else {
-        return []
+        return
       }
-      return [.integer(id * 10), .text(link + "!")]
+      computed.set([.integer(id * 10), .text(link + "!")])
     }
     #expect(try context.cost(of: change) == .rewrite)
     try evolve(change)
@@ -60,12 +60,9 @@ import Testing
     let kept = stored.fields.indices.map { SchemaChange.Source.field($0) }
     let before = try context.rows("SELECT name, sql FROM sqlite_schema")
     for value in [PersistentValue?.none, .text("1")] {
-      let change = try SchemaChange(from: stored, to: target, sources: kept + [.computed]) { row in
-        guard let value else {
-          if try row.value(at: 0) == .integer(3) { throw Abort() }
-          return [.integer(0)]
-        }
-        return [value]
+      let change = try SchemaChange(from: stored, to: target, sources: kept + [.computed]) { row, computed in
+        if value == nil, try row.value(at: 0) == .integer(3) { throw Abort() }
+        computed.set(value ?? .integer(0), at: 0)
       }
       #expect(throws: (any Error).self) { try evolve(change) }
       #expect(try context.values(FetchRequest(stored)) == EvolutionTests.rows)
@@ -152,8 +149,8 @@ import Testing
     try context.transaction { _ = try $0.deleteAll(in: stored) }
     let target = try EvolutionTests.movie(
       "Film", [FieldSchema("id", .int64), FieldSchema("new", .int64)], indexes: [IndexSchema(["new"])])
-    let change = try SchemaChange(from: stored, to: target, sources: [.field(0), .computed]) { _ in
-      [.integer(1)]
+    let change = try SchemaChange(from: stored, to: target, sources: [.field(0), .computed]) {
+      $1.set(.integer(1), at: 0)
     }
     #expect(try context.cost(of: change) == .catalog)
     try evolve(change)

@@ -100,7 +100,7 @@ import Testing
       "Movie", fields + [FieldSchema("new", .int64)], indexes: less.indexes + [IndexSchema(["new"])])
     var rewrite = try SchemaChange(
       from: less, to: computed, sources: fields.indices.map { .field($0) } + [.computed]
-    ) { _ in [.integer(4)] }
+    ) { $1.set(.integer(4), at: 0) }
     rewrite.defersIndexes = true
     try context.transaction { try $0.evolve(rewrite) }
     #expect(try waiting(computed).isEmpty)

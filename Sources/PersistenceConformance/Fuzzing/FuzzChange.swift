@@ -35,9 +35,9 @@ public struct FuzzChange: Sendable, Codable {
     }
     var compute: SchemaChange.Compute?
     if !functions.isEmpty {
-      compute = { row in
+      compute = { row, computed in
         let values = try row.values()
-        return try functions.map { try $0.value(of: $1, from: values, in: stored) }
+        computed.set(try functions.map { try $0.value(of: $1, from: values, in: stored) })
       }
     }
     var change = try SchemaChange(

@@ -66,8 +66,8 @@ public struct FuzzPast: Sendable, Codable, Hashable {
       declaration.replacements[StoredName(field.name)] = past.replacement
       guard !past.sources.isEmpty else { continue }
       declaration.computations.append(
-        ModelDeclaration.Computation(fields: [field.name], sources: past.sources.map(\.name)) { inputs in
-          [Self.text(inputs)]
+        ModelDeclaration.Computation(fields: [field.name], sources: past.sources.map(\.name)) {
+          $1.set(Self.text(try $0.values()), at: 0)
         })
     }
     return declaration

@@ -61,13 +61,15 @@ final class WitnessedContext: StorageContextWrapper {
     guard let compute = change.compute else { return change }
     let moment = moment
     let count = Mutex(0)
-    var witnessed = try SchemaChange(from: change.stored, to: change.target, sources: change.sources) { row in
+    var witnessed = try SchemaChange(
+      from: change.stored, to: change.target, sources: change.sources, computeSources: change.computeSources
+    ) { row, values in
       let number = count.withLock { count in
         count += 1
         return count
       }
       if number == 10 { try moment(false) }
-      return try compute(row)
+      try compute(row, values)
     }
     witnessed.defersIndexes = change.defersIndexes
     return witnessed

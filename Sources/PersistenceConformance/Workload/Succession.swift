@@ -37,9 +37,9 @@ enum Succession {
     let sources = counters(number).map { counter in
       earlier.firstIndex(of: counter).map { SchemaChange.Source.field($0 + 2) } ?? new
     }
-    let compute: SchemaChange.Compute = { row in
+    let compute: SchemaChange.Compute = { row, computed in
       guard case .integer(let id) = try row.value(at: 0) else { throw SuiteError() }
-      return [value(number, Int(id))]
+      computed.set(value(number, Int(id)), at: 0)
     }
     var change = try SchemaChange(
       from: schema(number - 1), to: schema(number), sources: [.field(0), .field(1)] + sources,

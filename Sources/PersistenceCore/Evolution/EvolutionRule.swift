@@ -63,7 +63,7 @@ public struct EvolutionRule: Sendable {
     Model: PersistentRecord, each Value: PersistentValueConvertible & SendableMetatype
   >(
     _ properties: repeat SendableKeyPath<Model, each Value>, from sources: String...,
-    with compute: @escaping @Sendable (StoredRecord) throws -> (repeat each Value)
+    with compute: @escaping @Sendable (borrowing StoredRecord) throws -> (repeat each Value)
   ) -> EvolutionRule {
     var keyPaths: [SendablePartialKeyPath<Model>] = []
     repeat keyPaths.append(each properties)
@@ -72,11 +72,14 @@ public struct EvolutionRule: Sendable {
     return on(Model.self) { declaration in
       let fields = try targets.map { try Model.storedName(of: $0) }
       declaration.computations.append(
-        ModelDeclaration.Computation(fields: fields, sources: sources) { inputs in
-          let result = try compute(StoredRecord(names: names, values: inputs))
-          var values: [PersistentValue] = []
-          repeat values.append((each result).persistentValue)
-          return values
+        ModelDeclaration.Computation(fields: fields, sources: sources) { row, values in
+          let result = try compute(StoredRecord(names: names, row: row))
+          var position = 0
+          func write(_ value: some PersistentValueConvertible) {
+            value.write(to: values, at: position)
+            position += 1
+          }
+          repeat write(each result)
         })
     }
   }

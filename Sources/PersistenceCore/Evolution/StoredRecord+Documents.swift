@@ -15,12 +15,7 @@ extension StoredRecord {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if the rule does not name the
   ///   source, and ``PersistenceError/Code/damaged`` if the value is not a document of the type.
   public func document<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) throws -> Value {
-    guard let position = names.firstIndex(of: StoredName(name)) else {
-      throw PersistenceError(
-        .unknownField, "the rule does not name “\(name)” as a source; add it after from:", field: name)
-    }
-    let row = RowBuffer(count: 1)
-    row.set(values[position], at: 0)
-    return try row.withRow { try DocumentCoding.decode(type, from: $0[0], at: 0) }
+    let position = try position(of: name)
+    return try DocumentCoding.decode(type, from: row[position], at: position)
   }
 }

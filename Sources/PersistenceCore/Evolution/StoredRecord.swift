@@ -6,9 +6,12 @@ import PersistencePrimitives
 /// ```swift
 /// .compute(\Film.length, from: "duration") { old in minutes(try old("duration", as: String.self)) }
 /// ```
-public struct StoredRecord: Sendable {
+///
+/// It is valid while the closure runs, so it cannot be copied or kept.
+public struct StoredRecord: ~Copyable {
   let names: [StoredName]
-  let values: [PersistentValue]
+  /// The values, in the order of the names.
+  let row: Row
 
   /// The value of a stored field that the rule names as a source.
   ///
@@ -23,14 +26,21 @@ public struct StoredRecord: Sendable {
   )
     throws -> Value
   {
-    guard let position = names.firstIndex(of: StoredName(name)) else {
-      throw PersistenceError(
-        .unknownField, "the rule does not name “\(name)” as a source; add it after from:", field: name)
-    }
-    let value = values[position]
-    guard value.isNull ? Value.isPersistentOptional : value.tag == Value.persistentKind.tag else {
+    let position = try position(of: name)
+    let cell = row[position]
+    guard cell.isNull ? Value.isPersistentOptional : cell.tag == Value.persistentKind.tag else {
       throw PersistenceError.damaged("the stored value of “\(name)” is not a \(Value.self)")
     }
-    return try Value.converted(from: value)
+    return try Value.read(from: row, at: position)
+  }
+
+  /// The place of a source among the row's fields.
+  func position(of name: String) throws -> Int {
+    let name = StoredName(name)
+    guard let position = names.firstIndex(of: name) else {
+      throw PersistenceError(
+        .unknownField, "the rule does not name “\(name)” as a source; add it after from:", field: name.text)
+    }
+    return position
   }
 }

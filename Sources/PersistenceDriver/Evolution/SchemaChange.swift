@@ -15,13 +15,13 @@ public struct SchemaChange: Sendable {
     case field(Int, replacingNil: PersistentValue? = nil)
     /// One value for all records.
     case fill(PersistentValue)
-    /// The next value that ``SchemaChange/compute`` returns.
+    /// The next value that ``SchemaChange/compute`` writes.
     case computed
   }
 
-  /// Computes values from a record as it was stored: one value for each ``Source/computed`` field, in the order of
-  /// the fields.
-  public typealias Compute = @Sendable (borrowing Row) throws -> [PersistentValue]
+  /// Computes values from a record as it was stored, and writes them into a row that is nil in all its fields: one for
+  /// each ``Source/computed`` field, in the order of the fields.
+  public typealias Compute = @Sendable (_ stored: borrowing Row, _ values: RowBuffer) throws -> Void
 
   /// The schema in the catalog before the change.
   public let stored: ModelSchema
@@ -31,6 +31,8 @@ public struct SchemaChange: Sendable {
   public let sources: [Source]
   /// Computes the values of computed fields; nil if there are none.
   public let compute: Compute?
+  /// The positions in ``stored`` of the fields that ``compute`` reads, ascending; the others may be nil in its row.
+  public let computeSources: [Int]
   /// Whether new indexes that are not unique may wait for ``StorageTransaction/buildIndexes(of:)``; false by default.
   ///
   /// An engine that builds an index in a time that grows with the number of records leaves such an index unbuilt, unless
@@ -43,16 +45,19 @@ public struct SchemaChange: Sendable {
   ///   - stored: The schema in the catalog.
   ///   - target: The schema afterwards.
   ///   - sources: The source of each field of `target`, by position.
+  ///   - computeSources: The positions in `stored` of the fields that `compute` reads; by default all.
   ///   - compute: Computes the values of computed fields.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the primary key changes in
   ///   more than its names, a kind becomes narrower, a value has the wrong kind, or a source is missing.
   public init(
-    from stored: ModelSchema, to target: ModelSchema, sources: [Source], compute: Compute? = nil
+    from stored: ModelSchema, to target: ModelSchema, sources: [Source], computeSources: [Int]? = nil,
+    compute: Compute? = nil
   ) throws {
     self.stored = stored
     self.target = target
     self.sources = sources
     self.compute = compute
+    self.computeSources = computeSources?.sorted() ?? Array(stored.fields.indices)
     try validate()
   }
 
@@ -137,6 +142,9 @@ public struct SchemaChange: Sendable {
       case .computed:
         guard compute != nil else { throw refusal("nothing computes “\(field.name)”") }
       }
+    }
+    guard computeSources.allSatisfy(stored.fields.indices.contains) else {
+      throw refusal("it computes from a field that is not stored")
     }
     let keySources = target.keyPositions.map { sources[$0] }
     guard keySources == stored.keyPositions.map({ .field($0) }),

@@ -63,6 +63,14 @@ extension Row {
     return cells[position]
   }
 
+  /// The row of the first fields.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the row has fewer.
+  package func prefix(_ length: Int) throws -> Row {
+    guard length <= count else { throw Row.lacking(length - 1, count) }
+    return Row(cells: UnsafeBufferPointer(start: cells, count: length))
+  }
+
   @usableFromInline
   static func lacking(_ position: Int, _ count: Int) -> PersistenceError {
     PersistenceError.damaged("the row has \(count) fields, so it lacks field number \(position)")

@@ -12,7 +12,22 @@ struct ComputationPlan {
 
   private struct Step {
     let inputs: [Input]
-    let compute: @Sendable ([PersistentValue]) throws -> [PersistentValue]
+    /// The number of its results.
+    let count: Int
+    let compute: ModelDeclaration.Computation.Compute
+
+    /// Computes values from a stored row and the results of earlier steps.
+    func run(_ stored: borrowing Row, _ made: RowBuffer, into values: RowBuffer) throws {
+      try withUnsafeTemporaryAllocation(of: RowCell.self, capacity: inputs.count) { cells in
+        for (number, input) in inputs.enumerated() {
+          switch input {
+          case .stored(let position): cells.initializeElement(at: number, to: try stored.field(at: position))
+          case .made(let place): cells.initializeElement(at: number, to: made.storage[place])
+          }
+        }
+        try compute(Row(cells: UnsafeBufferPointer(cells)), values)
+      }
+    }
   }
 
   private enum State {
@@ -74,7 +89,7 @@ struct ComputationPlan {
       if places[name] == nil { places[name] = count + offset }
     }
     count += computation.fields.count
-    steps.append(Step(inputs: inputs, compute: computation.compute))
+    steps.append(Step(inputs: inputs, count: computation.fields.count, compute: computation.compute))
     states[number] = .planned
     return nil
   }
@@ -84,22 +99,21 @@ struct ComputationPlan {
     guard !steps.isEmpty else { return nil }
     let (steps, count) = (steps, count)
     let results = fields.map { places[StoredName($0)] }
-    let isInOrder = results == (0..<count).map(Optional.some)
-    return { row in
-      var made: [PersistentValue] = []
+    if steps.count == 1, results == (0..<count).map(Optional.some) {
+      return { row, values in try steps[0].run(row, values, into: values) }
+    }
+    return { row, values in
+      let made = RowBuffer(count: count)
+      var place = 0
       for step in steps {
-        var inputs: [PersistentValue] = []
-        inputs.reserveCapacity(step.inputs.count)
-        for input in step.inputs {
-          switch input {
-          case .stored(let position): inputs.append(try row.value(at: position))
-          case .made(let place): inputs.append(made[place])
-          }
-        }
-        let values = try step.compute(inputs)
-        made = made.isEmpty ? values : made + values
+        let results = RowBuffer(count: step.count)
+        try step.run(row, made, into: results)
+        for number in 0..<step.count { made.setCopy(of: results.storage[number], at: place + number) }
+        place += step.count
       }
-      return isInOrder ? made : results.map { place in place.map { made[$0] } ?? .null }
+      for (position, place) in results.enumerated() {
+        if let place { values.setCopy(of: made.storage[place], at: position) }
+      }
     }
   }
 }

@@ -71,7 +71,7 @@ final class FittedSnapshot: StorageSnapshotWrapper, FittedReader {
 }
 
 /// A transaction of a ``FittedContext``.
-package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
+package final class FittedTransaction: StorageTransactionWrapper, PipelinedTransaction, FittedReader {
   package let wrapped: any StorageTransaction
   let fits: SchemaFits
 
@@ -102,6 +102,14 @@ package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
   package func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema, isUpdate: false) { try wrapped.insert($0, in: $1) }
   }
+
+  package var isPipelining: Bool { wrapped.isPipeline }
+
+  package func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws {
+    try write(row, in: schema, isUpdate: false) { try wrapped.insertAhead($0, in: $1) }
+  }
+
+  package func waitForInsertions() throws -> Bool { try wrapped.waitForInsertions() }
 
   package func update(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema, isUpdate: true, mustExist: true) { try wrapped.update($0, in: $1) }
@@ -153,10 +161,23 @@ package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
     _ body: (borrowing Row, ModelSchema) throws -> Void
   ) throws {
     try schema.validate(row)
-    // A closure cannot capture a borrowed row, so the mapping is taken first.
-    let mapping = try withMapping(schema) { mapping in
-      if let mapping { _ = try wrapped.count(FetchRequest(mapping.stored, limit: 0)) }
-      return mapping
+    // A closure cannot capture a borrowed row, so the mapping and the stored record are taken first.
+    let known = try fits.knownMapping(of: schema) ?? withMapping(schema) { $0 }
+    let key = try isUpdate && known?.unseen.isEmpty == false ? RecordKey(of: row, in: schema) : nil
+    let (mapping, stored, isNew) = try withMapping(schema) { mapping in
+      guard let mapping, !mapping.keepsRows else {
+        if let mapping { _ = try wrapped.count(FetchRequest(mapping.stored, limit: 0)) }
+        return (mapping, RowBuffer(count: 0), true)
+      }
+      let stored = RowBuffer(count: mapping.stored.fields.count)
+      guard let key, !mapping.unseen.isEmpty else {
+        _ = try wrapped.count(FetchRequest(mapping.stored, limit: 0))
+        return (mapping, stored, true)
+      }
+      let isNew = try !wrapped.find(key, in: mapping.stored) { old in
+        for field in mapping.unseen { stored.setCopy(of: old[field.position], at: field.position) }
+      }
+      return (mapping, stored, isNew)
     }
     guard let mapping, !mapping.keepsRows else {
       try mapping?.requireExactNumbers(row)
@@ -171,13 +192,10 @@ package final class FittedTransaction: StorageTransactionWrapper, FittedReader {
         return try write(row, in: schema, isUpdate: isUpdate, mustExist: mustExist, body)
       }
     }
-    let stored = RowBuffer(count: mapping.stored.fields.count)
-    var isNew = true
     if isUpdate, !mapping.unseen.isEmpty {
-      isNew = try !wrapped.find(try RecordKey(of: row, in: schema), in: mapping.stored) { old in
-        for field in mapping.unseen { stored.setCopy(of: old[field.position], at: field.position) }
-      }
-      if isNew, mustExist { throw PersistenceError.notFound(try RecordKey(of: row, in: schema), in: schema) }
+      // The known mapping was an earlier one.
+      guard let key else { return try write(row, in: schema, isUpdate: isUpdate, mustExist: mustExist, body) }
+      if isNew, mustExist { throw PersistenceError.notFound(key, in: schema) }
     }
     try mapping.fillStored(stored, from: row, isNew: isNew)
     try mapping.requireExactNumbers(row)

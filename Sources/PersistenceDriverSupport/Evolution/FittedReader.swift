@@ -18,15 +18,27 @@ extension FittedReader {
   package func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws
     -> Bool
   {
-    try fits.withMapping(of: schema, wrappedReader) { mapping in
-      guard let mapping, !mapping.keepsRows else {
-        return try wrappedReader.find(key, in: mapping?.stored ?? schema, body)
-      }
-      let mapped = RowBuffer(count: schema.fields.count)
-      return try wrappedReader.find(key, in: mapping.stored) { row in
-        try mapping.fill(mapped, from: row)
-        try mapped.withRow(body)
-      }
+    // A record that is found under the known mapping proves that the model has not been renamed since.
+    if let known = try fits.usingKnownMapping(of: schema, { try find(key, in: schema, $0, body) }), known {
+      return true
+    }
+    return try fits.withMapping(of: schema, wrappedReader) { try find(key, in: schema, $0, body) }
+  }
+
+  private func find(
+    _ key: RecordKey, in schema: ModelSchema, _ mapping: SchemaMapping?,
+    _ body: (borrowing Row) throws -> Void
+  ) throws -> Bool {
+    guard let mapping, !mapping.keepsRows else {
+      return try wrappedReader.find(key, in: mapping?.stored ?? schema, body)
+    }
+    if mapping.keepsFirstFields {
+      return try wrappedReader.find(key, in: mapping.stored) { try body(try $0.prefix(schema.fields.count)) }
+    }
+    let mapped = RowBuffer(count: schema.fields.count)
+    return try wrappedReader.find(key, in: mapping.stored) { row in
+      try mapping.fill(mapped, from: row)
+      try mapped.withRow(body)
     }
   }
 

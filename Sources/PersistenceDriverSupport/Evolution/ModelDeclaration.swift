@@ -33,13 +33,12 @@ package struct ModelDeclaration: Sendable {
     package var fields: [String]
     /// The stored names of the sources.
     package var sources: [String]
-    /// Computes the values from the values of the sources.
-    package var compute: @Sendable ([PersistentValue]) throws -> [PersistentValue]
+    /// Computes the values from a row of the sources, and writes them into a row that is nil in all its fields.
+    package var compute: Compute
 
-    package init(
-      fields: [String], sources: [String],
-      compute: @escaping @Sendable ([PersistentValue]) throws -> [PersistentValue]
-    ) {
+    package typealias Compute = @Sendable (_ sources: consuming Row, _ values: RowBuffer) throws -> Void
+
+    package init(fields: [String], sources: [String], compute: @escaping Compute) {
       self.fields = fields
       self.sources = sources
       self.compute = compute

@@ -11,18 +11,15 @@ package final class RowChange {
     case computed
   }
 
-  private let change: SchemaChange
   /// The origin of each target field, by position.
   private let origins: [Origin]
-  /// The positions of the computed fields.
-  private let positions: [Int]
+  private let computed: ComputedFields
   /// The fills, and the values that replace nil, by target position.
   private let constants: RowBuffer
   private let row: RowBuffer
 
   package init(_ change: SchemaChange) {
-    self.change = change
-    positions = change.computedPositions
+    computed = ComputedFields(change)
     constants = RowBuffer(count: change.sources.count)
     row = RowBuffer(count: change.sources.count)
     var origins: [Origin] = []
@@ -47,7 +44,7 @@ package final class RowChange {
   package func withRow<Result>(
     from stored: borrowing Row, _ body: (borrowing Row) throws -> Result
   ) throws -> Result {
-    let computed = try change.computedValues(from: stored, at: positions)
+    let values = try computed.compute(from: stored)
     var next = 0
     row.reset()
     for position in origins.indices {
@@ -57,35 +54,10 @@ package final class RowChange {
         row.setCell(cell.isNull ? constants.storage[position] : cell, at: position)
       case .constant: row.setCell(constants.storage[position], at: position)
       case .computed:
-        row.set(computed[next], at: position)
+        row.setCell(values[next], at: position)
         next += 1
       }
     }
     return try row.withRow(body)
-  }
-}
-
-extension SchemaChange {
-  /// The positions of the computed fields of ``target``.
-  package var computedPositions: [Int] {
-    sources.indices.filter { position in
-      if case .computed = sources[position] { true } else { false }
-    }
-  }
-
-  /// The normalized values of the computed fields, which have these positions.
-  package func computedValues(from row: borrowing Row, at positions: [Int]) throws -> [PersistentValue] {
-    var values = try compute?(row) ?? []
-    for (number, position) in positions.enumerated() {
-      let field = target.fields[position]
-      guard number < values.count, field.accepts(values[number]) else {
-        throw PersistenceError(
-          .invalidRequest,
-          "the computed value of “\(field.name)” does not have the kind \(field.kind.rawValue)",
-          model: target.name, field: field.name)
-      }
-      values[number] = values[number].normalized
-    }
-    return values
   }
 }

@@ -67,6 +67,7 @@ package struct SchemaComparison {
     history.meet(declared.fingerprint)
     let change = try SchemaChange(
       from: stored, to: target, sources: fields.map(\.source),
+      computeSources: Array(computations.storedSources),
       compute: computations.function(of: added.filter { $0.source == .computed }.map(\.field.name)))
     return .evolves(
       SchemaPlan(

@@ -138,7 +138,7 @@ extension SchemaDocument.Model {
       declaration.removedFields = removedFields.map { .init($0.name, formerNames: $0.formerNames) }
       declaration.removedIndexes = removedIndexes
       declaration.computations = computations.map { computation in
-        ModelDeclaration.Computation(fields: computation.fields, sources: computation.from) { _ in
+        ModelDeclaration.Computation(fields: computation.fields, sources: computation.from) { _, _ in
           throw PersistenceError(
             .unsupported,
             "only the app can compute \(computation.fields.joined(separator: ", ")); open the store with the app",

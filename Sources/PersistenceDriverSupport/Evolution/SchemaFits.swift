@@ -39,16 +39,12 @@ package final class SchemaFits: Sendable {
   func withMapping<Result>(
     of schema: ModelSchema, _ reader: any StorageReader, _ body: (SchemaMapping?) throws -> Result
   ) throws -> Result {
-    // A request for a model that another program has renamed would find nothing.
-    if let known = state.withLock({ $0.mappings[schema.identity] }),
-      try reader.schema(named: (known.mapping?.stored ?? schema).name) != nil
-    {
-      do {
-        return try body(known.mapping)
-      } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
-        forget(schema)
-      }
+    let found = try usingKnownMapping(of: schema) { mapping -> Result? in
+      // A request for a model that another program has renamed would find nothing.
+      guard try reader.schema(named: (mapping?.stored ?? schema).name) != nil else { return nil }
+      return try body(mapping)
     }
+    if let found = found.flatMap(\.self) { return found }
     let (mapping, isAbsent) = try mapping(of: schema, reader)
     // A model that is absent may appear at any time, also under an earlier name.
     if isAbsent { return try body(nil) }
@@ -57,6 +53,25 @@ package final class SchemaFits: Sendable {
       state.mappings[schema.identity] = (schema, mapping)
     }
     return try body(mapping)
+  }
+
+  /// The mapping that earlier requests of a schema used, or that they needed none; nil if there were none.
+  func knownMapping(of schema: ModelSchema) -> SchemaMapping?? {
+    state.withLock { $0.mappings[schema.identity] }.map(\.mapping)
+  }
+
+  /// Calls a closure with the mapping of a schema that earlier requests used; returns nil if there is none, or the store has
+  /// changed since.
+  func usingKnownMapping<Result>(of schema: ModelSchema, _ body: (SchemaMapping?) throws -> Result) throws
+    -> Result?
+  {
+    guard let known = state.withLock({ $0.mappings[schema.identity] }) else { return nil }
+    do {
+      return try body(known.mapping)
+    } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
+      forget(schema)
+      return nil
+    }
   }
 
   /// Forgets the mapping of a schema, after a change of the store.

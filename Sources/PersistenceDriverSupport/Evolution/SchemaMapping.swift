@@ -27,6 +27,8 @@ package struct SchemaMapping: Sendable {
   let positions: [Int]?
   /// Whether rows are the same in both schemas, so that only names differ.
   let keepsRows: Bool
+  /// Whether declared rows are the beginnings of stored ones.
+  let keepsFirstFields: Bool
   /// The declared doubles that the store keeps as floats.
   private let narrowed: [Int]
 
@@ -41,8 +43,8 @@ package struct SchemaMapping: Sendable {
       guard case .stored(let place) = sources[position] else { return false }
       return stored.fields[place].kind == .float && declared.fields[position].kind != .float
     }
-    keepsRows =
-      unseen.isEmpty && positions.count == sources.count && positions == Array(stored.fields.indices)
+    keepsFirstFields = positions == Array(sources.indices)
+    keepsRows = keepsFirstFields && unseen.isEmpty && positions == Array(stored.fields.indices)
   }
 
   /// The constant of a declared field; nil if the field is stored.

@@ -14,10 +14,10 @@ final class SQLiteComputation {
   private static let largestCall = 100
 
   private let change: SchemaChange
-  private let positions: [Int]
+  private let computed: ComputedFields
   private let readers: [SQLiteCellReader]
   private let row: RowBuffer
-  private var values: [PersistentValue] = []
+  private var values: UnsafeMutablePointer<RowCell>?
   /// Whether the value of each computed field has been returned for the current record.
   private var isTaken: [Bool]
   private var done = 0
@@ -26,10 +26,10 @@ final class SQLiteComputation {
 
   init(_ change: SchemaChange, cells: [SQLiteCellReader]) {
     self.change = change
-    positions = change.computedPositions
-    readers = cells
+    computed = ComputedFields(change)
+    readers = change.computeSources.map { cells[$0] }
     row = RowBuffer(count: cells.count)
-    isTaken = Array(repeating: true, count: positions.count)
+    isTaken = Array(repeating: true, count: computed.positions.count)
   }
 
   /// The expressions of the computed fields, in the order of the fields.
@@ -39,6 +39,7 @@ final class SQLiteComputation {
     func call(_ arguments: some Sequence<String>) -> String {
       "\(Self.function)(\(([computation] + arguments).joined(separator: ", ")))"
     }
+    let columns = change.computeSources.map { columns[$0] }
     var arguments = columns
     if columns.count > Self.largestCall {
       // A call with a negative number keeps the columns from a position on, for the call that takes its result.
@@ -46,33 +47,37 @@ final class SQLiteComputation {
         call(["\(-1 - start)"] + columns[start...].prefix(Self.largestCall))
       }
     }
-    return positions.indices.map { call(["\($0)"] + arguments) }
+    return computed.positions.indices.map { call(["\($0)"] + arguments) }
   }
 
-  private func value(_ arguments: UnsafeBufferPointer<OpaquePointer?>) throws -> PersistentValue {
+  /// Calls a closure with the value of a call.
+  private func withValue(
+    _ arguments: UnsafeBufferPointer<OpaquePointer?>, _ body: (RowCell) -> Void
+  ) throws {
     let number = Int(SQLiteValue(arguments[1]).integer)
     let columns = arguments.dropFirst(2)
     if number < 0 {
       try keep(columns, from: -1 - number, copying: true)
-      return .null
+      return body(.null)
     }
     if isTaken[number] {
       if columns.count == readers.count { try keep(columns, from: 0, copying: false) }
-      values = try row.withRow { try change.computedValues(from: $0, at: positions) }
+      values = try row.withRow { try computed.compute(from: $0) }
       row.reset()
       for position in isTaken.indices { isTaken[position] = false }
       if done.isMultiple(of: 16) { try StoreProgress.report(done) }
       done += 1
     }
     isTaken[number] = true
-    return values[number]
+    body(values?[number] ?? .null)
   }
 
   private func keep(
     _ columns: Slice<UnsafeBufferPointer<OpaquePointer?>>, from start: Int, copying: Bool
   ) throws {
-    for (position, column) in zip(start..., columns) {
-      guard let cell = readers[position].cell(SQLiteValue(column)) else {
+    for (number, column) in zip(start..., columns) {
+      let position = change.computeSources[number]
+      guard let cell = readers[number].cell(SQLiteValue(column)) else {
         let field = change.stored.fields[position]
         throw PersistenceError.damaged("the column of “\(field.name)” holds a value of another kind")
       }
@@ -93,7 +98,7 @@ extension SQLiteComputation {
         else { return sqlite3_result_null(context) }
         let computation = Unmanaged<SQLiteComputation>.fromOpaque(pointer).takeUnretainedValue()
         do {
-          SQLiteArrayModule.result(try computation.value(arguments), context)
+          try computation.withValue(arguments) { SQLiteArrayModule.result($0, context) }
         } catch {
           computation.failure = error
           sqlite3_result_error(context, "a value could not be computed", -1)

@@ -142,14 +142,30 @@ enum SQLiteArrayModule {
     }
   }
 
+  /// The same for a borrowed value.
+  static func result(_ cell: RowCell, _ context: OpaquePointer?) {
+    switch cell.tag {
+    case .null: sqlite3_result_null(context)
+    case .bool, .integer: sqlite3_result_int64(context, cell.integerValue)
+    case .double, .date:
+      let number = cell.doubleValue
+      guard number.isNaN else { return sqlite3_result_double(context, number) }
+      sqlite3_result_blob64(context, SQLiteNaN.bytes, UInt64(SQLiteNaN.count), nil)
+    case .text, .document, .decimal: resultText(cell.borrowedBytes, context)
+    case .bytes: result(cell.borrowedBytes, context)
+    case .uuid: withUnsafeBytes(of: cell.uuidValue) { result($0, context) }
+    }
+  }
+
   static func result(_ text: String, _ context: OpaquePointer?) {
     var text = text
-    text.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) {
-        sqlite3_result_text64(
-          context, $0.baseAddress, UInt64($0.count), persistence_sqlite3_transient(), UInt8(SQLITE_UTF8))
-      }
-    }
+    text.withUTF8 { resultText(UnsafeRawBufferPointer($0), context) }
+  }
+
+  private static func resultText(_ utf8: UnsafeRawBufferPointer, _ context: OpaquePointer?) {
+    let start = (utf8.baseAddress ?? UnsafeRawPointer(SQLiteNaN.bytes)).assumingMemoryBound(to: CChar.self)
+    sqlite3_result_text64(
+      context, start, UInt64(utf8.count), persistence_sqlite3_transient(), UInt8(SQLITE_UTF8))
   }
 
   static func result(_ bytes: UnsafeRawBufferPointer, _ context: OpaquePointer?) {

@@ -19,7 +19,9 @@ struct CopyingTests {
   private static func change() throws -> SchemaChange {
     try SchemaChange(
       from: schema(), to: schema([FieldSchema("text", .string)]), sources: [.field(0), .computed]
-    ) { row in [.text(String(repeating: "\(try row.value(at: 0))", count: length).prefix(length).description)]
+    ) { row, computed in
+      let text = String(repeating: "\(try row.value(at: 0))", count: length).prefix(length)
+      computed.set(.text(text.description), at: 0)
     }
   }
 

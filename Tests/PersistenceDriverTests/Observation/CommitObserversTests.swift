@@ -122,8 +122,8 @@ struct CommitObserversTests {
       let target = try ModelSchema(
         name: "Note", fields: stored.fields + [FieldSchema("size", .int64)], key: stored.key)
       try transaction.evolve(
-        SchemaChange(from: stored, to: target, sources: [.field(0), .field(1), .computed]) { _ in
-          [.integer(1)]
+        SchemaChange(from: stored, to: target, sources: [.field(0), .field(1), .computed]) {
+          $1.set(.integer(1), at: 0)
         })
     }
     #expect(try observers.look(concerned, at: fitted).changes.isUnknown)

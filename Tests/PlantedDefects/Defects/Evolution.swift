@@ -118,12 +118,14 @@ extension PlantedDefect {
         guard let compute = change.compute else { return try transaction.wrapped.evolve(change) }
         let first = Remembered<[PersistentValue]?>(nil)
         let reusing = try SchemaChange(from: change.stored, to: change.target, sources: change.sources) {
-          row in
-          let values = try compute(row)
-          return first.change { known in
-            known = known ?? values
-            return known ?? values
-          }
+          row, computed in
+          try compute(row, computed)
+          let values = try computed.withRow { try $0.values() }
+          computed.set(
+            first.change { known in
+              known = known ?? values
+              return known ?? values
+            })
         }
         try transaction.wrapped.evolve(reusing)
       }

@@ -66,12 +66,12 @@ enum SchemaChangeChecks {
         .field(3), .fill(.integer(7)), .field(0), .computed, .field(1), .field(2, replacingNil: .double(0.5)),
         .field(4), .fill(.null),
       ]
-    ) { row in
+    ) { row, computed in
       guard case .text(let name) = try row.value(at: 0), case .integer(let count) = try row.value(at: 3)
       else {
         throw SuiteError()
       }
-      return [count % 20 == 0 ? .null : .text("\(name)-\(count)")]
+      computed.set(count % 20 == 0 ? .null : .text("\(name)-\(count)"), at: 0)
     }
   }
 
@@ -224,12 +224,12 @@ enum SchemaChangeChecks {
     let stored = try stored()
     let added = try addition().target
     let sources: [SchemaChange.Source] = stored.fields.indices.map { .field($0) }
-    let failing = try SchemaChange(from: stored, to: added, sources: sources + [.computed]) { row in
+    let failing = try SchemaChange(from: stored, to: added, sources: sources + [.computed]) { row, computed in
       guard try row.value(at: 1) != .integer(60) else { throw SuiteError() }
-      return [.integer(1)]
+      computed.set(.integer(1), at: 0)
     }
-    let wrongKind = try SchemaChange(from: stored, to: added, sources: sources + [.computed]) { _ in
-      [.text("")]
+    let wrongKind = try SchemaChange(from: stored, to: added, sources: sources + [.computed]) {
+      $1.set(.text(""), at: 0)
     }
     let unique = try ModelSchema(
       name: "Thing", fields: stored.fields, key: ["id"], indexes: [IndexSchema(["name"], isUnique: true)])
