@@ -192,7 +192,9 @@ let package = Package(
     // What authors of contexts run: the contract's checks and the fuzzer.
     .target(
       name: "PersistenceConformance",
-      dependencies: ["PersistenceDriverSupport", "PersistenceCore", "CFileRecorder", logging],
+      dependencies: [
+        "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceCore", "CFileRecorder", logging,
+      ],
       swiftSettings: settings),
 
     // Stores over HTTP: what both sides say, the server, and the store that is its client.

@@ -58,9 +58,10 @@ final class PostgresTransaction: PipelinedTransaction, PostgresReader {
   var isPipelining: Bool { true }
 
   func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws {
-    let (model, parameters) = try prepare(row, schema)
+    let model = try check(row, schema)
     session.hasWritten = true
-    let command = session.command(model.key(.insertIfAbsent), of: model, parameters)
+    if model.canCopy { return try session.copy(row, into: model) }
+    let command = session.command(model.key(.insertIfAbsent), of: model, Self.parameters(row, schema))
     try session.enqueue(command, "write a \(schema.name)", isInsertion: true)
   }
 
@@ -127,8 +128,8 @@ final class PostgresTransaction: PipelinedTransaction, PostgresReader {
 
   private func rollBack(to savepoint: String) throws {
     guard !session.connection.isBroken else { return }
-    // All that waits was written since the savepoint.
-    _ = session.takeQueue()
+    // All that waits was written since the savepoint: its statement was sent at once.
+    session.discardWaiting()
     session.recovered()
     session.invalidateCursors()
     _ = try session.run(
@@ -161,10 +162,21 @@ final class PostgresTransaction: PipelinedTransaction, PostgresReader {
 
 /// Values of one record.
 extension PostgresTransaction {
-  /// Checks a row, and makes room for long values in the indexes.
+  /// Checks a row, and copies its values.
   private func prepare(_ row: borrowing Row, _ schema: ModelSchema) throws -> (
     PostgresModel, PostgresParameters
   ) {
+    (try check(row, schema), Self.parameters(row, schema))
+  }
+
+  private static func parameters(_ row: borrowing Row, _ schema: ModelSchema) -> PostgresParameters {
+    var parameters = PostgresParameters()
+    for position in 0..<row.count { parameters.add(row[position], of: schema.fields[position].kind) }
+    return parameters
+  }
+
+  /// Checks a row, and makes room for long values in the indexes.
+  private func check(_ row: borrowing Row, _ schema: ModelSchema) throws -> PostgresModel {
     try requireOpen()
     try schema.validate(row)
     guard var model = try session.model(for: schema) else {
@@ -185,9 +197,7 @@ extension PostgresTransaction {
         "a record of \(schema.name) has \(total) bytes; its limit is \(Capabilities.postgresValueLimit)",
         model: schema.name, key: try RecordKey(of: row, in: schema))
     }
-    var parameters = PostgresParameters()
-    for position in 0..<row.count { parameters.add(row[position], of: schema.fields[position].kind) }
-    return (model, parameters)
+    return model
   }
 
   /// The number of bytes that a value takes in the store, about.

@@ -1,5 +1,6 @@
 public import PersistenceCore
 import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// Opens stores of every release with the code of today, on every engine.
 ///
@@ -32,7 +33,8 @@ public struct EvolutionTester {
   ///   - schema: The models, and the rules of their evolution.
   ///   - folder: The folder of the files, as `SchemaHistory` takes it.
   ///   - values: The values of fields for which not every value of the kind is valid, by the names of the model and the
-  ///     field in a release or now: `["Movie.length": ["1:57"], "Film.rating": ["PG", "R"]]`.
+  ///     field in a release or now: `["Movie.length": ["1:57"], "Film.rating": ["PG", "R"]]`. A nested value is given as
+  ///     its JSON: `["Film.cast": ["[]", "[\"Weaver\"]"]]`.
   ///   - seed: The seed of random values; the same seed gives the same stores.
   ///   - file: The calling file.
   public init(
@@ -60,7 +62,7 @@ public struct EvolutionTester {
   {
     let releases = try history.releases()
     let present = try history.document()
-    try check(releases, present)
+    let values = try givenValues(releases, present)
     for engine in engines {
       let scratch = try ScratchFolder()
       defer { scratch.remove() }
@@ -82,7 +84,10 @@ public struct EvolutionTester {
     }
   }
 
-  private func check(_ releases: [ReleaseTrial.Release], _ present: SchemaDocument) throws {
+  /// The values of fields, those of documents from their JSON.
+  private func givenValues(_ releases: [ReleaseTrial.Release], _ present: SchemaDocument) throws
+    -> [String: [PersistentValue]]
+  {
     guard !releases.isEmpty else {
       throw PersistenceError.invalidRequest(
         "the history of \(schema) contains no release; record one with SchemaHistory.record(as:)")
@@ -99,15 +104,24 @@ public struct EvolutionTester {
         }
       }
     }
+    var given: [String: [PersistentValue]] = [:]
     for (name, values) in values {
       guard let fields = fieldsByName[name] else {
         throw PersistenceError.invalidRequest(
           "no release has a field \(name); use the names of the model and the field in a release, or now")
       }
+      let isNested = fields.allSatisfy { $0.kind == .document }
+      let values = values.map { value in
+        guard isNested, case .text(let json) = value else { return value }
+        return (try? JSONDocument.canonical(json)).map { .document($0) } ?? value
+      }
       let isValid = fields.allSatisfy { field in values.allSatisfy { FuzzValue.isValid($0, field) } }
       guard isValid, !values.isEmpty else {
-        throw PersistenceError.invalidRequest("the values of \(name) are not all \(fields[0].kind.rawValue)")
+        throw PersistenceError.invalidRequest(
+          "the values of \(name) are not all \(isNested ? "JSON, such as \"[]\"" : fields[0].kind.rawValue)")
       }
+      given[name] = values
     }
+    return given
   }
 }

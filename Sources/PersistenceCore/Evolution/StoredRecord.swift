@@ -20,7 +20,7 @@ public struct StoredRecord: ~Copyable {
   ///   - type: The type of the value.
   /// - Returns: The value.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unknownField`` if the rule does not name the
-  ///   source, and ``PersistenceError/Code/damaged`` if the value does not have the type.
+  ///   source, and ``PersistenceError/Code/invalidRequest`` if the value does not have the type.
   public func callAsFunction<Value: PersistentValueConvertible>(
     _ name: String, as type: Value.Type = Value.self
   )
@@ -29,7 +29,9 @@ public struct StoredRecord: ~Copyable {
     let position = try position(of: name)
     let cell = row[position]
     guard cell.isNull ? Value.isPersistentOptional : cell.tag == Value.persistentKind.tag else {
-      throw PersistenceError.damaged("the stored value of “\(name)” is not a \(Value.self)")
+      throw PersistenceError.invalidRequest(
+        "the stored value of “\(name)” is \(cell.isNull ? "nil" : "\(cell.tag)"), not \(Value.self); correct the type in "
+          + "the rule")
     }
     return try Value.read(from: row, at: position)
   }

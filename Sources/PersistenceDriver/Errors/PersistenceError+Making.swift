@@ -72,7 +72,8 @@ extension PersistenceError {
   ) -> PersistenceError {
     PersistenceError(
       .uniqueViolation,
-      "another \(schema.name) has the unique value \(values.map { "\($0)" }.joined(separator: ", ")); change one of them",
+      "another \(schema.name) has the unique value \(values.map { "\($0)" }.joined(separator: ", ")) of "
+        + "\(index.fields.map { "“\($0)”" }.joined(separator: ", ")); change one of them",
       model: schema.name, field: index.fields.joined(separator: ", "), key: key)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import PersistencePrimitives
 
 /// One difference between a declaration and a store that code must settle with a word (contract S7).
 public struct SchemaDifference: Sendable, Hashable {
@@ -31,16 +32,35 @@ public struct SchemaDifference: Sendable, Hashable {
   public let field: FieldSchema?
   /// What differs.
   public let kind: Kind
+  /// The stored fields that the declaration lacks, for the advice on a missing field.
+  package var undeclared: [FieldSchema] = []
+  /// Whether the field belongs to the primary key.
+  private var isInKey = false
 
   /// Creates a difference.
   public init(_ schema: ModelSchema, _ field: FieldSchema?, _ kind: Kind) {
     self.init(model: schema.name, field: field, kind)
+    isInKey = field.map { field in schema.key.contains { StoredName($0) == StoredName(field.name) } } ?? false
   }
 
   package init(model: String, field: FieldSchema?, _ kind: Kind) {
     self.model = model
     self.field = field
     self.kind = kind
+  }
+}
+
+extension SchemaDifference {
+  /// Whether two differences are of the same field, model and kind, whatever their advice.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.model == right.model && left.field == right.field && left.kind == right.kind
+  }
+
+  /// Hashes the model, the field and the kind.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(model)
+    hasher.combine(field)
+    hasher.combine(kind)
   }
 }
 
@@ -69,15 +89,17 @@ extension SchemaDifference: CustomStringConvertible {
 
   private var advice: String {
     switch kind {
-    case .missing: "give the property a default value, write @Field(fill:), or compute it with .compute"
+    case .missing: adviceForMissing
     case .optional:
-      "add .fill(\\\(model).\(name), with: …) for the records in which it is nil, or declare it optional"
+      "add .fill(\\\(model).\(name), with: …) to the StoreSchema for the records in which it is nil, or declare it "
+        + "optional"
     case .required: "declare it required"
+    case .kind where isInKey: "a key cannot change; declare a new model and fill it in a .step"
     case .kind(let stored) where stored.kind == .document:
       "give the property another stored name, as in @Field(\"\(name)2\"), and .compute it from "
         + "old.document(\"\(stored.name)\")"
     case .kind(let stored):
-      "give the property another stored name and .compute it from \"\(stored.name)\""
+      "give the property another stored name and .compute it from \"\(stored.name)\" in the StoreSchema"
     case .renamed(let other): "declare \(other), with was: \"\(name)\""
     case .removed: "choose another stored name, or restore the \(field == nil ? "model" : "field")"
     case .source: "correct the name in .compute, or compute the source as well"
@@ -86,6 +108,27 @@ extension SchemaDifference: CustomStringConvertible {
       "start the server with --evolve additive if this only adds, or open its store once with persistence schema apply"
     case .cost: "open the store with Repository(opening:engines:schema:)"
     }
+  }
+}
+
+extension SchemaDifference {
+  /// First what keeps the stored values: a default would hide them.
+  private var adviceForMissing: String {
+    let renamed = undeclared.filter { field?.kind.includes($0.kind) ?? false }.prefix(3)
+      .map { "was: \"\($0.name)\"" }
+    let sources = undeclared.prefix(5).map { "“\($0.name)”" }
+    var advice: [String] = []
+    if !renamed.isEmpty {
+      advice.append(
+        "if it is one of the store's fields under another name, write \(renamed.joined(separator: " or "))")
+    }
+    if !sources.isEmpty {
+      advice.append(
+        "if its values follow from \(sources.joined(separator: ", ")), add .compute to the StoreSchema")
+    }
+    let new = "give it a default value that is a literal, or @Field(fill:)"
+    advice.append(advice.isEmpty ? new + ", or .compute it in the StoreSchema" : "if it is new, \(new)")
+    return advice.joined(separator: "; ")
   }
 }
 

@@ -51,7 +51,7 @@ package struct SchemaComparison {
     for position in declared.fields.indices { try compare(position) }
     checkKey()
     removeFields()
-    guard differences.isEmpty else { return .refused(differences) }
+    guard differences.isEmpty else { return .refused(differences.map(knowingUndeclaredFields)) }
     let indexes = targetIndexes()
     let fields = kept + added
     let target = try ModelSchema(
@@ -72,6 +72,15 @@ package struct SchemaComparison {
     return .evolves(
       SchemaPlan(
         change: change, history: history, reading: isReadable ? mapping(stored) : nil, isDeclared: needsWord))
+  }
+
+  private func knowingUndeclaredFields(_ difference: SchemaDifference) -> SchemaDifference {
+    guard difference.kind == .missing else { return difference }
+    var difference = difference
+    difference.undeclared = stored.fields.enumerated().filter { position, field in
+      !usedPositions.contains(position) && !ModelHistory.isRemoved(field.name)
+    }.map(\.element)
+    return difference
   }
 
   // MARK: - Fields

@@ -154,7 +154,10 @@ extension SchemaDocument {
       let word =
         later.map { ".remove(model: \"\($0.name)\", was: \"\(model.name)\")" }
         ?? ".remove(model: \"\(model.name)\")"
-      return ["\(model.name): not declared any more; add \(word), or declare the model"]
+      return [
+        "\(model.name): not declared any more; if a model has it under another name, write was: \"\(model.name)\" "
+          + "there; if not, add \(word), or declare the model"
+      ]
     }
   }
 }
@@ -180,7 +183,10 @@ extension SchemaDocument.Model {
         let word =
           later.map { ".remove(\"\($0.schema.name)\", was: \"\(old)\", from: \"\(name)\")" }
           ?? ".remove(\"\(old)\", from: \"\(name)\")"
-        losses.append("\(name).\(old): not declared any more; add \(word), or declare the property")
+        losses.append(
+          "\(name).\(old): not declared any more; if a property has it under another name, write was: \"\(old)\" "
+            + "there; if one is computed from it, name it in .compute(from:); if not, add \(word), or declare the "
+            + "property")
       }
     }
     for index in released.indexes where !index.fields.contains(where: isGone) {

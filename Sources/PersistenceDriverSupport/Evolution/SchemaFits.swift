@@ -226,17 +226,23 @@ extension PersistenceError {
   package static func schemaMismatch(
     _ differences: [SchemaDifference], _ schema: ModelSchema, _ history: ModelHistory?, location: String
   ) -> PersistenceError {
+    // A declaration may differ from several models.
+    func text(_ difference: SchemaDifference, _ text: String) -> String {
+      difference.model == schema.name ? text : "\(difference.model).\(text)"
+    }
     let isKnown = history?.declarations.contains(schema.fingerprint) ?? false
     var error =
       isKnown
       ? PersistenceError(
         .newerStore,
         "a newer version of the app has changed \(schema.name) in the store; install that version: "
-          + differences.map(\.fact).joined(separator: "; "), model: schema.name, location: location)
+          + differences.map { text($0, $0.fact) }.joined(separator: "; "), model: schema.name,
+        location: location)
       : PersistenceError(
         .schemaMismatch,
         "the store contains another declaration of \(schema.name): "
-          + differences.map(\.description).joined(separator: "; "), model: schema.name, location: location)
+          + differences.map { text($0, $0.description) }.joined(separator: "; "), model: schema.name,
+        location: location)
     error.differences = differences
     return error
   }

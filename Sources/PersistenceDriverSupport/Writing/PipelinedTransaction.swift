@@ -50,8 +50,8 @@ extension StorageTransaction {
     _ count: Int, in schema: ModelSchema,
     _ row: (_ position: Int, _ body: (borrowing Row) throws -> Void) throws -> Void
   ) throws -> Bool {
-    // Nesting takes two round trips, and the answer one.
-    guard count > 3, let pipeline else { return false }
+    // Nesting takes two round trips, and the answer up to two.
+    guard count > 4, let pipeline else { return false }
     do {
       try nested {
         for position in 0..<count { try row(position) { try pipeline.insertAhead($0, in: schema) } }

@@ -28,7 +28,7 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   private(set) var isBroken = false
 
   /// How many batches were sent whose answers nobody has read.
-  private var unread = 0
+  private(set) var unread = 0
 
   /// How often libpq said that nothing is left to read, although a batch has not ended.
   private var emptyAnswers = 0
@@ -169,13 +169,13 @@ extension PostgresConnection {
     guard code != 0 else { throw broken(action) }
   }
 
-  private func broken(_ action: String) -> PersistenceError {
+  func broken(_ action: String) -> PersistenceError {
     isBroken = true
     return PostgresErrorMapping.lost(handle, action, store.location)
   }
 
   /// Writes what libpq has buffered, and reads meanwhile, so that neither side waits for the other for ever.
-  private func flush(_ wait: Wait) throws {
+  func flush(_ wait: Wait) throws {
     while true {
       let rest = PQflush(handle)
       guard rest != 0 else { return }
@@ -188,7 +188,7 @@ extension PostgresConnection {
   }
 
   /// Reads and discards the answers of a batch.
-  private func skipBatch(_ wait: Wait) throws {
+  func skipBatch(_ wait: Wait) throws {
     while true {
       guard let result = try nextResult(wait) else { continue }
       if PQresultStatus(result.handle) == PGRES_PIPELINE_SYNC { break }
@@ -249,7 +249,7 @@ extension PostgresConnection {
   }
 
   /// The next result; nil between two statements.
-  private func nextResult(_ wait: Wait) throws -> PostgresResult? {
+  func nextResult(_ wait: Wait) throws -> PostgresResult? {
     try checkInterruption(wait)
     while PQisBusy(handle) != 0 {
       _ = try waitForSocket(Int16(POLLIN), wait)

@@ -49,6 +49,8 @@ final class PostgresSession {
   private var queuedBytes = 0
   /// The places in the queue of insertions whose answers are awaited.
   private var queuedInsertions: [Int] = []
+  /// The rows that wait to be copied, all written after those of the queue.
+  private var waitingRows: PostgresCopy?
   /// Whether an insertion was refused since ``takeRefusal()``.
   private var hasRefusal = false
 
@@ -94,6 +96,7 @@ final class PostgresSession {
 
   /// Runs statements and returns their results.
   func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
+    try sendCopy()
     if let failure { throw failure }
     let insertions = queuedInsertions.map { $0 + opening.count }
     let prefix = opening + takeQueue() + closing()
@@ -126,11 +129,44 @@ final class PostgresSession {
   ///
   /// If it fails, for example because the disk is full, so does the whole transaction.
   func enqueue(_ command: PostgresCommand, _ action: String, isInsertion: Bool = false) throws {
+    try sendCopy()
     if let failure { throw failure }
     if isInsertion { queuedInsertions.append(queue.count) }
     queue.append(command)
     queuedBytes += command.parameters.byteCount
     if queue.count >= Self.queueLimit || queuedBytes >= Self.queueByteLimit { try flush(action) }
+  }
+
+  /// Adds a row to a table, at the latest with the next statement.
+  ///
+  /// If it is refused, the transaction fails.
+  func copy(_ row: borrowing Row, into model: PostgresModel) throws {
+    if let failure { throw failure }
+    if let rows = waitingRows, rows.model !== model || rows.bytes.count >= PostgresCopy.byteLimit {
+      try sendCopy()
+    }
+    if waitingRows == nil { waitingRows = PostgresCopy(into: model) }
+    waitingRows?.append(row)
+  }
+
+  /// Sends the rows that wait to be copied, after the other writes that wait.
+  private func sendCopy() throws {
+    guard var rows = waitingRows else { return }
+    waitingRows = nil
+    let action = "insert records of \(rows.model.schema.name)"
+    try flush(action)
+    rows.finish()
+    do {
+      try connection.copy(rows.statement(store.dialect), rows.bytes, action)
+    } catch {
+      throw failed(error)
+    }
+  }
+
+  /// Forgets the writes that wait.
+  func discardWaiting() {
+    waitingRows = nil
+    _ = takeQueue()
   }
 
   /// Runs the writes that wait.
@@ -144,6 +180,7 @@ final class PostgresSession {
 
   /// Waits for the answers to the queued insertions, and returns whether one was refused since the last call.
   func takeRefusal() throws -> Bool {
+    try sendCopy()
     if !queuedInsertions.isEmpty { try flush("insert records") }
     defer { hasRefusal = false }
     return hasRefusal

@@ -90,15 +90,20 @@ struct PostgresParameters {
   /// Adds a cell in its column's format.
   mutating func add(_ cell: RowCell, of kind: FieldKind) {
     let type = PostgresType.of(kind.tag)
+    guard !cell.isNull else { return addNull(type) }
+    add(type, isText: cell.tag == .decimal) { Self.append(cell, to: &$0) }
+  }
+
+  /// Appends a cell in its column's format, which is text for decimals.
+  static func append(_ cell: RowCell, to bytes: inout [UInt8]) {
     switch cell.tag {
-    case .null: addNull(type)
-    case .bool: add(type) { $0.append(cell.boolValue ? 1 : 0) }
-    case .integer: add(type) { $0.append(bigEndian: cell.integerValue) }
-    case .double, .date: add(type) { $0.append(bigEndian: Int64(bitPattern: cell.doubleValue.bitPattern)) }
-    case .text: add(type) { PostgresText.append(cell.borrowedBytes, to: &$0) }
-    case .bytes, .document: add(type) { $0.append(contentsOf: cell.borrowedBytes) }
-    case .decimal: add(type, isText: true) { $0.append(contentsOf: cell.borrowedBytes) }
-    case .uuid: withUnsafeBytes(of: cell.uuidValue.uuid) { uuid in add(type) { $0.append(contentsOf: uuid) } }
+    case .null: break
+    case .bool: bytes.append(cell.boolValue ? 1 : 0)
+    case .integer: bytes.append(bigEndian: cell.integerValue)
+    case .double, .date: bytes.append(bigEndian: Int64(bitPattern: cell.doubleValue.bitPattern))
+    case .text: PostgresText.append(cell.borrowedBytes, to: &bytes)
+    case .bytes, .document, .decimal: bytes.append(contentsOf: cell.borrowedBytes)
+    case .uuid: withUnsafeBytes(of: cell.uuidValue.uuid) { bytes.append(contentsOf: $0) }
     }
   }
 
@@ -184,7 +189,7 @@ enum PostgresType {
 }
 
 extension [UInt8] {
-  fileprivate mutating func append(bigEndian number: some FixedWidthInteger) {
+  mutating func append(bigEndian number: some FixedWidthInteger) {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
   }
 }

@@ -44,6 +44,22 @@ final class ReleaseTests {
     #expect(calls == 8)
   }
 
+  @Test("the values of a nested value are given as its JSON, on every engine")
+  func nested() async throws {
+    try SchemaHistory(of: Billed.self, in: folder).record(as: "1.0.0")
+    try await EvolutionTester(
+      Billed.self, in: folder, values: ["Play.cast": ["[]", #"[ "Weaver", "Hurt" ]"#]]
+    ).run(on: [.memory, .sqlite, .lmdb, .json]) { repository in
+      let casts = Set(try repository.filter(Billed.Play.self).result().map(\.cast))
+      #expect(casts == [[], ["Weaver", "Hurt"]])
+    }
+    let error = await #expect(throws: PersistenceError.self) {
+      try await EvolutionTester(Billed.self, in: self.folder, values: ["Play.cast": ["Weaver"]])
+        .run(on: [.memory])
+    }
+    #expect(error?.message.contains("JSON, such as \"[]\"") == true, "\(error.map { "\($0)" } ?? "")")
+  }
+
   // MARK: - Planted mistakes
 
   private func failure(
@@ -126,6 +142,16 @@ final class ReleaseTests {
     #expect(await code(["Screening.seats": ["many"]]) == .invalidRequest)
     #expect(await code(["Screening.seats": []]) == .invalidRequest)
   }
+}
+
+private enum Billed: StoreSchema {
+  @Persistent("Play")
+  struct Play {
+    var id: Int
+    var cast: [String] = []
+  }
+
+  static let models: [any PersistentRecord.Type] = [Play.self]
 }
 
 private enum Titled: StoreSchema {
