@@ -262,7 +262,7 @@ enum RuleChecks {
       { try repository.save(Shelf.Unlike(id: 1, title: 1, pages: 1, owner: "", place: "")) })
     for error in errors {
       try expect(error.differences, equals: expected)
-      for difference in expected { try expect(error.message.contains("\(difference)"), "\(error)") }
+      for difference in error.differences { try expect(error.message.contains("\(difference)"), "\(error)") }
     }
     let error = try expectError(.schemaMismatch, "a key") { try repository.evolved(Rekeyed.self) }
     try expect(error.differences.map(\.kind), equals: [.key(["id"])])
