@@ -72,7 +72,9 @@ extension FuzzWords {
     self.init(was: FuzzValue.isSameName(stored.name, target.name) ? nil : stored.name)
     for (field, source) in zip(target.fields, change.sources) {
       switch source {
-      case .fill(let value) where !value.isNull: fields.append(Field(field.name, fill: value))
+      // A change may have a value of another kind, which stores refuse; a typed declaration cannot say it.
+      case .fill(let value) where !value.isNull && FuzzValue.isValid(value, field):
+        fields.append(Field(field.name, fill: value))
       case .field(let position, nil) where stored.fields.indices.contains(position):
         let name = stored.fields[position].name
         let isUsed = FuzzReference.position(of: name, in: target.fields) != nil
