@@ -22,7 +22,7 @@ public import PersistenceCore
     /// - Parameter isolation: The actor on which subscribers receive; the caller's actor by default.
     /// - Returns: The publisher.
     public func publisher(isolation: isolated (any Actor)? = #isolation) -> SequencePublisher<
-      RecordUpdate<Model>, PersistenceError
+      RecordUpdate<Record>, PersistenceError
     > {
       SequencePublisher(on: isolation) { SequenceIterator(self).next }
     }

@@ -15,6 +15,20 @@ public macro Indexed() = #externalMacro(module: "PersistenceMacros", type: "Inde
 @attached(peer)
 public macro Unique() = #externalMacro(module: "PersistenceMacros", type: "UniqueMacro")
 
+/// Says what happens to a record when the record that a ``Reference`` refers to is deleted.
+///
+/// ```swift
+/// @OnDelete(.cascade) var album: Reference<Album>
+/// @OnDelete(.setNil) var director: Reference<Person>?
+/// ```
+///
+/// Without the marker, the rule is `.restrict`: a transaction that leaves a reference to a deleted record does not commit.
+///
+/// - Parameter rule: The rule; `.setNil` needs an optional property.
+@attached(peer)
+public macro OnDelete(_ rule: DeleteRule) =
+  #externalMacro(module: "PersistenceMacros", type: "OnDeleteMacro")
+
 /// Marks a property as not stored: a fetched model has the property's initial value.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "PersistenceMacros", type: "TransientMacro")

@@ -10,7 +10,7 @@ import SwiftSyntaxMacros
 struct PersistenceMacrosPlugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [
     PersistentMacro.self, IDMacro.self, IndexedMacro.self, UniqueMacro.self, TransientMacro.self,
-    FieldMacro.self, IndexMacro.self,
+    FieldMacro.self, OnDeleteMacro.self, IndexMacro.self,
   ]
 }
 
@@ -20,4 +20,5 @@ enum IndexedMacro: MarkerExpansion {}
 enum UniqueMacro: MarkerExpansion {}
 enum TransientMacro: MarkerExpansion {}
 enum FieldMacro: MarkerExpansion {}
+enum OnDeleteMacro: MarkerExpansion {}
 enum IndexMacro: IndexExpansion {}

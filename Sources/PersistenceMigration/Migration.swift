@@ -52,6 +52,7 @@ public struct Migration: Sendable {
   ///   ``PersistenceError/Code/lossyMigration``. If the migration cannot be resumed,
   ///   ``PersistenceError/Code/notResumable``, ``PersistenceError/Code/otherMigration``,
   ///   ``PersistenceError/Code/sourceChanged`` or ``PersistenceError/Code/destinationChanged``. Otherwise
+  ///   ``PersistenceError/Code/brokenReference`` if the copy lacks a record to which another one refers,
   ///   ``PersistenceError/Code/tooManyRejects``, ``PersistenceError/Code/verificationFailed``, and any error of reading
   ///   or writing.
   public func run(_ progress: (StoreProgress) throws -> Void = { _ in }) throws -> MigrationReport {
@@ -79,7 +80,8 @@ public struct Migration: Sendable {
     var rejectCount = try replayRejects()
     var report = MigrationReport(
       models: [], verification: options.verification, isResumed: options.start == .resume)
-    (report.losses, report.unmappedObjects) = (losses, unmappedObjects)
+    let references = try ReferenceCopy(mappers, in: snapshot, options)
+    (report.losses, report.unmappedObjects) = (losses, unmappedObjects + references.lost)
     for (index, mapper) in mappers.enumerated() {
       let model = ModelMigration(migration: self, mapper: mapper, snapshot: snapshot)
       report.models.append(try model.run(&ledger.entries[index], &rejectCount, progress))
@@ -89,10 +91,12 @@ public struct Migration: Sendable {
         .run(report, progress)
     }
     report.rejects = try RejectStore.read(from: destination, limit: MigrationReport.rejectLimit)
+    try references.check(destination)
     try destination.transaction { transaction in
       for entry in ledger.entries {
         try Ledger.require(entry, in: transaction, location: destination.location)
       }
+      try references.save(in: transaction)
       try Ledger.remove(in: transaction)
     }
     destination.monitor.note(isComplete: true)

@@ -57,6 +57,7 @@ struct PredicateLowering<Dialect: SQLDialect> {
       case nil: try evaluate(node, isNegated: isNegated)
       }
     case .document: try evaluate(node, isNegated: isNegated)
+    case .related: throw PersistenceError.relationInRequest
     case .all(let nodes): try lower(nodes, node, isAll: !isNegated, isNegated, depth)
     case .any(let nodes): try lower(nodes, node, isAll: isNegated, isNegated, depth)
     case .not(let node): try lower(node, isNegated: !isNegated, depth: depth)

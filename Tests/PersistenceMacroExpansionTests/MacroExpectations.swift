@@ -14,6 +14,7 @@ private enum IndexedMacro: MarkerExpansion {}
 private enum UniqueMacro: MarkerExpansion {}
 private enum TransientMacro: MarkerExpansion {}
 private enum FieldMacro: MarkerExpansion {}
+private enum OnDeleteMacro: MarkerExpansion {}
 private enum IndexMacro: IndexExpansion {}
 
 private let macros: [String: MacroSpec] = [
@@ -22,7 +23,8 @@ private let macros: [String: MacroSpec] = [
     conformances: [TypeSyntax(IdentifierTypeSyntax(name: .identifier("PersistentRecord")))]),
   "ID": MacroSpec(type: IDMacro.self), "Indexed": MacroSpec(type: IndexedMacro.self),
   "Unique": MacroSpec(type: UniqueMacro.self), "Transient": MacroSpec(type: TransientMacro.self),
-  "Field": MacroSpec(type: FieldMacro.self), "Index": MacroSpec(type: IndexMacro.self),
+  "Field": MacroSpec(type: FieldMacro.self), "OnDelete": MacroSpec(type: OnDeleteMacro.self),
+  "Index": MacroSpec(type: IndexMacro.self),
 ]
 
 /// Expects that a declaration is valid and expands to a source.

@@ -41,7 +41,7 @@ struct LayeredUpdateTests {
   }
 
   @Test(
-    "L1: remote changes refresh the local layer, whose part stays whole",
+    "A1: remote changes refresh the local layer, whose part stays whole",
     .timeLimit(.minutes(1)), arguments: ContextUnderTest.ours)
   func remoteChanges(context: ContextUnderTest) async throws {
     let local = try context.makeStore().open()
@@ -66,7 +66,7 @@ struct LayeredUpdateTests {
   }
 
   @Test(
-    "L2: updates show own writes at once, and go on without a connection", .timeLimit(.minutes(1)))
+    "A2: updates show own writes at once, and go on without a connection", .timeLimit(.minutes(1)))
   func ownWrites() async throws {
     let port = Int.random(in: 10_000..<32_000)  // not one that a client's connection could take meanwhile
     let local = Repository(MemoryContext())

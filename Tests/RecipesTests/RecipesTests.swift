@@ -4,33 +4,9 @@ import Testing
 
 @Suite("Guide: Recipes")
 struct RecipesTests {
-  private static let root = (1...3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
-    url.deletingLastPathComponent()
-  }
-
-  /// The lines without their indentation and empty lines, which a listing may reduce.
-  private func lines(_ text: String) -> String {
-    "\n" + text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
-      + "\n"
-  }
-
   @Test("each listing is part of a file that is compiled")
   func listings() throws {
-    let guide = try String(
-      contentsOf: Self.root.appendingPathComponent("Documentation/Recipes.md"), encoding: .utf8)
-    let sources = try ["Recipes.swift", "MountedStore.swift"].map { name in
-      lines(
-        try String(
-          contentsOf: Self.root.appendingPathComponent("Tests/RecipesTests/\(name)"), encoding: .utf8))
-    }
-    let listings = guide.components(separatedBy: "```").filter { $0.hasPrefix("swift\n") }.map {
-      $0.dropFirst(6)
-    }
-    #expect(listings.count >= 10)
-    for listing in listings {
-      let part = lines(String(listing))
-      #expect(sources.contains { $0.contains(part) }, "no file contains this listing:\(part)")
-    }
+    try GuideListings.expect(in: "Recipes.md", partsOf: ["Recipes.swift", "MountedStore.swift"], atLeast: 10)
   }
 
   private func filled() throws -> Repository {

@@ -105,7 +105,7 @@ extension DataSourceQuery {
 
 extension RecordUpdates {
   /// The updates, as loading states.
-  public var states: LoadingStates<RecordUpdate<Model>> {
+  public var states: LoadingStates<RecordUpdate<Record>> {
     LoadingStates { SequenceIterator(self).next }
   }
 }

@@ -210,6 +210,9 @@ enum FuzzSource {
       ".text(field: \(text(field)), .\(search.rawValue), \(text(needle)), isCaseInsensitive: \(isCaseInsensitive))"
     case .document(let field, let path, let condition):
       ".document(field: \(text(field)), path: \(list(path.map(text))), \(documentCondition(condition)))"
+    case .related(let relation):
+      ".related(.init(.\(relation.side == .target ? "target" : "referrers"), field: \(text(relation.field)), "
+        + "model: \(text(relation.model)), \(predicate(relation.condition))))"
     case .all(let nodes): ".all(\(list(nodes.map(predicate))))"
     case .any(let nodes): ".any(\(list(nodes.map(predicate))))"
     case .not(let node): ".not(\(predicate(node)))"

@@ -4,8 +4,9 @@ extension ConformanceCheck {
   /// The checks of pages come first, because all other checks read pages. Then come writes, values and the basic
   /// queries; checks that start processes come last.
   public static let all: [ConformanceCheck] = [
-    PageReadingChecks.all, basics, writing, values, queries, results, errors, observation, evolution, sharing,
-    faults,
+    PageReadingChecks.all, basics, writing, values, queries, results, errors, relations, observation,
+    evolution,
+    sharing, faults,
   ].flatMap { $0 }
 
   /// The checks of the inner loop, for the time in which a context is written: they take seconds in total.
@@ -45,6 +46,11 @@ extension ConformanceCheck {
     MismatchChecks.all, UnknownFieldChecks.all, InvalidRequestChecks.all, ErrorShapeChecks.all,
     SchemaMismatchChecks.all, KindMismatchChecks.all, InvalidRowChecks.all, HostileNameChecks.all,
     HostileShapeChecks.all,
+  ].flatMap { $0 }
+
+  private static let relations = [
+    IntegrityChecks.all, DeletionChecks.all, RelatedConditionChecks.all, RelatedOrderChecks.all,
+    InclusionChecks.all, RelatedObservationChecks.all,
   ].flatMap { $0 }
 
   private static let observation = [

@@ -122,6 +122,25 @@ extension ContractRule {
     case .s12:
       "A store that is opened read-only is mapped and never changed: it reads as if the new fields, names "
         + "and kinds were there."
+    case .l1:
+      "At commit, each reference that is not nil has its record in the same store; otherwise nothing is "
+        + "committed, and `brokenReference` names both."
+    case .l2:
+      "Deleting a record sets its referrers to nil or deletes them, and theirs, before the call returns."
+    case .l3:
+      "What follows a delete is undone with it, and told to observers by key."
+    case .l4:
+      "A reference compares and sorts as its key, and is indexed."
+    case .l5:
+      "`has`: the reference is not nil, its record exists and matches. `hasAny`: some record refers to this "
+        + "one and matches. `!` is the complement."
+    case .l6:
+      "Through a reference, an absent record sorts as nil, and ties go by the own key."
+    case .l7:
+      "Included records are of the result's moment, and read with their page, one request a level."
+    case .l8:
+      "Whoever observes a query that includes or asks related records is told of commits to each of their "
+        + "models; none is missed."
     }
   }
 }

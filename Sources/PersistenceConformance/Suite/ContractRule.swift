@@ -53,6 +53,14 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
   case s10 = "S10"
   case s11 = "S11"
   case s12 = "S12"
+  case l1 = "L1"
+  case l2 = "L2"
+  case l3 = "L3"
+  case l4 = "L4"
+  case l5 = "L5"
+  case l6 = "L6"
+  case l7 = "L7"
+  case l8 = "L8"
 
   /// The subject of the rule, in a few words.
   public var title: String {
@@ -108,6 +116,14 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
     case .s10: "snapshots keep their schema, other contexts learn the new one"
     case .s11: "page tokens and observers outlive other changes"
     case .s12: "read-only stores show added fields"
+    case .l1: "references have their records at commit"
+    case .l2: "what refers to a deleted record follows its rule"
+    case .l3: "what follows a delete belongs to it"
+    case .l4: "references compare and sort as their keys"
+    case .l5: "conditions on related records"
+    case .l6: "orders by related records"
+    case .l7: "included records"
+    case .l8: "observers of related records"
     }
   }
 }

@@ -3,21 +3,24 @@ import PersistenceDriverSupport
 
 /// The access that a context gives to a record type: a store, or a running transaction.
 enum StorageAccess {
-  case store(any StorageContext)
+  /// A store, with whether the model has references.
+  case store(any StorageContext, declares: Bool)
   case transaction(any StorageTransaction, root: any StorageContext)
 
   /// Resolves the access of a model to a context (contract E1, R1a).
   init<Model: PersistentRecord>(_ context: any PersistentContext, for model: Model.Type) throws {
     if let inside = context as? TransactionContext {
       try Self.requireSupport(of: model, by: inside.root)
-      let transaction = try inside.transaction()
+      let transaction = try inside.transaction(declares: model.schema.hasReferences)
       if model.schema.hasFormerNames { try inside.root.settle(model.schema.declaration, transaction) }
       self = .transaction(
         try inside.root.fits(with: model).map { FittedTransaction(transaction, $0) } ?? transaction,
         root: inside.root)
       return
     }
-    self = .store(try Self.store(context, for: model, hasFormerNames: model.schema.hasFormerNames))
+    self = .store(
+      try Self.store(context, for: model, hasFormerNames: model.schema.hasFormerNames),
+      declares: model.schema.hasReferences)
   }
 
   /// The store of a context that is not a transaction.
@@ -52,6 +55,29 @@ enum StorageAccess {
     }
   }
 
+  /// Calls a closure with the access of a model and of related ones, as ``with(_:for:_:)`` does.
+  static func with<Model: PersistentRecord, Result>(
+    _ context: any PersistentContext, for model: Model.Type, relating related: [any PersistentRecord.Type],
+    _ body: (StorageAccess) throws -> Result
+  ) throws -> Result {
+    if related.isEmpty { return try with(context, for: model, body) }
+    for other in related { try other.requireAccess(to: context) }
+    var access = try StorageAccess(context, for: model)
+    var declarations = try ([model] + related).map { try $0.declaration }
+    while true {
+      do {
+        return try body(access)
+      } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
+        // Each declaration may need a mapping once.
+        guard let index = declarations.firstIndex(where: { $0.schema.name == error.model }) else {
+          throw error
+        }
+        access.root.adopt(declarations.remove(at: index))
+        access = try StorageAccess(context, for: model)
+      }
+    }
+  }
+
   /// The access through a mapping.
   ///
   /// - Throws: The error, if it concerns another model or comes from a mapping.
@@ -77,7 +103,7 @@ enum StorageAccess {
   /// The reader: a store, which returns its newest state, or a transaction, which returns its own writes.
   var reader: any StorageReader {
     switch self {
-    case .store(let store): store
+    case .store(let store, _): store
     case .transaction(let transaction, _): transaction
     }
   }
@@ -85,7 +111,7 @@ enum StorageAccess {
   /// The store, also of a transaction.
   var root: any StorageContext {
     switch self {
-    case .store(let store): store
+    case .store(let store, _): store
     case .transaction(_, let root): root
     }
   }
@@ -95,7 +121,8 @@ enum StorageAccess {
   /// A single write that throws leaves the transaction unchanged (contract W4).
   func writeSingle(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
-    case .store(let store): try TransactionScope.enter(store) { try store.transaction(body) }
+    case .store(let store, let declares):
+      try TransactionScope.enter(store) { try store.keepingTransaction(declares: declares, body) }
     case .transaction(let transaction, _): try body(transaction)
     }
   }
@@ -103,9 +130,17 @@ enum StorageAccess {
   /// Performs several writes atomically, in a new transaction or in a nested one.
   func writeAtomically(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
-    case .store(let store): try TransactionScope.enter(store) { try store.transaction(body) }
+    case .store(let store, let declares):
+      try TransactionScope.enter(store) { try store.keepingTransaction(declares: declares, body) }
     case .transaction(let transaction, _): try transaction.nested { try body(transaction) }
     }
+  }
+}
+
+extension PersistentRecord {
+  /// Checks that a context supports the model, and finds it under its present name.
+  static func requireAccess(to context: any PersistentContext) throws {
+    _ = try StorageAccess(context, for: self)
   }
 }
 

@@ -13,7 +13,7 @@ final class TransactionContext: PersistentContext {
   private let state: Mutex<Unchecked?>
 
   private struct Unchecked: @unchecked Sendable {  // used by the one thread that `withTransaction` lets in
-    let transaction: any StorageTransaction
+    var transaction: any StorageTransaction
   }
 
   init(_ transaction: any StorageTransaction, of root: any StorageContext) {
@@ -21,18 +21,40 @@ final class TransactionContext: PersistentContext {
     state = Mutex(Unchecked(transaction: transaction))
   }
 
+  /// Runs a closure with a context for a transaction of a store, and checks the references at its end.
+  static func run(
+    _ transaction: any StorageTransaction, of root: any StorageContext,
+    _ body: (TransactionContext) throws -> Void
+  ) throws {
+    let inside = TransactionContext(
+      try ReferenceLedger.exists(in: transaction)
+        ? KeepingTransaction(transaction, location: root.location) : transaction, of: root)
+    defer { inside.end() }
+    try body(inside)
+    try inside.finish()
+  }
+
   /// Closes the transaction: further use throws.
   func end() { state.withLock { $0 = nil } }
 
-  /// The driver's transaction, for the thread that it belongs to.
-  func transaction() throws -> any StorageTransaction {
+  /// Checks the references that the transaction wrote, before it commits.
+  func finish() throws { try transaction().keeper?.finish() }
+
+  /// The transaction, for the thread that it belongs to.
+  ///
+  /// - Parameter declares: Whether the caller may declare references, which the transaction keeps from then on.
+  func transaction(declares: Bool = false) throws -> any StorageTransaction {
     guard thread == ThreadIdentity.current else {
       throw PersistenceError(
         .insideTransaction,
         "a thread used the transaction of another thread; use a transaction only on the thread that runs its closure",
         location: root.location)
     }
-    guard let unchecked = state.withLock({ $0 }) else { throw PersistenceError.closed("the transaction") }
+    guard var unchecked = state.withLock({ $0 }) else { throw PersistenceError.closed("the transaction") }
+    if declares, unchecked.transaction.keeper == nil {
+      unchecked.transaction = KeepingTransaction(unchecked.transaction, location: root.location)
+      state.withLock { [unchecked] in $0 = unchecked }
+    }
     return unchecked.transaction
   }
 }

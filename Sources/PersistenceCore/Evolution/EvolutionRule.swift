@@ -124,6 +124,28 @@ public struct EvolutionRule: Sendable {
     return EvolutionRule(.declaration(model: model) { $0.removedIndexes.append(fields) })
   }
 
+  /// Settles the records of before that refer to absent ones, when a field becomes a reference.
+  ///
+  /// Without the rule, the opening throws ``PersistenceError/Code/brokenReference`` with the first of them.
+  ///
+  /// - Parameters:
+  ///   - property: The property, now a reference.
+  ///   - rule: What happens to these records, as if their targets were deleted now.
+  /// - Returns: The rule.
+  public static func orphans<Model: PersistentRecord, Value: ReferenceValue>(
+    _ property: SendableKeyPath<Model, Value>, _ rule: DeleteRule
+  ) -> EvolutionRule {
+    on(Model.self) { declaration in
+      let field = try Model.storedName(of: property)
+      guard rule != .setNil || Value.isPersistentOptional else {
+        throw PersistenceError.invalidSchema(
+          declaration.schema.name,
+          "“\(field)” of an orphan cannot become nil; make it optional, or use .cascade")
+      }
+      declaration.orphanRules[StoredName(field)] = rule
+    }
+  }
+
   /// Makes models from others, as when one is split.
   ///
   /// The step runs before all other changes, in their transaction, if the store contains none of the models that it

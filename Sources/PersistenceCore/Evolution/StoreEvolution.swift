@@ -35,6 +35,15 @@ struct StoreEvolution {
       }
     }
     for declaration in declarations { try declaration.checkRemovedFields() }
+    for (name, _) in removed {
+      for declaration in declarations {
+        for reference in declaration.references
+        where try StoredName(reference.target().schema.name) == StoredName(name) {
+          throw PersistenceError.invalidSchema(
+            declaration.schema.name, "“\(reference.field)” refers to \(name), which a rule removes")
+        }
+      }
+    }
     self.declarations = declarations
     removedModels = removed.map { (name: $0.0, formerNames: $0.1) }
     self.steps = steps
@@ -47,7 +56,11 @@ struct StoreEvolution {
   func run(_ progress: (StoreProgress) throws -> Void = { _ in }) throws {
     try context.requireComplete()
     guard try isNeeded(context.snapshot()), !context.capabilities.isReadOnly else { return }
-    try TransactionScope.enter(context) { try context.transaction { try evolve($0, progress) } }
+    try TransactionScope.enter(context) {
+      try context.keepingTransaction(declares: declarations.contains { !$0.references.isEmpty }) {
+        try evolve($0, progress)
+      }
+    }
     try context.noteUnbuiltIndexes()
   }
 
@@ -59,7 +72,8 @@ struct StoreEvolution {
     if !isNeeded { try requireWords(reader) }
     for declaration in declarations where !isNeeded {
       switch try SchemaFits.fit(declaration, reader, location: context.location).fit {
-      case .same, .mapped, .refused: break
+      case .same: isNeeded = try declaration.lacksReferences(reader)
+      case .mapped, .refused: break
       case .absent, .evolves: isNeeded = true
       }
     }
@@ -97,6 +111,11 @@ struct StoreEvolution {
       fits.declare(declaration)
       try fits.evolve(declaration.schema, limit: .rewrite, in: transaction, progress)
     }
+    for declaration in declarations where !declaration.references.isEmpty {
+      // A store of a newer version keeps the rules of that version.
+      let isNewest = try transaction.schema(named: declaration.schema.name) == declaration.schema
+      try transaction.keeper?.declare(declaration, replacesRules: isNewest)
+    }
     for model in removedModels
     where try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, transaction) {
       try SchemaFits.remove(model.name, formerNames: model.formerNames, in: transaction)
@@ -113,14 +132,14 @@ struct StoreEvolution {
     _ progress: (StoreProgress) throws -> Void
   ) throws {
     for model in step.making { try transaction.define(model.declaration.schema) }
-    let inside = TransactionContext(StepTransaction(transaction), of: context)
-    defer { inside.end() }
     let name = try step.making.first?.declaration.schema.name ?? ""
     func report(_ done: Int) throws {
       try Task.checkCancellation()
       try progress(StoreProgress(phase: .stepping, model: name, done: done, total: 0))
     }
-    try StoreProgress.following(report) { try step.run(Repository(inside), Repository(inside)) }
+    try TransactionContext.run(StepTransaction(transaction), of: context) { inside in
+      try StoreProgress.following(report) { try step.run(Repository(inside), Repository(inside)) }
+    }
   }
 }
 
@@ -154,5 +173,5 @@ private final class StepTransaction: StorageTransactionWrapper {
 
 extension PersistentRecord {
   /// The model's declaration, also of an existential type.
-  fileprivate static var declaration: ModelDeclaration { get throws { try schema.declaration } }
+  static var declaration: ModelDeclaration { get throws { try schema.declaration } }
 }

@@ -26,16 +26,14 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>, selecting selected: [Int]?,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
-    try StorageAccess.with(context, for: Self.self) { access in
-      let request = try options.request(in: access.root)
+    try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
+      let answerable = try access.answerable(options)
+      let (reader, request) = (answerable.reader, answerable.request)
       let (monitor, location) = (access.root.monitor, access.root.location)
       return try monitor.measure(request) {
-        try access.reader.plan(for: request)
+        try reader.plan(for: request)
       } _: {
-        let rows =
-          if let selected { try access.reader.fetch(request, selecting: selected) } else {
-            try access.reader.fetch(request)
-          }
+        let rows = try answerable.fetch(selecting: selected)
         let decoder = RowDecoder(
           schema: request.schema, selecting: selected, location: location, decode: decode)
         let storage =
@@ -50,12 +48,14 @@ extension PersistentRecord {
 
   /// Counts the records of a context without decoding them.
   public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
-    try StorageAccess.with(context, for: Self.self) { access in
-      let request = try (options ?? FetchOptions()).request(in: access.root)
+    let options = options ?? FetchOptions()
+    return try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
+      let answerable = try access.answerable(options)
+      let (reader, request) = (answerable.reader, answerable.request)
       return try access.root.monitor.measure(request) {
-        try access.reader.plan(for: request)
+        try reader.plan(for: request)
       } _: {
-        try access.reader.count(request)
+        try answerable.count()
       }
     }
   }

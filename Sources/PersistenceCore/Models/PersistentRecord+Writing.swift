@@ -36,7 +36,7 @@ extension PersistentRecord {
       var changed: Self?
       // The closure may also write other records, which must roll back with this one if it throws.
       try access.writeAtomically { transaction in
-        try transaction.define(schema)
+        try define(schema, in: transaction, of: access.root)
         guard var record = try read(key, as: schema, from: LocatedReader(transaction, of: access.root))
         else { throw PersistenceError.notFound(key, in: schema) }
         try change(&record)
@@ -71,10 +71,9 @@ extension PersistentRecord {
 
   /// Deletes the records that a fetch with the same options would return, and returns their number.
   package static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
-    try StorageAccess.with(context, for: Self.self) { access in
-      let request = try options.request(in: access.root)
+    try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
       var deleted = 0
-      try access.writeSingle { deleted = try $0.delete(request) }
+      try access.writeSingle(options) { deleted = try $0.delete($1) }
       return deleted
     }
   }
@@ -87,6 +86,20 @@ extension PersistentRecord {
     }
   }
 
+  /// Adds the model to the store, and its references.
+  private static func define(
+    _ schema: ModelSchema, in transaction: any StorageTransaction, of store: any StorageContext
+  ) throws {
+    try transaction.define(schema)
+    guard Self.schema.hasReferences else { return }
+    for target in Self.schema.storage.targets where !target.supportedContexts.contains(store) {
+      throw PersistenceError.invalidSchema(
+        schema.name,
+        "it refers to \(target), which cannot be stored in the same context; give both the same contexts")
+    }
+    try transaction.keeper?.declare(schema) { try Self.schema.declaration }
+  }
+
   private static func put(
     _ models: [Self], in context: any PersistentContext, together: Bool = false,
     _ write: (any StorageTransaction, borrowing Row, ModelSchema) throws -> Void
@@ -96,7 +109,7 @@ extension PersistentRecord {
       let schema = try Self.schema.model
       let row = RowBuffer(count: schema.fields.count)
       func putAll(_ transaction: any StorageTransaction) throws {
-        try transaction.define(schema)
+        try define(schema, in: transaction, of: access.root)
         let isDone =
           try together
           && transaction.insertTogether(models.count, in: schema) { position, insert in

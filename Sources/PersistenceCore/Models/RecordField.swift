@@ -14,6 +14,9 @@ public struct RecordField<Model>: @unchecked Sendable {  // the key path of a st
   /// What the declaration says of the field's past.
   var past = ModelDeclaration.Field()
 
+  /// The target and the delete rule of a reference; nil for any other field.
+  var reference: (target: any PersistentRecord.Type, rule: DeleteRule)?
+
   /// Why no store can represent the field; thrown when the schema is first used.
   var refusal: String?
 
@@ -30,10 +33,33 @@ public struct RecordField<Model>: @unchecked Sendable {  // the key path of a st
   public static func field<Value: PersistentValueConvertible>(
     _ name: String, _ keyPath: KeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
   ) -> RecordField {
-    RecordField(
+    var field = RecordField(
       schema: FieldSchema(name, Value.persistentKind, isOptional: Value.isPersistentOptional),
       keyPath: keyPath,
       past: ModelDeclaration.Field(formerNames: was, fill: fill?.persistentValue.normalized))
+    if let type = Value.self as? any ReferenceValue.Type { field.reference = (type.target, .restrict) }
+    return field
+  }
+
+  /// Declares a reference, or an optional one, with the rule for the deletion of its target.
+  ///
+  /// - Parameters:
+  ///   - name: The stored name.
+  ///   - keyPath: The property.
+  ///   - was: Earlier stored names.
+  ///   - fill: The value of records from before the field.
+  ///   - rule: What happens to the record when its target is deleted; `.setNil` needs an optional property.
+  /// - Returns: The field.
+  public static func field<Value: ReferenceValue>(
+    _ name: String, _ keyPath: KeyPath<Model, Value>, was: [String] = [], fill: Value? = nil,
+    onDelete rule: DeleteRule
+  ) -> RecordField {
+    var field = field(name, keyPath, was: was, fill: fill)
+    field.reference = (Value.target, rule)
+    if rule == .setNil, !Value.isPersistentOptional {
+      field.refusal = "“\(name)” cannot become nil when its target is deleted; make it optional"
+    }
+    return field
   }
 
   /// Declares a property of a raw-representable `Codable` type, such as an `enum Rating: String, Codable`, stored as its
@@ -117,6 +143,18 @@ extension RecordField {
     _ name: String, _ keyPath: KeyPath<Model, Value>, was: [String] = [], fill: Value? = nil
   ) -> RecordField {
     refused(name, keyPath, "its type is neither PersistentValueConvertible nor Codable")
+  }
+
+  /// Rejects a delete rule on a property that is no reference.
+  @available(
+    *, unavailable, message: "@OnDelete belongs on a property of the type Reference, or an optional of it"
+  )
+  @_disfavoredOverload
+  public static func field<Value>(
+    _ name: String, _ keyPath: KeyPath<Model, Value>, was: [String] = [], fill: Value? = nil,
+    onDelete rule: DeleteRule
+  ) -> RecordField {
+    refused(name, keyPath, "a delete rule belongs on a reference")
   }
 
   /// Rejects an unsigned integer behind a type alias, at the latest when the schema is first used.

@@ -44,9 +44,16 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
   /// Whether the model had other names.
   @inlinable var hasFormerNames: Bool { storage.hasFormerNames }
 
+  /// Whether fields of the model refer to records.
+  @inlinable var hasReferences: Bool { storage.hasReferences }
+
   /// The schema, and what the code says of the model's past.
   package var declaration: ModelDeclaration {
-    get throws { try ModelDeclaration(model, formerNames: storage.formerNames, fields: storage.pasts) }
+    get throws {
+      var declaration = try ModelDeclaration(model, formerNames: storage.formerNames, fields: storage.pasts)
+      declaration.references = storage.references
+      return declaration
+    }
   }
 
   /// The stored name of a property; nil if the key path is not a stored property.
@@ -88,6 +95,10 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
     let formerNames: [String]
     @usableFromInline let hasFormerNames: Bool
     let pasts: [ModelDeclaration.Field]
+    @usableFromInline let hasReferences: Bool
+    let references: [DeclaredReference]
+    /// The models that the references refer to.
+    let targets: [any PersistentRecord.Type]
 
     init(
       _ name: String, was formerNames: [String] = [], fields: [RecordField<Model>],
@@ -104,6 +115,12 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
       self.formerNames = formerNames
       hasFormerNames = !formerNames.isEmpty
       pasts = fields.map(\.past)
+      references = fields.compactMap { field in
+        guard let (target, rule) = field.reference else { return nil }
+        return DeclaredReference(field: field.schema.name, rule: rule) { try target.declaration }
+      }
+      targets = fields.compactMap { $0.reference?.target }
+      hasReferences = !references.isEmpty
       func stored(_ keyPath: PartialKeyPath<Model>) throws -> String {
         guard let stored = names[keyPath] else {
           throw PersistenceError.invalidSchema(name, "\(keyPath) is not a stored property")
@@ -118,10 +135,15 @@ public struct RecordSchema<Model: PersistentRecord>: Sendable {
           throw PersistenceError.invalidSchema(
             name, "names that begin with “\(ReservedModel.prefix)” are reserved; choose another name")
         }
+        let key = try key.map(stored)
+        var indexes = try indexes.map { IndexSchema(try $0.keyPaths.map(stored), isUnique: $0.isUnique) }
+        // Deletes of targets look for their referrers (contract L4).
+        for field in fields.filter({ $0.reference != nil }).map(\.schema.name)
+        where !([key] + indexes.map(\.fields)).contains(where: { StoredName($0[0]) == StoredName(field) }) {
+          indexes.append(IndexSchema([field]))
+        }
         schema = .success(
-          try ModelSchema(
-            name: name, fields: fields.map(\.schema), key: try key.map(stored),
-            indexes: try indexes.map { IndexSchema(try $0.keyPaths.map(stored), isUnique: $0.isUnique) }))
+          try ModelSchema(name: name, fields: fields.map(\.schema), key: key, indexes: indexes))
       } catch let error as PersistenceError {
         schema = .failure(error)
       } catch {

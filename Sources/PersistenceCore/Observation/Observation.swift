@@ -5,10 +5,10 @@ import PersistenceDriverSupport
 /// The iterator's reference to its observation, which ends when the iterator is released.
 ///
 /// Working threads reference the observation and not this object, so the end does not wait for them.
-final class ObservationHold<Model: PersistentRecord>: Sendable {
-  let observation: Observation<Model>
+final class ObservationHold<Record: Sendable>: Sendable {
+  let observation: Observation<Record>
 
-  init(_ observation: Observation<Model>) { self.observation = observation }
+  init(_ observation: Observation<Record>) { self.observation = observation }
 
   deinit { observation.end() }
 }
@@ -16,32 +16,36 @@ final class ObservationHold<Model: PersistentRecord>: Sendable {
 /// One iteration over updates.
 ///
 /// It registers an observer until it ends, and has no thread, timer or task outside calls of ``next()``.
-final class Observation<Model: PersistentRecord>: Sendable {
+final class Observation<Record: Sendable>: Sendable {
   private enum State {
     case new
     case observing(Observed)
     case over
   }
 
-  /// The registered observer and the observers of its store.
+  /// The registered observers, and the observers of their store.
   private struct Observed {
     let observers: CommitObservers
     let observer: CommitObserver
+    /// The observers of related models, whose commits have no keys.
+    let others: [CommitObserver]
+
+    var all: [CommitObserver] { [observer] + others }
   }
 
   private let context: any PersistentContext
-  private let query: FetchOptions<Model>
+  private let query: ObservedQuery<Record>
   private let options: ObservationOptions
   private let state = Mutex(State.new)
 
-  init(_ context: any PersistentContext, _ query: FetchOptions<Model>, _ options: ObservationOptions) {
+  init(_ context: any PersistentContext, _ query: ObservedQuery<Record>, _ options: ObservationOptions) {
     self.context = context
     self.query = query
     self.options = options
   }
 
   /// The next update; nil if the task was cancelled or the iteration has ended.
-  func next() async throws(PersistenceError) -> RecordUpdate<Model>? {
+  func next() async throws(PersistenceError) -> RecordUpdate<Record>? {
     do {
       let update = try await step()
       if update == nil { end() }
@@ -53,7 +57,7 @@ final class Observation<Model: PersistentRecord>: Sendable {
     }
   }
 
-  private func step() async throws -> RecordUpdate<Model>? {
+  private func step() async throws -> RecordUpdate<Record>? {
     while true {
       switch state.withLock({ $0 }) {
       case .over: return nil
@@ -79,22 +83,24 @@ final class Observation<Model: PersistentRecord>: Sendable {
         .unsupported, "a transaction cannot be observed; observe its repository",
         location: inside.root.location)
     }
-    let store = try StorageAccess.store(
-      context, for: Model.self, hasFormerNames: Model.schema.hasFormerNames)
+    let store = try query.store(context)
     guard store.capabilities.reportsCommits, let observable = store.innermost as? any ObservableContext else {
       throw PersistenceError.unsupported("be observed", by: "the context \(store.location)")
     }
+    let requests = try query.requests(store)
     let observed = Observed(
       observers: observable.observers,
-      observer: try CommitObserver(query.request(in: store), in: store, keyLimit: options.keyLimit))
-    try observed.observers.add(observed.observer)
+      observer: try CommitObserver(
+        requests[0], in: store, keyLimit: query.hasRelations ? 0 : options.keyLimit),
+      others: try requests.dropFirst().map { try CommitObserver($0, in: store, keyLimit: 0) })
+    for observer in observed.all { try observed.observers.add(observer) }
     let isOurs = state.withLock { state in
       guard case .new = state else { return false }
       state = .observing(observed)
       return true
     }
     guard isOurs else {
-      observed.observers.remove(observed.observer)
+      for observer in observed.all { observed.observers.remove(observer) }
       return nil
     }
     return observed
@@ -103,50 +109,45 @@ final class Observation<Model: PersistentRecord>: Sendable {
   /// Pins the newest state, if it has changed.
   ///
   /// Each read has an access of its own, because another version of the app may have changed the schema.
-  private func look(_ observed: Observed, isFirst: Bool) throws -> RecordUpdate<Model>? {
-    try StorageAccess.with(context, for: Model.self) { access in
-      try look(observed, isFirst: isFirst, at: access.root)
-    }
-  }
-
-  private func look(_ observed: Observed, isFirst: Bool, at store: any StorageContext) throws
-    -> RecordUpdate<Model>?
-  {
-    let (snapshot, changes) = try observed.observers.look(observed.observer, at: store)
-    guard isFirst || !changes.isEmpty else { return nil }
-    // A copy that began in the meantime causes unknown changes.
-    if isFirst || changes.isUnknown, try snapshot.holdsUnfinishedMigration() {
-      throw PersistenceError.incompleteStore(store.location)
-    }
-    let request = observed.observer.request
-    let results = try store.monitor.measure(request) {
-      try snapshot.plan(for: request)
-    } _: {
-      let decoder = RowDecoder(schema: request.schema, selecting: nil, location: store.location) {
-        try Model(from: $0)
+  private func look(_ observed: Observed, isFirst: Bool) throws -> RecordUpdate<Record>? {
+    var update: RecordUpdate<Record>?
+    try query.read(context) { store in
+      // The newest snapshot has what the related models' observers were told before.
+      var isRelatedChange = false
+      for other in observed.others {
+        if try !observed.observers.look(other, at: store).changes.isEmpty { isRelatedChange = true }
       }
-      return PersistentResults(
-        storage: try ResultStorage(
-          snapshot.fetch(request), of: request, decoder, store.monitor, place: query.place))
+      let (snapshot, changes) = try observed.observers.look(observed.observer, at: store)
+      guard isFirst || isRelatedChange || !changes.isEmpty else { return nil }
+      // A copy that began in the meantime causes unknown changes.
+      if isFirst || changes.isUnknown, try snapshot.holdsUnfinishedMigration() {
+        throw PersistenceError.incompleteStore(store.location)
+      }
+      return (snapshot, isFirst ? .first : isRelatedChange ? .unknown : ChangeSet(changes))
+    } _: { results, changes in
+      update = RecordUpdate(results: results, changes: changes)
     }
-    return RecordUpdate(results: results, changes: isFirst ? .first : ChangeSet(changes))
+    return update
   }
 
   /// Waits for changes, and polls for commits of other processes.
   private func wait(for observed: Observed) async throws {
-    guard observed.observers.noticesOutsideCommits else { return await observed.observer.wait() }
+    let isAlone = observed.others.isEmpty
+    if isAlone, !observed.observers.noticesOutsideCommits { return await observed.observer.wait() }
     let options = options
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { await observed.observer.wait() }
-      group.addTask {
-        // The other task wakes, also for changes found here, and then cancels this one.
-        while !Task.isCancelled {
-          do {
-            try await options.clock.sleep(for: options.outsideInterval)
-          } catch is CancellationError {
-            return
+      for observer in observed.all { group.addTask { await observer.wait() } }
+      if observed.observers.noticesOutsideCommits {
+        group.addTask {
+          // The other task wakes, also for changes found here, and then cancels this one.
+          while !Task.isCancelled {
+            do {
+              try await options.clock.sleep(for: options.outsideInterval)
+            } catch is CancellationError {
+              return
+            }
+            try await BlockingThreads.reading.run { try observed.observers.checkOutside() }
           }
-          try await BlockingThreads.reading.run { try observed.observers.checkOutside() }
         }
       }
       defer { group.cancelAll() }
@@ -159,6 +160,8 @@ final class Observation<Model: PersistentRecord>: Sendable {
       defer { state = .over }
       return state
     }
-    if case .observing(let observed) = last { observed.observers.remove(observed.observer) }
+    if case .observing(let observed) = last {
+      for observer in observed.all { observed.observers.remove(observer) }
+    }
   }
 }

@@ -1,9 +1,9 @@
 public import PersistenceDriver
 
 /// The results of a query, and the changes since the previous update.
-public struct RecordUpdate<Model: PersistentRecord>: Sendable {
-  /// The records, lazily, from one snapshot.
-  public let results: PersistentResults<Model>
+public struct RecordUpdate<Record: Sendable>: Sendable {
+  /// The records, or tuples of included ones, lazily, from one snapshot.
+  public let results: PersistentResults<Record>
 
   /// The changes since the previous update.
   public let changes: ChangeSet
@@ -17,18 +17,18 @@ public struct RecordUpdate<Model: PersistentRecord>: Sendable {
 /// An iteration observes the store from its first ``AsyncIterator/next()``. It ends with nil if its task is cancelled,
 /// and with an error if the context is closed or cannot be read, or another version of the app changes the model so that
 /// it has no mapping (contract S11). It unregisters its observer then, or when the iterator is released.
-public struct RecordUpdates<Model: PersistentRecord>: AsyncSequence, Sendable {
+public struct RecordUpdates<Record: Sendable>: AsyncSequence, Sendable {
   /// An update.
-  public typealias Element = RecordUpdate<Model>
+  public typealias Element = RecordUpdate<Record>
 
   /// The error of an iteration.
   public typealias Failure = PersistenceError
 
   private let context: any PersistentContext
-  private let query: FetchOptions<Model>
+  private let query: ObservedQuery<Record>
   private let options: ObservationOptions
 
-  init(_ context: any PersistentContext, _ query: FetchOptions<Model>, _ options: ObservationOptions) {
+  init(_ context: any PersistentContext, _ query: ObservedQuery<Record>, _ options: ObservationOptions) {
     self.context = context
     self.query = query
     self.options = options
@@ -36,14 +36,14 @@ public struct RecordUpdates<Model: PersistentRecord>: AsyncSequence, Sendable {
 
   /// Observes the store.
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-    private let hold: ObservationHold<Model>
+    private let hold: ObservationHold<Record>
 
-    init(_ observation: Observation<Model>) { hold = ObservationHold(observation) }
+    init(_ observation: Observation<Record>) { hold = ObservationHold(observation) }
 
     /// Waits for the next update; nil if the task was cancelled.
     ///
     /// - Throws: ``PersistenceError``.
-    public mutating func next() async throws(PersistenceError) -> RecordUpdate<Model>? {
+    public mutating func next() async throws(PersistenceError) -> RecordUpdate<Record>? {
       try await hold.observation.next()
     }
 
@@ -51,7 +51,7 @@ public struct RecordUpdates<Model: PersistentRecord>: AsyncSequence, Sendable {
     ///
     /// - Throws: ``PersistenceError``.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(PersistenceError)
-      -> RecordUpdate<Model>?
+      -> RecordUpdate<Record>?
     {
       try await hold.observation.next()
     }
@@ -88,8 +88,8 @@ extension PersistentRepository {
     sorted sorting: [SortCriterion<Model>] = [], options: ObservationOptions = ObservationOptions(),
     fileID: String = #fileID, line: UInt = #line
   ) -> RecordUpdates<Model> {
-    RecordUpdates(
-      context, FetchOptions(predicate: predicate, sorting: sorting, fileID: fileID, line: line), options)
+    updates(
+      of: FetchOptions(predicate: predicate, sorting: sorting, fileID: fileID, line: line), options: options)
   }
 
   /// The results of a query, updated after each commit that can affect them.
@@ -101,7 +101,7 @@ extension PersistentRepository {
   public func updates<Model: PersistentRecord>(
     of query: FetchOptions<Model>, options: ObservationOptions = ObservationOptions()
   ) -> RecordUpdates<Model> {
-    RecordUpdates(context, query, options)
+    RecordUpdates(context, ObservedQuery(query), options)
   }
 }
 
@@ -117,7 +117,26 @@ extension Query {
   public func updates(
     _ observation: ObservationOptions = ObservationOptions(), fileID: String = #fileID, line: UInt = #line
   ) -> RecordUpdates<Model> {
-    RecordUpdates(context, placed(fileID, line), observation)
+    RecordUpdates(context, ObservedQuery(placed(fileID, line)), observation)
+  }
+}
+
+extension Inclusion {
+  /// The tuples, updated after each commit that can affect them.
+  ///
+  /// Commits to the model of the query are reported with keys, commits to included models as ``ChangeSet/unknown``.
+  ///
+  /// - Parameters:
+  ///   - observation: How much is remembered of changes, and how other processes are watched.
+  ///   - fileID: The file of the call, for reports of long-held results.
+  ///   - line: The line of the call.
+  /// - Returns: The updates; the first one throws in the closure of an inclusion.
+  public func updates(
+    _ observation: ObservationOptions = ObservationOptions(), fileID: String = #fileID, line: UInt = #line
+  ) throws -> RecordUpdates<Element> {
+    guard let query else { throw PersistenceError.noQuery }
+    return RecordUpdates(
+      query.context, ObservedQuery(query.placed(fileID, line), including: self), observation)
   }
 }
 

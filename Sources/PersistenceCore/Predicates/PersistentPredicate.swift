@@ -1,4 +1,5 @@
 public import PersistenceDriver
+import PersistenceDriverSupport
 
 /// A condition on models, written with operators and functions over key paths of stored properties.
 ///
@@ -17,15 +18,24 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
   /// Why the condition cannot be evaluated, such as a value that could not be encoded; thrown when the predicate is used.
   let failure: PersistenceError?
 
+  /// The models of conditions on related records, as the code declares them.
+  ///
+  /// A predicate that was decoded has none: the store's own schemas serve.
+  let related: [any PersistentRecord.Type]
+
+  /// Whether there are conditions on related records.
+  let hasRelations: Bool
+
   /// Creates a predicate from a condition over stored names.
   public init(node: PredicateNode) {
-    self.node = node
-    failure = nil
+    self.init(node: node, failure: nil)
   }
 
-  init(node: PredicateNode, failure: PersistenceError?) {
+  init(node: PredicateNode, failure: PersistenceError?, relating related: [any PersistentRecord.Type] = []) {
     self.node = node
     self.failure = failure
+    self.related = related
+    hasRelations = node.hasRelations
   }
 
   /// The condition; throws if a value could not be encoded.
@@ -74,17 +84,21 @@ extension PersistentPredicate {
     if left == .all { return right }
     if right == .all { return left }
     return PersistentPredicate(
-      node: .conjunction(left.node, right.node), failure: left.failure ?? right.failure)
+      node: .conjunction(left.node, right.node), failure: left.failure ?? right.failure,
+      relating: left.related + right.related)
   }
 
   /// At least one of the conditions is true.
   public static func || (left: PersistentPredicate, right: PersistentPredicate) -> PersistentPredicate {
-    PersistentPredicate(node: .disjunction(left.node, right.node), failure: left.failure ?? right.failure)
+    PersistentPredicate(
+      node: .disjunction(left.node, right.node), failure: left.failure ?? right.failure,
+      relating: left.related + right.related)
   }
 
   /// The condition is false.
   public static prefix func ! (predicate: PersistentPredicate) -> PersistentPredicate {
-    PersistentPredicate(node: .not(predicate.node), failure: predicate.failure)
+    PersistentPredicate(
+      node: .not(predicate.node), failure: predicate.failure, relating: predicate.related)
   }
 
   /// Matches every model.

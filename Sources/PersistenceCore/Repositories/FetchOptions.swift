@@ -60,9 +60,16 @@ extension FetchOptions where Model: PersistentRecord {
   }
 
   /// The request for drivers, for the store at a location, which must be that of a page token.
-  package func request(at location: String) throws -> FetchRequest {
+  ///
+  /// - Parameters:
+  ///   - location: The location.
+  ///   - filter: The text of the filter to which a token belongs, if the predicate is an answer to it.
+  package func request(at location: String, filter: String? = nil) throws -> FetchRequest {
     guard let token else { return try fetchRequest() }
-    return try request { try token.anchor(for: $0, location: location) }
+    return try request {
+      try token.anchor(
+        for: filter.map($0.identifyingText) ?? $0.identifyingText, model: $0.schema.name, location: location)
+    }
   }
 
   /// The request for drivers, from options without a page token.

@@ -41,20 +41,23 @@ extension PageToken {
     var values: [PersistentValue]
   }
 
-  init(_ anchor: PageAnchor, of request: FetchRequest, location: String) throws {
+  init(_ anchor: PageAnchor, of query: String, model: String, location: String) throws {
     let content = Content(
-      store: Self.fingerprint(location), query: Self.fingerprint(request), values: anchor.values)
+      store: Self.fingerprint(location), query: Self.fingerprint(query), values: anchor.values)
     do {
       let base64 = try JSONEncoder().encode(content).base64EncodedString()
       text = base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     } catch {
       throw PersistenceError(
-        .encodingFailed, "the page token could not be encoded: \(error)", model: request.schema.name)
+        .encodingFailed, "the page token could not be encoded: \(error)", model: model)
     }
   }
 
   /// The anchor of the token; throws if the text is not a token, or belongs to another query or store.
-  func anchor(for request: FetchRequest, location: String) throws -> PageAnchor {
+  ///
+  /// A query is its model, filter and order, but no other field, so that a token outlives changes of the others (contract
+  /// S11).
+  func anchor(for query: String, model: String, location: String) throws -> PageAnchor {
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + padding
     guard let data = Data(base64Encoded: base64),
@@ -67,18 +70,15 @@ extension PageToken {
     guard content.store == Self.fingerprint(location) else {
       throw PersistenceError(
         .incompatibleContext, "the page token belongs to another store; start again from the first page",
-        model: request.schema.name, location: location)
+        model: model, location: location)
     }
-    guard content.query == Self.fingerprint(request) else {
+    guard content.query == Self.fingerprint(query) else {
       throw PersistenceError.invalidRequest(
-        "the page token belongs to a query of \(request.schema.name) with another filter or order; start again from "
+        "the page token belongs to a query of \(model) with another filter or order; start again from "
           + "the first page")
     }
     return PageAnchor(content.values)
   }
-
-  /// The filter and the order, but no other field, so that a token outlives changes of the others (contract S11).
-  private static func fingerprint(_ request: FetchRequest) -> UInt64 { fingerprint(request.identifyingText) }
 
   /// The FNV-1a hash (Fowler, Noll, Vo), the same in every process.
   ///

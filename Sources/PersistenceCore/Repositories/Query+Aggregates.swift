@@ -105,13 +105,14 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>, grouping: [String],
     _ aggregates: [Aggregate]
   ) throws -> [AggregateGroup] {
-    try StorageAccess.with(context, for: Self.self) { access in
-      let rows = try options.request(in: access.root)
+    try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
+      let answerable = try access.answerable(options)
+      let (reader, rows) = (answerable.reader, answerable.request)
       let request = try AggregateRequest(rows, grouping: grouping, aggregates: aggregates)
       return try access.root.monitor.measure(rows) {
-        try access.reader.plan(for: rows)
+        try reader.plan(for: rows)
       } _: {
-        try access.reader.aggregate(request)
+        try reader.aggregate(request)
       }
     }
   }

@@ -43,10 +43,13 @@ extension Query {
   /// - Returns: The token.
   /// - Throws: ``PersistenceError``.
   public func token(after model: Model) throws -> PageToken {
-    try StorageAccess.with(context, for: Model.self) { access in
-      let request = try options.request(in: access.root)
+    try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
+      var whole = options
+      (whole.token, whole.after) = (nil, nil)
+      let answerable = try access.answerable(whole)
       return try PageToken(
-        FetchOptions.anchor(of: model, in: request), of: request, location: access.root.location)
+        access.anchor(of: model, in: whole), of: answerable.identifyingText,
+        model: answerable.request.schema.name, location: access.root.location)
     }
   }
 
@@ -55,8 +58,9 @@ extension Query {
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   public func explain() throws -> QueryPlan {
-    try StorageAccess.with(context, for: Model.self) { access in
-      return try access.reader.plan(for: options.request(in: access.root))
+    try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
+      let answerable = try access.answerable(options)
+      return try answerable.reader.plan(for: answerable.request)
     }
   }
 
@@ -70,13 +74,14 @@ extension Query {
   public func explain<each Value: PersistentValueConvertible & Sendable>(
     selecting properties: repeat KeyPath<Model, each Value>
   ) throws -> QueryPlan {
-    try StorageAccess.with(context, for: Model.self) { access in
+    try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
       let schema = try Model.schema.model
       var positions: [Int] = []
       for property in repeat each properties {
         positions.append(try schema.requiredPosition(of: Model.name(of: property)))
       }
-      return try access.reader.plan(for: options.request(in: access.root), selecting: positions)
+      let answerable = try access.answerable(options)
+      return try answerable.reader.plan(for: answerable.request, selecting: positions)
     }
   }
 }

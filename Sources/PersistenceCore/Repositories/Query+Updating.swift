@@ -24,11 +24,12 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>,
     set assignments: [PropertyAssignment<Self>]
   ) throws -> Int {
-    try StorageAccess.with(context, for: Self.self) { access in
-      let request = try UpdateRequest(
-        options.request(in: access.root), set: assignments.map { try $0.checkedAssignment() })
+    try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
+      let assignments = try assignments.map { try $0.checkedAssignment() }
       var updated = 0
-      try access.writeSingle { updated = try $0.update(request) }
+      try access.writeSingle(options) { transaction, request in
+        updated = try transaction.update(UpdateRequest(request, set: assignments))
+      }
       return updated
     }
   }

@@ -86,11 +86,7 @@ public struct Query<Model: PersistentRecord>: Sendable {
         let key = (try? Model.schema.model.key) ?? []
         options.sorting = key.map { SortCriterion(fieldOrder: FieldOrder($0)) }
       }
-      options.sorting = options.sorting.map { criterion in
-        SortCriterion(
-          fieldOrder: FieldOrder(
-            criterion.fieldOrder.field, isDescending: !criterion.fieldOrder.isDescending))
-      }
+      options.sorting = options.sorting.map(\.reversed)
     }
   }
 

@@ -90,9 +90,7 @@ public struct Repository: PersistentRepository {
       try store.requireComplete()
       try TransactionScope.enter(store) {
         try store.transaction { transaction in
-          let inside = TransactionContext(transaction, of: store)
-          defer { inside.end() }
-          result = try body(Repository(inside))
+          try TransactionContext.run(transaction, of: store) { result = try body(Repository($0)) }
         }
       }
     } else if let foreign = context as? any TransactionalContext {

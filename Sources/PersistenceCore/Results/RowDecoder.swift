@@ -7,6 +7,9 @@ struct RowDecoder<Element: Sendable>: Sendable {
   /// The positions of the key fields in the rows; nil if the rows lack one, as those of a selection may.
   private let keyPositions: [Int]?
   private let decode: @Sendable (borrowing Row) throws -> Element
+  /// Decodes a whole page at once, if elements need more than their rows.
+  private let decodePage:
+    (@Sendable (_ rows: any StorageResults, _ offset: Int, _ limit: Int) throws -> [Element])?
 
   /// Creates a decoder of rows with the selected fields, in order; nil for all fields of the schema.
   init(
@@ -16,6 +19,7 @@ struct RowDecoder<Element: Sendable>: Sendable {
     self.schema = schema
     self.location = location
     self.decode = decode
+    decodePage = nil
     guard let selected else {
       keyPositions = schema.keyPositions
       return
@@ -24,12 +28,28 @@ struct RowDecoder<Element: Sendable>: Sendable {
     keyPositions = places.count == schema.keyPositions.count ? places : nil
   }
 
+  /// Creates a decoder of elements that a closure makes of a page of models.
+  init<Model: Sendable>(
+    _ models: RowDecoder<Model>, _ load: @escaping @Sendable ([Model]) throws -> [Element]
+  ) {
+    (schema, location, keyPositions) = (models.schema, models.location, models.keyPositions)
+    decode = { _ in throw PersistenceError(.unsupported, "these elements are decoded by page") }
+    decodePage = { rows, offset, limit in try load(models.page(rows, from: offset, limit: limit)) }
+  }
+
   /// Decodes rows in place: an append that is not specialized for the model costs more than decoding.
   ///
   /// The size of the memory limits the number of rows. If it throws, no element remains.
   func read(
     _ rows: any StorageResults, from offset: Int, into page: UnsafeMutableBufferPointer<Element>
   ) throws -> Int {
+    if let decodePage {
+      do {
+        return page.initialize(fromContentsOf: try decodePage(rows, offset, page.count))
+      } catch {
+        throw located(error)
+      }
+    }
     var count = 0
     do {
       _ = try rows.read(from: offset, limit: page.count) { row in

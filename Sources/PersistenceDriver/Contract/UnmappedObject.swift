@@ -20,6 +20,8 @@ public struct UnmappedObject: Sendable, Hashable, Codable {
     public static let trigger = Kind(rawValue: "trigger")
     /// A foreign key.
     public static let foreignKey = Kind(rawValue: "foreign key")
+    /// A reference to records that are not copied with it.
+    public static let reference = Kind(rawValue: "reference")
     /// A check constraint.
     public static let check = Kind(rawValue: "check")
     /// A collation other than the order of bytes.

@@ -156,3 +156,11 @@ extension PersistenceError {
     }
   }
 }
+
+extension PersistenceError {
+  /// A condition on related records in a request, which no validated request contains.
+  package static var relationInRequest: PersistenceError {
+    .invalidRequest(
+      "a request cannot contain a condition on related records; ask a repository instead of the driver")
+  }
+}

@@ -109,6 +109,8 @@ extension PersistenceError.Code {
   public static let notFound = Self(rawValue: "notFound")
   /// A unique index already contains the value (W4).
   public static let uniqueViolation = Self(rawValue: "uniqueViolation")
+  /// A record refers to a record that does not exist (L1); nothing was committed.
+  public static let brokenReference = Self(rawValue: "brokenReference")
   /// A key path or name is not a stored field (E3).
   public static let unknownField = Self(rawValue: "unknownField")
   /// The store was written with another schema (E4).

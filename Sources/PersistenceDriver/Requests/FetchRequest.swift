@@ -108,9 +108,12 @@ extension FetchRequest: CustomStringConvertible {
 
 extension FetchRequest {
   /// The model's name, the filter and the order: what a page token belongs to (contract S11).
-  package var identifyingText: String {
+  package var identifyingText: String { identifyingText(filter: predicate?.description) }
+
+  /// The model's name, the text of a filter that became the one of this request, and the order.
+  package func identifyingText(filter: String?) -> String {
     let order = totalOrder.map(\.description).joined(separator: ",")
-    return "\(schema.name)\n\(predicate?.description ?? "")\n\(order)"
+    return "\(schema.name)\n\(filter ?? "")\n\(order)"
   }
 
   /// Whether the order is ascending by primary key.

@@ -46,6 +46,10 @@ extension PredicateNode: Codable {
       try members.encode(field, forKey: "field")
       try members.encode(path, forKey: "path")
       try Self.encode(condition, into: &members)
+    case .related(let relation):
+      try members.encode(relation.field, forKey: Key(stringValue: relation.side.rawValue))
+      try members.encode(relation.model, forKey: "model")
+      try members.encode(relation.condition, forKey: "where")
     case .all(let nodes): try members.encode(nodes, forKey: "all")
     case .any(let nodes): try members.encode(nodes, forKey: "any")
     case .not(let node): try members.encode(node, forKey: "not")
@@ -68,6 +72,15 @@ extension PredicateNode: Codable {
       case "not": self = .not(try members.decode(PredicateNode.self, forKey: "not"))
       default: throw Self.malformed(decoder)
       }
+      return
+    }
+    for side in [RelatedCondition.Side.target, .referrers] where names.contains(side.rawValue) {
+      guard names == [side.rawValue, "model", "where"] else { throw Self.malformed(decoder) }
+      self = .related(
+        RelatedCondition(
+          side, field: try members.decode(String.self, forKey: Key(stringValue: side.rawValue)),
+          model: try members.decode(String.self, forKey: "model"),
+          try members.decode(PredicateNode.self, forKey: "where")))
       return
     }
     let field = try members.decode(String.self, forKey: "field")

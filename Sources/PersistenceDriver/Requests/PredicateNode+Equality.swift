@@ -19,6 +19,7 @@ extension PredicateNode: Hashable {
     case isBetween(StoredName, lower: PersistentValue, upper: PersistentValue)
     case text(StoredName, TextOperator, StoredName, isCaseInsensitive: Bool)
     case document(StoredName, [StoredName], DocumentCondition)
+    case related(RelatedCondition)
     case all([PredicateNode])
     case any([PredicateNode])
     case not(PredicateNode)
@@ -37,6 +38,7 @@ extension PredicateNode: Hashable {
       .text(StoredName(field), search, StoredName(needle), isCaseInsensitive: isCaseInsensitive)
     case .document(let field, let path, let condition):
       .document(StoredName(field), path.map { StoredName($0) }, condition)
+    case .related(let relation): .related(relation)
     case .all(let nodes): .all(nodes)
     case .any(let nodes): .any(nodes)
     case .not(let node): .not(node)

@@ -60,6 +60,7 @@ extension PredicateNode {
             + "compare the whole value")
       }
       return .document(field: name, path: path, try condition.validated(&patterns))
+    case .related: throw PersistenceError.relationInRequest
     case .all(let nodes):
       return .all(try nodes.map { try $0.validated(for: schema, depth: depth + 1, &patterns) })
     case .any(let nodes):

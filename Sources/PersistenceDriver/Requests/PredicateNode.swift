@@ -20,6 +20,8 @@ public indirect enum PredicateNode: Sendable {
   /// A condition on the part of a document at a path of member names, or on the whole document if the path is empty
   /// (contract V8).
   case document(field: String, path: [String], DocumentCondition)
+  /// A condition on related records, which no request contains.
+  case related(RelatedCondition)
   /// All conditions are true; true if there are none.
   case all([PredicateNode])
   /// At least one condition is true; false if there are none.
@@ -40,6 +42,7 @@ extension PredicateNode {
         .text(let field, _, _, _), .document(let field, _, _):
         mentioned = [field]
       case .fieldComparison(let left, _, let right): mentioned = [left, right]
+      case .related(let relation): mentioned = relation.side == .target ? [relation.field] : []
       case .constant, .all, .any, .not: mentioned = []
       }
       for name in mentioned where seen.insert(StoredName(name)).inserted { names.append(name) }
@@ -169,6 +172,7 @@ extension PredicateNode: CustomStringConvertible {
       "\(search.rawValue)(\(field), \(value(.text(needle)))\(isCaseInsensitive ? ", caseInsensitive" : ""))"
     case .document(let field, let path, let condition):
       condition.text(of: ([field] + path).joined(separator: "."), value)
+    case .related(let relation): relation.text { $0.text(value) }
     case .all(let nodes): Self.joined(nodes, by: " && ", empty: "true", value)
     case .any(let nodes): Self.joined(nodes, by: " || ", empty: "false", value)
     case .not(let node): "!(\(node.text(value)))"

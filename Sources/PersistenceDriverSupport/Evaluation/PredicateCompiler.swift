@@ -21,6 +21,7 @@ struct PredicateCompiler {
     switch node {
     case .constant(let truth): return truth ? whenTrue : whenFalse
     case .not(let node): return try add(node, whenFalse, whenTrue)
+    case .related: throw PersistenceError.relationInRequest
     case .all(let nodes): return try nodes.reversed().reduce(whenTrue) { try add($1, $0, whenFalse) }
     case .any(let nodes): return try nodes.reversed().reduce(whenFalse) { try add($1, whenTrue, $0) }
     case .comparison(let field, let comparison, let value):

@@ -56,6 +56,10 @@ package struct ModelDeclaration: Sendable {
   /// The values that replace nil in fields that become required, by stored name.
   package var replacements: [StoredName: PersistentValue] = [:]
   package var computations: [Computation] = []
+  /// The fields that refer to records.
+  package var references: [DeclaredReference] = []
+  /// What happens to records of before that refer to absent ones, by the stored name of the reference.
+  package var orphanRules: [StoredName: DeleteRule] = [:]
 
   package init(_ schema: ModelSchema, formerNames: [String] = [], fields: [Field]? = nil) {
     self.schema = schema

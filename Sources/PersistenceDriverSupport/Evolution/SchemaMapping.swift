@@ -149,6 +149,7 @@ package struct SchemaMapping: Sendable {
   private func condition(_ node: PredicateNode) throws -> PredicateNode {
     switch node {
     case .constant: return node
+    case .related: throw PersistenceError.relationInRequest
     case .all(let nodes): return .all(try nodes.map(condition))
     case .any(let nodes): return .any(try nodes.map(condition))
     case .not(let node): return .not(try condition(node))

@@ -36,6 +36,10 @@ package enum PredicateJSON {
       return .object(
         [JSONMember("field", .string(name)), JSONMember("path", .array(path.map { .string($0) }))]
           + (try DocumentConditionJSON.members(of: condition)))
+    case .related(let relation):
+      throw PersistenceError(
+        .unsupported, "a remote store cannot be asked through the reference “\(relation.field)” yet",
+        model: schema.name, field: relation.field)
     case .all(let nodes): return ["all": .array(try nodes.map { try json($0, schema) })]
     case .any(let nodes): return ["any": .array(try nodes.map { try json($0, schema) })]
     case .not(let node): return ["not": try json(node, schema)]

@@ -76,7 +76,7 @@ enum FieldConstraint {
     case .text(let field, .hasPrefix, let needle, false): (field, .prefix(needle))
     case .any(let nodes): union(nodes)
     case .all(let nodes) where nodes.count == 1: of(nodes[0])
-    case .constant, .fieldComparison, .text, .document, .all, .not: nil
+    case .constant, .fieldComparison, .text, .document, .related, .all, .not: nil
     }
   }
 

@@ -7,6 +7,7 @@ enum Marker: String, CaseIterable {
   case unique = "Unique"
   case transient = "Transient"
   case field = "Field"
+  case onDelete = "OnDelete"
 
   /// The marker as source code writes it.
   var spelling: String { "@" + rawValue }

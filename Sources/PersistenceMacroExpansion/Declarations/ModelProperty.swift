@@ -33,6 +33,9 @@ struct ModelProperty {
     return isPlain ? name : identifier.text
   }
 
+  /// The rule of `@OnDelete`; nil if there is none.
+  var deleteRule: ExprSyntax? { markers[.onDelete]?.expressions.first?.expression }
+
   /// The facts that the type's source shows.
   var spelling: TypeSpelling? { type.map(TypeSpelling.init) }
 

@@ -31,8 +31,25 @@ extension ModelReader {
       report(.constant(name), at: keyword, fixIts: [changeable, transient])
     } else {
       checkType(of: property, variable)
+      checkRule(of: property, variable)
     }
     return property
+  }
+
+  /// Diagnoses `@OnDelete` on what is no reference, and `.setNil` on what cannot be nil.
+  private func checkRule(of property: ModelProperty, _ variable: VariableDeclSyntax) {
+    guard let attribute = property.markers[.onDelete], let spelling = property.spelling else { return }
+    if spelling.isNoReference {
+      report(.ruleOnNoReference(property.name), at: attribute, fixIts: [variable.removing(attribute)])
+    } else if spelling.referenceTarget != nil, spelling.optionalDepth == 0,
+      property.deleteRule?.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "setNil"
+    {
+      let fixIt = property.binding.typeAnnotation.map { annotation in
+        FixIt.replace(
+          annotation.type, with: annotation.type.rewritten(spelling.text + "?"), "make it optional")
+      }
+      report(.ruleOnRequired(property.name), at: attribute, fixIts: [fixIt].compactMap(\.self))
+    }
   }
 
   private func storedName(of name: String, _ attribute: AttributeSyntax?) -> StoredNameLiteral {

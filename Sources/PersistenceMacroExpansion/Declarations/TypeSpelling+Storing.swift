@@ -38,6 +38,15 @@ extension TypeSpelling {
     return nil
   }
 
+  /// Whether the source shows that the type is no reference.
+  var isNoReference: Bool {
+    if referenceTarget != nil { return false }
+    if !core.is(IdentifierTypeSyntax.self), !core.is(MemberTypeSyntax.self) { return true }
+    return isDocument || name.map { Self.keylessNames.contains($0) || Self.keyNames.contains($0) } == true
+  }
+
+  private static let keyNames: Set = ["Int", "Int64", "String", "UUID"]
+
   /// The integer type for a fix-it that widens a narrow key.
   var keyReplacement: String? {
     guard let name, name.hasPrefix("Int") || name.hasPrefix("UInt") else { return nil }

@@ -35,6 +35,12 @@ struct TypeSpelling {
   /// The type without the optionals around it, as source code writes it.
   var text: String { core.trimmedDescription }
 
+  /// The target of a reference, as source code writes it; nil for any other type.
+  var referenceTarget: TypeSyntax? {
+    let base = core.as(IdentifierTypeSyntax.self)?.name.text ?? core.as(MemberTypeSyntax.self)?.name.text
+    return base == "Reference" ? Self.arguments(of: core).first : nil
+  }
+
   /// Whether the source shows that the type is stored as a document, which has no order (contract V4a).
   var isDocument: Bool {
     if core.is(DictionaryTypeSyntax.self) { return true }

@@ -43,7 +43,7 @@ struct RecordExtension {
     let fields = model.properties.map { property in
       let fill = property.fill.map { ", fill: \($0)" } ?? ""
       return "    .field(\(property.storedName.expression), \\.\(property.identifier.text)"
-        + "\(Self.past(property.formerNames))\(fill)),"
+        + "\(Self.past(property.formerNames))\(fill)\(Self.rule(property))),"
     }
     let key = model.key.map { "\\.\($0.identifier.text)" }.joined(separator: ", ")
     let indexes = model.indexes.map { index in
@@ -63,6 +63,11 @@ struct RecordExtension {
         }
       }
       """
+  }
+
+  /// The argument with the delete rule, or an empty text.
+  private static func rule(_ property: ModelProperty) -> String {
+    property.deleteRule.map { ", onDelete: \($0.trimmedDescription)" } ?? ""
   }
 
   /// The argument with former names, or an empty text.

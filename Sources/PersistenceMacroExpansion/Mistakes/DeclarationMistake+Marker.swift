@@ -19,6 +19,14 @@ extension DeclarationMistake {
     Self("'\(property)' is marked \(marker.spelling) already")
   }
 
+  static func ruleOnNoReference(_ property: String) -> Self {
+    Self("@OnDelete belongs on a reference; '\(property)' is none: give it the type Reference<Model>")
+  }
+
+  static func ruleOnRequired(_ property: String) -> Self {
+    Self("'\(property)' cannot become nil when its target is deleted; make it optional, or use another rule")
+  }
+
   static func repeatedStoredName(_ stored: String, _ property: String, _ other: String) -> Self {
     Self(
       "'\(property)' and '\(other)' are both stored as \"\(stored)\"; give one of them another @Field name")

@@ -118,7 +118,7 @@ final class Importer {
   private func write(_ batch: [Pending], to store: any StorageContext) throws {
     guard !batch.isEmpty else { return }
     var rejects: [ImportReport.Reject] = []
-    try store.transaction { transaction in
+    try store.keepingTransaction { transaction in
       rejects = []
       let isDone = try transaction.insertTogether(batch.count, in: plan.schema) { position, insert in
         row.set(batch[position].values)

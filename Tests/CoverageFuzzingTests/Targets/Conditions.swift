@@ -82,6 +82,7 @@ struct WhereText {
     case .all(let nodes): return try nodes.map(part).joined(separator: " and ")
     case .any(let nodes): return try nodes.map(part).joined(separator: " or ")
     case .not(let node): return "not \(try part(node))"
+    case .related: throw FuzzFailure(description: "no request has conditions on related records")
     case .document: throw FuzzFailure(description: "the language has no conditions on parts of documents")
     }
   }

@@ -10,7 +10,7 @@ struct LayerClaimTests {
   typealias ReplicaKind = CoverageTests.ReplicaKind
 
   @Test(
-    "L1 a layer claims only what the remote layer held, in random histories",
+    "A1 a layer claims only what the remote layer held, in random histories",
     arguments: LayerHistory.Layers.allCases)
   func histories(layers: LayerHistory.Layers) async throws {
     var claims = 0
@@ -60,7 +60,7 @@ struct LayerClaimTests {
   }
 
   @Test(
-    "L1 a write that is refused during a query leaves the answer's state", arguments: ReplicaKind.allCases,
+    "A1 a write that is refused during a query leaves the answer's state", arguments: ReplicaKind.allCases,
     [PersistenceError.Code.uniqueViolation, .unauthorized, .readOnly, .busy])
   func refused(below: ReplicaKind, code: PersistenceError.Code) async throws {
     let bed = try await TestBed(notes, below)
@@ -76,7 +76,7 @@ struct LayerClaimTests {
   }
 
   @Test(
-    "L1 a write that meets a conflict during a query leaves the answer's state or a doubt",
+    "A1 a write that meets a conflict during a query leaves the answer's state or a doubt",
     arguments: ReplicaKind.allCases, [PersistenceError.Code.duplicateKey, .conflict])
   func conflicting(below: ReplicaKind, code: PersistenceError.Code) async throws {
     let bed = try await TestBed(notes, below)
@@ -98,7 +98,7 @@ struct LayerClaimTests {
     #expect(try await bed.source.execute(everyNote) == truth)
   }
 
-  @Test("L1 a write in flight is not part of what a query makes known", arguments: ReplicaKind.allCases)
+  @Test("A1 a write in flight is not part of what a query makes known", arguments: ReplicaKind.allCases)
   func inFlight(below: ReplicaKind) async throws {
     let bed = try await TestBed(notes, below)
     let query = await bed.beginQuery()
@@ -116,7 +116,7 @@ struct LayerClaimTests {
     #expect((try? await bed.source.answer(to: everyNote))?.isComplete != true)
   }
 
-  @Test("L1 an insertion that the local layer refuses during a query leaves the answer's state")
+  @Test("A1 an insertion that the local layer refuses during a query leaves the answer's state")
   func refusedLocally() async throws {
     let bed = try OutboxTests.TestBed(notes)
     _ = try await bed.source.execute(everyNote)
@@ -135,7 +135,7 @@ struct LayerClaimTests {
     }
   }
 
-  @Test("L1 a look-up that a layer cannot store does not hide an older answer from it")
+  @Test("A1 a look-up that a layer cannot store does not hide an older answer from it")
   func missedLookUp() async throws {
     let clock = TestClock()
     let remote = try ScriptedDataSource(notes, clock: clock)

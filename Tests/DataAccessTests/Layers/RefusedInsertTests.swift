@@ -8,7 +8,7 @@ import Testing
 /// The local store holds key 1 as "old", the server as "NEW".
 ///
 /// While the answer to a query for everything travels, an insertion of key 1 fails.
-@Suite("L1 an insertion that fails during a query never makes an earlier state whole")
+@Suite("A1 an insertion that fails during a query never makes an earlier state whole")
 struct RefusedInsertTests {
   enum Failure: Sendable, CaseIterable {
     case duplicateKey, conflict, uniqueViolation, unauthorized, cancelled, cancelledBeforeSending

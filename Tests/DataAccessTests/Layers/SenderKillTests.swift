@@ -60,7 +60,7 @@ struct SenderKillTests {
   }
 
   @Test(
-    "L3 nothing is lost and nothing applied twice, and the writes of an object stay in order",
+    "A3 nothing is lost and nothing applied twice, and the writes of an object stay in order",
     arguments: [PersistenceError.Code.uniqueViolation, .unreachable])
   func kills(code: PersistenceError.Code) async throws {
     var killed = 0

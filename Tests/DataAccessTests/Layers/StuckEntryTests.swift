@@ -183,7 +183,7 @@ struct StuckEntryTests {
   }
 
   @Test(
-    "L2 reads do not need the right to write", arguments: [PersistenceError.Code.unauthorized, .inputOutput])
+    "A2 reads do not need the right to write", arguments: [PersistenceError.Code.unauthorized, .inputOutput])
   func readOnlyToken(code: PersistenceError.Code) async throws {
     let bed = try TestBed(code, [Note(5, "old")])
     _ = try await bed.source.execute(everyNote)
@@ -206,7 +206,7 @@ struct StuckEntryTests {
     #expect(try await bed.outbox.count() == 1)
   }
 
-  @Test("L2 a server of an older version makes entries wait, and hides no local data")
+  @Test("A2 a server of an older version makes entries wait, and hides no local data")
   func olderServer() async throws {
     let bed = try TestBed(.schemaMismatch, [Note(5)])
     _ = try await bed.source.execute(everyNote)

@@ -22,13 +22,13 @@ extension RecordUpdates.AsyncIterator {
   /// Returns the next update, which must arrive.
   mutating func required(
     _ subject: String = "an update", file: StaticString = #fileID, line: UInt = #line
-  ) async throws -> RecordUpdate<Model> {
+  ) async throws -> RecordUpdate<Record> {
     let update = try await next()
     return try require(update, subject, file: file, line: line)
   }
 }
 
-extension RecordUpdates.AsyncIterator where Model == Account {
+extension RecordUpdates.AsyncIterator where Record == Account {
   /// Expects the next update to have these changes and, unless nil, accounts with these ids.
   mutating func expectNext(
     _ changes: ChangeSet, ids: [Int]? = nil, _ subject: String = "an update", file: StaticString = #fileID,

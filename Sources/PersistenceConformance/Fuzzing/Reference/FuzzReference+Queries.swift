@@ -124,6 +124,7 @@ extension FuzzReference {
         throw Refusal(.invalidRequest)
       }
       return { condition(FuzzDocument.part(of: $0[position], at: path)) }
+    case .related: throw Refusal(.invalidRequest)
     case .all(let nodes):
       let conditions = try nodes.map { try condition($0, fields) }
       return { row in conditions.allSatisfy { $0(row) } }

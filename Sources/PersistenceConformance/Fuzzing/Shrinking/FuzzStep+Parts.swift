@@ -165,6 +165,11 @@ extension PredicateNode {
       return path.isEmpty ? [] : [.document(field: field, path: path.dropLast(), condition)]
     case .isIn(let field, let values):
       return FuzzStep.fewer(values).reversed().map { .isIn(field: field, $0) }
+    case .related(var relation):
+      return relation.condition.smaller.map { condition in
+        relation.condition = condition
+        return .related(relation)
+      }
     case .not(let node): return [node] + node.smaller.map { .not($0) }
     case .all(let nodes): return nodes + Self.smaller(nodes).map { .all($0) }
     case .any(let nodes): return nodes + Self.smaller(nodes).map { .any($0) }
@@ -193,6 +198,10 @@ extension PredicateNode {
     case .isIn(let field, let values): .isIn(field: field, values.map(change))
     case .isBetween(let field, let lower, let upper):
       .isBetween(field: field, lower: change(lower), upper: change(upper))
+    case .related(let relation):
+      .related(
+        RelatedCondition(
+          relation.side, field: relation.field, model: relation.model, relation.condition.mapValues(change)))
     case .all(let nodes): .all(nodes.map { $0.mapValues(change) })
     case .any(let nodes): .any(nodes.map { $0.mapValues(change) })
     case .not(let node): .not(node.mapValues(change))
@@ -208,6 +217,8 @@ extension PredicateNode {
       return FuzzValue.isSameName(field, name) ? .constant(true) : self
     case .fieldComparison(let left, _, let right):
       return FuzzValue.isSameName(left, name) || FuzzValue.isSameName(right, name) ? .constant(true) : self
+    case .related(let relation):
+      return relation.side == .target && FuzzValue.isSameName(relation.field, name) ? .constant(true) : self
     case .all(let nodes): return .all(nodes.map { $0.without(field: name) })
     case .any(let nodes): return .any(nodes.map { $0.without(field: name) })
     case .not(let node): return .not(node.without(field: name))

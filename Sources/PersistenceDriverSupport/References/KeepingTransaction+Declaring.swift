@@ -1,0 +1,166 @@
+package import PersistenceDriver
+import PersistencePrimitives
+
+/// A reference as code declares it, whose target has its own declaration.
+package struct DeclaredReference: Sendable {
+  /// The stored name of the field.
+  package let field: String
+  /// The rule of the declaration.
+  package let rule: DeleteRule
+  /// The declaration of the target; read late, since models may refer to each other.
+  package let target: @Sendable () throws -> ModelDeclaration
+
+  package init(
+    field: String, rule: DeleteRule, target: @escaping @Sendable () throws -> ModelDeclaration
+  ) {
+    self.field = field
+    self.rule = rule
+    self.target = target
+  }
+}
+
+extension StorageTransaction {
+  /// The transaction that keeps references, at or below this one; nil if none does.
+  package var keeper: KeepingTransaction? {
+    self as? KeepingTransaction ?? (self as? FittedTransaction)?.wrapped as? KeepingTransaction
+  }
+}
+
+extension KeepingTransaction {
+  /// Records the references of a declared schema in the store, once.
+  package func declare(_ schema: ModelSchema, _ declaration: () throws -> ModelDeclaration) throws {
+    guard declared[schema.identity] == nil else { return }
+    try declare(declaration(), replacesRules: false)
+  }
+
+  /// Records the references of a declaration in the store.
+  ///
+  /// A new reference of a model with records has them all checked at the end. A delete rule of an earlier version of the
+  /// app does not replace a later one, unless `replacesRules` says so.
+  package func declare(_ declaration: ModelDeclaration, replacesRules: Bool) throws {
+    declared[declaration.schema.identity] = declaration.schema
+    for (reference, words) in zip(try stored(declaration), declaration.references) {
+      var reference = reference
+      if let known = try map.all.first(where: { $0.hasField(of: reference) }) {
+        let isSameTarget = StoredName(known.target) == StoredName(reference.target)
+        let isEarlier = !replacesRules && known.formerRules.contains(reference.rule)
+        if isSameTarget, known.rule == reference.rule || isEarlier { continue }
+        reference.formerRules = (known.formerRules + [known.rule]).filter { $0 != reference.rule }
+        if isSameTarget {
+          try save(reference)
+          continue
+        }
+      }
+      try save(reference)
+      if let rule = declaration.orphanRules[StoredName(words.field)] {
+        try settleOrphans(of: reference, rule)
+      }
+      notes.add(reference)
+    }
+  }
+
+  private func save(_ reference: StoredReference) throws {
+    try ReferenceLedger.save(reference, in: wrapped)
+    forgetReferences()
+  }
+
+  /// The declared references under their stored names.
+  private func stored(_ declaration: ModelDeclaration) throws -> [StoredReference] {
+    let plain = try declaration.plainReferences()
+    let known = try map.all
+    if plain.allSatisfy({ reference in known.contains { $0.hasEnds(of: reference) } }) { return plain }
+    let mapping = try mapping(of: declaration)
+    return try zip(plain, declaration.references).map { plain, reference in
+      var stored = plain
+      if let mapping {
+        stored.model = mapping.stored.name
+        if let position = mapping.declared.position(of: plain.field),
+          case .stored(let place) = mapping.sources[position]
+        {
+          stored.field = mapping.stored.fields[place].name
+        }
+      }
+      stored.target = try self.mapping(of: reference.target())?.stored.name ?? plain.target
+      return stored
+    }
+  }
+
+  /// How the store represents a declaration; nil if it needs no mapping.
+  private func mapping(of declaration: ModelDeclaration) throws -> SchemaMapping? {
+    switch try SchemaFits.fit(declaration, wrapped, location: location).fit {
+    case .mapped(let mapping): mapping
+    case .evolves(let plan): plan.reading
+    case .absent, .same, .refused: nil
+    }
+  }
+}
+
+extension ModelDeclaration {
+  /// The references under the declared names.
+  fileprivate func plainReferences() throws -> [StoredReference] {
+    try references.map { reference in
+      StoredReference(
+        model: schema.name, field: reference.field, target: try reference.target().schema.name,
+        rule: reference.rule)
+    }
+  }
+
+  /// Whether the store lacks one of the references, or has another rule for it.
+  ///
+  /// The store has the declared schema.
+  package func lacksReferences(_ reader: any StorageReader) throws -> Bool {
+    if references.isEmpty { return false }
+    let stored = try ReferenceLedger.references(reader)
+    return try !plainReferences().allSatisfy { reference in
+      stored.contains { $0.hasEnds(of: reference) && $0.rule == reference.rule }
+    }
+  }
+}
+
+extension KeepingTransaction {
+  /// Changes a schema, and the names in the references.
+  package func evolve(_ change: SchemaChange) throws {
+    let references = try map.all
+    try wrapped.evolve(change)
+    let names = (before: StoredName(change.stored.name), after: StoredName(change.target.name))
+    for reference in references {
+      var renamed: StoredReference? = reference
+      if StoredName(reference.target) == names.before {
+        renamed?.target = change.target.name
+      }
+      if StoredName(reference.model) == names.before {
+        renamed?.model = change.target.name
+        renamed?.field = change.name(of: reference.field) ?? ModelHistory.removedPrefix
+      }
+      // A removed field or model is hidden, and refers to nothing until it is declared again.
+      if let new = renamed, [new.model, new.field, new.target].contains(where: ModelHistory.isRemoved) {
+        renamed = nil
+      }
+      guard renamed != reference else { continue }
+      try ReferenceLedger.remove(reference, in: wrapped)
+      if let renamed { try ReferenceLedger.save(renamed, in: wrapped) }
+    }
+    for reference in references where StoredName(reference.model) == names.before {
+      if let field = change.target.position(of: reference.field), case .computed = change.sources[field] {
+        var computed = reference
+        computed.model = change.target.name
+        notes.add(computed)
+      }
+    }
+    forgetReferences()
+    declared.removeAll()
+  }
+}
+
+extension SchemaChange {
+  /// The name of a stored field afterwards; nil if the change removes it.
+  fileprivate func name(of field: String) -> String? {
+    guard let position = stored.position(of: field) else { return nil }
+    let place = sources.firstIndex { source in
+      if case .field(position, _) = source { true } else { false }
+    }
+    if let place { return target.fields[place].name }
+    // A field that is computed anew keeps its name.
+    return target.position(of: field).map { target.fields[$0].name }
+  }
+}

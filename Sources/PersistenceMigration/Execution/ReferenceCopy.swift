@@ -1,0 +1,62 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
+
+/// The references of a source, which a copy keeps if it has both ends of them (contract L1).
+struct ReferenceCopy {
+  /// The references under the names of the destination.
+  private(set) var references: [StoredReference] = []
+  /// The references whose target is not copied.
+  private(set) var lost: [UnmappedObject] = []
+
+  init(_ mappers: [RecordMapper], in snapshot: any StorageSnapshot, _ options: MigrationOptions) throws {
+    // A copy of everything has the list of references among its models.
+    if options.copiesEverything { return }
+    let models = Dictionary(mappers.map { (StoredName($0.source.name), $0) }) { first, _ in first }
+    for reference in try ReferenceLedger.references(snapshot) {
+      guard let mapper = models[StoredName(reference.model)],
+        let field = mapper.destinationField(reference.field)
+      else { continue }
+      let target = models[StoredName(reference.target)]?.destination
+      guard let target, target.key.count == 1,
+        target.fields[target.keyPositions[0]].kind == mapper.destination.field(named: field)?.kind
+      else {
+        lost.append(
+          UnmappedObject(
+            .reference, "\(reference.model).\(reference.field)", model: reference.model,
+            detail:
+              "refers to \(reference.target), which is not copied, or with keys of another kind; the copy does not "
+              + "check it"))
+        continue
+      }
+      references.append(
+        StoredReference(
+          model: mapper.destination.name, field: field, target: target.name, rule: reference.rule,
+          formerRules: reference.formerRules))
+    }
+  }
+
+  /// Checks the copied records, in the snapshot of a destination.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/brokenReference`` and a record whose target the copy
+  ///   lacks.
+  func check(_ destination: any StorageContext) throws {
+    if references.isEmpty { return }
+    let snapshot = try destination.snapshot()
+    for reference in references { try snapshot.requireTargets(of: reference, location: destination.location) }
+  }
+
+  /// Records the references in a destination.
+  func save(in transaction: any StorageTransaction) throws {
+    for reference in references { try ReferenceLedger.save(reference, in: transaction) }
+  }
+}
+
+extension RecordMapper {
+  /// The name of a source's field in the destination; nil if it is dropped.
+  fileprivate func destinationField(_ name: String) -> String? {
+    guard let position = source.position(of: name) else { return nil }
+    if isIdentity { return name }
+    return steps.firstIndex { $0.position == position }.map { destination.fields[$0].name }
+  }
+}
