@@ -9,6 +9,7 @@ package import PersistenceDriver
 /// test       = field ( operator ( value | field ) | [ "not" ] "in" "(" [ value { "," value } ] ")"
 ///            | [ "not" ] "between" value "and" value | [ "not" ] "like" text | "is" [ "not" ] "null" )
 ///            | value operator field | function "(" field "," text ")" | field | "true" | "false"
+///            | "has" "(" reference [ "," condition ] ")" | "hasany" "(" model "," reference [ "," condition ] ")"
 /// operator   = "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">="
 /// function   = "contains" | "starts" | "ends" | "matches"
 /// value      = number | text | "true" | "false" | bytes
@@ -26,11 +27,14 @@ package struct WhereParser {
   private static let functions: [String: TextOperator] = [
     "contains": .contains, "starts": .hasPrefix, "ends": .hasSuffix, "matches": .matches,
   ]
+  private static let sides: [String: RelatedCondition.Side] = ["has": .target, "hasany": .referrers]
   private static let reserved: Set<String> = [
     "and", "or", "not", "in", "between", "like", "is", "null", "true", "false",
   ]
 
-  let schema: ModelSchema
+  /// The model whose fields a condition names; another one within `has` and `hasany`.
+  private(set) var schema: ModelSchema
+  private let relations: (any WhereRelations)?
   private let tokens: [WhereToken]
   private var index = 0
   private var depth = 0
@@ -39,8 +43,10 @@ package struct WhereParser {
   /// Parses a condition that names fields of a model.
   ///
   /// - Throws: ``WhereError``.
-  package static func predicate(_ text: String, for schema: ModelSchema) throws -> PredicateNode {
-    var parser = WhereParser(schema: schema, tokens: try WhereLexer.tokens(of: text))
+  package static func predicate(
+    _ text: String, for schema: ModelSchema, relations: (any WhereRelations)? = nil
+  ) throws -> PredicateNode {
+    var parser = WhereParser(schema: schema, relations: relations, tokens: try WhereLexer.tokens(of: text))
     let node = try parser.condition()
     guard parser.current.kind == .end else {
       throw parser.error("the condition must end here or continue with and, or")
@@ -123,8 +129,14 @@ package struct WhereParser {
 
   private mutating func function(_ word: String) throws -> PredicateNode {
     let token = take()
+    if let side = Self.sides[word.lowercased()] {
+      index += 1
+      return try related(side, word, at: token)
+    }
     guard let search = Self.functions[word.lowercased()] else {
-      throw error("unknown function “\(word)”; the functions are contains, starts, ends, matches", at: token)
+      throw error(
+        "unknown function “\(word)”; the functions are contains, starts, ends, matches, has, hasany",
+        at: token)
     }
     index += 1
     let field = try self.field()
@@ -135,6 +147,56 @@ package struct WhereParser {
     }
     try expectSymbol(")", "to close \(word)(")
     return try FieldCondition(field: field).search(search, text, at: needle.position, &patterns)
+  }
+
+  /// The rest of a condition on related records.
+  private mutating func related(_ side: RelatedCondition.Side, _ word: String, at token: WhereToken) throws
+    -> PredicateNode
+  {
+    guard let relations else { throw error("\(word) is not supported here", at: token) }
+    let own = schema
+    defer { schema = own }
+    let other: ModelSchema
+    var field: WhereField
+    switch side {
+    case .target:
+      field = try self.field()
+      guard let target = try relations.target(of: field.schema.name, in: own.name) else {
+        throw WhereError(
+          message: "“\(field.schema.name)” of \(own.name) is no reference", position: field.position)
+      }
+      other = target
+    case .referrers:
+      let name = current
+      guard let model = try relations.model(named: try identifier()) else {
+        throw error("the store does not contain this model", at: name)
+      }
+      try expectSymbol(",", "between the model and its reference")
+      schema = model
+      field = try self.field()
+      let target = try relations.target(of: field.schema.name, in: model.name)
+      guard target?.name == own.name else {
+        throw WhereError(
+          message: "“\(field.schema.name)” of \(model.name) is no reference to \(own.name)",
+          position: field.position)
+      }
+      other = model
+    }
+    schema = other
+    depth += 1
+    defer { depth -= 1 }
+    let condition = takeSymbol(",") ? try self.condition() : .constant(true)
+    try expectSymbol(")", "to close \(word)(")
+    return .related(RelatedCondition(side, field: field.schema.name, model: other.name, condition))
+  }
+
+  private mutating func identifier() throws -> String {
+    switch current.kind {
+    case .name(let text), .word(let text):
+      index += 1
+      return text
+    default: throw error("a name is missing here")
+    }
   }
 
   private mutating func test(of field: WhereField) throws -> PredicateNode {

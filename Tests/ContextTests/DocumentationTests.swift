@@ -26,8 +26,9 @@ struct DocumentationTests {
   @Test("the contract's text and the checks have the same rules")
   func contract() throws {
     let contract = try text("Documentation/Contract.md")
-    let numbers = contract.matches(of: /\*\*([VOWRECUS][0-9]+a?)/).map { String($0.1) }
-    #expect(Set(numbers) == Set(ContractRule.allCases.map(\.rawValue)))
+    let numbers = contract.matches(of: /\*\*([VOWRECUSL][0-9]+a?)/).map { String($0.1) }
+    // L9 is a rule of layers, which have tests of their own.
+    #expect(Set(numbers).subtracting(["L9"]) == Set(ContractRule.allCases.map(\.rawValue)))
   }
 
   @Test("failures quote the contract word for word", arguments: ContractRule.allCases)

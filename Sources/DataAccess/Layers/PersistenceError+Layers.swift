@@ -22,7 +22,8 @@ extension PersistenceError {
   /// A value that is too large, or that cannot be encoded, may be part of the answer.
   var hasUnknownOutcome: Bool {
     let refusals: Set<Code> = [
-      .conflict, .duplicateKey, .notFound, .uniqueViolation, .invalidRequest, .unknownField, .patternTooSlow,
+      .conflict, .duplicateKey, .notFound, .uniqueViolation, .brokenReference, .invalidRequest, .unknownField,
+      .patternTooSlow,
       .schemaMismatch, .newerStore, .invalidSchema, .unsupported, .incompatibleContext, .insideTransaction,
       .unauthorized, .untrustedServer,
       .accessDenied, .busy, .readOnly, .storeFull, .missingStore, .notAStore, .incompleteStore, .invalidURL,
@@ -33,7 +34,8 @@ extension PersistenceError {
   /// Whether the change itself is rejected, so that every retry would be.
   var rejectsChange: Bool {
     let codes: Set<Code> = [
-      .conflict, .duplicateKey, .notFound, .uniqueViolation, .invalidRequest, .valueTooLarge, .encodingFailed,
+      .conflict, .duplicateKey, .notFound, .uniqueViolation, .brokenReference, .invalidRequest,
+      .valueTooLarge, .encodingFailed,
       .unknownField, .invalidSchema, .unsupported, .incompatibleContext,
     ]
     return codes.contains(code)

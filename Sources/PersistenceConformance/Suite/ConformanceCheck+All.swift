@@ -50,7 +50,7 @@ extension ConformanceCheck {
 
   private static let relations = [
     IntegrityChecks.all, DeletionChecks.all, RelatedConditionChecks.all, RelatedOrderChecks.all,
-    InclusionChecks.all, RelatedObservationChecks.all,
+    InclusionChecks.all, RelatedObservationChecks.all, RelationHistoryChecks.all, RelationEvolutionChecks.all,
   ].flatMap { $0 }
 
   private static let observation = [

@@ -126,21 +126,24 @@ extension ContractRule {
       "At commit, each reference that is not nil has its record in the same store; otherwise nothing is "
         + "committed, and `brokenReference` names both."
     case .l2:
-      "Deleting a record sets its referrers to nil or deletes them, and theirs, before the call returns."
+      "Deleting a record sets its referrers to nil or deletes them, and theirs, before the call returns"
     case .l3:
       "What follows a delete is undone with it, and told to observers by key."
     case .l4:
-      "A reference compares and sorts as its key, and is indexed."
+      "A reference compares and sorts as its key."
     case .l5:
       "`has`: the reference is not nil, its record exists and matches. `hasAny`: some record refers to this "
-        + "one and matches. `!` is the complement."
+        + "one and matches. `!` is the complement"
     case .l6:
-      "Through a reference, an absent record sorts as nil, and ties go by the own key."
+      "Through a reference, an absent record sorts as nil (O3), and ties go by the own key (O2)."
     case .l7:
-      "Included records are of the result's moment, and read with their page, one request a level."
+      "Included records are of the result's moment (R2), and read with their page, one request a level."
     case .l8:
       "Whoever observes a query that includes or asks related records is told of commits to each of their "
-        + "models; none is missed."
+        + "models, of others than the first as `.unknown`; none is missed."
+    case .l10:
+      "No reference leaves its store: a model that refers to one that the context does not support is "
+        + "`invalidSchema`."
     }
   }
 }

@@ -61,6 +61,7 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
   case l6 = "L6"
   case l7 = "L7"
   case l8 = "L8"
+  case l10 = "L10"
 
   /// The subject of the rule, in a few words.
   public var title: String {
@@ -124,6 +125,7 @@ public enum ContractRule: String, Sendable, Hashable, Codable, CaseIterable {
     case .l6: "orders by related records"
     case .l7: "included records"
     case .l8: "observers of related records"
+    case .l10: "references do not leave their store"
     }
   }
 }

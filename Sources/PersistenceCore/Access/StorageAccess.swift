@@ -5,7 +5,7 @@ import PersistenceDriverSupport
 enum StorageAccess {
   /// A store, with whether the model has references.
   case store(any StorageContext, declares: Bool)
-  case transaction(any StorageTransaction, root: any StorageContext)
+  case transaction(any StorageTransaction, in: TransactionContext)
 
   /// Resolves the access of a model to a context (contract E1, R1a).
   init<Model: PersistentRecord>(_ context: any PersistentContext, for model: Model.Type) throws {
@@ -15,7 +15,7 @@ enum StorageAccess {
       if model.schema.hasFormerNames { try inside.root.settle(model.schema.declaration, transaction) }
       self = .transaction(
         try inside.root.fits(with: model).map { FittedTransaction(transaction, $0) } ?? transaction,
-        root: inside.root)
+        in: inside)
       return
     }
     self = .store(
@@ -112,7 +112,7 @@ enum StorageAccess {
   var root: any StorageContext {
     switch self {
     case .store(let store, _): store
-    case .transaction(_, let root): root
+    case .transaction(_, let inside): inside.root
     }
   }
 
@@ -132,7 +132,8 @@ enum StorageAccess {
     switch self {
     case .store(let store, let declares):
       try TransactionScope.enter(store) { try store.keepingTransaction(declares: declares, body) }
-    case .transaction(let transaction, _): try transaction.nested { try body(transaction) }
+    case .transaction(let transaction, let inside):
+      try inside.nested(transaction) { try body(transaction) }
     }
   }
 }

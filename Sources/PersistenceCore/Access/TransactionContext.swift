@@ -16,19 +16,26 @@ final class TransactionContext: PersistentContext {
     var transaction: any StorageTransaction
   }
 
-  init(_ transaction: any StorageTransaction, of root: any StorageContext) {
+  /// Whether the transaction may keep references; false if its store mirrors another one.
+  private let keepsReferences: Bool
+
+  private init(
+    _ transaction: any StorageTransaction, of root: any StorageContext, keepsReferences: Bool
+  ) {
     self.root = root
+    self.keepsReferences = keepsReferences
     state = Mutex(Unchecked(transaction: transaction))
   }
 
   /// Runs a closure with a context for a transaction of a store, and checks the references at its end.
   static func run(
-    _ transaction: any StorageTransaction, of root: any StorageContext,
+    _ transaction: any StorageTransaction, of root: any StorageContext, keepsReferences: Bool = true,
     _ body: (TransactionContext) throws -> Void
   ) throws {
+    let keeps = try keepsReferences && ReferenceLedger.exists(in: transaction)
     let inside = TransactionContext(
-      try ReferenceLedger.exists(in: transaction)
-        ? KeepingTransaction(transaction, location: root.location) : transaction, of: root)
+      keeps ? KeepingTransaction(transaction, location: root.location) : transaction, of: root,
+      keepsReferences: keepsReferences)
     defer { inside.end() }
     try body(inside)
     try inside.finish()
@@ -39,6 +46,17 @@ final class TransactionContext: PersistentContext {
 
   /// Checks the references that the transaction wrote, before it commits.
   func finish() throws { try transaction().keeper?.finish() }
+
+  /// Runs a closure as a nested transaction of a transaction of this context.
+  func nested(_ transaction: any StorageTransaction, _ body: () throws -> Void) throws {
+    do {
+      try transaction.nested(body)
+    } catch {
+      // A keeper that the closure began with a reference does not see that the reference is undone.
+      if transaction.keeper == nil { try? self.transaction().keeper?.forgetDeclarations() }
+      throw error
+    }
+  }
 
   /// The transaction, for the thread that it belongs to.
   ///
@@ -51,7 +69,7 @@ final class TransactionContext: PersistentContext {
         location: root.location)
     }
     guard var unchecked = state.withLock({ $0 }) else { throw PersistenceError.closed("the transaction") }
-    if declares, unchecked.transaction.keeper == nil {
+    if declares, keepsReferences, unchecked.transaction.keeper == nil {
       unchecked.transaction = KeepingTransaction(unchecked.transaction, location: root.location)
       state.withLock { [unchecked] in $0 = unchecked }
     }

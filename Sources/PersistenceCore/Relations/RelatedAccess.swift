@@ -119,11 +119,16 @@ extension StorageAccess {
   func writeSingle<Model: PersistentRecord>(
     _ options: FetchOptions<Model>, _ body: (any StorageTransaction, FetchRequest) throws -> Void
   ) throws {
-    guard options.isRelated else {
+    guard options.isRelated || Model.schema.hasReferences else {
       let request = try options.request(in: root)
       return try writeSingle { try body($0, request) }
     }
-    try writeSingle { try body($0, answerable(options, by: $0).request) }
+    try writeSingle { transaction in
+      if try Model.schema.hasReferences && transaction.schema(named: Model.schema.model.name) != nil {
+        try transaction.keeper?.declare(Model.schema.model) { try Model.schema.declaration }
+      }
+      try body(transaction, answerable(options, by: transaction).request)
+    }
   }
 }
 

@@ -79,6 +79,12 @@ extension FetchOptions where Model: PersistentRecord {
 
   /// The request with an anchor in the order of the request without one.
   private func request(after anchor: (FetchRequest) throws -> PageAnchor?) throws -> FetchRequest {
+    if let related = sorting.lazy.compactMap(\.related).first {
+      throw PersistenceError(
+        .unsupported,
+        "sorting by “\(related.path)”, a field of a related record, is done by the repository of a store, and by no other "
+          + "data source", model: try Model.schema.model.name, field: related.reference)
+    }
     let whole = try FetchRequest(
       Model.schema.model, where: try predicate.requestedNode(), order: sorting.map { $0.fieldOrder },
       limit: limit, offset: offset)

@@ -81,16 +81,25 @@ public struct Repository: PersistentRepository {
 
   /// Runs a closure as one transaction.
   public func transaction<Result>(_ body: (any PersistentRepository) throws -> Result) throws -> Result {
+    try transaction(keepsReferences: true, body)
+  }
+
+  /// Runs a closure as one transaction; without keeping references, if the store is filled for another one.
+  fileprivate func transaction<Result>(
+    keepsReferences: Bool, _ body: (any PersistentRepository) throws -> Result
+  ) throws -> Result {
     var result: Result?
     if let inside = context as? TransactionContext {
       let transaction = try inside.transaction()
-      try transaction.nested { result = try body(self) }
+      try inside.nested(transaction) { result = try body(self) }
     } else if let store = context.asStorageContext {
       try TransactionScope.requireOutside(of: store)
       try store.requireComplete()
       try TransactionScope.enter(store) {
         try store.transaction { transaction in
-          try TransactionContext.run(transaction, of: store) { result = try body(Repository($0)) }
+          try TransactionContext.run(transaction, of: store, keepsReferences: keepsReferences) {
+            result = try body(Repository($0))
+          }
         }
       }
     } else if let foreign = context as? any TransactionalContext {
@@ -138,6 +147,14 @@ public protocol PersistentRepository: Sendable {
 }
 
 extension PersistentRepository {
+  /// Runs a closure as one transaction that keeps no references, because the store mirrors another one, whose children may
+  /// arrive before their parents (contract L9).
+  package func mirrorTransaction<Result>(_ body: (any PersistentRepository) throws -> Result) throws -> Result
+  {
+    guard let repository = self as? Repository else { return try transaction(body) }
+    return try repository.transaction(keepsReferences: false, body)
+  }
+
   /// Runs a closure as one transaction, unless a batch with this id was applied before.
   ///
   /// The same transaction writes the id to the store, as ``AppliedBatches`` describes. Retries are idempotent: a batch
@@ -158,9 +175,9 @@ extension PersistentRepository {
   ///
   /// It throws `batchReused` if that batch had another digest.
   package func applyOnce(
-    _ batch: UUID, digest: [UInt8]?, _ body: (any PersistentRepository) throws -> Void
+    _ batch: UUID, digest: [UInt8]?, isMirror: Bool = false, _ body: (any PersistentRepository) throws -> Void
   ) throws -> Bool {
-    try transaction { inside in
+    try (isMirror ? mirrorTransaction : transaction) { inside in
       guard let transaction = try (inside.context as? TransactionContext)?.transaction() else {
         throw PersistenceError.unsupported("remember which batches were applied", by: "\(type(of: context))")
       }

@@ -20,9 +20,11 @@ public struct StoreFinding: Sendable, Hashable, Codable, CustomStringConvertible
     case edited
     /// A record can be read, but the store has no note of what it wrote.
     case unrecorded
+    /// A record refers to a record that does not exist (contract L1).
+    case dangling
 
     /// Whether the store may have lost data.
-    public var isLoss: Bool { self == .damaged || self == .missing }
+    public var isLoss: Bool { self == .damaged || self == .missing || self == .dangling }
   }
 
   /// The kind.

@@ -160,7 +160,8 @@ extension PersistenceError {
 extension PersistenceError {
   /// A condition on related records in a request, which no validated request contains.
   package static var relationInRequest: PersistenceError {
-    .invalidRequest(
-      "a request cannot contain a condition on related records; ask a repository instead of the driver")
+    PersistenceError(
+      .unsupported,
+      "conditions on related records are answered by the repository of a store, and by no other data source")
   }
 }

@@ -31,6 +31,12 @@ package final class KeepingTransaction: StorageTransactionWrapper, PipelinedTran
 
   /// Reads the references again, after a change.
   func forgetReferences() { known = nil }
+
+  /// Reads the references again, and declares those of code again: a nested transaction may have undone them.
+  package func forgetDeclarations() {
+    known = nil
+    declared.removeAll()
+  }
 }
 
 extension KeepingTransaction {
@@ -77,11 +83,7 @@ extension KeepingTransaction {
     var isKept = false
     defer {
       notes.endNested(isKept: isKept)
-      if !isKept {
-        // The nested transaction may have changed the references themselves.
-        forgetReferences()
-        declared.removeAll()
-      }
+      if !isKept { forgetDeclarations() }
     }
     try wrapped.nested(body)
     isKept = true

@@ -20,7 +20,8 @@ struct ProblemRule {
   /// Codes without a fixed text are errors of the client. Their messages name models, fields, keys and values
   /// that the client sent or may read.
   static let rules: [PersistenceError.Code: ProblemRule] = [
-    .duplicateKey: ProblemRule(409), .uniqueViolation: ProblemRule(409), .notFound: ProblemRule(404),
+    .duplicateKey: ProblemRule(409), .uniqueViolation: ProblemRule(409), .brokenReference: ProblemRule(409),
+    .notFound: ProblemRule(404),
     .conflict: ProblemRule(412), .unknownField: ProblemRule(400), .invalidRequest: ProblemRule(400),
     .invalidSchema: ProblemRule(400), .schemaMismatch: ProblemRule(409),
     .newerStore: ProblemRule(409), .patternTooSlow: ProblemRule(422),
@@ -45,6 +46,7 @@ struct ProblemRule {
     switch code {
     case .duplicateKey: "A record with that key exists"
     case .uniqueViolation: "Another record has the unique value"
+    case .brokenReference: "A record refers to an absent one"
     case .notFound: "Not found"
     case .conflict: "The record has changed"
     case .unknownField: "There is no such field"

@@ -41,9 +41,12 @@ struct ReferenceCopy {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/brokenReference`` and a record whose target the copy
   ///   lacks.
   func check(_ destination: any StorageContext) throws {
-    if references.isEmpty { return }
     let snapshot = try destination.snapshot()
-    for reference in references { try snapshot.requireTargets(of: reference, location: destination.location) }
+    // Replaced records of the destination may be those that others there refer to.
+    let own = try ReferenceLedger.references(snapshot).filter { !references.contains($0) }
+    for reference in references + own {
+      try snapshot.requireTargets(of: reference, location: destination.location)
+    }
   }
 
   /// Records the references in a destination.

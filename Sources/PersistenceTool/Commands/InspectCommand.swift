@@ -3,6 +3,7 @@
   import Foundation
   import PersistenceDriver
   import PersistenceDriverSupport
+  import PersistencePrimitives
 
   /// Describes a store.
   struct InspectCommand: ToolCommand {
@@ -24,8 +25,12 @@
       let size = !stores.hasFiles(location) ? nil : StoreSize.bytes(atPath: location.path)
       return try stores.with(stores.openForReading(url, surveying: true, allowsIncomplete: true)) { store in
         let snapshot = try store.snapshot().hidingRemovedFields()
+        let references = try ReferenceLedger.references(snapshot)
         let models = try snapshot.catalog().filter { !$0.isReserved }.map { schema in
-          Summary.Model(schema: schema, count: try snapshot.count(try FetchRequest(schema)))
+          Summary.Model(
+            schema: schema, count: try snapshot.count(try FetchRequest(schema)),
+            references: references.filter { StoredName($0.model) == StoredName(schema.name) }.map(
+              Summary.Reference.init))
         }
         // The tool opens the store read-only; report what the URL specifies.
         var capabilities = store.capabilities
@@ -52,6 +57,16 @@
       struct Model: Encodable {
         var schema: ModelSchema
         var count: Int
+        var references: [Reference]
+      }
+      struct Reference: Encodable {
+        var field: String
+        var target: String
+        var onDelete: DeleteRule
+
+        init(_ reference: StoredReference) {
+          (field, target, onDelete) = (reference.field, reference.target, reference.rule)
+        }
       }
       var location: String
       var size: Int?
@@ -70,12 +85,13 @@
         try output.line("state    incomplete: a migration was interrupted; run it again with --resume")
       }
       try output.line("models   \(summary.models.count)")
-      for model in summary.models { try printModel(model.schema, model.count, output) }
+      for model in summary.models { try printModel(model, output) }
       if !summary.unmappedObjects.isEmpty { try output.line() }
       try UnmappedObjectPrinter(output: output).print(summary.unmappedObjects)
     }
 
-    private func printModel(_ schema: ModelSchema, _ count: Int, _ output: ByteOutput) throws {
+    private func printModel(_ model: Summary.Model, _ output: ByteOutput) throws {
+      let (schema, count) = (model.schema, model.count)
       try output.line()
       try output.line("\(TerminalText.safe(schema.name)): \(count) record\(count == 1 ? "" : "s")")
       var table = TextTable([.init(title: "field"), .init(title: "kind"), .init(title: "")], output: output)
@@ -90,6 +106,10 @@
       for index in schema.indexes {
         let words = TerminalText.safe(index.fields.joined(separator: ", "))
         try output.line("\(index.isUnique ? "unique " : "")index (\(words))")
+      }
+      for reference in model.references {
+        let ends = TerminalText.safe("\(reference.field) refers to \(reference.target)")
+        try output.line("\(ends), on delete \(reference.onDelete.rawValue)")
       }
     }
 

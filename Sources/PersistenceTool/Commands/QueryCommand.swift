@@ -29,7 +29,7 @@
         let snapshot = try store.snapshot().hidingRemovedFields()
         let schema = try snapshot.schema(of: options.model, in: store.location)
         let selected = try selectedFields(schema)
-        let request = try options.request(schema)
+        let request = try options.request(schema, snapshot)
         if plan {
           let plan =
             try selected.map { try snapshot.plan(for: request, selecting: $0) }

@@ -1,6 +1,8 @@
 #if CommandLineTool
   import ArgumentParser
   import PersistenceDriver
+  import PersistenceDriverSupport
+  import PersistencePrimitives
   import PersistenceQueryLanguage
 
   /// The arguments and options of commands that query a model.
@@ -10,7 +12,8 @@
       Conditions follow SQL: = != < <= > >=, and, or, not, in (…), between … and …, is null, like '…' (% matches any \
       text, _ one character, \\ escapes the next one), and the functions contains(f, 'x'), starts(f, 'x'), ends(f, 'x') \
       and matches(f, 'regular expression'). Enclose text in single quotes, and field names with spaces in double quotes: \
-      --where "\\"MPAA Rating\\" = 'PG-13' and budget >= 1e8". Write dates as '2001-12-31' or '2001-12-31T23:59:59Z', \
+      --where "\\"MPAA Rating\\" = 'PG-13' and budget >= 1e8". has(studio, name = 'A24') asks the record to which a reference \
+      leads, and hasany(Credit, movie, role = 'lead') the records that refer to this one. Write dates as '2001-12-31' or '2001-12-31T23:59:59Z', \
       and bytes as x'00ff'. A comparison with null is false; not makes it true.
       """
 
@@ -38,11 +41,13 @@
       if offset < 0 { throw ValidationError("--offset must be at least 0") }
     }
 
-    func request(_ schema: ModelSchema) throws -> FetchRequest {
+    /// The request; conditions on related records are answered in the moment of the reader.
+    func request(_ schema: ModelSchema, _ reader: any StorageReader) throws -> FetchRequest {
       var predicate: PredicateNode?
       if let condition {
         do {
-          predicate = try WhereParser.predicate(condition, for: schema)
+          let node = try WhereParser.predicate(condition, for: schema, relations: StoredRelations(reader))
+          predicate = try RelationAnswers(reader).answer(node, on: schema)
         } catch let error as WhereError {
           throw ToolFailure.usage("--where: " + error.explanation(of: condition))
         }
@@ -52,6 +57,26 @@
         return FieldOrder(part.name, isDescending: part.isDescending)
       }
       return try FetchRequest(schema, where: predicate, order: order ?? [], limit: limit, offset: offset)
+    }
+
+    /// The references of the store.
+    private struct StoredRelations: WhereRelations {
+      private let reader: any StorageReader
+      private let references: [StoredReference]
+
+      init(_ reader: any StorageReader) throws {
+        self.reader = reader
+        references = try ReferenceLedger.references(reader)
+      }
+
+      func target(of field: String, in model: String) throws -> ModelSchema? {
+        let reference = references.first {
+          StoredName($0.model) == StoredName(model) && StoredName($0.field) == StoredName(field)
+        }
+        return try reference.flatMap { try reader.schema(named: $0.target) }
+      }
+
+      func model(named name: String) throws -> ModelSchema? { try reader.schema(named: name) }
     }
 
     /// Parses the names in an option's list.

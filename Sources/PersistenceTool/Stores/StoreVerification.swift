@@ -41,6 +41,15 @@
           try store.snapshot().verifyByReading(add)
         }
         let snapshot = try store.snapshot()
+        for reference in try ReferenceLedger.references(snapshot) {
+          try snapshot.forEachDangling(of: reference) { record, target in
+            try add(
+              StoreFinding(
+                .dangling, "\(reference.model) \(record)",
+                "“\(reference.field)” refers to \(reference.target) \(target), which does not exist"))
+            return true
+          }
+        }
         for schema in try snapshot.catalog() where !schema.isReserved {
           // A damaged model may not be countable.
           report.records += (try? snapshot.count(FetchRequest(schema))) ?? 0

@@ -86,7 +86,8 @@ extension PlantedDefect: CustomStringConvertible {
 extension PlantedDefect {
   /// Every defect.
   package static let all: [PlantedDefect] = [
-    observation, values, comparisons, searches, documentParts, orders, pages, writing, transactions, indexes,
+    observation, relations, values, comparisons, searches, documentParts, orders, pages, writing,
+    transactions, indexes,
     results, schemas, evolution, errors, waiting, media, calls, lifetimes, reopening, sharing, files,
     resources,
     logs, powerLosses,

@@ -42,7 +42,7 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
     writes: Bool = true, _ body: @escaping @Sendable (Journal<Object>) throws -> Result
   ) async throws(PersistenceError) -> Result {
     try await source.work { repository in
-      writes ? try repository.transaction { try body(Journal($0)) } : try body(Journal(repository))
+      writes ? try repository.mirrorTransaction { try body(Journal($0)) } : try body(Journal(repository))
     }
   }
 
@@ -271,9 +271,9 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
         for change in changes { try journal.recordAbsence(after: change, asOf: date) }
       }
       if once {
-        guard try repository.applyOnce(id, work) else { return nil }
+        guard try repository.applyOnce(id, digest: nil, isMirror: true, work) else { return nil }
       } else {
-        try repository.transaction(work)
+        try repository.mirrorTransaction(work)
       }
       return before
     }

@@ -18,6 +18,8 @@ enum IntegrityChecks {
     ConformanceCheck(
       "a field of records of before becomes a reference, if none of them dangles", [.l1], declared),
     ConformanceCheck("a reference is indexed, unless a key or an index begins with it", [.l4], indexed),
+    ConformanceCheck(
+      "a reference to a model that the context does not support is refused", [.l10], unsupported),
     ConformanceCheck("a reference compares and sorts as its key", [.l4], compared),
   ]
 
@@ -181,6 +183,13 @@ enum IntegrityChecks {
     try expect(Set(film.indexes.map(\.fields)), equals: [["studio"], ["director"]])
     let role = try require(storage.schema(named: "Role"))
     try expect(role.indexes.map(\.fields), equals: [["actor"]])
+  }
+
+  @Sendable private static func unsupported(_ context: ContextUnderTest) throws {
+    let repository = Repository(try context.makeStore().open().context)
+    try expectError(.invalidSchema) { try repository.save(Memo(1, note: nil)) }
+    try expectError(.invalidSchema) { try repository.save(Memo(1, note: 2)) }
+    try expect(repository.storage.schema(named: "Memo") == nil, "nothing is defined")
   }
 
   @Sendable private static func compared(_ context: ContextUnderTest) throws {
