@@ -66,10 +66,14 @@ extension KeyValueStore {
 
   /// The schema of a model; nil if the store does not contain it.
   package func schema(_ name: StoredName, _ reader: any ByteReader) throws -> ModelSchema? {
-    guard let model = try model(name, reader, cachedGeneration(reader)), try contains(model, reader) else {
+    if cache.lacks(name, version: reader.version) { return nil }
+    let generation = try cachedGeneration(reader)
+    guard let model = try model(name, reader, generation) else {
+      // Each write asks for the references of the store, which most stores do not have.
+      if let generation, ReservedModel.isReserved(name.text) { cache.insert(absent: name, of: generation) }
       return nil
     }
-    return model.schema
+    return try contains(model, reader) ? model.schema : nil
   }
 
   /// Whether the reader's version contains a cached model.

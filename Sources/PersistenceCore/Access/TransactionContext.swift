@@ -61,6 +61,8 @@ final class TransactionContext: PersistentContext {
   /// The transaction, for the thread that it belongs to.
   ///
   /// - Parameter declares: Whether the caller may declare references, which the transaction keeps from then on.
+  /// - Returns: The transaction.
+  /// - Throws: ``PersistenceError`` on another thread, or after the end.
   func transaction(declares: Bool = false) throws -> any StorageTransaction {
     guard thread == ThreadIdentity.current else {
       throw PersistenceError(

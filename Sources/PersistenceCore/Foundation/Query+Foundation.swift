@@ -51,7 +51,7 @@ extension SortCriterion where Model: PersistentFields {
         "stores order text by its UTF-8 bytes, not by a locale; give the sort descriptor the comparator .lexical"
       )
     }
-    fieldOrder = FieldOrder(Model.name(of: keyPath), isDescending: descriptor.order == .reverse)
+    self.init(fieldOrder: FieldOrder(Model.name(of: keyPath), isDescending: descriptor.order == .reverse))
   }
 }
 

@@ -26,8 +26,7 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>, selecting selected: [Int]?,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
-    try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
-      let answerable = try access.answerable(options)
+    try StorageAccess.withRequest(of: options, in: context) { access, answerable in
       let (reader, request) = (answerable.reader, answerable.request)
       let (monitor, location) = (access.root.monitor, access.root.location)
       return try monitor.measure(request) {
@@ -48,9 +47,7 @@ extension PersistentRecord {
 
   /// Counts the records of a context without decoding them.
   public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
-    let options = options ?? FetchOptions()
-    return try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
-      let answerable = try access.answerable(options)
+    try StorageAccess.withRequest(of: options ?? FetchOptions(), in: context) { access, answerable in
       let (reader, request) = (answerable.reader, answerable.request)
       return try access.root.monitor.measure(request) {
         try reader.plan(for: request)

@@ -90,14 +90,15 @@ extension PersistentRecord {
   private static func define(
     _ schema: ModelSchema, in transaction: any StorageTransaction, of store: any StorageContext
   ) throws {
-    for target in Self.schema.storage.targets where !target.supportedContexts.contains(store) {
+    let declaration = Self.schema
+    guard declaration.hasReferences else { return try transaction.define(schema) }
+    for target in declaration.storage.targets where !target.supportedContexts.contains(store) {
       throw PersistenceError.invalidSchema(
         schema.name,
         "it refers to \(target), which cannot be stored in the same context; give both the same contexts")
     }
     try transaction.define(schema)
-    guard Self.schema.hasReferences else { return }
-    try transaction.keeper?.declare(schema) { try Self.schema.declaration }
+    try transaction.keeper?.declare(schema) { try declaration.declaration }
   }
 
   private static func put(

@@ -130,7 +130,8 @@ extension Inclusion {
   ///   - observation: How much is remembered of changes, and how other processes are watched.
   ///   - fileID: The file of the call, for reports of long-held results.
   ///   - line: The line of the call.
-  /// - Returns: The updates; the first one throws in the closure of an inclusion.
+  /// - Returns: The updates.
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` in the closure of an inclusion.
   public func updates(
     _ observation: ObservationOptions = ObservationOptions(), fileID: String = #fileID, line: UInt = #line
   ) throws -> RecordUpdates<Element> {

@@ -8,6 +8,18 @@ public enum SortDirection: String, Sendable, Hashable, Codable {
   case descending
 }
 
+/// The field of a related record by which a query is sorted.
+final class RelatedCriterion: Sendable {
+  let field: RelatedField
+  /// The target as the code declares it; nil if only its name is known.
+  let target: (any PersistentRecord.Type)?
+
+  init(_ field: RelatedField, of target: (any PersistentRecord.Type)?) {
+    self.field = field
+    self.target = target
+  }
+}
+
 /// One criterion of a sort order: a stored property and a direction.
 public struct SortCriterion<Model: PersistentModel>: Sendable {
   /// The criterion in the form that contexts use.
@@ -15,19 +27,27 @@ public struct SortCriterion<Model: PersistentModel>: Sendable {
   /// If the criterion is ``related``, no stored field has its name.
   public let fieldOrder: FieldOrder
 
-  /// The field of a related record; nil for a field of the model itself.
-  public private(set) var related: RelatedField?
+  /// What the criterion says of a related record; a reference, because each query copies its criteria.
+  let relation: RelatedCriterion?
 
-  /// The target as the code declares it; nil if only its name is known.
-  private(set) var target: (any PersistentRecord.Type)?
+  /// The field of a related record; nil for a field of the model itself.
+  public var related: RelatedField? { relation?.field }
 
   /// Creates a criterion from a stored name.
-  public init(fieldOrder: FieldOrder) { self.fieldOrder = fieldOrder }
+  public init(fieldOrder: FieldOrder) {
+    self.fieldOrder = fieldOrder
+    relation = nil
+  }
 
   /// Creates a criterion from the names of a reference, its target and a field of the target.
   public init(related: RelatedField, isDescending: Bool = false) {
+    self.init(related: related, of: nil, isDescending: isDescending)
+  }
+
+  /// Creates a criterion with the target of its reference, as the code declares it.
+  init(related: RelatedField, of target: (any PersistentRecord.Type)?, isDescending: Bool) {
     fieldOrder = FieldOrder(related.path, isDescending: isDescending)
-    self.related = related
+    relation = RelatedCriterion(related, of: target)
   }
 }
 
@@ -51,7 +71,9 @@ extension SortCriterion: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     fieldOrder = try container.decode(FieldOrder.self, forKey: .fieldOrder)
-    related = try container.decodeIfPresent(RelatedField.self, forKey: .related)
+    relation = try container.decodeIfPresent(RelatedField.self, forKey: .related).map {
+      RelatedCriterion($0, of: nil)
+    }
   }
 
   /// Encodes the criterion.
@@ -63,19 +85,11 @@ extension SortCriterion: Codable {
 }
 
 extension SortCriterion {
-  /// The criterion with the target of its reference.
-  init(related: RelatedField, of target: any PersistentRecord.Type, isDescending: Bool) {
-    self.init(related: related, isDescending: isDescending)
-    self.target = target
-  }
-
   /// The criterion in the other direction.
   var reversed: SortCriterion {
     let order = FieldOrder(fieldOrder.field, isDescending: !fieldOrder.isDescending)
-    guard let related else { return SortCriterion(fieldOrder: order) }
-    var reversed = SortCriterion(related: related, isDescending: order.isDescending)
-    reversed.target = target
-    return reversed
+    guard let relation else { return SortCriterion(fieldOrder: order) }
+    return SortCriterion(related: relation.field, of: relation.target, isDescending: order.isDescending)
   }
 }
 
@@ -88,7 +102,7 @@ extension SortCriterion where Model: PersistentFields {
   public init<Value: PersistentValueConvertible>(
     _ property: KeyPath<Model, Value>, order: SortDirection = .ascending
   ) {
-    fieldOrder = FieldOrder(Model.name(of: property), isDescending: order == .descending)
+    self.init(fieldOrder: FieldOrder(Model.name(of: property), isDescending: order == .descending))
   }
 
   /// Creates a criterion over a property of a raw-representable `Codable` type, which is stored as its raw value.
@@ -100,7 +114,7 @@ extension SortCriterion where Model: PersistentFields {
   public init<Value: RawRepresentable & Codable>(
     _ property: KeyPath<Model, Value>, order: SortDirection = .ascending
   ) where Value.RawValue: PersistentValueConvertible {
-    fieldOrder = FieldOrder(Model.name(of: property), isDescending: order == .descending)
+    self.init(fieldOrder: FieldOrder(Model.name(of: property), isDescending: order == .descending))
   }
 
   /// Creates a criterion over an optional property of a raw-representable `Codable` type.
@@ -112,6 +126,6 @@ extension SortCriterion where Model: PersistentFields {
   public init<Value: RawRepresentable & Codable>(
     _ property: KeyPath<Model, Value?>, order: SortDirection = .ascending
   ) where Value.RawValue: PersistentValueConvertible {
-    fieldOrder = FieldOrder(Model.name(of: property), isDescending: order == .descending)
+    self.init(fieldOrder: FieldOrder(Model.name(of: property), isDescending: order == .descending))
   }
 }

@@ -28,13 +28,41 @@ struct AnswerableRequest {
 
 extension FetchOptions where Model: PersistentRecord {
   /// Whether an answer takes requests for related records.
-  var isRelated: Bool { predicate.hasRelations || sorting.contains { $0.related != nil } }
+  var isRelated: Bool { predicate.hasRelations || sorting.contains { $0.relation != nil } }
 
   /// The related models, as the code declares them.
-  var related: [any PersistentRecord.Type] { predicate.related + sorting.compactMap(\.target) }
+  var related: [any PersistentRecord.Type] {
+    // Each query asks; a key path in generic code would be made anew each time.
+    var related = predicate.related
+    for criterion in sorting {
+      if let target = criterion.relation?.target { related.append(target) }
+    }
+    return related
+  }
 }
 
 extension StorageAccess {
+  /// Calls a closure with the request of a query and its access to a context.
+  ///
+  /// Most queries ask of one model. They find out that an order is related when no field has its name.
+  @inline(__always)  // as the access without a request
+  static func withRequest<Model: PersistentRecord, Result>(
+    of options: FetchOptions<Model>, in context: any PersistentContext,
+    _ body: (StorageAccess, AnswerableRequest) throws -> Result
+  ) throws -> Result {
+    if !options.predicate.hasRelations {
+      do {
+        return try with(context, for: Model.self) { access in
+          try body(
+            access, AnswerableRequest(reader: access.reader, request: options.request(in: access.root)))
+        }
+      } catch let error as PersistenceError where error.code == .unsupported && options.isRelated {}
+    }
+    return try with(context, for: Model.self, relating: options.related) { access in
+      try body(access, access.answerable(options))
+    }
+  }
+
   /// The request of a query; what it asks of related records is answered in the same moment (contract L5, L6).
   func answerable<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws -> AnswerableRequest {
     try answerable(options, by: options.isRelated ? moment() : reader)
@@ -64,7 +92,7 @@ extension StorageAccess {
     answered.predicate = PersistentPredicate(node: answer)
     // The keys that were found do not belong to the query.
     let filter = "\(node)"
-    guard options.sorting.contains(where: { $0.related != nil }) else {
+    guard options.sorting.contains(where: { $0.relation != nil }) else {
       let request = try answered.request(at: root.location, filter: filter)
       return AnswerableRequest(
         reader: reader, request: request, query: request.identifyingText(filter: filter))
@@ -103,7 +131,7 @@ extension StorageAccess {
   /// The anchor of a record in the order of a query.
   func anchor<Model: PersistentRecord>(of model: Model, in options: FetchOptions<Model>) throws -> PageAnchor
   {
-    guard options.sorting.contains(where: { $0.related != nil }) else {
+    guard options.sorting.contains(where: { $0.relation != nil }) else {
       return try FetchOptions.anchor(of: model, in: answerable(options).request)
     }
     let schema = try Model.schema.model

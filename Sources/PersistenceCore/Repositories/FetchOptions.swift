@@ -64,6 +64,8 @@ extension FetchOptions where Model: PersistentRecord {
   /// - Parameters:
   ///   - location: The location.
   ///   - filter: The text of the filter to which a token belongs, if the predicate is an answer to it.
+  /// - Returns: The request.
+  /// - Throws: ``PersistenceError``.
   package func request(at location: String, filter: String? = nil) throws -> FetchRequest {
     guard let token else { return try fetchRequest() }
     return try request {
@@ -79,15 +81,20 @@ extension FetchOptions where Model: PersistentRecord {
 
   /// The request with an anchor in the order of the request without one.
   private func request(after anchor: (FetchRequest) throws -> PageAnchor?) throws -> FetchRequest {
-    if let related = sorting.lazy.compactMap(\.related).first {
-      throw PersistenceError(
-        .unsupported,
-        "sorting by “\(related.path)”, a field of a related record, is done by the repository of a store, and by no other "
-          + "data source", model: try Model.schema.model.name, field: related.reference)
+    let whole: FetchRequest
+    do {
+      whole = try FetchRequest(
+        Model.schema.model, where: try predicate.requestedNode(), order: sorting.map { $0.fieldOrder },
+        limit: limit, offset: offset)
+    } catch let error as PersistenceError where error.code == .unknownField {
+      // No field has the name of a criterion over a related record.
+      for criterion in sorting {
+        if let related = criterion.related {
+          throw PersistenceError.relatedOrder(related, of: "\(Model.self)")
+        }
+      }
+      throw error
     }
-    let whole = try FetchRequest(
-      Model.schema.model, where: try predicate.requestedNode(), order: sorting.map { $0.fieldOrder },
-      limit: limit, offset: offset)
     guard let anchor = try anchor(whole) else { return whole }
     return try FetchRequest(
       whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset, after: anchor)
@@ -98,5 +105,15 @@ extension FetchOptions where Model: PersistentRecord {
     let row = RowBuffer(count: request.schema.fields.count)
     try model.encode(into: row)
     return PageAnchor(try row.withRow { try RowOrder(request.totalOrder, in: request.schema).key(of: $0) })
+  }
+}
+
+extension PersistenceError {
+  /// An order by a field of a related record, in a place that knows one model only.
+  fileprivate static func relatedOrder(_ related: RelatedField, of model: String) -> PersistenceError {
+    PersistenceError(
+      .unsupported,
+      "sorting by “\(related.path)”, a field of a related record, is done by the repository of a store, and by no other "
+        + "data source", model: model, field: related.reference)
   }
 }

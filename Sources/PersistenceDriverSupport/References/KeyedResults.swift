@@ -2,7 +2,8 @@ package import PersistenceDriver
 import PersistencePrimitives
 
 /// Results that consist of the records with known keys, in the order of the keys.
-package final class KeyedResults: StorageResults, @unchecked Sendable {  // its reader is a snapshot, or is read at once
+package final class KeyedResults: StorageResults, @unchecked Sendable {
+  // The reader is a snapshot, which is Sendable, or a transaction, whose results are read at once.
   package let usesRandomAccess = false
   private let keys: [RecordKey]
   private let schema: ModelSchema

@@ -49,6 +49,10 @@ package struct RelatedOrder {
   /// - Parameters:
   ///   - predicate: The condition.
   ///   - anchor: The keys begin strictly after it; nil to begin with the first.
+  ///   - offset: The number of keys to skip after the anchor.
+  ///   - limit: The maximum number of keys.
+  /// - Returns: The keys.
+  /// - Throws: ``PersistenceError``.
   package func keys(where predicate: PredicateNode?, after anchor: PageAnchor?, offset: Int, limit: Int?)
     throws
     -> [RecordKey]

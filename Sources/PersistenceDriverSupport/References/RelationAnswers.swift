@@ -21,6 +21,7 @@ package struct RelationAnswers {
   /// - Parameters:
   ///   - node: The condition.
   ///   - schema: The model that it is a condition on.
+  /// - Returns: The condition, in which lists of keys stand for what was found.
   /// - Throws: ``PersistenceError``, also for a field that is no reference to the model.
   package func answer(_ node: PredicateNode, on schema: ModelSchema) throws -> PredicateNode {
     switch node {

@@ -15,7 +15,7 @@ extension StorageContext {
     declares: Bool = false, _ body: (any StorageTransaction) throws -> Void
   ) throws {
     // The schemas of references are those of the store, so the mapping comes on top.
-    if let fitted = self as? FittedContext {
+    if type(of: self) == FittedContext.self, let fitted = self as? FittedContext {
       return try fitted.wrapped.keepingTransaction(declares: declares) { try body(fitted.wrap($0)) }
     }
     try transaction { transaction in

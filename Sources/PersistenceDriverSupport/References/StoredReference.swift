@@ -41,9 +41,11 @@ extension StoredReference {
 ///
 /// A store without the model has no references.
 package enum ReferenceLedger {
+  private static let name = "\(ReservedModel.prefix)references"
+
   private static let schema = Result {
     try ModelSchema(
-      name: "\(ReservedModel.prefix)references",
+      name: name,
       fields: [
         FieldSchema("model", .string), FieldSchema("field", .string), FieldSchema("target", .string),
         FieldSchema("rule", .string), FieldSchema("formerRules", .string),
@@ -52,7 +54,7 @@ package enum ReferenceLedger {
 
   /// Whether a store may have references.
   package static func exists(in reader: any StorageReader) throws -> Bool {
-    try reader.schema(named: schema.get().name) != nil
+    try reader.schema(named: name) != nil
   }
 
   /// All references, ordered by model and field.

@@ -203,6 +203,8 @@ package enum Catalog {
 final class CatalogCache: Sendable {
   private struct State {
     var models: [StoredName: StoredModel] = [:]
+    /// Reserved names of models that the generation lacks; defining one of them begins another generation.
+    var absent: [StoredName] = []
     /// The bindings retain their declared schemas, so the identities stay unique.
     var bindings: [ObjectIdentifier: ModelBinding] = [:]
     /// The binding that was requested last, which is often requested again.
@@ -271,6 +273,23 @@ final class CatalogCache: Sendable {
 
   /// A cached model of the current generation.
   func model(_ name: StoredName) -> StoredModel? { state.withLock { $0.models[name] } }
+
+  /// Whether a version of the store is known to lack a model with a reserved name.
+  func lacks(_ name: StoredName, version: Int) -> Bool {
+    state.withLock { state in
+      guard !state.absent.isEmpty, let versions = state.versions, versions.contains(version) else {
+        return false
+      }
+      return state.absent.contains(name)
+    }
+  }
+
+  /// Records that a generation lacks a model with a reserved name.
+  func insert(absent name: StoredName, of generation: UInt64) {
+    state.withLock { state in
+      if state.generation == generation, !state.absent.contains(name) { state.absent.append(name) }
+    }
+  }
 
   /// Caches models unless their generation is stale.
   func insert(_ models: [StoredModel], of generation: UInt64) {

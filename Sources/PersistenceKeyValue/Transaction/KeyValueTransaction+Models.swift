@@ -11,6 +11,8 @@ extension KeyValueTransaction {
     let model = try attempt { try Catalog.add(schema, indexing: indexing, writer) }
     changes.models[StoredName(schema.name)] = model
     changes.counts[model.number] = 0
+    // Caches remember which reserved models a generation lacks.
+    if ReservedModel.isReserved(schema.name) { changes.generations += 1 }
   }
 
   /// Records the progress of a model's index build in the catalog.

@@ -12,8 +12,9 @@ extension KeyValueTransaction {
   package func schema(named name: String) throws -> ModelSchema? {
     try requireOpen()
     let name = StoredName(name)
-    if let model = changes.models[name] { return model.schema }
-    return changes.dropped.contains(name) ? nil : try store.schema(name, writer)
+    if !changes.models.isEmpty, let model = changes.models[name] { return model.schema }
+    if !changes.dropped.isEmpty, changes.dropped.contains(name) { return nil }
+    return try store.schema(name, writer)
   }
 
   package func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws

@@ -14,7 +14,9 @@ public struct StoredName: Sendable, Hashable, Comparable, CustomStringConvertibl
     // Most names differ in these already.
     guard left.text.utf8.count == right.text.utf8.count else { return false }
     return left.text.utf8.withContiguousStorageIfAvailable { left in
-      right.text.utf8.withContiguousStorageIfAvailable { left.elementsEqual($0) }
+      right.text.utf8.withContiguousStorageIfAvailable {
+        TotalOrder.compare(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0)) == 0
+      }
     }.flatMap { $0 } ?? left.text.utf8.elementsEqual(right.text.utf8)
   }
 
