@@ -62,6 +62,31 @@ enum FilmVersion {
     }
   }
 
+  /// An earlier version, whose fields have another order.
+  struct Early: PersistentRecord {
+    var id: Int
+    var studio: Int
+    var title = ""
+
+    init(_ id: Int, studio: Int) { (self.id, self.studio) = (id, studio) }
+
+    static let schema = RecordSchema<Early>(
+      "Film", fields: [.field("id", \.id), .field("studio", \.studio), .field("title", \.title)], key: [\.id])
+    var primaryKey: Int { id }
+
+    init(from row: borrowing Row) throws {
+      id = try row.decode(at: 0)
+      studio = try row.decode(at: 1)
+      title = try row.decode(at: 2)
+    }
+
+    func encode(into row: RowBuffer) throws {
+      row.encode(id, at: 0)
+      row.encode(studio, at: 1)
+      row.encode(title, at: 2)
+    }
+  }
+
   /// A version without a director, whose studio is not its rule's.
   struct Undirected: PersistentRecord {
     var id: Int
@@ -92,6 +117,9 @@ enum FilmVersion {
 
 /// The versions of an app with ``Film``.
 enum FilmApp {
+  enum Early: StoreSchema {
+    static let models: [any PersistentRecord.Type] = [FilmVersion.Early.self, Studio.self]
+  }
   enum Plain: StoreSchema {
     static let models: [any PersistentRecord.Type] = [PlainFilm.self, Studio.self, Performer.self]
   }

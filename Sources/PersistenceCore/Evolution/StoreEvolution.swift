@@ -71,9 +71,10 @@ struct StoreEvolution {
     var isNeeded = try steps.contains { try self.isNeeded($0, reader) }
     if !isNeeded { try requireWords(reader) }
     for declaration in declarations where !isNeeded {
-      switch try SchemaFits.fit(declaration, reader, location: context.location).fit {
-      case .same: isNeeded = try declaration.lacksReferences(reader)
-      case .mapped, .refused: break
+      let fit = try SchemaFits.fit(declaration, reader, location: context.location).fit
+      switch fit {
+      case .same, .mapped: isNeeded = try fit.isCurrent && declaration.lacksReferences(reader)
+      case .refused: break
       case .absent, .evolves: isNeeded = true
       }
     }
@@ -113,8 +114,8 @@ struct StoreEvolution {
     }
     for declaration in declarations where !declaration.references.isEmpty {
       // A store of a newer version keeps the rules of that version.
-      let isNewest = try transaction.schema(named: declaration.schema.name) == declaration.schema
-      try transaction.keeper?.declare(declaration, replacesRules: isNewest)
+      let fit = try SchemaFits.fit(declaration, transaction, location: context.location).fit
+      try transaction.keeper?.declare(declaration, replacesRules: fit.isCurrent)
     }
     for model in removedModels
     where try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, transaction) {
@@ -137,7 +138,8 @@ struct StoreEvolution {
       try Task.checkCancellation()
       try progress(StoreProgress(phase: .stepping, model: name, done: done, total: 0))
     }
-    try TransactionContext.run(StepTransaction(transaction), of: context) { inside in
+    // The references of a step's models are declared, and checked, when all steps have run.
+    try TransactionContext.run(StepTransaction(transaction), of: context, keepsReferences: false) { inside in
       try StoreProgress.following(report) { try step.run(Repository(inside), Repository(inside)) }
     }
   }

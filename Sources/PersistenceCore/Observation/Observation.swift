@@ -111,9 +111,10 @@ final class Observation<Record: Sendable>: Sendable {
   /// Each read has an access of its own, because another version of the app may have changed the schema.
   private func look(_ observed: Observed, isFirst: Bool) throws -> RecordUpdate<Record>? {
     var update: RecordUpdate<Record>?
+    // A look that is repeated, because the schema has changed, does not take these changes again.
+    var isRelatedChange = false
     try query.read(context) { store in
       // The newest snapshot has what the related models' observers were told before.
-      var isRelatedChange = false
       for other in observed.others {
         if try !observed.observers.look(other, at: store).changes.isEmpty { isRelatedChange = true }
       }

@@ -42,7 +42,7 @@ extension ObservedQuery {
         hasRelations ? try FetchRequest(Model.schema.model) : try options.request(in: store)
       let others = try related.map { try $0.declaration.schema }
       let declared = Set(others.map { StoredName($0.name) })
-      let unknown = options.predicate.node.relatedModels.subtracting(declared).sorted()
+      let unknown = options.relatedNames.subtracting(declared).sorted()
       return [own]
         + (try (others + unknown.compactMap { try store.schema(named: $0.text) }).map { try FetchRequest($0) })
     }

@@ -46,7 +46,7 @@ public struct SortCriterion<Model: PersistentModel>: Sendable {
 
   /// Creates a criterion with the target of its reference, as the code declares it.
   init(related: RelatedField, of target: (any PersistentRecord.Type)?, isDescending: Bool) {
-    fieldOrder = FieldOrder(related.path, isDescending: isDescending)
+    fieldOrder = FieldOrder(related.criterionName, isDescending: isDescending)
     relation = RelatedCriterion(related, of: target)
   }
 }

@@ -75,7 +75,7 @@ extension Inclusion {
   ) -> Inclusion<Model, (repeat each Known, [Other])>
   where Element == (repeat each Known), Value.Target == Model {
     let options = FetchOptions(predicate: predicate, sorting: sorting)
-    return adding([Other.self] + predicate.related, .all(property, options))
+    return adding([Other.self] + options.related, .all(property, options))
   }
 
   /// Adds the records of another model that refer to the record, with what belongs to them.
@@ -96,7 +96,7 @@ extension Inclusion {
   ) -> Inclusion<Model, (repeat each Known, [Nested])>
   where Element == (repeat each Known), Value.Target == Model {
     let (options, inner) = (FetchOptions(predicate: predicate, sorting: sorting), nested(.nested))
-    return adding([Other.self] + predicate.related + inner.related, .all(property, options, inner))
+    return adding([Other.self] + options.related + inner.related, .all(property, options, inner))
   }
 
   /// Adds the number of records of another model that refer to the record.

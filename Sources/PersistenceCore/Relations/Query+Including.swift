@@ -72,7 +72,7 @@ extension Query {
     sorted sorting: SortCriterion<Other>...
   ) -> Inclusion<Model, (Model, [Other])> where Value.Target == Model {
     let options = FetchOptions(predicate: predicate, sorting: sorting)
-    return inclusion.adding([Other.self] + predicate.related, .all(property, options))
+    return inclusion.adding([Other.self] + options.related, .all(property, options))
   }
 
   /// Includes the records of another model that refer to the record, with what belongs to them.
@@ -90,7 +90,7 @@ extension Query {
     with nested: (Inclusion<Other, Other>) -> Inclusion<Other, Nested>
   ) -> Inclusion<Model, (Model, [Nested])> where Value.Target == Model {
     let (options, inner) = (FetchOptions(predicate: predicate, sorting: sorting), nested(.nested))
-    return inclusion.adding([Other.self] + predicate.related + inner.related, .all(property, options, inner))
+    return inclusion.adding([Other.self] + options.related + inner.related, .all(property, options, inner))
   }
 
   /// Includes the number of records of another model that refer to the record.

@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// A request, and the reader that answers it.
 struct AnswerableRequest {
@@ -38,6 +39,15 @@ extension FetchOptions where Model: PersistentRecord {
       if let target = criterion.relation?.target { related.append(target) }
     }
     return related
+  }
+
+  /// The names of the related models, also of those whose declarations the options lack.
+  var relatedNames: Set<StoredName> {
+    var names = predicate.node.relatedModels
+    for criterion in sorting {
+      if let relation = criterion.relation { names.insert(StoredName(relation.field.model)) }
+    }
+    return names
   }
 }
 
@@ -108,10 +118,8 @@ extension StorageAccess {
     // These two throw for a limit and an offset that no request can have.
     let whole = try FetchRequest(schema, where: options.predicate.requestedNode())
     _ = try FetchRequest(schema, limit: options.limit, offset: options.offset)
-    let order = try RelatedOrder(
-      options.sorting.map { .init($0.fieldOrder, related: $0.related) }, of: schema, reader,
-      declared: options.related.map { try $0.declaration.schema })
-    let text = "\(schema.name)\n\(filter)\n\(order.description)"
+    let order = try relatedOrder(options, reader)
+    let text = Self.identifyingText(of: order, filter: filter, schema)
     var anchor: PageAnchor?
     if let token = options.token {
       anchor = try token.anchor(for: text, model: schema.name, location: root.location)
@@ -128,19 +136,44 @@ extension StorageAccess {
       keys: keys, query: text)
   }
 
-  /// The anchor of a record in the order of a query.
-  func anchor<Model: PersistentRecord>(of model: Model, in options: FetchOptions<Model>) throws -> PageAnchor
+  /// The token of a record's position in the order of a query, whose related records a reader finds.
+  func token<Model: PersistentRecord>(
+    after model: Model, in options: FetchOptions<Model>, _ reader: any StorageReader
+  )
+    throws -> PageToken
   {
-    guard options.sorting.contains(where: { $0.relation != nil }) else {
-      return try FetchOptions.anchor(of: model, in: answerable(options).request)
-    }
+    var whole = options
+    (whole.token, whole.after) = (nil, nil)
     let schema = try Model.schema.model
-    let order = try RelatedOrder(
-      options.sorting.map { .init($0.fieldOrder, related: $0.related) }, of: schema, moment(),
-      declared: options.related.map { try $0.declaration.schema })
+    guard options.sorting.contains(where: { $0.relation != nil }) else {
+      let answerable = try answerable(whole, by: reader)
+      return try PageToken(
+        FetchOptions.anchor(of: model, in: answerable.request), of: answerable.identifyingText,
+        model: schema.name,
+        location: root.location)
+    }
+    let order = try relatedOrder(whole, reader)
     let row = RowBuffer(count: schema.fields.count)
     try model.encode(into: row)
-    return try row.withRow { try order.anchor(of: $0) }
+    let text = try Self.identifyingText(of: order, filter: "\(whole.predicate.checkedNode())", schema)
+    return try PageToken(
+      row.withRow { try order.anchor(of: $0) }, of: text, model: schema.name, location: root.location)
+  }
+
+  private func relatedOrder<Model: PersistentRecord>(
+    _ options: FetchOptions<Model>, _ reader: any StorageReader
+  ) throws
+    -> RelatedOrder
+  {
+    try RelatedOrder(
+      options.sorting.map { .init($0.fieldOrder, related: $0.related) }, of: Model.schema.model, reader,
+      declared: options.related.map { try $0.declaration.schema })
+  }
+
+  /// What a page token of a related order belongs to.
+  private static func identifyingText(of order: RelatedOrder, filter: String, _ schema: ModelSchema) -> String
+  {
+    "\(schema.name)\n\(filter)\n\(order.description)"
   }
 
   /// Performs a single write to the records of a query, as ``writeSingle(_:)`` does.
@@ -152,8 +185,10 @@ extension StorageAccess {
       return try writeSingle { try body($0, request) }
     }
     try writeSingle { transaction in
-      if try Model.schema.hasReferences && transaction.schema(named: Model.schema.model.name) != nil {
-        try transaction.keeper?.declare(Model.schema.model) { try Model.schema.declaration }
+      let schema = try Model.schema.model
+      // Another schema changes with the first record that is saved, and its references with it.
+      if Model.schema.hasReferences, try transaction.schema(named: schema.name) == schema {
+        try transaction.keeper?.declare(schema) { try Model.schema.declaration }
       }
       try body(transaction, answerable(options, by: transaction).request)
     }

@@ -24,7 +24,9 @@ struct RelatedReader: @unchecked Sendable {
     let schema = try model.schema.model
     try forEachChunk(of: keys) { chunk in
       let request = try FetchRequest(schema, where: .isIn(field: schema.key[0], chunk))
-      try read(request, Model.self) { records[$0.primaryKey.persistentValue] = $0 }
+      try read(reader.fetch(request), schema) { (record: Model) in
+        records[record.primaryKey.persistentValue] = record
+      }
     }
     return records
   }
@@ -38,10 +40,19 @@ struct RelatedReader: @unchecked Sendable {
     let condition = try answered(options.predicate)
     try forEachChunk(of: Set(keys)) { chunk in
       let referring = PredicateNode.conjunction(.isIn(field: field, chunk), condition)
-      let request = try FetchRequest(schema, where: referring, order: options.sorting.map(\.fieldOrder))
-      try read(request, Model.self) { record in
+      func add(_ record: Model) {
         if let key = property.key(of: record) { records[key, default: []].append(record) }
       }
+      guard options.sorting.contains(where: { $0.relation != nil }) else {
+        let request = try FetchRequest(schema, where: referring, order: options.sorting.map(\.fieldOrder))
+        return try read(reader.fetch(request), schema, add)
+      }
+      let order = try RelatedOrder(
+        options.sorting.map { .init($0.fieldOrder, related: $0.related) }, of: schema, reader,
+        declared: options.related.map { try $0.declaration.schema })
+      let predicate = try FetchRequest(schema, where: referring).predicate
+      let keys = try order.keys(where: predicate, after: nil, offset: 0, limit: nil)
+      try read(KeyedResults(keys, of: schema, selecting: nil, reader), schema, add)
     }
     return keys.map { records[$0] ?? [] }
   }
@@ -83,12 +94,9 @@ struct RelatedReader: @unchecked Sendable {
   }
 
   private func read<Model: PersistentRecord>(
-    _ request: FetchRequest, _ model: Model.Type, _ body: (Model) throws -> Void
+    _ rows: any StorageResults, _ schema: ModelSchema, _ body: (Model) throws -> Void
   ) throws {
-    let decoder = RowDecoder(schema: request.schema, selecting: nil, location: location) {
-      try Model(from: $0)
-    }
-    let rows = try reader.fetch(request)
+    let decoder = RowDecoder(schema: schema, selecting: nil, location: location) { try Model(from: $0) }
     var (position, size) = (0, 0)
     repeat {
       let models = try decoder.page(rows, from: position, limit: Self.chunk)

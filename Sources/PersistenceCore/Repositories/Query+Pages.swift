@@ -31,10 +31,29 @@ extension Query {
       return Page(models: Array(try result()), next: nil)
     }
     // One more record shows whether there is a next page.
-    var models = Array(try self.limit(limit + 1).result())
+    let more = self.limit(limit + 1)
+    if options.sorting.contains(where: { $0.relation != nil }) { return try more.relatedPage(limit) }
+    var models = Array(try more.result())
     guard models.count > limit else { return Page(models: models, next: nil) }
     models.removeLast()
     return Page(models: models, next: try models.last.map(token(after:)))
+  }
+
+  /// The page of a related order, whose token is of the same moment.
+  private func relatedPage(_ limit: Int) throws -> Page<Model> {
+    try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
+      let reader = try access.moment()
+      let rows = try access.answerable(options, by: reader).fetch()
+      let decoder = RowDecoder(schema: try Model.schema.model, selecting: nil, location: access.root.location)
+      {
+        try Model(from: $0)
+      }
+      var models = try decoder.page(rows, from: 0, limit: rows.count())
+      guard models.count > limit else { return Page(models: models, next: nil) }
+      models.removeLast()
+      return Page(
+        models: models, next: try models.last.map { try access.token(after: $0, in: options, reader) })
+    }
   }
 
   /// The token of a record's position in this query's order.
@@ -44,12 +63,7 @@ extension Query {
   /// - Throws: ``PersistenceError``.
   public func token(after model: Model) throws -> PageToken {
     try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
-      var whole = options
-      (whole.token, whole.after) = (nil, nil)
-      let answerable = try access.answerable(whole)
-      return try PageToken(
-        access.anchor(of: model, in: whole), of: answerable.identifyingText,
-        model: answerable.request.schema.name, location: access.root.location)
+      try access.token(after: model, in: options, access.moment())
     }
   }
 

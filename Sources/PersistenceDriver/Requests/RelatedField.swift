@@ -14,8 +14,11 @@ public struct RelatedField: Sendable, Hashable, Codable {
     (self.reference, self.model, self.field) = (reference, model, field)
   }
 
-  /// The name in the criterion: no stored field has it, so that nobody who ignores the relation sorts by another field.
+  /// The reference and the field, for messages.
   public var path: String { "\(reference).\(field)" }
+
+  /// The name in a criterion: no stored field has it, so that a reader that ignores the relation sorts by no other field.
+  package var criterionName: String { "\(ReservedModel.prefix)related.\(path)" }
 
   /// Whether two fields are the same; names are compared by their bytes.
   public static func == (left: RelatedField, right: RelatedField) -> Bool {

@@ -1,4 +1,5 @@
 package import PersistenceDriver
+import PersistencePrimitives
 
 /// What a declaration needs in order to use a store: nothing, a mapping, a change, or more words.
 package enum SchemaFit: Sendable {
@@ -12,6 +13,24 @@ package enum SchemaFit: Sendable {
   case evolves(SchemaPlan)
   /// The declaration does not say enough, or the store has left it behind.
   case refused([SchemaDifference])
+}
+
+extension SchemaFit {
+  /// Whether the store has the declared fields under their names and no others, apart from removed ones.
+  ///
+  /// The fields may have another order: an opening adds new ones at the end.
+  package var isCurrent: Bool {
+    switch self {
+    case .same: true
+    case .mapped(let mapping):
+      mapping.declared.key.map(StoredName.init) == mapping.stored.key.map(StoredName.init)
+        && mapping.declared.fields.allSatisfy { mapping.stored.field(named: $0.name) == $0 }
+        && mapping.stored.fields.allSatisfy {
+          mapping.declared.position(of: $0.name) != nil || ModelHistory.isRemoved($0.name)
+        }
+    case .absent, .evolves, .refused: false
+    }
+  }
 }
 
 /// A change of one model, and what the store remembers of it.

@@ -123,6 +123,7 @@ extension KeepingTransaction {
     let references = try map.all
     try wrapped.evolve(change)
     let names = (before: StoredName(change.stored.name), after: StoredName(change.target.name))
+    var added: [StoredReference] = []
     for reference in references {
       var renamed: StoredReference? = reference
       if StoredName(reference.target) == names.before {
@@ -137,9 +138,11 @@ extension KeepingTransaction {
         renamed = nil
       }
       guard renamed != reference else { continue }
+      // One may take the former name of another.
       try ReferenceLedger.remove(reference, in: wrapped)
-      if let renamed { try ReferenceLedger.save(renamed, in: wrapped) }
+      if let renamed { added.append(renamed) }
     }
+    for reference in added { try ReferenceLedger.save(reference, in: wrapped) }
     for reference in references where StoredName(reference.model) == names.before {
       if let field = change.target.position(of: reference.field), case .computed = change.sources[field] {
         var computed = reference

@@ -27,7 +27,7 @@ extension KeepingTransaction {
             _ = try wrapped.delete(referring)
             continue
           }
-          let some = try firstKeys(of: referring)
+          let some = try firstKeys(of: referring, inOrderOf: reference.field)
           guard !some.isEmpty else { continue }
           _ = try wrapped.delete(FetchRequest(schema, where: .isIn(field: schema.key[0], some)))
           if some.count == Self.chunk { deleted.append(item) }
@@ -55,9 +55,12 @@ extension KeepingTransaction {
   }
 
   /// The first keys of a request's rows, of a model with a single key field.
-  private func firstKeys(of request: FetchRequest) throws -> [PersistentValue] {
+  ///
+  /// The index of the reference has its order, so that the limit ends the scan.
+  private func firstKeys(of request: FetchRequest, inOrderOf field: String) throws -> [PersistentValue] {
     var keys: [PersistentValue] = []
-    let some = try FetchRequest(request.schema, where: request.predicate, limit: Self.chunk)
+    let some = try FetchRequest(
+      request.schema, where: request.predicate, order: [FieldOrder(field)], limit: Self.chunk)
     _ = try wrapped.fetch(some, selecting: request.schema.keyPositions).read(from: 0, limit: Self.chunk) {
       keys.append(try $0.value(at: 0))
     }

@@ -8,8 +8,10 @@ struct ReferenceCopy {
   private(set) var references: [StoredReference] = []
   /// The references whose target is not copied.
   private(set) var lost: [UnmappedObject] = []
+  private let isChecked: Bool
 
   init(_ mappers: [RecordMapper], in snapshot: any StorageSnapshot, _ options: MigrationOptions) throws {
+    isChecked = !options.copiesEverything && !options.allowLossy
     // A copy of everything has the list of references among its models.
     if options.copiesEverything { return }
     let models = Dictionary(mappers.map { (StoredName($0.source.name), $0) }) { first, _ in first }
@@ -38,9 +40,12 @@ struct ReferenceCopy {
 
   /// Checks the copied records, in the snapshot of a destination.
   ///
+  /// A backup keeps what the store holds, and a copy that may lose records may lose some that others refer to.
+  ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/brokenReference`` and a record whose target the copy
   ///   lacks.
   func check(_ destination: any StorageContext) throws {
+    if !isChecked { return }
     let snapshot = try destination.snapshot()
     // Replaced records of the destination may be those that others there refer to.
     let own = try ReferenceLedger.references(snapshot).filter { !references.contains($0) }

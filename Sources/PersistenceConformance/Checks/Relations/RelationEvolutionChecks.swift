@@ -67,11 +67,19 @@ enum RelationEvolutionChecks {
 
   @Sendable private static func rules(_ context: ContextUnderTest) throws {
     let repository = try context.makeStore().open()
-    try repository.evolved(FilmApp.Related.self)
+    try repository.evolved(FilmApp.Early.self)
+    try repository.save(Studio(1))
+    try repository.save(contentsOf: [FilmVersion.Early(1, studio: 1), FilmVersion.Early(2, studio: 9)])
+    try expectError(.brokenReference) { try repository.evolved(FilmApp.Related.self) }
+    try repository.evolved(FilmApp.Settled.self)
+    try expect(repository.filter(Film.self).ids(), equals: [1])
     try IntegrityChecks.fill(repository)
     try repository.deleteAll(Role.self)
     try expectError(.brokenReference) { try repository.delete(Studio.self, id: 2) }
     try repository.evolved(FilmApp.Undirected.self)
+    let changed = try StoredContent(repository.storage)
+    try repository.evolved(FilmApp.Undirected.self)
+    try expect(StoredContent(repository.storage), equals: changed)
     try repository.save(FilmVersion.Undirected(8, studio: 2))
     try repository.delete(Studio.self, id: 2)
     try expect(repository.filter(FilmVersion.Undirected.self).ids(), equals: [1, 3])
