@@ -132,6 +132,16 @@ enum FilmApp {
       .orphans(\Film.studio, .cascade), .orphans(\Film.director, .setNil),
     ]
   }
+  enum Stepped: StoreSchema {
+    static let models = Related.models
+    static let evolution: [EvolutionRule] = [
+      .step(making: Film.self) { _, new in
+        try new.save(contentsOf: [Film(1, studio: 1), Film(2, studio: 9)])
+      },
+      .step(making: Studio.self) { _, new in try new.save(Studio(1)) },
+      .orphans(\Film.studio, .cascade),
+    ]
+  }
   enum Renamed: StoreSchema {
     static let models: [any PersistentRecord.Type] = [
       FilmVersion.Movie.self, FilmVersion.Company.self, Performer.self,

@@ -47,6 +47,9 @@ enum InclusionChecks {
     try expect(lines, equals: ["1: [4, 3, 1] 3 1", "2: [2] 1 1", "3: [] 0 0"])
     let some = try repository.filter(Studio.self).including(all: \Film.studio, where: \.title < "B").result()
     try expect(some.map { $0.1.map(\.id) }, equals: [[3, 4], [], []])
+    let aged = try repository.filter(Studio.self, where: \.id == 1)
+      .including(all: \Film.studio, sorted: SortCriterion(\.director, \.age, order: .descending)).result()
+    try expect(aged.map { $0.1.map(\.id) }, equals: [[1, 4, 3]])
     let actors = try repository.filter(Performer.self).including(all: \Film.director).including(
       all: \Role.actor
     ).result()

@@ -1,3 +1,4 @@
+import Foundation
 import PersistenceCore
 
 /// L3 and L8: observers of what follows a delete, and of related records.
@@ -74,6 +75,15 @@ enum RelatedObservationChecks {
     let older = try await found.required()
     try expect(older.changes, equals: .unknown)
     try expect(older.results.map(\.id), equals: [1, 2])
+    try repository.save(Studio(2, ""))
+    try await expectIDs([2, 1, 3], &sorted)
+    let decoded = try JSONDecoder().decode(
+      SortCriterion<Film>.self, from: JSONEncoder().encode(SortCriterion<Film>(\.studio, \.name)))
+    var again = repository.updates(of: Film.self, sorted: [decoded]).makeAsyncIterator()
+    try await expectIDs([2, 1, 3], &again)
+    try repository.save(Studio(2, "Z"))
+    try await expectIDs([1, 3, 2], &again)
+    try await expectIDs([1, 3, 2], &sorted)
     try repository.save(Studio(2, ""))
     try await expectIDs([2, 1, 3], &sorted)
     try repository.delete(Film.self, id: 1)

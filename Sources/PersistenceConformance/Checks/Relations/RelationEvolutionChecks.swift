@@ -5,6 +5,9 @@ enum RelationEvolutionChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck(
       "an opening finds what dangles when a field becomes a reference, or settles it", [.l1, .s5], orphans),
+    ConformanceCheck(
+      "steps may make referring records before their targets, and orphan rules apply to them", [.l1, .s5],
+      steps),
     ConformanceCheck("references and their targets keep their rules under new names", [.l2, .s3], renamed),
     ConformanceCheck(
       "an opening changes delete rules, which earlier versions do not change back", [.l2, .s4], rules),
@@ -35,6 +38,13 @@ enum RelationEvolutionChecks {
     try repository.evolved(FilmApp.Settled.self)
     try repository.evolved(FilmApp.Related.self)
     try expect(StoredContent(repository.storage), equals: settled)
+  }
+
+  @Sendable private static func steps(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.evolved(FilmApp.Stepped.self)
+    try expect(repository.filter(Film.self).ids(), equals: [1])
+    try expectError(.brokenReference) { try repository.delete(Studio.self, id: 1) }
   }
 
   @Sendable private static func renamed(_ context: ContextUnderTest) throws {
