@@ -6,8 +6,8 @@ struct RelatedLoading<Model: PersistentRecord, Loaded: Sendable>: Sendable {
 }
 
 /// A property that refers to a record.
-struct ReferenceProperty<Model: PersistentRecord, Value: ReferenceValue>: @unchecked Sendable {
-  // The key path of a stored property captures nothing.
+struct ReferenceProperty<Model, Value>: @unchecked Sendable  // the key path of a property captures nothing
+where Model: PersistentRecord, Value: ReferenceValue {
   let keyPath: KeyPath<Model, Value>
 
   init(_ keyPath: KeyPath<Model, Value>) { self.keyPath = keyPath }

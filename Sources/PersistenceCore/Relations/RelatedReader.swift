@@ -2,8 +2,7 @@ import PersistenceDriver
 import PersistenceDriverSupport
 
 /// Reads the records that belong to those of a page, from the page's moment.
-struct RelatedReader: @unchecked Sendable {
-  // A snapshot is Sendable, and a transaction's results are read at once.
+struct RelatedReader: @unchecked Sendable {  // a snapshot is Sendable; in a transaction, it is used at once
   /// The number of keys that one request names.
   private static let chunk = 1_000
 

@@ -2,8 +2,7 @@ package import PersistenceDriver
 import PersistencePrimitives
 
 /// Results that consist of the records with known keys, in the order of the keys.
-package final class KeyedResults: StorageResults, @unchecked Sendable {
-  // The reader is a snapshot, which is Sendable, or a transaction, whose results are read at once.
+package final class KeyedResults: StorageResults, @unchecked Sendable {  // reads a snapshot, or at once
   package let usesRandomAccess = false
   private let keys: [RecordKey]
   private let schema: ModelSchema
