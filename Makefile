@@ -89,14 +89,16 @@ fuzz-coverage: setup
 FUZZ_SEEDS ?= 20
 FUZZ_OPERATIONS ?= 50000
 
-# The library beside the raw C interfaces, GRDB and Codable, then the first ten of a million rows. The target fails if
-# the first ten exceed their limit.
+# The library beside the raw C interfaces, GRDB and Codable, then the first ten of a million rows, then relations. The
+# target fails if the first ten or relations exceed their limits.
 bench: setup
 	touch Benchmarks/Package.swift
 	swift build --package-path Benchmarks -c release --product Workloads
 	Benchmarks/.build/release/Workloads --results Benchmarks/results.json --chart Documentation/benchmarks.svg
 	touch Benchmarks/Package.swift
 	swift run --package-path Benchmarks -c release FirstTen
+	touch Benchmarks/Package.swift
+	swift run --package-path Benchmarks -c release Relating
 
 bench-server: setup
 	touch Benchmarks/Package.swift

@@ -35,9 +35,19 @@ let package = Package(
       swiftSettings: settings),
 
     // Changed schemas beside unchanged ones, and beside the engines' C interfaces.
+    .target(name: "Comparing", swiftSettings: settings),
     .executableTarget(
       name: "Evolving",
-      dependencies: ["CRawSQLite", "CRawLMDB", "SilentLogging"] + persistence(["Core", "SQLite", "LMDB"]),
+      dependencies: ["Comparing", "CRawSQLite", "CRawLMDB", "SilentLogging"]
+        + persistence(["Core", "SQLite", "LMDB"]),
+      swiftSettings: settings),
+
+    // Relations beside joins and foreign keys in C, and beside GRDB's associations.
+    .executableTarget(
+      name: "Relating",
+      dependencies: [
+        "Comparing", "CRawSQLite", "SilentLogging", .product(name: "GRDB", package: "GRDB.swift"),
+      ] + persistence(["Core", "SQLite"]),
       swiftSettings: settings),
 
     // A served store, and the limit of the framework.

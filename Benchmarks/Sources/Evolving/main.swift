@@ -5,6 +5,7 @@
 // Medians of interleaved rounds. The program fails if a goal is missed. The ten million of the design's goals:
 // --rows 10000000.
 
+import Comparing
 import Foundation
 import PersistenceCore
 import PersistenceSQLite

@@ -1,14 +1,15 @@
 import Foundation
 
 /// One row of the table: the library's median beside a reference's.
-struct Comparison {
+public struct Comparison {
   let work: String
   let reference: String
   let referenceSeconds: Double
   let seconds: Double
   let goal: Goal
 
-  enum Goal {
+  /// What the library shall reach.
+  public enum Goal {
     /// A multiple of the reference.
     case ratio(Double)
     /// Milliseconds more than the reference.
@@ -16,7 +17,7 @@ struct Comparison {
   }
 
   /// Runs both sides in turn, after a warm-up; each is first in half of the rounds.
-  init(
+  public init(
     _ work: String, beside reference: String, _ goal: Goal, rounds: Int, raw: () throws -> Double,
     library: () throws -> Double
   ) throws {
@@ -34,7 +35,8 @@ struct Comparison {
     seconds = right.sorted()[right.count / 2]
   }
 
-  var isMet: Bool {
+  /// Whether the goal is met.
+  public var isMet: Bool {
     switch goal {
     case .ratio(let limit): (seconds / referenceSeconds * 100).rounded() <= (limit * 100).rounded()
     case .more(let milliseconds): (seconds - referenceSeconds) * 1000 <= milliseconds
@@ -43,7 +45,8 @@ struct Comparison {
 }
 
 extension Comparison: CustomStringConvertible {
-  var description: String {
+  /// The row as text.
+  public var description: String {
     let result =
       switch goal {
       case .ratio(let limit): String(format: "%.2f (≤ %.2f)", seconds / referenceSeconds, limit)
@@ -57,7 +60,7 @@ extension Comparison: CustomStringConvertible {
 }
 
 /// The time of some work, in seconds.
-func seconds(_ work: () throws -> Void) rethrows -> Double {
+public func seconds(_ work: () throws -> Void) rethrows -> Double {
   let start = ContinuousClock.now
   try work()
   return (ContinuousClock.now - start) / .seconds(1)
