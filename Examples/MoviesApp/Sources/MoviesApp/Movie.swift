@@ -15,6 +15,14 @@ struct Movie: Hashable {
   var genre: String
 }
 
+/// An evening with a movie.
+@Persistent
+struct Viewing: Hashable {
+  var id: UUID
+  @OnDelete(.cascade) var movie: Reference<Movie>
+  var stars: Int
+}
+
 /// The rating of the Motion Picture Association.
 enum Rating: String, PersistentValueConvertible {
   case everybody = "G"

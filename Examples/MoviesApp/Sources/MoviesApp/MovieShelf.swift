@@ -7,7 +7,12 @@ struct MovieShelf {
 
   init(_ repository: any PersistentRepository) { self.repository = repository }
 
-  /// Prints the results of two queries.
+  /// Adds a viewing of a movie, which the store must contain.
+  func see(_ movie: String, stars: Int) throws {
+    try repository.insert(Viewing(id: UUID(), movie: Reference(movie), stars: stars))
+  }
+
+  /// Prints the results of some queries.
   func show() throws {
     let expensive = try repository.filter(Movie.self, where: \.rating == .thirteen && \.budget >= 150_000_000)
       .sorted(by: \.title)
@@ -23,6 +28,13 @@ struct MovieShelf {
     print("The longest movies whose titles do not start with The:")
     for movie in long { print("  \(line(movie)), \(movie.minutes) minutes") }
     print("\(try repository.count(Movie.self)) movies in all")
+
+    // One request for the viewings, and one for their movies.
+    for (viewing, movie) in try repository.filter(Viewing.self).sorted(by: \.stars, inOrder: .descending)
+      .sorted(by: \.movie, \.title).including(\.movie).result()
+    {
+      print("\(String(repeating: "★", count: max(0, viewing.stars))) \(line(movie))")
+    }
   }
 
   private func line(_ movie: Movie) -> String {
