@@ -409,7 +409,7 @@ let package = Package(
     .testTarget(
       name: "PersistenceServerTests",
       dependencies: [
-        "PersistenceDriverSupport", "PersistencePrimitives",
+        "Persistence", "PersistenceDriverSupport", "PersistencePrimitives",
         "PersistenceCore", "PersistenceDriver", "DataAccess", "DataAccessTesting", "PersistenceHTTP",
         "PersistenceConformance", "OurContexts", "ToolProcess", "TestSupport", logging, configuration,
         http("Hummingbird", of: "hummingbird"), http("NIOCore", of: "swift-nio"),

@@ -1,4 +1,5 @@
 package import PersistenceDriver
+package import PersistenceDriverSupport
 
 /// Parses a condition of `--where`, in the syntax of SQL, for one model.
 ///
@@ -34,7 +35,7 @@ package struct WhereParser {
 
   /// The model whose fields a condition names; another one within `has` and `hasany`.
   private(set) var schema: ModelSchema
-  private let relations: (any WhereRelations)?
+  private let relations: StoredRelations?
   private let tokens: [WhereToken]
   private var index = 0
   private var depth = 0
@@ -44,7 +45,7 @@ package struct WhereParser {
   ///
   /// - Throws: ``WhereError``.
   package static func predicate(
-    _ text: String, for schema: ModelSchema, relations: (any WhereRelations)? = nil
+    _ text: String, for schema: ModelSchema, relations: StoredRelations? = nil
   ) throws -> PredicateNode {
     var parser = WhereParser(schema: schema, relations: relations, tokens: try WhereLexer.tokens(of: text))
     let node = try parser.condition()

@@ -11,10 +11,17 @@ struct AnswerCheck {
   private var count = 0
   private var previous: [PersistentValue]?
 
-  /// Prepares the check of a request's records; only a server of this package sends them in the contract's order.
-  init(_ request: FetchRequest, isOrdered: Bool) throws {
-    order = isOrdered ? try RowOrder(request.totalOrder, in: request.schema) : nil
-    limit = request.limit
+  /// Prepares the check of a query's records.
+  ///
+  /// Only a server of this package sends them in the contract's order, and only the server knows an order by fields of
+  /// related records.
+  init(_ query: RemoteQuery, isOrdered: Bool) throws {
+    limit = query.query.limit
+    guard isOrdered, let request = query.request else {
+      order = nil
+      return
+    }
+    order = try RowOrder(request.totalOrder, in: request.schema)
     // An engine may store dates with less precision than the app's anchor has.
     let hasDate = request.after?.values.contains { if case .date = $0 { true } else { false } } ?? false
     previous = hasDate ? nil : request.after?.values

@@ -111,9 +111,9 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
   public func execute(_ query: FetchOptions<Object>) async throws(PersistenceError) -> [Object] {
     var objects: [Object] = []
     let schema = try RemoteRecord<Object>.schema()
-    let request = try request(query)
-    guard let rows = try await dialect.fetch(request) else { return [] }
-    var check = try check(request)
+    let asked = try remoteQuery(query)
+    guard let rows = try await dialect.fetch(asked) else { return [] }
+    var check = try check(asked)
     while let row = try await rows() {
       objects.append(try RemoteRecord<Object>.object(row, schema, at: server) { try check.check($0) })
     }
@@ -122,7 +122,7 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
 
   /// The number of objects that match a query.
   public func count(_ query: FetchOptions<Object>) async throws(PersistenceError) -> Int {
-    let count = try await dialect.count(try request(query))
+    let count = try await dialect.count(try remoteQuery(query))
     guard count >= 0, count <= query.limit ?? .max else {
       throw PersistenceError(
         .damaged, "the server's answer does not match the request: it counts \(count) records",
@@ -145,13 +145,13 @@ public struct RemoteDataSource<Object: PersistentRecord>: DataSource {
     return try RemoteRecord(expected, at: server)
   }
 
-  func request(_ query: FetchOptions<Object>) throws(PersistenceError) -> FetchRequest {
-    try PersistenceError.catching { try query.request(at: server.client.location) }
+  func remoteQuery(_ query: FetchOptions<Object>) throws(PersistenceError) -> RemoteQuery {
+    try PersistenceError.catching { try RemoteQuery(query, at: server.client.location) }
   }
 
-  /// The check of the records of a request's answer.
-  func check(_ request: FetchRequest) throws(PersistenceError) -> AnswerCheck {
-    try PersistenceError.catching { try AnswerCheck(request, isOrdered: hasContractOrder) }
+  /// The check of the records of a query's answer.
+  func check(_ query: RemoteQuery) throws(PersistenceError) -> AnswerCheck {
+    try PersistenceError.catching { try AnswerCheck(query, isOrdered: hasContractOrder) }
   }
 }
 

@@ -22,8 +22,10 @@ protocol RemoteDialect: Sendable {
   func apply(_ changes: [RemoteChange], id: UUID, schema: ModelSchema) async throws(PersistenceError) -> Bool
   func find(_ key: RecordKey, _ schema: ModelSchema) async throws(PersistenceError) -> JSONValue?
   /// The records of a query; nil if the server does not know the model.
-  func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows?
-  func count(_ request: FetchRequest) async throws(PersistenceError) -> Int
+  func fetch(_ query: RemoteQuery) async throws(PersistenceError) -> Rows?
+  func count(_ query: RemoteQuery) async throws(PersistenceError) -> Int
+  /// A page of a query with included records; nil if the server does not know the model.
+  func page(_ query: RemoteQuery) async throws(PersistenceError) -> RemotePage?
   /// The changes of a model since a checkpoint, as the server's answer.
   func changes(since checkpoint: String?, limit: Int?, _ schema: ModelSchema) async throws(PersistenceError)
     -> JSONValue
@@ -130,23 +132,39 @@ struct ServerDialect: RemoteDialect {
     return isNew
   }
 
-  func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows? {
-    let schema = request.schema
-    let body = try PersistenceError.catching { try WireQuery.json(request) }
+  func fetch(_ query: RemoteQuery) async throws(PersistenceError) -> Rows? {
+    let schema = query.schema
     let call = RemoteClient.Call(
-      method: .POST, path: try path(.query(schema.name)), body: body, wantsLines: true)
-    switch try await lines(of: call, schema) {
+      method: .POST, path: try path(.query(schema.name), query.related), body: try query.body(),
+      wantsLines: true)
+    switch try await lines(of: call, schema, query.related) {
     case .success(let lines): return { () async throws(PersistenceError) in try await lines.next() }
     case .failure(let failure) where failure.isUnknownModel: return nil
     case .failure(let failure): throw failure.error.at(model: schema.name)
     }
   }
 
-  func count(_ request: FetchRequest) async throws(PersistenceError) -> Int {
-    let schema = request.schema
-    let body = try PersistenceError.catching { try WireQuery.json(request) }
+  func page(_ query: RemoteQuery) async throws(PersistenceError) -> RemotePage? {
+    let schema = query.schema
+    let call = RemoteClient.Call(
+      method: .POST, path: try path(.query(schema.name), query.related), body: try query.body())
+    let reply = try await reply(to: call, schema, query.related)
+    guard reply.isAnswer else {
+      let failure = failure(reply)
+      if failure.isUnknownModel { return nil }
+      throw failure.error.at(model: schema.name)
+    }
+    guard let page = try RemotePage(reply.json()) else {
+      throw PersistenceError.damaged("the server's answer is no page of records").at(model: schema.name)
+    }
+    return page
+  }
+
+  func count(_ query: RemoteQuery) async throws(PersistenceError) -> Int {
+    let schema = query.schema
     let reply = try await reply(
-      to: .init(method: .POST, path: path(.count(schema.name)), body: body), schema)
+      to: .init(method: .POST, path: path(.count(schema.name), query.related), body: query.body()), schema,
+      query.related)
     if reply.isAnswer, case .number(let text)? = try reply.json().member("count"), let number = Int(text) {
       return number
     }
@@ -196,7 +214,7 @@ struct ServerDialect: RemoteDialect {
   {
     var reply = try await reply(to: call, schema)
     if !reply.isAnswer, failure(reply).isUnknownModel {
-      try await send(.model(schema.name), schema)
+      try await send(declared.get(), to: .model(schema.name), schema)
       reply = try await self.reply(to: call, schema)
     }
     guard reply.isAnswer else { throw failure(reply).error.at(model: schema.name, key: key) }
@@ -204,25 +222,25 @@ struct ServerDialect: RemoteDialect {
   }
 
   /// Sends a request again if the server does not know the schema.
-  private func reply(to call: RemoteClient.Call, _ schema: ModelSchema) async throws(PersistenceError)
-    -> RemoteClient.Reply
+  private func reply(to call: RemoteClient.Call, _ schema: ModelSchema, _ related: [WireSchema] = [])
+    async throws(PersistenceError) -> RemoteClient.Reply
   {
     var reply = try await client.reply(to: call)
     for _ in 0..<Self.serverLimit where !reply.isAnswer && failure(reply).error.code == .unknownSchema {
-      try await sendSchema(for: schema)
+      try await sendSchemas(related, for: schema)
       reply = try await client.reply(to: call)
     }
     return reply
   }
 
   /// Sends a streamed request again if the server does not know the schema.
-  private func lines(of call: RemoteClient.Call, _ schema: ModelSchema) async throws(PersistenceError)
-    -> Result<RemoteLines, RemoteFailure>
+  private func lines(of call: RemoteClient.Call, _ schema: ModelSchema, _ related: [WireSchema] = [])
+    async throws(PersistenceError) -> Result<RemoteLines, RemoteFailure>
   {
     var answer = try await client.lines(of: call)
     for _ in 0..<Self.serverLimit {
       guard case .failure(let failure) = answer, failure.error.code == .unknownSchema else { break }
-      try await sendSchema(for: schema)
+      try await sendSchemas(related, for: schema)
       answer = try await client.lines(of: call)
     }
     return answer
@@ -231,19 +249,23 @@ struct ServerDialect: RemoteDialect {
   /// How often to send the schema: several servers behind one address learn it one by one.
   private static let serverLimit = 8
 
-  private func sendSchema(for schema: ModelSchema) async throws(PersistenceError) {
-    try await send(.schema(declared.get().digest), schema)
+  private func sendSchemas(_ related: [WireSchema], for schema: ModelSchema) async throws(PersistenceError) {
+    let declared = try declared.get()
+    for sent in [declared] + related { try await send(sent, to: .schema(sent.digest), schema) }
   }
 
-  /// Sends the declaration.
-  private func send(_ path: WirePath, _ schema: ModelSchema) async throws(PersistenceError) {
-    let reply = try await client.reply(to: .init(method: .PUT, path: path.text, body: declared.get().json))
+  /// Sends a declaration.
+  private func send(_ declared: WireSchema, to path: WirePath, _ schema: ModelSchema)
+    async throws(PersistenceError)
+  {
+    let reply = try await client.reply(to: .init(method: .PUT, path: path.text, body: declared.json))
     guard reply.isAnswer else { throw failure(reply).error.at(model: schema.name) }
   }
 
-  /// The path of a request in terms of the declaration.
-  private func path(_ path: WirePath) throws(PersistenceError) -> String {
-    path.text + "?schema=" + (try declared.get().digest)
+  /// The path of a request in terms of the declaration, and of those of related models.
+  private func path(_ path: WirePath, _ related: [WireSchema] = []) throws(PersistenceError) -> String {
+    let digests = [try declared.get().digest] + related.map(\.digest)
+    return path.text + "?schema=" + digests.joined(separator: ",")
   }
 
   private func failure(_ reply: RemoteClient.Reply) -> RemoteFailure {

@@ -59,9 +59,9 @@ final class RemotePager<Object: PersistentRecord>: @unchecked Sendable {  // one
     let schema = try RemoteRecord<Object>.schema()
     if rows == nil {
       if query.limit == 0 { return nil }
-      let request = try source.request(query)
-      if check == nil { check = try source.check(request) }
-      rows = try await dialect.fetch(request)
+      let asked = try source.remoteQuery(query)
+      if check == nil { check = try source.check(asked) }
+      rows = try await dialect.fetch(asked)
     }
     guard let rows, let row = try await rows() else { return nil }
     return try RemoteRecord<Object>.object(row, schema, at: source.server) { try check?.check($0) }

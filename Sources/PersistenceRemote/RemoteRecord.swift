@@ -15,14 +15,18 @@ struct RemoteRecord<Object: PersistentRecord>: RemoteRow {
     let schema = try Self.schema()
     self.schema = schema
     self.server = server
-    (key, json) = try PersistenceError.catching {
-      let row = RowBuffer(count: schema.fields.count)
-      try object.encode(into: row)
-      // Reject invalid records as a store would, without sending them.
-      return try row.withRow { row in
-        try schema.validate(row)
-        return (object.recordKey, try ValueWriter.json(row, in: schema))
-      }
+    (key, json) = try PersistenceError.catching { (object.recordKey, try Self.json(object)) }
+  }
+
+  /// The fields of an object.
+  static func json(_ object: Object) throws -> JSONValue {
+    let schema = try Object.schema.model
+    let row = RowBuffer(count: schema.fields.count)
+    try object.encode(into: row)
+    // Reject invalid records as a store would, without sending them.
+    return try row.withRow { row in
+      try schema.validate(row)
+      return try ValueWriter.json(row, in: schema)
     }
   }
 

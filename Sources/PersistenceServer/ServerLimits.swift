@@ -18,6 +18,8 @@ public struct ServerLimits: Sendable, Hashable {
   public var queryDepth: Int
   /// The maximum number of comparisons and values of a predicate.
   public var querySize: Int
+  /// The maximum number of records that one condition on related records may find.
+  public var relatedKeys: Int
   /// The time limit for the work of a request, or of one part of a streamed answer.
   ///
   /// It ends a read. A write is not interrupted, because it may have been committed.
@@ -68,6 +70,7 @@ public struct ServerLimits: Sendable, Hashable {
   public init(
     bodySize: Int = 8 << 20, pathSize: Int = 16 << 10, pageBytes: Int = 16 << 20, pageSize: Int = 1000,
     defaultPageSize: Int = 100, queryDepth: Int = 32, querySize: Int = 2000,
+    relatedKeys: Int = 1_000_000,
     requestTime: Duration = .seconds(30), firstByteTime: Duration = .seconds(5),
     headTime: Duration = .seconds(30), bodyTime: Duration = .seconds(60), writeTime: Duration = .seconds(60),
     connections: Int = 1024, connectionsPerPeer: Int = 512, waitingRequests: Int = 1024,
@@ -82,6 +85,7 @@ public struct ServerLimits: Sendable, Hashable {
     self.defaultPageSize = max(1, min(defaultPageSize, pageSize))
     self.queryDepth = queryDepth
     self.querySize = querySize
+    self.relatedKeys = max(0, relatedKeys)
     self.requestTime = requestTime
     self.firstByteTime = firstByteTime
     self.headTime = headTime

@@ -90,12 +90,16 @@ struct FuzzEvolutionTests {
 }
 
 extension FuzzEvolutionTests {
-  @Test("S3 S4 the fuzzer finds a store that forgets the past of its fields, by versions side by side")
+  @Test("S3 S4 L1 the fuzzer finds a store that forgets the past of its fields, and its references")
   func forgottenPast() throws {
     let context = ContextUnderTest("ledgerless") { _, _, _ in LedgerlessContext() }
     var fuzzer = Fuzzer(seed: 1, operations: 20_000)
     fuzzer.replayLimit = 300
-    let difference = try #require(try fuzzer.run(on: [context]).differences.first)
+    fuzzer.differenceLimit = 3
+    let differences = try fuzzer.run(on: [context]).differences
+    let related = try #require(differences.first { !$0.program.relations.isEmpty })
+    #expect(related.expected.contains("brokenReference") && related.testSource().contains("FuzzRelation("))
+    let difference = try #require(differences.first { $0.program.relations.isEmpty })
     let source = difference.testSource()
     #expect(source.contains("FuzzWords(past: try FuzzPast(json: "), "\(source)")
     #expect(throws: FuzzDifference.self) { try difference.program.run(on: context) }

@@ -23,6 +23,37 @@
       return "sqlite:\(folder("legacy.db"))"
     }
 
+    @Test(
+      "L5 L7 foreign keys of one column are references: has, sort, include, inspect and verify follow them")
+    func foreignKeys() throws {
+      let url = try make(
+        #"""
+        CREATE TABLE Artist (ArtistId INTEGER PRIMARY KEY, Name TEXT NOT NULL);
+        CREATE TABLE Album (AlbumId INTEGER PRIMARY KEY, Title TEXT NOT NULL,
+          Artist INTEGER REFERENCES artist ON DELETE CASCADE, Cover INTEGER REFERENCES Artist (ArtistId));
+        CREATE TABLE Part (A INTEGER, B INTEGER, PRIMARY KEY (A, B));
+        CREATE TABLE Piece (Id INTEGER PRIMARY KEY, A INTEGER, B INTEGER, FOREIGN KEY (A, B) REFERENCES Part);
+        INSERT INTO Artist VALUES (1, 'Nina'), (2, 'Bill');
+        INSERT INTO Album VALUES (1, 'Blues', 1, NULL), (2, 'Waltz', 2, 1), (3, 'Wild', 1, 7);
+        """#)
+      func rows(_ arguments: String...) -> [String] {
+        let run = tool.run(["query", url] + arguments + ["--format", "csv"])
+        return run.code == 0
+          ? run.output.split(whereSeparator: \.isNewline).dropFirst().map(String.init) : [run.messages]
+      }
+      #expect(rows("Album", "--where", "has(Artist, Name = 'Nina')", "--fields", "AlbumId") == ["1", "3"])
+      #expect(rows("Artist", "--where", "hasany(Album, Cover)", "--fields", "ArtistId") == ["1"])
+      #expect(rows("Album", "--sort", "Artist.Name,-AlbumId", "--fields", "AlbumId") == ["2", "3", "1"])
+      #expect(rows("Album", "--include", "Artist", "--fields", "Title", "--limit", "1") == ["Blues,1,Nina"])
+      #expect(rows("Piece", "--where", "has(A)").first?.contains("no reference") == true)
+      let inspected = tool("inspect", url, "--format", "json")
+      #expect(inspected.output.contains("on delete cascade"))
+      let verified = tool("verify", url)
+      #expect(
+        verified.code == 1 && verified.output.contains("dangling: Album 3: “Cover” refers to Artist 7"),
+        "\(verified)")
+    }
+
     /// A typical shop database, with edge cases.
     private func shop() throws -> String {
       try make(

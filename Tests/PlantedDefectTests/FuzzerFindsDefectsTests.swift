@@ -49,6 +49,19 @@ extension PlantedDefectTests {
       #expect(isFound, "no seed reveals: \(defect)")
     }
 
+    @Test("the fuzzer's programs of relations find references that do not become nil")
+    func relations() throws {
+      let defect = try #require(
+        PlantedDefect.all.first { $0.name == "an update by a list of keys is not made" })
+      var fuzzer = Fuzzer(seed: 1, operations: 12_000)
+      fuzzer.differenceLimit = .max
+      fuzzer.shrinkingTime = .zero
+      let report = try fuzzer.run(on: [defect.context])
+      let related = try #require(report.differences.first { !$0.program.relations.isEmpty })
+      #expect(related.testSource().contains("let relations: [FuzzRelation] = ["))
+      #expect(related.program.relations.contains { $0.rule.rawValue == "setNil" })
+    }
+
     private static func text(of report: FuzzReport) -> String {
       guard let difference = report.differences.first else { return "NOT FOUND" }
       return "after \(report.operations) operations: expected \(difference.expected.prefix(70)), "

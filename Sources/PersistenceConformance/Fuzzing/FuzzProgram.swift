@@ -10,11 +10,14 @@ public struct FuzzProgram: Sendable, Codable {
   public var schemas: [ModelSchema]
   /// The steps, in order.
   public var steps: [FuzzStep]
+  /// The references among the schemas, which the store lists before the first step.
+  public var relations: [FuzzRelation]
 
   /// Creates a program.
-  public init(schemas: [ModelSchema], steps: [FuzzStep]) {
+  public init(schemas: [ModelSchema], steps: [FuzzStep], relations: [FuzzRelation] = []) {
     self.schemas = schemas
     self.steps = steps
+    self.relations = relations
   }
 
   /// The number of operations: all steps, including those inside transactions.

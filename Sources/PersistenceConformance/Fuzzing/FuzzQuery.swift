@@ -1,4 +1,5 @@
 public import PersistenceCore
+import PersistenceDriverSupport
 
 /// A request of a fuzzer's program, as plain data; it may be invalid.
 public struct FuzzQuery: Sendable, Codable {
@@ -36,7 +37,16 @@ public struct FuzzQuery: Sendable, Codable {
     self.after = after
   }
 
-  func request(in schemas: [ModelSchema]) throws -> FetchRequest {
+  /// The request; a reader answers what it asks of related records.
+  func request(in schemas: [ModelSchema], by reader: any StorageReader) throws -> FetchRequest {
+    var answered = self
+    if let predicate, predicate.hasRelations {
+      answered.predicate = try RelationAnswers(reader).answer(predicate, on: schemas[model])
+    }
+    return try answered.request(in: schemas)
+  }
+
+  private func request(in schemas: [ModelSchema]) throws -> FetchRequest {
     try FetchRequest(
       schemas[model], where: predicate, order: order, limit: limit, offset: offset,
       after: after.map { PageAnchor($0) })

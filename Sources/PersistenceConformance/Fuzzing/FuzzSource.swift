@@ -32,7 +32,18 @@ enum FuzzSource {
     lines.append("  let steps: [FuzzStep] = [")
     for step in program.steps { lines.append(contentsOf: self.step(step, indentation: "    ")) }
     lines.append("  ]")
-    lines.append("  let program = FuzzProgram(schemas: schemas, steps: steps)")
+    guard !program.relations.isEmpty else {
+      lines.append("  let program = FuzzProgram(schemas: schemas, steps: steps)")
+      return lines.joined(separator: "\n")
+    }
+    lines.append("  let relations: [FuzzRelation] = [")
+    for relation in program.relations {
+      lines.append(
+        "    FuzzRelation(\(relation.model), \(text(relation.field)), to: \(relation.target), onDelete: .\(relation.rule)),"
+      )
+    }
+    lines.append("  ]")
+    lines.append("  let program = FuzzProgram(schemas: schemas, steps: steps, relations: relations)")
     return lines.joined(separator: "\n")
   }
 

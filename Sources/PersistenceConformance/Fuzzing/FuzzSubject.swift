@@ -40,6 +40,15 @@ final class FuzzSubject {
     isVersioned = program.isVersioned
     store = try context.makeStore()
     contexts = [try store.open().storage]
+    if program.relations.isEmpty { return }
+    try storage.transaction { transaction in
+      for relation in program.relations {
+        let stored = StoredReference(
+          model: schemas[relation.model].name, field: relation.field, target: schemas[relation.target].name,
+          rule: relation.rule)
+        try ReferenceLedger.save(stored, in: transaction)
+      }
+    }
   }
 
   func remove() {
@@ -63,12 +72,12 @@ final class FuzzSubject {
       try takeTurns(at: place)
       switch step {
       case .transaction(let steps, let ending):
-        try storage.transaction { try run(steps, ending, in: $0, path, &outcomes) }
+        try storage.keepingTransaction { try run(steps, ending, in: $0, path, &outcomes) }
         outcomes.append(FuzzOutcome(path, step.name, .done))
       case .define, .evolve, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows,
         .deleteAll:
         var value = FuzzOutcome.Value.done
-        try storage.transaction { value = try write(step, $0) }
+        try storage.keepingTransaction { value = try write(step, $0) }
         outcomes.append(FuzzOutcome(path, step.name, value))
       case .declared(let words, .define(let model)) where words.past != nil:
         try open(model, words)
@@ -83,7 +92,7 @@ final class FuzzSubject {
       case .collection(let query, let pageSize, let part):
         try FuzzCollection(query: query, pageSize: pageSize, part: part).look(at: storage, path, &outcomes)
       case .holdResult(let number, let query):
-        held[number] = .rows(try storage.fetch(try query.request(in: schemas)))
+        held[number] = .rows(try storage.fetch(try query.request(in: schemas, by: storage)))
       case .holdSnapshot(let number): held[number] = .snapshot(try storage.snapshot())
       case .release(let number): held[number] = nil
       case .reopen:
@@ -150,10 +159,12 @@ final class FuzzSubject {
     case .saveMany(let model, let rows): try transaction.save(rows, in: schemas[model])
     case .delete(let model, let key):
       return .truth(try transaction.delete(RecordKey(key), in: schemas[model]))
-    case .deleteRows(let query): return .number(try transaction.delete(try query.request(in: schemas)))
+    case .deleteRows(let query):
+      return .number(try transaction.delete(try query.request(in: schemas, by: transaction)))
     case .updateRows(let query, let assignments):
       return .number(
-        try transaction.update(try UpdateRequest(try query.request(in: schemas), set: assignments)))
+        try transaction.update(
+          try UpdateRequest(try query.request(in: schemas, by: transaction), set: assignments)))
     case .deleteAll(let model): return .number(try transaction.deleteAll(in: schemas[model]))
     default: break
     }
@@ -186,7 +197,7 @@ extension FuzzSubject {
       case .snapshot(let snapshot): content(snapshot, path, &outcomes)
       }
     case .read(let query, let runs):
-      let results = try reader.fetch(try query.request(in: schemas))
+      let results = try reader.fetch(try query.request(in: schemas, by: reader))
       for run in runs {
         var rows: [[PersistentValue]] = []
         let count = try results.read(from: run.lowerBound, limit: run.count) { rows.append(try $0.values()) }
@@ -200,12 +211,12 @@ extension FuzzSubject {
       outcomes.append(FuzzOutcome(path, "pages joined", .rows(try pages(of: query, pageSize, reader))))
     case .select(let query, let positions, let number):
       guard let reader = self.reader(reader, number) else { return }
-      let results = try reader.fetch(try query.request(in: schemas), selecting: positions)
+      let results = try reader.fetch(try query.request(in: schemas, by: reader), selecting: positions)
       outcomes.append(FuzzOutcome(path, "selected fields", .rows(try Self.rows(of: results))))
       outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
     case .aggregate(let query, let grouping, let aggregates, let number):
       guard let reader = self.reader(reader, number) else { return }
-      let rows = try query.request(in: schemas)
+      let rows = try query.request(in: schemas, by: reader)
       let groups = try reader.aggregate(
         try AggregateRequest(rows, grouping: grouping, aggregates: aggregates))
       outcomes.append(FuzzOutcome(path, "groups", .rows(groups.map { $0.key + $0.values })))
@@ -274,7 +285,7 @@ extension FuzzSubject {
   private func fetch(
     _ query: FuzzQuery, _ reader: any StorageReader, _ path: [Int], _ outcomes: inout [FuzzOutcome]
   ) throws {
-    let request = try query.request(in: schemas)
+    let request = try query.request(in: schemas, by: reader)
     let results = try reader.fetch(request)
     outcomes.append(FuzzOutcome(path, "rows", .rows(try Self.rows(of: results))))
     outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
@@ -290,9 +301,11 @@ extension FuzzSubject {
         outcomes.append(FuzzOutcome(path, label, .code(Self.code(error))))
       }
     }
-    add("catalog") { .names(try reader.catalog().map(FuzzReference.text)) }
+    add("catalog") { .names(try reader.catalog().filter { !$0.isReserved }.map(FuzzReference.text)) }
     for query in contentQueries {
-      add(FuzzContent.label) { .rows(try Self.rows(of: try reader.fetch(try query.request(in: schemas)))) }
+      add(FuzzContent.label) {
+        .rows(try Self.rows(of: try reader.fetch(try query.request(in: schemas, by: reader))))
+      }
     }
   }
 }

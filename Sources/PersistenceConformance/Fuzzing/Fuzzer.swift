@@ -65,7 +65,8 @@ public struct Fuzzer: Sendable {
     let base = mixing.next()
     var generator = FuzzGenerator(
       seed: base &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15, isLarge: number % 10 == 9 || number % 20 == 14,
-      isTyped: number % 10 == 4, isVersioned: number % 10 == 7, limits: limits)
+      isTyped: number % 10 == 4, isVersioned: number % 10 == 7, isRelated: number % 10 == 2,
+      limits: limits)
     return generator.program()
   }
 }

@@ -1,5 +1,5 @@
 import PersistenceDriver
-import PersistenceDriverSupport
+package import PersistenceDriverSupport
 import PersistencePrimitives
 
 /// The change of a store into one that a schema's declarations fit (contract S5: all of it, or nothing).
@@ -175,5 +175,5 @@ private final class StepTransaction: StorageTransactionWrapper {
 
 extension PersistentRecord {
   /// The model's declaration, also of an existential type.
-  static var declaration: ModelDeclaration { get throws { try schema.declaration } }
+  package static var declaration: ModelDeclaration { get throws { try schema.declaration } }
 }

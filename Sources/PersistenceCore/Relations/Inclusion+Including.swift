@@ -10,10 +10,7 @@ extension Inclusion {
   )
     -> Inclusion<Model, (repeat each Known, repeat (each Value).Included)>
   where Element == (repeat each Known) {
-    var models: [any PersistentRecord.Type] = []
-    for type in repeat (each Value).self { models.append(type.target) }
-    return adding(
-      models, all: repeat RelatedLoading<Model, (each Value).Included>.referring(by: each properties))
+    return adding(repeat RelatedLoading<Model, (each Value).Included>.referring(by: each properties))
   }
 
   /// Adds the records that properties refer to, or nil where the store does not contain them.
@@ -27,10 +24,7 @@ extension Inclusion {
   )
     -> Inclusion<Model, (repeat each Known, repeat (each Value).Target?)>
   where Element == (repeat each Known) {
-    var models: [any PersistentRecord.Type] = []
-    for type in repeat (each Value).self { models.append(type.target) }
-    return adding(
-      models, all: repeat RelatedLoading<Model, (each Value).Target?>.referringIfPresent(by: each properties))
+    return adding(repeat RelatedLoading<Model, (each Value).Target?>.referringIfPresent(by: each properties))
   }
 
   /// Adds the record that a property refers to, with what belongs to it.
@@ -44,7 +38,7 @@ extension Inclusion {
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
   ) -> Inclusion<Model, (repeat each Known, Nested)> where Element == (repeat each Known) {
     let inner = nested(.nested)
-    return adding([Target.self] + inner.related, .required(.nested(by: property, inner)))
+    return adding(.required(.nested(by: property, inner)))
   }
 
   /// Adds the record that an optional property refers to, with what belongs to it.
@@ -58,7 +52,7 @@ extension Inclusion {
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
   ) -> Inclusion<Model, (repeat each Known, Nested?)> where Element == (repeat each Known) {
     let inner = nested(.nested)
-    return adding([Target.self] + inner.related, .nested(by: property, inner))
+    return adding(.nested(by: property, inner))
   }
 
   /// Adds the records of another model that refer to the record.
@@ -75,7 +69,7 @@ extension Inclusion {
   ) -> Inclusion<Model, (repeat each Known, [Other])>
   where Element == (repeat each Known), Value.Target == Model {
     let options = FetchOptions(predicate: predicate, sorting: sorting)
-    return adding([Other.self] + options.related, .all(property, options))
+    return adding(.all(property, options))
   }
 
   /// Adds the records of another model that refer to the record, with what belongs to them.
@@ -96,7 +90,7 @@ extension Inclusion {
   ) -> Inclusion<Model, (repeat each Known, [Nested])>
   where Element == (repeat each Known), Value.Target == Model {
     let (options, inner) = (FetchOptions(predicate: predicate, sorting: sorting), nested(.nested))
-    return adding([Other.self] + options.related + inner.related, .all(property, options, inner))
+    return adding(.all(property, options, inner))
   }
 
   /// Adds the number of records of another model that refer to the record.
@@ -109,6 +103,6 @@ extension Inclusion {
     count property: KeyPath<Other, Value>, where predicate: PersistentPredicate<Other> = .all
   ) -> Inclusion<Model, (repeat each Known, Int)>
   where Element == (repeat each Known), Value.Target == Model {
-    adding([Other.self] + predicate.related, .count(property, predicate))
+    adding(.count(property, predicate))
   }
 }

@@ -1,4 +1,5 @@
-import PersistenceDriver
+package import PersistenceDriver
+package import PersistenceDriverSupport
 
 /// A query with included records: each element is a tuple of the record and what belongs to it (contract L7).
 ///
@@ -13,7 +14,9 @@ public struct Inclusion<Model: PersistentRecord, Element: Sendable>: Sendable {
   /// The query for the records; nil in the closure of an inclusion.
   let query: Query<Model>?
   /// The models of all levels, as the code declares them.
-  let related: [any PersistentRecord.Type]
+  package let related: [any PersistentRecord.Type]
+  /// What is included, in the words of a server.
+  private let descriptions: [@Sendable () throws -> RelatedInclusion]
   /// The elements for some records, in their order.
   let load: @Sendable (_ models: [Model], _ reader: RelatedReader) throws -> [Element]
 
@@ -49,39 +52,29 @@ extension PersistenceError {
 
 extension Inclusion where Element == Model {
   /// The inclusion in the closure of another one, which adds to it.
-  static var nested: Inclusion<Model, Model> { Inclusion(nil) }
+  package static var nested: Inclusion<Model, Model> { Inclusion(nil) }
 
   /// The query without included records yet.
   init(_ query: Query<Model>?) {
-    self.init(query: query, related: []) { models, _ in models }
+    self.init(query: query, related: [], descriptions: []) { models, _ in models }
   }
 }
 
 extension Inclusion {
-  /// The inclusion with one more element of the tuples.
-  func adding<each Known: Sendable, New: Sendable>(
-    _ models: [any PersistentRecord.Type], _ loading: RelatedLoading<Model, New>
-  ) -> Inclusion<Model, (repeat each Known, New)> where Element == (repeat each Known) {
-    let known = load
-    return Inclusion<Model, (repeat each Known, New)>(query: query, related: related + models) {
-      models, reader in
-      let elements = try known(models, reader)
-      let new = try loading.load(models, reader)
-      return elements.indices.map { index in
-        let element = elements[index]
-        return (repeat each element, new[index])
-      }
-    }
-  }
-
   /// The inclusion with several more elements of the tuples.
   func adding<each Known: Sendable, each New: Sendable>(
-    _ models: [any PersistentRecord.Type], all loadings: repeat RelatedLoading<Model, each New>
+    _ loadings: repeat RelatedLoading<Model, each New>
   ) -> Inclusion<Model, (repeat each Known, repeat each New)> where Element == (repeat each Known) {
     let known = load
     let loadings = (repeat each loadings)
-    return Inclusion<Model, (repeat each Known, repeat each New)>(query: query, related: related + models) {
-      models, reader in
+    var (related, descriptions) = (related, descriptions)
+    for loading in repeat each loadings {
+      related += loading.models
+      descriptions.append(loading.description)
+    }
+    return Inclusion<Model, (repeat each Known, repeat each New)>(
+      query: query, related: related, descriptions: descriptions
+    ) { models, reader in
       let elements = try known(models, reader)
       let columns = (repeat try (each loadings).load(models, reader))
       return elements.indices.map { index in
@@ -90,11 +83,23 @@ extension Inclusion {
       }
     }
   }
+
+  /// What is included, in the words of a server.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if a server cannot include it.
+  package func described() throws -> [RelatedInclusion] { try descriptions.map { try $0() } }
+
+  /// The elements for some records, whose related records are in a reader.
+  package func elements(of models: [Model], in reader: any StorageReader, location: String) throws
+    -> [Element]
+  {
+    try load(models, RelatedReader(reader, location: location))
+  }
 }
 
 extension PersistentRecord {
   /// The results of a fetch with included records.
-  static func results<Element: Sendable>(
+  package static func results<Element: Sendable>(
     in context: any PersistentContext, options: FetchOptions<Self>,
     including inclusion: Inclusion<Self, Element>
   ) throws -> PersistentResults<Element> {

@@ -10,10 +10,8 @@ extension Query {
   public func including<each Value: ReferenceValue>(_ properties: repeat KeyPath<Model, each Value>)
     -> Inclusion<Model, (Model, repeat (each Value).Included)>
   {
-    var models: [any PersistentRecord.Type] = []
-    for type in repeat (each Value).self { models.append(type.target) }
     return inclusion.adding(
-      models, all: repeat RelatedLoading<Model, (each Value).Included>.referring(by: each properties))
+      repeat RelatedLoading<Model, (each Value).Included>.referring(by: each properties))
   }
 
   /// Includes the records that properties refer to, or nil where the store does not contain them.
@@ -25,10 +23,8 @@ extension Query {
   public func including<each Value: ReferenceValue>(ifPresent properties: repeat KeyPath<Model, each Value>)
     -> Inclusion<Model, (Model, repeat (each Value).Target?)>
   {
-    var models: [any PersistentRecord.Type] = []
-    for type in repeat (each Value).self { models.append(type.target) }
     return inclusion.adding(
-      models, all: repeat RelatedLoading<Model, (each Value).Target?>.referringIfPresent(by: each properties))
+      repeat RelatedLoading<Model, (each Value).Target?>.referringIfPresent(by: each properties))
   }
 
   /// Includes the record that a property refers to, with what belongs to it.
@@ -42,7 +38,7 @@ extension Query {
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
   ) -> Inclusion<Model, (Model, Nested)> {
     let inner = nested(.nested)
-    return inclusion.adding([Target.self] + inner.related, .required(.nested(by: property, inner)))
+    return inclusion.adding(.required(.nested(by: property, inner)))
   }
 
   /// Includes the record that an optional property refers to, with what belongs to it.
@@ -56,7 +52,7 @@ extension Query {
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
   ) -> Inclusion<Model, (Model, Nested?)> {
     let inner = nested(.nested)
-    return inclusion.adding([Target.self] + inner.related, .nested(by: property, inner))
+    return inclusion.adding(.nested(by: property, inner))
   }
 
   /// Includes the records of another model that refer to the record.
@@ -72,7 +68,7 @@ extension Query {
     sorted sorting: SortCriterion<Other>...
   ) -> Inclusion<Model, (Model, [Other])> where Value.Target == Model {
     let options = FetchOptions(predicate: predicate, sorting: sorting)
-    return inclusion.adding([Other.self] + options.related, .all(property, options))
+    return inclusion.adding(.all(property, options))
   }
 
   /// Includes the records of another model that refer to the record, with what belongs to them.
@@ -90,7 +86,7 @@ extension Query {
     with nested: (Inclusion<Other, Other>) -> Inclusion<Other, Nested>
   ) -> Inclusion<Model, (Model, [Nested])> where Value.Target == Model {
     let (options, inner) = (FetchOptions(predicate: predicate, sorting: sorting), nested(.nested))
-    return inclusion.adding([Other.self] + options.related + inner.related, .all(property, options, inner))
+    return inclusion.adding(.all(property, options, inner))
   }
 
   /// Includes the number of records of another model that refer to the record.
@@ -102,6 +98,6 @@ extension Query {
   public func including<Other: PersistentRecord, Value: ReferenceValue>(
     count property: KeyPath<Other, Value>, where predicate: PersistentPredicate<Other> = .all
   ) -> Inclusion<Model, (Model, Int)> where Value.Target == Model {
-    inclusion.adding([Other.self] + predicate.related, .count(property, predicate))
+    inclusion.adding(.count(property, predicate))
   }
 }

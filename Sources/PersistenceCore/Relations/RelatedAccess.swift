@@ -1,44 +1,26 @@
 import PersistenceDriver
-import PersistenceDriverSupport
+package import PersistenceDriverSupport
 import PersistencePrimitives
-
-/// A request, and the reader that answers it.
-struct AnswerableRequest {
-  let reader: any StorageReader
-  /// The request; with ``keys``, its filter is these keys, and it has no order.
-  let request: FetchRequest
-  /// The keys of the records in order, if fields of related records decide the order.
-  var keys: [RecordKey]?
-  /// What a page token belongs to, if it is not the request.
-  var query: String?
-
-  /// What a page token belongs to.
-  var identifyingText: String { query ?? request.identifyingText }
-
-  /// The rows of the request.
-  func fetch(selecting positions: [Int]? = nil) throws -> any StorageResults {
-    if let keys { return KeyedResults(keys, of: request.schema, selecting: positions, reader) }
-    return if let positions { try reader.fetch(request, selecting: positions) } else {
-      try reader.fetch(request)
-    }
-  }
-
-  /// Counts the rows of the request.
-  func count() throws -> Int { try keys?.count ?? reader.count(request) }
-}
 
 extension FetchOptions where Model: PersistentRecord {
   /// Whether an answer takes requests for related records.
   var isRelated: Bool { predicate.hasRelations || sorting.contains { $0.relation != nil } }
 
   /// The related models, as the code declares them.
-  var related: [any PersistentRecord.Type] {
+  package var related: [any PersistentRecord.Type] {
     // Each query asks; a key path in generic code would be made anew each time.
     var related = predicate.related
     for criterion in sorting {
       if let target = criterion.relation?.target { related.append(target) }
     }
     return related
+  }
+
+  /// The query for a reader of related records.
+  package func relatedQuery() throws -> RelatedQuery {
+    RelatedQuery(
+      try Model.schema.model, where: try predicate.requestedNode(),
+      order: sorting.map { .init($0.fieldOrder, related: $0.related) }, limit: limit, offset: offset)
   }
 
   /// The names of the related models, also of those whose declarations the options lack.
@@ -95,45 +77,38 @@ extension StorageAccess {
       let request = try options.request(in: root)
       return AnswerableRequest(reader: reader, request: request)
     }
-    let node = try options.predicate.checkedNode()
     let declared = try options.related.map { try $0.declaration.schema }
-    let answer = try RelationAnswers(reader, declared: declared).answer(node, on: Model.schema.model)
-    var answered = options
-    answered.predicate = PersistentPredicate(node: answer)
-    // The keys that were found do not belong to the query.
-    let filter = "\(node)"
-    guard options.sorting.contains(where: { $0.relation != nil }) else {
-      let request = try answered.request(at: root.location, filter: filter)
-      return AnswerableRequest(
-        reader: reader, request: request, query: request.identifyingText(filter: filter))
-    }
-    return try ordered(answered, filter: filter, by: reader)
+    let (query, anchor) = try related(options, declared, by: reader)
+    return try query.answered(by: reader, declared: declared, after: anchor)
   }
 
-  /// The request of a query whose order depends on related records.
-  private func ordered<Model: PersistentRecord>(
-    _ options: FetchOptions<Model>, filter: String, by reader: any StorageReader
-  ) throws -> AnswerableRequest {
-    let schema = try Model.schema.model
-    // These two throw for a limit and an offset that no request can have.
-    let whole = try FetchRequest(schema, where: options.predicate.requestedNode())
-    _ = try FetchRequest(schema, limit: options.limit, offset: options.offset)
-    let order = try relatedOrder(options, reader)
-    let text = Self.identifyingText(of: order, filter: filter, schema)
-    var anchor: PageAnchor?
-    if let token = options.token {
-      anchor = try token.anchor(for: text, model: schema.name, location: root.location)
-    } else if let after = options.after {
-      let row = RowBuffer(count: schema.fields.count)
-      try after.encode(into: row)
-      anchor = try row.withRow { try order.anchor(of: $0) }
+  /// How a reader answers a query, or only some of its fields.
+  func plan<Model: PersistentRecord>(
+    _ options: FetchOptions<Model>, selecting positions: [Int]? = nil
+  ) throws -> QueryPlan {
+    guard options.isRelated else {
+      let request = try options.request(in: root)
+      if let positions { return try reader.plan(for: request, selecting: positions) }
+      return try reader.plan(for: request)
     }
-    let keys = try order.keys(
-      where: whole.predicate, after: anchor, offset: options.offset, limit: options.limit)
-    let isPart = anchor != nil || options.offset > 0 || options.limit != nil
-    return AnswerableRequest(
-      reader: reader, request: isPart ? try FetchRequest(schema, where: schema.condition(keys)) : whole,
-      keys: keys, query: text)
+    let reader = try moment()
+    let declared = try options.related.map { try $0.declaration.schema }
+    let (query, anchor) = try related(options, declared, by: reader)
+    return try query.plan(by: reader, declared: declared, after: anchor, selecting: positions)
+  }
+
+  /// A query that asks of related records, and the bookmark that it begins after.
+  private func related<Model: PersistentRecord>(
+    _ options: FetchOptions<Model>, _ declared: [ModelSchema], by reader: any StorageReader
+  ) throws -> (RelatedQuery, PageAnchor?) {
+    let query = try options.relatedQuery()
+    guard options.token != nil || options.after != nil else { return (query, nil) }
+    let order = try query.pageOrder(by: reader, declared: declared)
+    if let token = options.token {
+      let model = try Model.schema.model.name
+      return (query, try token.anchor(for: order.identifyingText, model: model, location: root.location))
+    }
+    return (query, try options.after.map { try Self.anchor(of: $0, in: order) })
   }
 
   /// The token of a record's position in the order of a query, whose related records a reader finds.
@@ -142,38 +117,19 @@ extension StorageAccess {
   )
     throws -> PageToken
   {
-    var whole = options
-    (whole.token, whole.after) = (nil, nil)
-    let schema = try Model.schema.model
-    guard options.sorting.contains(where: { $0.relation != nil }) else {
-      let answerable = try answerable(whole, by: reader)
-      return try PageToken(
-        FetchOptions.anchor(of: model, in: answerable.request), of: answerable.identifyingText,
-        model: schema.name,
-        location: root.location)
-    }
-    let order = try relatedOrder(whole, reader)
-    let row = RowBuffer(count: schema.fields.count)
-    try model.encode(into: row)
-    let text = try Self.identifyingText(of: order, filter: "\(whole.predicate.checkedNode())", schema)
+    let order = try options.relatedQuery().pageOrder(
+      by: reader, declared: options.related.map { try $0.declaration.schema })
     return try PageToken(
-      row.withRow { try order.anchor(of: $0) }, of: text, model: schema.name, location: root.location)
+      Self.anchor(of: model, in: order), of: order.identifyingText, model: Model.schema.model.name,
+      location: root.location)
   }
 
-  private func relatedOrder<Model: PersistentRecord>(
-    _ options: FetchOptions<Model>, _ reader: any StorageReader
-  ) throws
-    -> RelatedOrder
+  private static func anchor<Model: PersistentRecord>(of model: Model, in order: PageOrder) throws
+    -> PageAnchor
   {
-    try RelatedOrder(
-      options.sorting.map { .init($0.fieldOrder, related: $0.related) }, of: Model.schema.model, reader,
-      declared: options.related.map { try $0.declaration.schema })
-  }
-
-  /// What a page token of a related order belongs to.
-  private static func identifyingText(of order: RelatedOrder, filter: String, _ schema: ModelSchema) -> String
-  {
-    "\(schema.name)\n\(filter)\n\(order.description)"
+    let row = RowBuffer(count: try Model.schema.model.fields.count)
+    try model.encode(into: row)
+    return try row.withRow { try order.anchor(of: $0) }
   }
 
   /// Performs a single write to the records of a query, as ``writeSingle(_:)`` does.
@@ -192,16 +148,5 @@ extension StorageAccess {
       }
       try body(transaction, answerable(options, by: transaction).request)
     }
-  }
-}
-
-extension ModelSchema {
-  /// The condition that a record has one of some keys.
-  fileprivate func condition(_ keys: [RecordKey]) -> PredicateNode {
-    if key.count == 1 { return .isIn(field: key[0], keys.map { $0.values[0] }) }
-    return .any(
-      keys.map { record in
-        .all(zip(key, record.values).map { .comparison(field: $0, .equal, $1) })
-      })
   }
 }

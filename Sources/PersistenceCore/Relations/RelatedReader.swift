@@ -23,7 +23,7 @@ struct RelatedReader: @unchecked Sendable {  // a snapshot is Sendable; in a tra
     let schema = try model.schema.model
     try forEachChunk(of: keys) { chunk in
       let request = try FetchRequest(schema, where: .isIn(field: schema.key[0], chunk))
-      try read(reader.fetch(request), schema) { (record: Model) in
+      try read(reader.fetch(request), schema, page: chunk.count) { (record: Model) in
         records[record.primaryKey.persistentValue] = record
       }
     }
@@ -93,15 +93,15 @@ struct RelatedReader: @unchecked Sendable {  // a snapshot is Sendable; in a tra
   }
 
   private func read<Model: PersistentRecord>(
-    _ rows: any StorageResults, _ schema: ModelSchema, _ body: (Model) throws -> Void
+    _ rows: any StorageResults, _ schema: ModelSchema, page: Int = chunk, _ body: (Model) throws -> Void
   ) throws {
     let decoder = RowDecoder(schema: schema, selecting: nil, location: location) { try Model(from: $0) }
     var (position, size) = (0, 0)
     repeat {
-      let models = try decoder.page(rows, from: position, limit: Self.chunk)
+      let models = try decoder.page(rows, from: position, limit: page)
       for model in models { try body(model) }
       size = models.count
       position += size
-    } while size == Self.chunk
+    } while size == page
   }
 }

@@ -61,16 +61,13 @@ extension FetchOptions where Model: PersistentRecord {
 
   /// The request for drivers, for the store at a location, which must be that of a page token.
   ///
-  /// - Parameters:
-  ///   - location: The location.
-  ///   - filter: The text of the filter to which a token belongs, if the predicate is an answer to it.
+  /// - Parameter location: The location.
   /// - Returns: The request.
   /// - Throws: ``PersistenceError``.
-  package func request(at location: String, filter: String? = nil) throws -> FetchRequest {
+  package func request(at location: String) throws -> FetchRequest {
     guard let token else { return try fetchRequest() }
     return try request {
-      try token.anchor(
-        for: filter.map($0.identifyingText) ?? $0.identifyingText, model: $0.schema.name, location: location)
+      try token.anchor(for: $0.identifyingText, model: $0.schema.name, location: location)
     }
   }
 

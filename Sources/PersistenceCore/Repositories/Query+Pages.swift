@@ -72,10 +72,7 @@ extension Query {
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   public func explain() throws -> QueryPlan {
-    try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
-      let answerable = try access.answerable(options)
-      return try answerable.reader.plan(for: answerable.request)
-    }
+    try StorageAccess.with(context, for: Model.self, relating: options.related) { try $0.plan(options) }
   }
 
   /// The plan of the query for selected properties.
@@ -94,8 +91,7 @@ extension Query {
       for property in repeat each properties {
         positions.append(try schema.requiredPosition(of: Model.name(of: property)))
       }
-      let answerable = try access.answerable(options)
-      return try answerable.reader.plan(for: answerable.request, selecting: positions)
+      return try access.plan(options, selecting: positions)
     }
   }
 }

@@ -43,12 +43,14 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var intersected: [String]
   /// The maximum number of rows kept while sorting in memory; nil if unknown.
   public var sortedAtMost: Int?
+  /// The requests for related records that come first; empty if the query asks of one model.
+  public var related: [RelatedPlan]
 
   /// Creates a plan.
   public init(
     access: Access, native: String? = nil, residual: String? = nil, ordering: Ordering, range: String? = nil,
     ranges: Int = 1, isReversed: Bool = false, isIndexOnly: Bool = false, intersected: [String] = [],
-    sortedAtMost: Int? = nil
+    sortedAtMost: Int? = nil, related: [RelatedPlan] = []
   ) {
     self.access = access
     self.native = native
@@ -60,7 +62,26 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     self.isIndexOnly = isIndexOnly
     self.intersected = intersected
     self.sortedAtMost = sortedAtMost
+    self.related = related
   }
+}
+
+/// A request for related records, whose answer the query needs first.
+public struct RelatedPlan: Sendable, Hashable, Codable, CustomStringConvertible {
+  /// What is asked, without values: a condition such as `has(studio: Studio, name == ?)`, or a field such as `studio.name`.
+  public var relation: String
+  /// The number of keys that the request finds, or asks with.
+  public var keys: Int
+  /// How the context answers the request.
+  public var plan: QueryPlan
+
+  /// Creates a plan.
+  public init(_ relation: String, keys: Int, plan: QueryPlan) {
+    (self.relation, self.keys, self.plan) = (relation, keys, plan)
+  }
+
+  /// The plan in one line, without user values.
+  public var description: String { "\(relation): \(keys) key\(keys == 1 ? "" : "s") first (\(plan))" }
 }
 
 extension QueryPlan: CustomStringConvertible {
@@ -73,7 +94,7 @@ extension QueryPlan: CustomStringConvertible {
     case .index(let fields): parts.append("index (\(fields.joined(separator: ", ")))")
     case .engine(let words): parts.append(words)
     }
-    if ranges == 0 { return "no record can match" }
+    if ranges == 0 { return (related.map(\.description) + ["no record can match"]).joined(separator: "; ") }
     if let range { parts[0] += " where \(range)" + (ranges > 1 ? " in \(ranges) ranges" : "") }
     if isReversed { parts[0] += " backwards" }
     for other in intersected { parts.append("intersected with \(other)") }
@@ -86,6 +107,6 @@ extension QueryPlan: CustomStringConvertible {
       parts.append("sort keys sorted in memory" + (sortedAtMost.map { ", at most \($0) kept" } ?? ""))
     case .byEngine: parts.append("sorted by the engine")
     }
-    return parts.joined(separator: "; ")
+    return (related.map(\.description) + parts).joined(separator: "; ")
   }
 }

@@ -48,6 +48,23 @@ public struct UnmappedObject: Sendable, Hashable, Codable {
   public var detail: String
   /// The number of records that a copy loses with it; nil if unknown.
   public var records: Int?
+  /// The reference that a foreign key of one field amounts to; nil for other objects.
+  public var reference: Reference?
+
+  /// A field that leads to records of another model, as a foreign key does.
+  public struct Reference: Sendable, Hashable, Codable {
+    /// The stored name of the field.
+    public var field: String
+    /// The model whose key the field has.
+    public var target: String
+    /// What the engine does with the record when its target is deleted.
+    public var rule: DeleteRule
+
+    /// Creates a reference.
+    public init(_ field: String, to target: String, onDelete rule: DeleteRule) {
+      (self.field, self.target, self.rule) = (field, target, rule)
+    }
+  }
 
   /// Creates a description of an object.
   ///
@@ -57,7 +74,12 @@ public struct UnmappedObject: Sendable, Hashable, Codable {
   ///   - model: The model that it belongs to.
   ///   - detail: The definition of the object, and the effect of a copy on it.
   ///   - records: The number of records that a copy loses with it.
-  public init(_ kind: Kind, _ name: String, model: String? = nil, detail: String, records: Int? = nil) {
+  ///   - reference: The reference that a foreign key amounts to.
+  public init(
+    _ kind: Kind, _ name: String, model: String? = nil, detail: String, records: Int? = nil,
+    reference: Reference? = nil
+  ) {
+    self.reference = reference
     self.kind = kind
     self.name = name
     self.model = model

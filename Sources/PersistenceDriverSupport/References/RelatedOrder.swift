@@ -10,9 +10,13 @@ package struct RelatedOrder {
     package let order: FieldOrder
     package let related: RelatedField?
 
-    package init(_ order: FieldOrder, related: RelatedField?) {
+    package init(_ order: FieldOrder, related: RelatedField? = nil) {
       self.order = order
       self.related = related
+    }
+
+    package init(_ related: RelatedField, isDescending: Bool) {
+      self.init(FieldOrder(related.criterionName, isDescending: isDescending), related: related)
     }
   }
 
@@ -21,15 +25,18 @@ package struct RelatedOrder {
   private let reader: any StorageReader
   private let declared: [StoredName: ModelSchema]
   /// The positions of the model's fields that decide, with the reference in place of a related field, and of the key.
-  private let positions: [Int]
+  let positions: [Int]
+  private let plans: RelationPlans?
 
   package init(
-    _ criteria: [Criterion], of schema: ModelSchema, _ reader: any StorageReader, declared: [ModelSchema]
+    _ criteria: [Criterion], of schema: ModelSchema, _ reader: any StorageReader, declared: [ModelSchema],
+    plans: RelationPlans? = nil
   ) throws {
     self.criteria = criteria
+    self.plans = plans
     self.schema = schema
     self.reader = reader
-    self.declared = Dictionary(declared.map { (StoredName($0.name), $0) }) { first, _ in first }
+    self.declared = declared.byName
     positions =
       try criteria.map { try schema.requiredPosition(of: $0.related?.reference ?? $0.order.field) }
       + schema.keyPositions
@@ -80,10 +87,21 @@ package struct RelatedOrder {
     return rest.map { RecordKey(Array($0.suffix(schema.keyPositions.count))) }
   }
 
-  /// The anchor of a row.
-  package func anchor(of row: borrowing Row) throws -> PageAnchor {
-    var values: [PersistentValue] = []
-    for position in positions { values.append(try row.value(at: position)) }
+  /// The fields whose values decide: of related records, which can be absent, and of the key.
+  func fields() throws -> [FieldSchema] {
+    try positions.enumerated().map { index, position in
+      guard index < criteria.count, let related = criteria[index].related else {
+        return schema.fields[position]
+      }
+      let other = try declared[StoredName(related.model)] ?? reader.schema(named: related.model)
+      var field = try other?.requiredField(named: related.field) ?? schema.fields[position]
+      field.isOptional = true
+      return field
+    }
+  }
+
+  /// The anchor of a row, from its values at ``positions``.
+  func anchor(of values: [PersistentValue]) throws -> PageAnchor {
     var rows = [values]
     try resolve(&rows)
     return PageAnchor(rows[0])
@@ -125,8 +143,9 @@ package struct RelatedOrder {
     let positions = [schema.keyPositions[0], try schema.requiredPosition(of: related.field)]
     var values: [PersistentValue: PersistentValue] = [:]
     values.reserveCapacity(keys.count)
-    for chunk in keys.sorted().chunks(of: KeepingTransaction.chunk) {
+    for (number, chunk) in keys.sorted().chunks(of: KeepingTransaction.chunk).enumerated() {
       let request = try FetchRequest(schema, where: .isIn(field: schema.key[0], chunk))
+      if number == 0 { try plans?.add(related.path, keys.count, request, selecting: related.field, reader) }
       _ = try reader.fetch(request, selecting: positions).read(from: 0, limit: Int.max) {
         values[try $0.value(at: 0)] = try $0.value(at: 1)
       }

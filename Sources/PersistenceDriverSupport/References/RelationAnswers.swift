@@ -10,10 +10,20 @@ package struct RelationAnswers {
   private let reader: any StorageReader
   /// The schemas as the query declares them; others are those of the store.
   private let declared: [StoredName: ModelSchema]
+  /// The maximum number of keys that one condition may find.
+  private let keyLimit: Int
 
-  package init(_ reader: any StorageReader, declared: [ModelSchema] = []) {
+  /// Collects how the requests are answered; nil unless someone asks.
+  private let plans: RelationPlans?
+
+  package init(
+    _ reader: any StorageReader, declared: [ModelSchema] = [], keyLimit: Int = .max,
+    plans: RelationPlans? = nil
+  ) {
     self.reader = reader
-    self.declared = Dictionary(declared.map { (StoredName($0.name), $0) }) { first, _ in first }
+    self.declared = declared.byName
+    self.keyLimit = keyLimit
+    self.plans = plans
   }
 
   /// The condition without conditions on related records.
@@ -39,35 +49,39 @@ package struct RelationAnswers {
       if relation.side == .target { _ = try schema.requiredField(named: relation.field) }
       return .constant(false)
     }
-    let (referring, target) = relation.side == .target ? (schema, other) : (other, schema)
-    let field = try referring.requiredField(named: relation.field)
-    guard target.key.count == 1, let key = target.field(named: target.key[0]), key.kind.tag == field.kind.tag
-    else {
-      throw PersistenceError(
-        .invalidRequest,
-        "“\(field.name)” of \(referring.name) cannot refer to a \(target.name), whose key is "
-          + "(\(target.key.joined(separator: ", ")))", model: referring.name, field: field.name)
-    }
+    let ends = try RelationEnds(relation.side, field: relation.field, of: schema, other)
     let condition = try answer(relation.condition, on: other)
     switch relation.side {
     case .target:
-      let keys = try values(of: key.name, where: condition, in: other)
-      return .isIn(field: field.name, keys)
+      let keys = try values(of: ends.key.name, where: condition, in: other, relation)
+      return .isIn(field: ends.field.name, keys)
     case .referrers:
-      let refers = PredicateNode.comparison(field: field.name, .notEqual, .null)
+      let refers = PredicateNode.comparison(field: ends.field.name, .notEqual, .null)
       let rows = try FetchRequest(other, where: .conjunction(condition, refers))
-      let groups = try reader.aggregate(AggregateRequest(rows, grouping: [field.name], aggregates: []))
-      return .isIn(field: key.name, groups.map { $0.key[0] })
+      let groups = try reader.aggregate(AggregateRequest(rows, grouping: [ends.field.name], aggregates: []))
+      try requireFew(groups.count, in: other)
+      try plans?.add(relation, groups.count, rows, selecting: ends.field.name, reader)
+      return .isIn(field: ends.key.name, groups.map { $0.key[0] })
     }
   }
 
-  private func values(of field: String, where condition: PredicateNode, in schema: ModelSchema) throws
-    -> [PersistentValue]
-  {
+  private func requireFew(_ count: Int, in schema: ModelSchema) throws {
+    guard count > keyLimit else { return }
+    throw PersistenceError(
+      .invalidRequest,
+      "a condition on related records finds more than \(keyLimit) of them; add a condition that fewer match",
+      model: schema.name)
+  }
+
+  private func values(
+    of field: String, where condition: PredicateNode, in schema: ModelSchema, _ relation: RelatedCondition
+  ) throws -> [PersistentValue] {
     var values: [PersistentValue] = []
     let request = try FetchRequest(schema, where: condition == .constant(true) ? nil : condition)
     _ = try reader.fetch(request, selecting: [schema.requiredPosition(of: field)])
-      .read(from: 0, limit: Int.max) { values.append(try $0.value(at: 0)) }
+      .read(from: 0, limit: keyLimit == .max ? .max : keyLimit + 1) { values.append(try $0.value(at: 0)) }
+    try requireFew(values.count, in: schema)
+    try plans?.add(relation, values.count, request, selecting: field, reader)
     return values
   }
 }

@@ -77,6 +77,15 @@ package enum ReferenceLedger {
     return references
   }
 
+  /// The foreign keys of a database that others made, as references.
+  package static func foreign(_ reader: any StorageReader) throws -> [StoredReference] {
+    try reader.unmappedObjects().compactMap { object in
+      guard let reference = object.reference, let model = object.model else { return nil }
+      return StoredReference(
+        model: model, field: reference.field, target: reference.target, rule: reference.rule)
+    }
+  }
+
   private static func text(_ row: borrowing Row, _ position: Int) throws -> String {
     guard case .text(let text) = try row.value(at: position) else {
       throw PersistenceError.damaged("the list of a store's references cannot be read")

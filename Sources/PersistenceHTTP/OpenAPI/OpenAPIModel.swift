@@ -66,7 +66,10 @@ struct OpenAPIModel {
     let parameters = OpenAPIParameters(limits: limits)
     return
       operation.parameters(parameters.condition(pageSize: limits.pageSize))
-      .parameters([OpenAPIParameters.select, OpenAPIParameters.prefer, OpenAPIParameters.ifChanged])
+      .parameters([
+        OpenAPIParameters.select, OpenAPIParameters.include, OpenAPIParameters.prefer,
+        OpenAPIParameters.ifChanged,
+      ])
       .answers(200, page, lines: answer, headers: ["ETag", "Link"] + OpenAPIParameters.countHeaders)
       .answers(304, headers: ["ETag"]).fails(400, 404, 422).json
   }
@@ -151,6 +154,10 @@ struct OpenAPIModel {
           "type": "object", "required": ["records", "next"],
           "properties": [
             "records": OpenAPISchemas.array(answer), "next": ["type": ["string", "null"]],
+            "included": [
+              "type": "object", "description": "The included records of each model",
+              "additionalProperties": OpenAPISchemas.array(["type": "object"]),
+            ],
           ],
         ]),
     ]

@@ -9,6 +9,10 @@ struct OpenAPIParameters {
     "select", ["type": "string", "minLength": 1],
     "The fields of the answer's records, separated by commas; all if it is absent")
 
+  static let include = parameter(
+    "include", ["type": "string", "minLength": 1],
+    "References whose records the page includes, separated by commas, such as studio,studio.owner")
+
   /// Asks for the number of all matching records.
   static let prefer: JSONValue = header(
     "Prefer", ["type": "string"], "count=exact: the header Content-Range has the number of all records")
@@ -46,7 +50,9 @@ struct OpenAPIParameters {
         "A condition in the query language, such as budget >= 1e7 and rating = 'PG-13'; see Documentation/Server.md"
       ),
       Self.parameter(
-        "sort", ["type": "string"], "Fields, separated by commas; - before a field means descending"),
+        "sort", ["type": "string"],
+        "Fields, separated by commas; - before a field means descending, and studio.name is a field of a related record"
+      ),
       Self.parameter(
         "limit", ["type": "integer", "minimum": 0, "maximum": .number("\(pageSize)")],
         "The maximum number of records in a page"),

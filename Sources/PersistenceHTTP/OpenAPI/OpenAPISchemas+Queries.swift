@@ -10,10 +10,31 @@ extension OpenAPISchemas {
         [
           "anyOf": [text, ["type": "array", "minItems": 1, "items": text]],
           "description": "The fields of the answer's records; all if it is absent",
-        ])
+        ]),
+      JSONMember(
+        "include",
+        [
+          "anyOf": [text, array(["anyOf": [text, OpenAPIDocument.reference("Inclusion")]])],
+          "description":
+            "References whose records the page includes, as text such as studio.owner or as objects",
+        ]),
     ]),
+    "Inclusion": [
+      "type": "object", "additionalProperties": false,
+      "properties": [
+        "has": text, "hasAny": text, "model": text, "where": OpenAPIDocument.reference("Condition"),
+        "include": array(["anyOf": [text, OpenAPIDocument.reference("Inclusion")]]),
+      ],
+      "description":
+        "The record that a reference leads to (has), or the records of model that refer to this one (hasAny)",
+    ],
     "CountQuery": query(selecting: []),
-    "Sort": object(["field": text, "descending": flag], required: ["field"]),
+    "Sort": object(
+      [
+        "field": text, "descending": flag,
+        "of": ["type": "string", "description": "The reference to the record that has the field"],
+        "model": text,
+      ], required: ["field"]),
     "Condition": [
       "anyOf": [text, flag, OpenAPIDocument.reference("ConditionObject")],
       "description": "A condition as text, true for all records, false for none, or an object",
@@ -39,8 +60,9 @@ extension OpenAPISchemas {
       JSONMember(
         "after",
         [
-          "anyOf": [text, ["type": "array", "items": [:]]],
-          "description": "The token of the previous page, or the values of the order in its last record",
+          "anyOf": [text, ["type": "array", "items": [:]], ["type": "object"]],
+          "description":
+            "The token of the previous page, or the values of the order in its last record, or that record",
         ]),
     ]
     return [
@@ -66,6 +88,9 @@ extension OpenAPISchemas {
       "in": ["type": "array", "items": [:]],
       "between": ["type": "array", "minItems": 2, "maxItems": 2, "items": [:]],
       "includes": ["description": "An element of an array in a document"], "caseInsensitive": flag,
+      "has": ["type": "string", "description": "A reference whose record matches where"],
+      "hasAny": ["type": "string", "description": "A reference of model to this record"], "model": text,
+      "where": nested,
     ]
     let searches = TextOperator.allCases.map { JSONMember($0.rawValue, text) }
     return [

@@ -1,5 +1,6 @@
 import Foundation
 package import PersistenceDriver
+package import PersistenceDriverSupport
 import PersistencePrimitives
 
 /// The bookmark at the end of a page, as a token that a client sends back for the next page.
@@ -8,49 +9,43 @@ import PersistencePrimitives
 /// input, so a forged token can only start a page at another position.
 package enum PositionToken {
   /// The token of a bookmark.
-  package static func text(_ anchor: PageAnchor, of request: FetchRequest) throws -> String {
-    let content = JSONValue.array([.string(fingerprint(request)), try json(anchor, of: request)])
+  package static func text(_ anchor: PageAnchor, of order: PageOrder) throws -> String {
+    let content = JSONValue.array([.string(fingerprint(order)), try json(anchor, order.fields)])
     return Base64URL.text(Array(JSONText.canonical(content).utf8))
   }
 
-  /// The values of a bookmark, one for each criterion of the total order.
-  package static func json(_ anchor: PageAnchor, of request: FetchRequest) throws -> JSONValue {
-    .array(
-      try zip(anchor.values, request.totalOrder).map { value, criterion in
-        try OperandJSON.json(value, for: try request.schema.requiredField(named: criterion.field))
-      })
+  /// The values of a bookmark, one for each field that it is made of.
+  package static func json(_ anchor: PageAnchor, _ fields: [FieldSchema]) throws -> JSONValue {
+    .array(try zip(anchor.values, fields).map { try OperandJSON.json($0, for: $1) })
   }
 
   /// The bookmark of a token.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if it is not a token,
   ///   or belongs to another query.
-  package static func anchor(_ text: String, of request: FetchRequest) throws -> PageAnchor {
+  package static func anchor(_ text: String, of order: PageOrder) throws -> PageAnchor {
     guard let bytes = Base64URL.bytes(text),
       let content = try? bytes.withUnsafeBytes({ try JSONParser.parse($0) }),
       case .array(let parts) = content, parts.count == 2, case .string(let query) = parts[0],
       case .array(let values) = parts[1]
     else { throw PersistenceError.invalidRequest("“after” is not a token of a page") }
-    guard query == fingerprint(request) else {
+    guard query == fingerprint(order) else {
       throw PersistenceError.invalidRequest(
         "the token belongs to another query, with another filter or order; start with the first page")
     }
-    return try anchor(values, of: request)
+    return try anchor(values, of: order)
   }
 
-  /// The bookmark of values, one for each criterion of the total order.
-  package static func anchor(_ values: [JSONValue], of request: FetchRequest) throws -> PageAnchor {
-    guard values.count == request.totalOrder.count else {
+  /// The bookmark of values, one for each field that it is made of.
+  package static func anchor(_ values: [JSONValue], of order: PageOrder) throws -> PageAnchor {
+    guard values.count == order.fields.count else {
       throw PersistenceError.invalidRequest(
-        "“after” has \(values.count) values, the order has \(request.totalOrder.count) criteria")
+        "“after” has \(values.count) values, the order has \(order.fields.count) criteria")
     }
-    return PageAnchor(
-      try zip(values, request.totalOrder).map { value, criterion in
-        try OperandJSON.value(value, for: try request.schema.requiredField(named: criterion.field))
-      })
+    return PageAnchor(try zip(values, order.fields).map { try OperandJSON.value($0, for: $1) })
   }
 
-  private static func fingerprint(_ request: FetchRequest) -> String {
-    Base64URL.text(Array(SHA256.hash(data: Data(request.identifyingText.utf8)).prefix(9)))
+  private static func fingerprint(_ order: PageOrder) -> String {
+    Base64URL.text(Array(SHA256.hash(data: Data(order.identifyingText.utf8)).prefix(9)))
   }
 }

@@ -1,5 +1,6 @@
 package import PersistenceDriver
-import PersistencePrimitives
+package import PersistenceDriverSupport
+package import PersistencePrimitives
 
 /// Conditions as JSON.
 ///
@@ -7,10 +8,25 @@ import PersistencePrimitives
 /// {"all": [{"field": "rating", "is": "==", "value": "PG-13"}, {"field": "budget", "between": [1e6, 1e7]},
 ///          {"not": {"field": "title", "hasPrefix": "The "}},
 ///          {"field": "address", "path": ["city"], "is": "==", "value": "Berlin"},
-///          {"field": "tags", "path": [], "includes": "new"}]}
+///          {"field": "tags", "path": [], "includes": "new"},
+///          {"has": "studio", "where": {"field": "name", "is": "==", "value": "A24"}},
+///          {"not": {"hasAny": "movie", "model": "Credit"}}]}
 /// ```
+///
+/// The member `model` names the other model of a reference. With `has` it may be omitted for the references that the
+/// store lists.
 package enum PredicateJSON {
-  package static func json(_ node: PredicateNode, _ schema: ModelSchema) throws -> JSONValue {
+  /// Writes a condition.
+  ///
+  /// - Parameters:
+  ///   - node: The condition.
+  ///   - schema: The model that it is a condition on.
+  ///   - related: The models of conditions on related records.
+  /// - Returns: The JSON.
+  /// - Throws: ``PersistenceError`` for a field or a model that is unknown.
+  package static func json(_ node: PredicateNode, _ schema: ModelSchema, related: [ModelSchema] = []) throws
+    -> JSONValue
+  {
     func operand(_ value: PersistentValue, _ name: String) throws -> JSONValue {
       try OperandJSON.json(value, for: try schema.requiredField(named: name))
     }
@@ -37,12 +53,19 @@ package enum PredicateJSON {
         [JSONMember("field", .string(name)), JSONMember("path", .array(path.map { .string($0) }))]
           + (try DocumentConditionJSON.members(of: condition)))
     case .related(let relation):
-      throw PersistenceError(
-        .unsupported, "a remote store cannot be asked through the reference “\(relation.field)” yet",
-        model: schema.name, field: relation.field)
-    case .all(let nodes): return ["all": .array(try nodes.map { try json($0, schema) })]
-    case .any(let nodes): return ["any": .array(try nodes.map { try json($0, schema) })]
-    case .not(let node): return ["not": try json(node, schema)]
+      guard let other = related.first(where: { StoredName($0.name) == StoredName(relation.model) }) else {
+        throw PersistenceError(
+          .unsupported,
+          "the declaration of \(relation.model) is unknown, as in a decoded query; make the query in code",
+          model: schema.name, field: relation.field)
+      }
+      let condition = try json(relation.condition, other, related: related)
+      return [
+        relation.side.rawValue: .string(relation.field), "model": .string(relation.model), "where": condition,
+      ]
+    case .all(let nodes): return ["all": .array(try nodes.map { try json($0, schema, related: related) })]
+    case .any(let nodes): return ["any": .array(try nodes.map { try json($0, schema, related: related) })]
+    case .not(let node): return ["not": try json(node, schema, related: related)]
     }
   }
 
@@ -52,16 +75,18 @@ package enum PredicateJSON {
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` or
   ///   ``PersistenceError/Code/unknownField``.
-  package static func node(_ json: JSONValue, _ schema: ModelSchema, limits: QueryLimits) throws
-    -> PredicateNode
-  {
-    var reader = Reader(schema: schema, limits: limits)
+  package static func node(
+    _ json: JSONValue, _ schema: ModelSchema, relations: StoredRelations? = nil, limits: QueryLimits
+  ) throws -> PredicateNode {
+    var reader = Reader(schema: schema, relations: relations, limits: limits)
     return try reader.node(json, depth: 1)
   }
 }
 
 private struct Reader {
-  let schema: ModelSchema
+  /// The model whose fields a condition names; another one within `has` and `hasAny`.
+  var schema: ModelSchema
+  let relations: StoredRelations?
   let limits: QueryLimits
   var count = 0
 
@@ -97,6 +122,15 @@ private struct Reader {
     case ["any"]: return .any(try nodes(member("any"), depth: depth))
     case ["not"]: return .not(try node(member("not"), depth: depth + 1))
     default: break
+    }
+    for side in [RelatedCondition.Side.target, .referrers] where names.contains(side.rawValue) {
+      guard names.subtracting([side.rawValue, "model", "where"]).isEmpty else {
+        throw malformed("“\(side.rawValue)” has “model” and “where” beside it, and nothing else")
+      }
+      let model = try names.contains("model") ? text(member("model"), "model") : nil
+      let field = try text(member(side.rawValue), side.rawValue)
+      return try related(
+        side, field, model, names.contains("where") ? member("where") : .bool(true), depth: depth)
     }
     let field = try schema.requiredField(named: text(member("field"), "field"))
     if names.contains("path") {
@@ -142,6 +176,31 @@ private struct Reader {
       return .text(
         field: field.name, search, try text(member(word), word), isCaseInsensitive: isCaseInsensitive)
     }
+  }
+
+  /// Reads a condition on related records, whose fields are those of their model.
+  private mutating func related(
+    _ side: RelatedCondition.Side, _ field: String, _ model: String?, _ condition: JSONValue, depth: Int
+  ) throws -> PredicateNode {
+    guard let relations else { throw malformed("“\(side.rawValue)” is not supported here") }
+    let own = schema
+    let other: ModelSchema? =
+      if let model { try relations.model(named: model) } else if side == .target {
+        try relations.target(of: own.requiredField(named: field).name, in: own.name)
+      } else { nil }
+    guard let other else {
+      guard model != nil else {
+        throw malformed("the store lists no target of “\(field)”; name the other model in “model”")
+      }
+      if side == .target { _ = try own.requiredField(named: field) }
+      // Clients see no records of a model that the store does not contain, or that is reserved.
+      return .constant(false)
+    }
+    schema = other
+    defer { schema = own }
+    let node = try node(condition, depth: depth + 1)
+    let name = side == .target ? try own.requiredField(named: field) : try other.requiredField(named: field)
+    return .related(RelatedCondition(side, field: name.name, model: other.name, node))
   }
 
   private mutating func nodes(_ json: JSONValue, depth: Int) throws -> [PredicateNode] {

@@ -43,6 +43,7 @@ package struct QueryLimits: Sendable {
     case .all(let nodes), .any(let nodes):
       for node in nodes { try check(node, depth: depth + 1, count: &count) }
     case .not(let node): try check(node, depth: depth + 1, count: &count)
+    case .related(let relation): try check(relation.condition, depth: depth + 1, count: &count)
     default: break
     }
   }

@@ -68,14 +68,19 @@ struct MappedDialect: RemoteDialect {
     return try incoming(try content(of: reply, mapping.record, schema, key), schema)
   }
 
-  func count(_ request: FetchRequest) async throws(PersistenceError) -> Int {
+  func count(_ query: RemoteQuery) async throws(PersistenceError) -> Int {
     var count = 0
-    guard let rows = try await fetch(request) else { return 0 }
+    guard let rows = try await fetch(query) else { return 0 }
     while try await rows() != nil { count += 1 }
     return count
   }
 
-  func fetch(_ request: FetchRequest) async throws(PersistenceError) -> Rows? {
+  func page(_ query: RemoteQuery) async throws(PersistenceError) -> RemotePage? {
+    throw .unsupported("include related records", by: client.location)
+  }
+
+  func fetch(_ asked: RemoteQuery) async throws(PersistenceError) -> Rows? {
+    let request = try asked.plainRequest(at: client.location)
     let query = try MappedQuery(request, mapping, at: client.location)
     let pager = MappedPager(query: query, location: client.location) { path throws(PersistenceError) in
       let reply = try await client.reply(to: .init(method: .GET, path: path))

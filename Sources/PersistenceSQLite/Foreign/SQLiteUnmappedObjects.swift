@@ -66,7 +66,9 @@ extension SQLiteConnection {
   }
 
   private func foreignKeys(of table: String) throws -> [UnmappedObject] {
-    var keys: [Int64: (columns: [String], target: String, targets: [String], actions: String)] = [:]
+    var keys:
+      [Int64: (columns: [String], target: String, targets: [String], actions: String, rule: DeleteRule)]
+    keys = [:]
     for row in try rows(
       "SELECT id, \"table\", \"from\", \"to\", on_update, on_delete FROM pragma_foreign_key_list(?1) ORDER BY id, seq",
       [.text(table)])
@@ -76,7 +78,13 @@ extension SQLiteConnection {
       else { continue }
       var actions = onDelete == "NO ACTION" ? "" : " on delete \(onDelete.lowercased())"
       if onUpdate != "NO ACTION" { actions += " on update \(onUpdate.lowercased())" }
-      keys[id, default: ([], target, [], actions)].columns.append(from)
+      let rule: DeleteRule =
+        switch onDelete {
+        case "CASCADE": .cascade
+        case "SET NULL": .setNil
+        default: .restrict
+        }
+      keys[id, default: ([], target, [], actions, rule)].columns.append(from)
       if case .text(let to) = row[3] { keys[id]?.targets.append(to) }
     }
     return keys.sorted { $0.key < $1.key }.map { _, key in
@@ -84,8 +92,22 @@ extension SQLiteConnection {
       return UnmappedObject(
         .foreignKey, key.columns.joined(separator: ", "), model: table,
         detail:
-          "refers to \(key.target) (\(targets))\(key.actions); the values are copied, the constraint is not")
+          "refers to \(key.target) (\(targets))\(key.actions); the values are copied, the constraint is not",
+        reference: reference(key.columns, to: key.target, key.targets, key.rule))
     }
+  }
+
+  /// The reference that a foreign key amounts to: of one column, to the key of a table that is a model.
+  private func reference(_ columns: [String], to table: String, _ targets: [String], _ rule: DeleteRule)
+    -> UnmappedObject.Reference?
+  {
+    func isSame(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
+    // SQLite ignores the case of names.
+    let found = catalog?.tables.first { isSame($0.key.text, table) }
+    guard columns.count == 1, let target = found?.value.schema, target.key.count == 1,
+      targets.isEmpty || isSame(targets[0], target.key[0])
+    else { return nil }
+    return UnmappedObject.Reference(columns[0], to: target.name, onDelete: rule)
   }
 
   private func constraints(of table: String) throws -> [UnmappedObject] {

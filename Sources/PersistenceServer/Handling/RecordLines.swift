@@ -27,10 +27,10 @@ final class RecordLines: AnswerStream {
   /// The maximum size of a chunk in bytes, apart from its last record.
   private static let chunkSize = 128 << 10
 
-  init(_ query: WireQuery, in context: any StorageContext) throws {
-    let fields = try AnswerFields(query, hasTokens: false)
+  init(_ query: WireQuery, in service: StoreService) throws {
+    let fields = AnswerFields(query, nil)
     writer = fields.writer
-    results = try fields.fetch(query.request, in: context)
+    results = try fields.fetch(service.answerable(query).request)
   }
 
   /// The next lines; nil at the end.

@@ -11,7 +11,7 @@ final class RecordPage: AnswerStream {
     var count = 0
     /// The number of bytes in earlier chunks.
     var size = 0
-    var last: PageAnchor?
+    var last: [PersistentValue]?
     /// A chunk that was read but not returned.
     var first: [UInt8]?
     var isComplete = false
@@ -23,7 +23,7 @@ final class RecordPage: AnswerStream {
   /// The maximum size of a chunk in bytes, apart from its last record.
   private static let chunkSize = 128 << 10
 
-  private let request: FetchRequest
+  private let order: PageOrder
   private let limit: Int
   private let sizeLimit: Int
   private let results: any StorageResults
@@ -31,15 +31,13 @@ final class RecordPage: AnswerStream {
   private let progress = Mutex(Progress())
 
   /// Fetches the records of a page, and reads its first chunk.
-  init(_ query: WireQuery, limit: Int, sizeLimit: Int, in context: any StorageContext) throws {
-    (request, self.limit, self.sizeLimit) = (query.request, limit, sizeLimit)
+  init(_ query: WireQuery, limit: Int, sizeLimit: Int, in service: StoreService) throws {
+    (self.limit, self.sizeLimit) = (limit, sizeLimit)
     // One more record shows whether another page follows.
-    let asked = try FetchRequest(
-      request.schema, where: request.predicate, order: request.order, limit: limit + 1,
-      offset: request.offset,
-      after: request.after)
-    fields = try AnswerFields(query, hasTokens: true)
-    results = try fields.fetch(asked, in: context)
+    let asked = try service.answerable(query, limit: limit + 1)
+    order = asked.order
+    fields = AnswerFields(query, order)
+    results = try fields.fetch(asked.request)
     let first = try next()
     progress.withLock { $0.first = first }
   }
@@ -50,7 +48,7 @@ final class RecordPage: AnswerStream {
       guard progress.isComplete, let first = progress.first else { return nil }
       return (
         String(decoding: first, as: UTF8.self),
-        try progress.last.map { try PositionToken.text($0, of: request) }
+        try progress.last.map { try PositionToken.text(order.anchor(of: $0), of: order) }
       )
     }
   }
@@ -83,7 +81,7 @@ final class RecordPage: AnswerStream {
       isLast = true
     } catch is EndOfChunk {}
     if isLast {
-      let token = try progress.last.map { "\"\(try PositionToken.text($0, of: request))\"" }
+      let token = try progress.last.map { "\"\(try PositionToken.text(order.anchor(of: $0), of: order))\"" }
       bytes.append(contentsOf: ("],\"next\":" + (token ?? "null") + "}").utf8)
       progress.isComplete = true
     }

@@ -75,10 +75,11 @@ struct ServiceRequest: Sendable {
     try QueryParameters(parameters.map { $0[...] }, known: path.takesSchema ? known.union(["schema"]) : known)
   }
 
-  /// The digest of the client's schema; nil if the request has none.
-  func schemaDigest() throws -> String? {
+  /// The digests of the client's schemas, that of the path's model first; nil if the request has none.
+  func schemaDigests() throws -> [String]? {
     guard path.takesSchema, let parameters, parameters.contains("schema") else { return nil }
     return try QueryParameters(parameters[...], known: nil)["schema"]
+      .map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
   }
 
   /// The tags of the If-Match header, one of which the stored record must have.

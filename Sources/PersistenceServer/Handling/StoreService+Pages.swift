@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceHTTP
 
 extension StoreService {
@@ -9,34 +10,43 @@ extension StoreService {
       throw Problem(
         status: 412, .conflict,
         "the tag of a page is weak, and If-Match needs a strong one; use If-None-Match",
-        model: query.request.schema.name)
+        model: query.query.schema.name)
     }
     var answer = try served.wantsLines ? lines(query) : page(query, served)
     guard answer.status == 200, served.wantsCount else { return answer }
     // Of all pages, so without their limits.
-    let all = try FetchRequest(query.request.schema, where: query.request.predicate)
-    answer.headers.append(("Content-Range", "records */\(try context.count(all))"))
+    let all = RelatedQuery(query.query.schema, where: query.query.predicate)
+    answer.headers.append(("Content-Range", "records */\(try count(all))"))
     answer.headers.append(("Preference-Applied", "count=exact"))
     return answer
   }
 
   private func lines(_ query: WireQuery) throws -> Answer {
-    let lines = try RecordLines(query, in: context)
+    guard query.inclusions.isEmpty else {
+      throw PersistenceError.invalidRequest("lines have no included records; request application/json")
+    }
+    let lines = try RecordLines(query, in: self)
     return Answer(
       status: 200, body: .stream(type: "application/x-ndjson", lines), isCompressible: true)
   }
 
   private func page(_ query: WireQuery, _ served: ServiceRequest) throws -> Answer {
-    let limit = query.request.limit ?? limits.defaultPageSize
+    let limit = query.query.limit ?? limits.defaultPageSize
     if limit > limits.pageSize {
       throw PersistenceError.invalidRequest(
         "a page has at most \(limits.pageSize) records; request application/x-ndjson to get more in one answer"
       )
     }
     let unwanted = try served.ifNoneMatchTags()
-    let page = try RecordPage(query, limit: limit, sizeLimit: limits.pageBytes, in: context)
-    guard let whole = try page.whole() else {
-      return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
+    let whole: (text: String, next: String?)
+    if query.inclusions.isEmpty {
+      let page = try RecordPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self)
+      guard let text = try page.whole() else {
+        return Answer(status: 200, body: .stream(type: "application/json", page), isCompressible: true)
+      }
+      whole = text
+    } else {
+      whole = try IncludingPage(query, limit: limit, sizeLimit: limits.pageBytes, in: self).answer()
     }
     var headers: [(name: String, value: String)] = []
     if served.method != .post {
@@ -47,6 +57,32 @@ extension StoreService {
       guard unwanted?.matches(tag) != true else { return Answer(status: 304, headers: headers) }
     }
     return Answer(status: 200, headers: headers, body: .json(whole.text), isCompressible: true)
+  }
+}
+
+extension StoreService {
+  /// The request of a query and the order of its pages; a query that asks of related records reads one moment.
+  func answerable(_ query: WireQuery, limit: Int? = nil) throws -> (
+    request: AnswerableRequest, order: PageOrder
+  ) {
+    let reader = try reader(isRelated: query.query.isRelated || !query.inclusions.isEmpty)
+    var asked = query.query
+    if let limit { asked.limit = limit }
+    let order = try asked.pageOrder(by: reader, declared: declared)
+    let request = try asked.answered(
+      by: reader, declared: declared, after: query.anchor(in: order), keyLimit: limits.relatedKeys)
+    return (request, order)
+  }
+
+  /// Counts the records of a query.
+  func count(_ query: RelatedQuery) throws -> Int {
+    let reader = try reader(isRelated: query.isRelated)
+    return try query.answered(by: reader, declared: declared, keyLimit: limits.relatedKeys).count()
+  }
+
+  private func reader(isRelated: Bool) throws -> any StorageReader {
+    if isRelated { return try context.snapshot() }
+    return context
   }
 }
 

@@ -8,17 +8,13 @@ extension StoreService {
   /// The service for the schema of a request: that of its parameter `schema`, or else the store's own.
   func serving(_ request: ServiceRequest) throws -> StoreService {
     var service = self
-    if let digest = try request.schemaDigest() {
-      guard let entry = schemas[digest] else {
-        throw Problem(
-          status: 428, .unknownSchema,
-          "the server does not know the schema; send it to /schemas/\(digest) first")
-      }
-      if let model = request.path.recordModel, StoredName(model) != StoredName(entry.schema.name) {
+    if let digests = try request.schemaDigests() {
+      let entry = try schemas.entry(digests)
+      if let model = request.path.recordModel, StoredName(model) != StoredName(entry.schemas[0].name) {
         throw PersistenceError.invalidRequest(
           "the schema of the request declares another model than the path")
       }
-      service.declared = entry.schema
+      service.declared = entry.schemas
       service.context = FittedContext(context, entry.fits)
     } else if try SchemaLedger.exists(in: context) {
       service.context = FittedContext(context, schemas.visible)
@@ -98,7 +94,7 @@ extension StoreService {
 
   /// Checks that the store can keep every record of the client's schema.
   func requireDefined(in transaction: any StorageTransaction) throws {
-    guard let declared, let fitted = transaction as? FittedTransaction else { return }
+    guard let declared = declared.first, let fitted = transaction as? FittedTransaction else { return }
     switch try fitted.canStoreEveryRecord(of: declared) {
     case true?: return
     case false?:

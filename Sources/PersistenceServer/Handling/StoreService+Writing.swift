@@ -85,7 +85,7 @@ extension StoreService {
             let schema = try schema(change.model, in: transaction)
             schemas[name] = (schema, RowBuffer(count: schema.fields.count))
           }
-          if change.action != .delete, !isDefined, name == declared.map({ StoredName($0.name) }) {
+          if change.action != .delete, !isDefined, name == declared.first.map({ StoredName($0.name) }) {
             try requireDefined(in: transaction)
             isDefined = true
           }

@@ -16,8 +16,8 @@ struct StoreService: Sendable {
   let schemas = ServedSchemas()
   /// The changes of models, which all requests share.
   let feeds = ChangeFeeds()
-  /// The schema of the request's client; nil if the client uses that of the store.
-  var declared: ModelSchema?
+  /// The schemas of the request's client, that of the path's model first; empty if the client uses those of the store.
+  var declared: [ModelSchema] = []
 
   var queryLimits: QueryLimits {
     QueryLimits(
@@ -62,7 +62,9 @@ struct StoreService: Sendable {
     case (.records(let name), .post): return try insert(name, request)
     case (.records(let name), _), (.query(let name), _): return try records(query(name, request), request)
     case (.count(let name), _):
-      let count = try context.count(query(name, request, WireQuery.conditions).request)
+      let query = try query(name, request, WireQuery.conditions)
+      let answerable = try answerable(query).request
+      let count = try answerable.count()
       return .json(["count": .number("\(count)")])
     case (.record(let name, let key), .put): return try replace(name, key, request)
     case (.record(let name, let key), .patch): return try patch(name, key, request)
@@ -79,7 +81,7 @@ struct StoreService: Sendable {
 
   /// The schema of a served model, as the client of the request declares it.
   func schema(_ name: String, in reader: any StorageReader) throws -> ModelSchema {
-    if let declared, StoredName(declared.name) == StoredName(name) { return declared }
+    if let declared = declared.first(where: { StoredName($0.name) == StoredName(name) }) { return declared }
     guard !ReservedModel.isReserved(name), let schema = try reader.schema(named: name) else {
       throw Self.unknownModel
     }
@@ -91,11 +93,13 @@ struct StoreService: Sendable {
     _ name: String, _ request: ServiceRequest, _ known: Set<String> = WireQuery.parameters
   ) throws -> WireQuery {
     let schema = try schema(name, in: context)
+    let relations = StoredRelations(context, declared: declared)
     guard request.method == .post else {
-      return try WireQuery(try request.parameters(known: known), schema, limits: queryLimits)
+      return try WireQuery(
+        try request.parameters(known: known), schema, relations: relations, limits: queryLimits)
     }
     _ = try request.parameters(known: [])
-    return try WireQuery(request.json(), schema, limits: queryLimits, known: known)
+    return try WireQuery(request.json(), schema, relations: relations, limits: queryLimits, known: known)
   }
 
   private func find(_ name: String, _ key: [String], _ request: ServiceRequest) throws -> Answer {

@@ -26,7 +26,7 @@
       return try stores.with(stores.openForReading(options.url)) { store in
         let snapshot = try store.snapshot().hidingRemovedFields()
         let schema = try snapshot.schema(of: options.model, in: store.location)
-        let plan = try snapshot.plan(for: options.request(schema, snapshot))
+        let plan = try options.query(schema, StoredRelations(snapshot)).plan(by: snapshot)
         switch format {
         case .words: try session.output.line(TerminalText.safe("\(plan)"))
         case .json: try session.output.line(JSONReport.text(plan))

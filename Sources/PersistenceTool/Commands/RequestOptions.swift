@@ -13,7 +13,8 @@
       text, _ one character, \\ escapes the next one), and the functions contains(f, 'x'), starts(f, 'x'), ends(f, 'x') \
       and matches(f, 'regular expression'). Enclose text in single quotes, and field names with spaces in double quotes: \
       --where "\\"MPAA Rating\\" = 'PG-13' and budget >= 1e8". has(studio, name = 'A24') asks the record to which a reference \
-      leads, and hasany(Credit, movie, role = 'lead') the records that refer to this one. Write dates as '2001-12-31' or '2001-12-31T23:59:59Z', \
+      leads, and hasany(Credit, movie, role = 'lead') the records that refer to this one; --sort studio.name sorts by a field of the record to \
+      which a reference leads. Write dates as '2001-12-31' or '2001-12-31T23:59:59Z', \
       and bytes as x'00ff'. A comparison with null is false; not makes it true.
       """
 
@@ -41,42 +42,22 @@
       if offset < 0 { throw ValidationError("--offset must be at least 0") }
     }
 
-    /// The request; conditions on related records are answered in the moment of the reader.
-    func request(_ schema: ModelSchema, _ reader: any StorageReader) throws -> FetchRequest {
+    /// The query.
+    func query(_ schema: ModelSchema, _ relations: StoredRelations) throws -> RelatedQuery {
       var predicate: PredicateNode?
       if let condition {
         do {
-          let node = try WhereParser.predicate(condition, for: schema, relations: StoredRelations(reader))
-          predicate = try RelationAnswers(reader).answer(node, on: schema)
+          predicate = try WhereParser.predicate(condition, for: schema, relations: relations)
         } catch let error as WhereError {
           throw ToolFailure.usage("--where: " + error.explanation(of: condition))
         }
       }
-      let order = try sort.map { try Self.fields($0, "--sort") }?.map { part in
-        try Self.requireField(part.name, schema)
-        return FieldOrder(part.name, isDescending: part.isDescending)
+      let order = try RelatedNames.order(
+        sort.map { try Self.fields($0, "--sort") } ?? [], of: schema, relations)
+      for criterion in order where criterion.related == nil {
+        try Self.requireField(criterion.order.field, schema)
       }
-      return try FetchRequest(schema, where: predicate, order: order ?? [], limit: limit, offset: offset)
-    }
-
-    /// The references of the store.
-    private struct StoredRelations: WhereRelations {
-      private let reader: any StorageReader
-      private let references: [StoredReference]
-
-      init(_ reader: any StorageReader) throws {
-        self.reader = reader
-        references = try ReferenceLedger.references(reader)
-      }
-
-      func target(of field: String, in model: String) throws -> ModelSchema? {
-        let reference = references.first {
-          StoredName($0.model) == StoredName(model) && StoredName($0.field) == StoredName(field)
-        }
-        return try reference.flatMap { try reader.schema(named: $0.target) }
-      }
-
-      func model(named name: String) throws -> ModelSchema? { try reader.schema(named: name) }
+      return RelatedQuery(schema, where: predicate, order: order, limit: limit, offset: offset)
     }
 
     /// Parses the names in an option's list.

@@ -15,6 +15,8 @@ final class Importer {
   private let readers: [FieldReader]
   private let row: RowBuffer
   private var nextKey: Int64 = 1
+  /// Records that refer to others, which may come later in the file.
+  private var waiting: [Pending] = []
 
   private(set) var report: ImportReport
 
@@ -42,13 +44,19 @@ final class Importer {
   private struct Pending {
     let place: String
     let values: [PersistentValue]
+    /// Why the record waits.
+    var problem: String?
   }
 
   /// Stores the records in the order of the file, one transaction per batch.
+  ///
+  /// Records that refer to later ones wait in memory for a last transaction. Those whose references still lead nowhere are
+  /// rejected.
   func run(into store: any StorageContext) throws {
     try store.transaction { try $0.define(plan.schema) }
     if let position = plan.generatedPosition { try continueKeys(store, plan.schema.fields[position].name) }
     let progress = ProgressDisplay(session)
+    let references = try ImportReferences(of: plan.schema, in: store)
     var batch: [Pending] = []
     func checkpoint() throws {
       try session.checkInterrupt()
@@ -58,7 +66,7 @@ final class Importer {
       report.read += 1
       if let pending = try read(record) { batch.append(pending) }
       if batch.count == batchSize {
-        try write(batch, to: store)
+        try write(batch, references, to: store)
         batch.removeAll(keepingCapacity: true)
         try checkpoint()
       } else if report.read.isMultiple(of: 256) {
@@ -66,7 +74,14 @@ final class Importer {
       }
     }
     try session.checkInterrupt()
-    try write(batch, to: store)
+    try write(batch, references, to: store)
+    let late = waiting
+    waiting = []
+    try write(late, references, to: store)
+    for record in waiting {
+      let reason = record.problem ?? "a reference leads nowhere"
+      try reject(ImportReport.Reject(place: record.place, key: key(of: record), reason: reason))
+    }
     try progress.finish()
   }
 
@@ -115,11 +130,26 @@ final class Importer {
     }
   }
 
-  private func write(_ batch: [Pending], to store: any StorageContext) throws {
-    guard !batch.isEmpty else { return }
-    var rejects: [ImportReport.Reject] = []
+  private func key(of record: Pending) -> String {
+    plan.schema.keyPositions.map { "\(record.values[$0])" }.joined(separator: ", ")
+  }
+
+  private func write(_ records: [Pending], _ references: ImportReferences, to store: any StorageContext)
+    throws
+  {
+    guard !records.isEmpty else { return }
+    var (batch, late, rejects) = (records, [Pending](), [ImportReport.Reject]())
     try store.keepingTransaction { transaction in
-      rejects = []
+      (batch, late, rejects) = ([], [], [])
+      for (record, problem) in zip(
+        records, try references.problems(of: records.map(\.values), in: transaction))
+      {
+        if let problem {
+          late.append(Pending(place: record.place, values: record.values, problem: problem))
+        } else {
+          batch.append(record)
+        }
+      }
       let isDone = try transaction.insertTogether(batch.count, in: plan.schema) { position, insert in
         row.set(batch[position].values)
         try row.withRow(insert)
@@ -129,11 +159,12 @@ final class Importer {
         do {
           try row.withRow { try transaction.insert($0, in: plan.schema) }
         } catch let error as PersistenceError where Self.concernsOneRecord(error) {
-          let key = plan.schema.keyPositions.map { "\(record.values[$0])" }.joined(separator: ", ")
-          rejects.append(ImportReport.Reject(place: record.place, key: key, reason: error.message))
+          rejects.append(
+            ImportReport.Reject(place: record.place, key: key(of: record), reason: error.message))
         }
       }
     }
+    waiting += late
     report.imported += batch.count - rejects.count
     for rejected in rejects { try reject(rejected) }
   }

@@ -41,7 +41,8 @@
           try store.snapshot().verifyByReading(add)
         }
         let snapshot = try store.snapshot()
-        for reference in try ReferenceLedger.references(snapshot) {
+        let references = try ReferenceLedger.references(snapshot) + ReferenceLedger.foreign(snapshot)
+        for reference in references {
           try snapshot.forEachDangling(of: reference) { record, target in
             try add(
               StoreFinding(

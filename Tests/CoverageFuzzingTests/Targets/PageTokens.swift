@@ -12,7 +12,9 @@ extension FuzzTarget {
     let token =
       choice & 1 == 0
       ? text : Base64URL.text(Array("[\"\(try PageTokens.fingerprint(request))\",\(text)]".utf8))
-    guard let anchor = try accepted(PersistenceError.self, { try PositionToken.anchor(token, of: request) })
+    guard
+      let anchor = try accepted(
+        PersistenceError.self, { try PositionToken.anchor(token, of: request.pageOrder) })
     else {
       return
     }
@@ -20,10 +22,21 @@ extension FuzzTarget {
       try FetchRequest(request.schema, where: request.predicate, order: request.order, after: anchor)
     }
     guard let page else { return }
-    let written = try PositionToken.text(anchor, of: request)
-    try require(try PositionToken.anchor(written, of: request) == anchor, "a bookmark changes in its token")
+    let written = try PositionToken.text(anchor, of: request.pageOrder)
+    try require(
+      try PositionToken.anchor(written, of: request.pageOrder) == anchor, "a bookmark changes in its token")
     let condition = try CompiledPredicate(page.predicateWithAnchor, in: page.schema)
     try FuzzModels.forEachRow { _ = try condition.matches($0) }
+  }
+}
+
+extension FetchRequest {
+  /// The order of the request's pages.
+  fileprivate var pageOrder: PageOrder {
+    get throws {
+      try RelatedQuery(schema, where: predicate, order: order.map { .init($0) }).pageOrder(
+        by: MemoryContext())
+    }
   }
 }
 
@@ -51,7 +64,7 @@ private enum PageTokens {
   }
 
   static func fingerprint(_ request: FetchRequest) throws -> String {
-    let token = try PositionToken.text(try anchor(request), of: request)
+    let token = try PositionToken.text(try anchor(request), of: request.pageOrder)
     guard let content = try Base64URL.bytes(token)?.withUnsafeBytes({ try JSONParser.parse($0) }),
       case .array(let parts) = content, case .string(let text)? = parts.first
     else { throw FuzzFailure(description: "a token has no fingerprint") }
@@ -61,8 +74,8 @@ private enum PageTokens {
   @Sendable static func seeds() throws -> [[UInt8]] {
     try requests.get().enumerated().flatMap { number, request in
       let anchor = try anchor(request)
-      let token = try PositionToken.text(anchor, of: request)
-      let values = JSONText.canonical(try PositionToken.json(anchor, of: request))
+      let token = try PositionToken.text(anchor, of: request.pageOrder)
+      let values = JSONText.canonical(try PositionToken.json(anchor, request.pageOrder.fields))
       return [[UInt8(number << 1)] + Array(token.utf8), [UInt8(number << 1 | 1)] + Array(values.utf8)]
     }
   }

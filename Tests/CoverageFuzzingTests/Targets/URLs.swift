@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceHTTP
 import PersistenceJSON
 import PersistenceLMDB
@@ -47,7 +48,8 @@ private enum URLs {
     _ = try accepted(PersistenceError.self) { try QueryParameters(text[...], known: nil) }
     guard let parameters else { return }
     let request = try accepted(PersistenceError.self) {
-      try WireQuery(parameters, try FuzzModels.everyKind(), limits: QueryLimits()).request
+      try WireQuery(parameters, try FuzzModels.everyKind(), limits: QueryLimits()).request(
+        in: MemoryContext())
     }
     if let predicate = request?.predicate { try Conditions.evaluate(predicate, try FuzzModels.everyKind()) }
   }

@@ -69,7 +69,7 @@ extension FuzzGenerator {
     }
   }
 
-  var mayEvolve: Bool { limits.changesSchemas && !isTyped && evolutions < Self.evolutionLimit }
+  var mayEvolve: Bool { limits.changesSchemas && !isTyped && !isRelated && evolutions < Self.evolutionLimit }
 
   /// A change of a model's schema, to a new declaration; sometimes one that the store must reject.
   mutating func evolve(_ model: Int) -> FuzzStep {

@@ -60,6 +60,7 @@ extension FuzzGenerator {
   private mutating func leaf(_ model: Int) -> PredicateNode {
     let schema = models[model].schema
     if chance(3) { return .constant(chance(50)) }
+    if isRelated, chance(35), let related = related(model) { return related }
     var position = random.int(0...schema.fields.count - 1)
     if chance(30), !schema.indexes.isEmpty {
       let name = random.pick(random.pick(schema.indexes).fields)

@@ -90,7 +90,7 @@ extension FuzzGenerator {
     return indexes
   }
 
-  private mutating func model(_ schema: ModelSchema) -> FuzzModel {
+  mutating func model(_ schema: ModelSchema) -> FuzzModel {
     let count =
       isLarge
       ? random.pick([126, 127, 128, 129, 130, 160, 255, 256, 257, 258, 300, 384, 400])

@@ -90,7 +90,7 @@ extension FuzzGenerator {
       (18, Choice.transaction), (22, .write), (60, .fetch), (5, .read), (5, .pages), (5, .find),
       (4, .select), (8, .aggregate), (3, .holdResult),
       (3, .holdSnapshot), (5, .readHeld), (3, .fetchHeld), (1, .release), (isLarge ? 4 : 2, .reopen),
-      (mayEvolve ? 5 : 0, .evolve), (isTyped ? 0 : 5, .declared),
+      (mayEvolve ? 5 : 0, .evolve), (isTyped || isRelated ? 0 : 5, .declared),
     ])
     switch choice {
     case .transaction: return transaction(depth: 0)
@@ -140,7 +140,7 @@ extension FuzzGenerator {
         steps.append(transaction(depth: depth + 1))
       } else if mayEvolve, chance(7) {
         steps.append(evolve(model))
-      } else if !isTyped, chance(5) {
+      } else if !isTyped, !isRelated, chance(5) {
         steps.append(declared())
       } else if chance(72) {
         steps.append(write(model))

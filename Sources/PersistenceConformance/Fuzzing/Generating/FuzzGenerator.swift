@@ -11,6 +11,8 @@ struct FuzzGenerator {
   let isTyped: Bool
   /// Whether the program's steps are those of versions of an app.
   let isVersioned: Bool
+  /// Whether the program's models refer to each other.
+  let isRelated: Bool
   let limits: FuzzLimits
   /// The values for rows of each schema, by the schema's position.
   var models: [FuzzModel] = []
@@ -20,17 +22,25 @@ struct FuzzGenerator {
   var words: [Int: FuzzWords] = [:]
   /// The number of declarations from changes of schema so far.
   var evolutions = 0
+  var relations: [FuzzRelation] = []
+  /// The number of conditions on related records around the one that is made.
+  var relatedDepth = 0
 
-  init(seed: UInt64, isLarge: Bool, isTyped: Bool, isVersioned: Bool = false, limits: FuzzLimits) {
+  init(
+    seed: UInt64, isLarge: Bool, isTyped: Bool, isVersioned: Bool = false, isRelated: Bool = false,
+    limits: FuzzLimits
+  ) {
     random = SeededGenerator(seed: seed)
     self.isLarge = isLarge
     self.isTyped = isTyped
     self.isVersioned = isVersioned && limits.changesSchemas
+    self.isRelated = isRelated
     self.limits = limits
   }
 
   mutating func program() -> FuzzProgram {
     if isVersioned { return versionedProgram() }
+    if isRelated { return relatedProgram() }
     makeModels()
     var steps = opening()
     let count = isLarge ? random.int(8...20) : random.int(15...50)

@@ -5,7 +5,7 @@ extension FuzzReference {
   func rows(_ query: FuzzQuery, _ schemas: [ModelSchema], selecting positions: [Int]) throws
     -> [[PersistentValue]]
   {
-    _ = try Self.check(query, schemas)
+    _ = try check(query, schemas)
     let count = schemas[query.model].fields.count
     guard positions.allSatisfy({ $0 >= 0 && $0 < count }) else { throw Refusal(.invalidRequest) }
     return try rows(query, schemas).map { row in positions.map { row[$0] } }
@@ -15,7 +15,7 @@ extension FuzzReference {
   func groups(
     _ query: FuzzQuery, _ schemas: [ModelSchema], by grouping: [String], _ aggregates: [Aggregate]
   ) throws -> [[PersistentValue]] {
-    _ = try Self.check(query, schemas)
+    _ = try check(query, schemas)
     let fields = schemas[query.model].fields
     func place(_ name: String, _ accepts: (FieldKind) -> Bool) throws -> Int {
       guard let position = Self.position(of: name, in: fields) else { throw Refusal(.unknownField) }
@@ -52,7 +52,7 @@ extension FuzzReference {
   mutating func updateRows(_ query: FuzzQuery, _ schemas: [ModelSchema], set assignments: [FieldAssignment])
     throws -> Int
   {
-    _ = try Self.check(query, schemas)
+    _ = try check(query, schemas)
     let schema = schemas[query.model]
     guard !assignments.isEmpty else { throw Refusal(.invalidRequest) }
     var places: [Int] = []

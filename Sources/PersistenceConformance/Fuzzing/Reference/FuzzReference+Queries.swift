@@ -5,20 +5,21 @@ extension FuzzReference {
   typealias Checked = (holds: (([PersistentValue]) -> Bool)?, criteria: [(Int, Bool)])
 
   /// Rejects an invalid request, whatever the store contains.
-  static func check(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> Checked {
+  func check(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> Checked {
     let schema = schemas[query.model]
+    let predicate = try query.predicate.map { try relations.isEmpty ? $0 : resolved($0, schema) }
     if let limit = query.limit, limit < 0 { throw Refusal(.invalidRequest) }
     guard query.offset >= 0 else { throw Refusal(.invalidRequest) }
-    let holds = try query.predicate.map { try condition($0, schema.fields) }
-    let criteria = try criteria(query, schema)
-    if let after = query.after { try check(after, criteria, schema) }
+    let holds = try predicate.map { try Self.condition($0, schema.fields) }
+    let criteria = try Self.criteria(query, schema)
+    if let after = query.after { try Self.check(after, criteria, schema) }
     return (holds, criteria)
   }
 
   /// Returns the rows of a request, with fields in the declared order.
   func rows(_ query: FuzzQuery, _ schemas: [ModelSchema]) throws -> [[PersistentValue]] {
     let schema = schemas[query.model]
-    let (holds, criteria) = try Self.check(query, schemas)
+    let (holds, criteria) = try check(query, schemas)
     guard let place = try table(of: schema) else { return [] }
     var rows = tables[place].rows
     if tables[place].schema.identity != schema.identity {
@@ -79,7 +80,7 @@ extension FuzzReference {
   }
 
   /// Returns a predicate as a closure (contract V6).
-  private static func condition(_ node: PredicateNode, _ fields: [FieldSchema]) throws
+  static func condition(_ node: PredicateNode, _ fields: [FieldSchema]) throws
     -> ([PersistentValue]) -> Bool
   {
     func place(_ name: String, isOrdering: Bool) throws -> Int {

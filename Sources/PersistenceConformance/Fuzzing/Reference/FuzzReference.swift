@@ -19,6 +19,8 @@ struct FuzzReference: Sendable {
   }
 
   var tables: [Table] = []
+  /// The references among the models.
+  var relations: [Relation] = []
   /// The fields of the one table, if versions of an app use it.
   var columns: [FuzzColumn] = []
   /// The names of removed fields that the table never had.
@@ -108,7 +110,10 @@ extension FuzzReference {
     try Self.check(key, for: schema)
     guard let place = try table(of: schema) else { return false }
     let (index, exists) = find(key, in: place)
-    if exists { tables[place].rows.remove(at: index) }
+    if exists {
+      tables[place].rows.remove(at: index)
+      if key.count == 1 { follow(key[0], of: schema.name) }
+    }
     return exists
   }
 
@@ -120,8 +125,13 @@ extension FuzzReference {
 
   mutating func deleteAll(in schema: ModelSchema) throws -> Int {
     guard let place = try table(of: schema) else { return 0 }
-    defer { tables[place].rows = [] }
-    return tables[place].rows.count
+    let rows = tables[place].rows
+    tables[place].rows = []
+    for row in rows {
+      let key = Self.key(of: row, in: tables[place].schema)
+      if key.count == 1 { follow(key[0], of: schema.name) }
+    }
+    return rows.count
   }
 
   func find(_ key: [PersistentValue], in schema: ModelSchema) throws -> [PersistentValue]? {
@@ -140,12 +150,12 @@ extension FuzzReference {
     }
   }
 
-  private static func key(of row: [PersistentValue], in schema: ModelSchema) -> [PersistentValue] {
+  static func key(of row: [PersistentValue], in schema: ModelSchema) -> [PersistentValue] {
     schema.key.compactMap { position(of: $0, in: schema.fields).map { row[$0] } }
   }
 
   /// Returns the position of a key in the rows, or the position for its insertion.
-  private func find(_ key: [PersistentValue], in table: Int) -> (index: Int, exists: Bool) {
+  func find(_ key: [PersistentValue], in table: Int) -> (index: Int, exists: Bool) {
     let schema = tables[table].schema
     let positions = schema.key.compactMap { Self.position(of: $0, in: schema.fields) }
     func order(_ row: [PersistentValue]) -> Int {

@@ -20,6 +20,11 @@ struct FuzzReferenceRun {
     schemas = program.schemas
     contentQueries = FuzzContent.queries(program)
     isVersioned = program.isVersioned
+    reference.relations = program.relations.map { relation in
+      FuzzReference.Relation(
+        model: schemas[relation.model].name, field: relation.field, target: schemas[relation.target].name,
+        rule: relation.rule)
+    }
   }
 
   mutating func run(_ step: FuzzStep, at place: Int) -> [FuzzOutcome] {
@@ -47,10 +52,13 @@ struct FuzzReferenceRun {
       case .transaction(let steps, let ending):
         for (number, step) in steps.enumerated() { run(step, at: path + [number], isInside: true, &outcomes) }
         if ending == .rollback { throw RolledBack() }
+        try requireWhole(isInside)
         outcomes.append(FuzzOutcome(path, step.name, .done))
       case .define, .evolve, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows,
         .deleteAll:
-        outcomes.append(FuzzOutcome(path, step.name, try write(step)))
+        let value = try write(step)
+        try requireWhole(isInside)
+        outcomes.append(FuzzOutcome(path, step.name, value))
       case .holdResult(let number, let query): held[number] = .rows(try reference.rows(query, schemas))
       case .holdSnapshot(let number): held[number] = .snapshot(reference)
       case .readHeld(let number): readHeld(number, path, &outcomes)
@@ -99,6 +107,11 @@ struct FuzzReferenceRun {
     if isInside, case .transaction = step { content(of: reference, path, &outcomes) }
   }
 
+  /// A transaction that leaves a reference without its record commits nothing.
+  private func requireWhole(_ isInside: Bool) throws {
+    guard isInside || reference.isWhole else { throw FuzzReference.Refusal(.brokenReference) }
+  }
+
   private mutating func declared(
     _ step: FuzzStep, _ words: FuzzWords, at path: [Int], isInside: Bool, _ outcomes: inout [FuzzOutcome]
   ) throws {
@@ -109,7 +122,7 @@ struct FuzzReferenceRun {
     if case .fetchHeld(let held, _) = step { number = held }
     guard let model = step.model, let store = store(number) else { return }
     // An invalid request is rejected whatever the store contains.
-    if let query = step.query { _ = try FuzzReference.check(query, schemas) }
+    if let query = step.query { _ = try reference.check(query, schemas) }
     switch step {
     case .select(let query, let positions, _):
       _ = try FuzzReference().rows(query, schemas, selecting: positions)

@@ -27,8 +27,8 @@ struct FuzzShrinker {
     while !isSpent, Self.size(of: best.program) < size {
       size = Self.size(of: best.program)
       shrinkSteps()
-      // Versions refer to the fields of their schemas by position.
-      if !best.program.isVersioned { shrinkSchemas() }
+      // Versions refer to the fields of their schemas by position, and relations to schemas and fields.
+      if !best.program.isVersioned, best.program.relations.isEmpty { shrinkSchemas() }
       shrinkQueries()
       shrinkValues()
     }

@@ -1,0 +1,81 @@
+package import PersistenceDriver
+package import PersistenceDriverSupport
+
+/// Names of references and of fields of related records, as users type them: `studio.name`.
+package enum RelatedNames {
+  /// The criteria of a list such as `studio.name,-title`.
+  ///
+  /// - Parameters:
+  ///   - names: The names, and whether each is descending.
+  ///   - schema: The model that is sorted.
+  ///   - relations: The references of the store.
+  /// - Returns: The criteria; a name that is neither a field nor a path of a reference is one of an unknown field.
+  /// - Throws: ``PersistenceError`` if the store cannot be read.
+  package static func order(
+    _ names: [(name: String, isDescending: Bool)], of schema: ModelSchema, _ relations: StoredRelations
+  ) throws -> [RelatedOrder.Criterion] {
+    try names.map { name, isDescending in
+      if schema.field(named: name) == nil,
+        let (reference, target, rest) = try first(name, of: schema, relations),
+        let rest
+      {
+        return RelatedOrder.Criterion(
+          RelatedField(reference, model: target.name, field: rest), isDescending: isDescending)
+      }
+      return RelatedOrder.Criterion(FieldOrder(name, isDescending: isDescending))
+    }
+  }
+
+  /// The inclusions of a list such as `studio,studio.owner`; each path includes all records on its way.
+  ///
+  /// - Parameters:
+  ///   - text: The paths, separated by commas.
+  ///   - schema: The model of the records that others are included with.
+  ///   - relations: The references of the store.
+  /// - Returns: The inclusions, each reference once.
+  /// - Throws: ``FieldListError`` if the list is malformed or a part is no reference, and ``PersistenceError`` if the store
+  ///   cannot be read.
+  package static func inclusions(_ text: String, of schema: ModelSchema, _ relations: StoredRelations) throws
+    -> [RelatedInclusion]
+  {
+    var inclusions: [RelatedInclusion] = []
+    for (path, isDescending) in try FieldNames.list(text) {
+      if isDescending { throw FieldListError(message: "it has no order; omit the minus before “\(path)”") }
+      try add(path, of: schema, relations, to: &inclusions)
+    }
+    return inclusions
+  }
+
+  private static func add(
+    _ path: String, of schema: ModelSchema, _ relations: StoredRelations,
+    to inclusions: inout [RelatedInclusion]
+  ) throws {
+    guard let (reference, target, rest) = try first(path, of: schema, relations) else {
+      throw FieldListError(message: "“\(path)” is no reference of \(schema.name)")
+    }
+    let index: Int
+    if let known = inclusions.firstIndex(where: { $0.field == reference }) {
+      index = known
+    } else {
+      index = inclusions.count
+      inclusions.append(RelatedInclusion(.target, field: reference, model: target.name))
+    }
+    if let rest { try add(rest, of: target, relations, to: &inclusions[index].nested) }
+  }
+
+  /// The first reference of a path, its target, and the rest of the path; names may contain points.
+  private static func first(_ path: String, of schema: ModelSchema, _ relations: StoredRelations) throws
+    -> (reference: String, target: ModelSchema, rest: String?)?
+  {
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false)
+    for count in 1...parts.count {
+      let name = parts[..<count].joined(separator: ".")
+      guard let field = schema.field(named: name),
+        let target = try relations.target(of: field.name, in: schema.name)
+      else { continue }
+      let rest = parts[count...].joined(separator: ".")
+      return (field.name, target, count == parts.count ? nil : rest)
+    }
+    return nil
+  }
+}
