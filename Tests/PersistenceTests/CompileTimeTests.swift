@@ -17,18 +17,9 @@ struct CompileTimeTests {
     before.split(separator: "\n", omittingEmptySubsequences: false).count + 1
   }
 
+  /// The remarks on a condition; one that takes too long is an error.
   private static func remarks(on condition: String) throws -> [Typechecker.Remark] {
-    var remarks: [Typechecker.Remark] = []
-    // The compiler measures time, which other processes take from it.
-    for _ in 0..<3 {
-      remarks = try Typechecker.remarks(on: before + "\n" + condition + "\n)\n}\n")
-      if !remarks.contains(where: isSlow) { break }
-    }
-    return remarks
-  }
-
-  private static func isSlow(_ remark: Typechecker.Remark) -> Bool {
-    remark.text.contains("reasonable time") || remark.text.contains(" took ")
+    try Typechecker.remarks(on: before + "\n" + condition + "\n)\n}\n")
   }
 
   /// All kinds of properties.
@@ -61,7 +52,7 @@ struct CompileTimeTests {
     (1...20).map { "\\.year == \($0)" }.joined(separator: " || "),
   ]
 
-  @Test("Twenty clauses compile in under a second", arguments: long)
+  @Test("The compiler finds the types of twenty clauses in few steps", arguments: long)
   func twentyClauses(condition: String) throws {
     let clauses = condition.matches(of: /&&|\|\|/).count + 1
     #expect(clauses == 20)
@@ -135,7 +126,6 @@ struct CompileTimeTests {
     let error = try #require(errors.first)
     #expect(error.line == firstLine + place, "\(remarks)")
     #expect(error.text.contains(reason), "\(remarks)")
-    #expect(!remarks.contains(where: isSlow), "\(remarks)")
   }
 
   @Test("An error about a non-condition names the actual and the expected type")

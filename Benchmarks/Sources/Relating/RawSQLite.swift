@@ -61,9 +61,9 @@ final class RawSQLite {
     }
   }
 
-  func insertFilms(_ numbers: Range<Int>, studios: Int) throws {
+  func insertFilms(_ numbers: Range<Int>, _ film: (Int) -> Film) throws {
     try insert("INSERT INTO film VALUES (?, ?, ?, ?)", numbers) { statement, number in
-      let film = Film(number: number, studios: studios)
+      let film = film(number)
       sqlite3_bind_int64(statement, 1, Int64(film.id))
       sqlite3_bind_text(statement, 2, film.title, -1, transient)
       sqlite3_bind_int64(statement, 3, Int64(film.votes))

@@ -5,6 +5,7 @@ extension Inclusion {
   ///
   /// - Parameter properties: References, or optional ones.
   /// - Returns: The inclusion with an element of the tuples for each property.
+  @inlinable
   public func including<each Known: Sendable, each Value: ReferenceValue>(
     _ properties: repeat KeyPath<Model, each Value>
   )
@@ -19,6 +20,7 @@ extension Inclusion {
   ///
   /// - Parameter properties: References, or optional ones.
   /// - Returns: The inclusion with an optional element of the tuples for each property.
+  @inlinable
   public func including<each Known: Sendable, each Value: ReferenceValue>(
     ifPresent properties: repeat KeyPath<Model, each Value>
   )
@@ -33,12 +35,13 @@ extension Inclusion {
   ///   - property: A reference.
   ///   - nested: Adds to the inclusion of the record.
   /// - Returns: The inclusion with one more element of the tuples.
+  @inlinable
   public func including<each Known: Sendable, Target: PersistentRecord, Nested: Sendable>(
     _ property: KeyPath<Model, Reference<Target>>,
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
   ) -> Inclusion<Model, (repeat each Known, Nested)> where Element == (repeat each Known) {
     let inner = nested(.nested)
-    return adding(.required(.nested(by: property, inner)))
+    return adding(.nested(by: property, inner))
   }
 
   /// Adds the record that an optional property refers to, with what belongs to it.
@@ -47,6 +50,7 @@ extension Inclusion {
   ///   - property: An optional reference.
   ///   - nested: Adds to the inclusion of the record.
   /// - Returns: The inclusion with one more element of the tuples.
+  @inlinable
   public func including<each Known: Sendable, Target: PersistentRecord, Nested: Sendable>(
     _ property: KeyPath<Model, Reference<Target>?>,
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
@@ -63,6 +67,7 @@ extension Inclusion {
   ///   - sorting: The order of the other records; their key breaks ties.
   /// - Returns: The inclusion with one more element of the tuples.
   /// - Complexity: A page holds all these records in memory.
+  @inlinable
   public func including<each Known: Sendable, Other: PersistentRecord, Value: ReferenceValue>(
     all property: KeyPath<Other, Value>, where predicate: PersistentPredicate<Other> = .all,
     sorted sorting: SortCriterion<Other>...
@@ -81,6 +86,7 @@ extension Inclusion {
   ///   - nested: Adds to the inclusion of the other records.
   /// - Returns: The inclusion with one more element of the tuples.
   /// - Complexity: A page holds all these records in memory.
+  @inlinable
   public func including<
     each Known: Sendable, Other: PersistentRecord, Value: ReferenceValue, Nested: Sendable
   >(
@@ -99,6 +105,7 @@ extension Inclusion {
   ///   - property: A reference of the other model to this one.
   ///   - predicate: The condition on the other records; by default all.
   /// - Returns: The inclusion with one more element of the tuples.
+  @inlinable
   public func including<each Known: Sendable, Other: PersistentRecord, Value: ReferenceValue>(
     count property: KeyPath<Other, Value>, where predicate: PersistentPredicate<Other> = .all
   ) -> Inclusion<Model, (repeat each Known, Int)>

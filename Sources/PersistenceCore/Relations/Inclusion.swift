@@ -12,13 +12,22 @@ package import PersistenceDriverSupport
 /// A page of the result takes one request, and one more for each inclusion and level. All of them see the result's moment.
 public struct Inclusion<Model: PersistentRecord, Element: Sendable>: Sendable {
   /// The query for the records; nil in the closure of an inclusion.
-  let query: Query<Model>?
-  /// The models of all levels, as the code declares them.
-  package let related: [any PersistentRecord.Type]
-  /// What is included, in the words of a server.
-  private let descriptions: [@Sendable () throws -> RelatedInclusion]
-  /// The elements for some records, in their order.
-  let load: @Sendable (_ models: [Model], _ reader: RelatedReader) throws -> [Element]
+  @usableFromInline let query: Query<Model>?
+  /// What is included, on all levels.
+  @usableFromInline let outline: InclusionOutline
+  /// Loads the elements for a page, and returns a closure that makes the element of the record at a position.
+  @usableFromInline let load:
+    @Sendable (_ page: RelatedPage<Model>, _ reader: RelatedReader) throws -> (Int) -> Element
+
+  @inlinable
+  init(
+    _ query: Query<Model>?, _ outline: InclusionOutline,
+    load: @escaping @Sendable (_ page: RelatedPage<Model>, _ reader: RelatedReader) throws -> (Int) -> Element
+  ) {
+    self.query = query
+    self.outline = outline
+    self.load = load
+  }
 
   /// The records with what belongs to them, lazily.
   ///
@@ -52,48 +61,49 @@ extension PersistenceError {
 
 extension Inclusion where Element == Model {
   /// The inclusion in the closure of another one, which adds to it.
-  package static var nested: Inclusion<Model, Model> { Inclusion(nil) }
+  @usableFromInline package static var nested: Inclusion<Model, Model> { Inclusion(nil) }
 
   /// The query without included records yet.
+  @inlinable
   init(_ query: Query<Model>?) {
-    self.init(query: query, related: [], descriptions: []) { models, _ in models }
+    self.init(query, .nothing) { page, _ in { page.models[$0] } }
   }
 }
 
 extension Inclusion {
   /// The inclusion with several more elements of the tuples.
+  @inlinable
   func adding<each Known: Sendable, each New: Sendable>(
     _ loadings: repeat RelatedLoading<Model, each New>
   ) -> Inclusion<Model, (repeat each Known, repeat each New)> where Element == (repeat each Known) {
     let known = load
     let loadings = (repeat each loadings)
-    var (related, descriptions) = (related, descriptions)
-    for loading in repeat each loadings {
-      related += loading.models
-      descriptions.append(loading.description)
-    }
-    return Inclusion<Model, (repeat each Known, repeat each New)>(
-      query: query, related: related, descriptions: descriptions
-    ) { models, reader in
-      let elements = try known(models, reader)
-      let columns = (repeat try (each loadings).load(models, reader))
-      return elements.indices.map { index in
-        let element = elements[index]
-        return (repeat each element, repeat (each columns)[index])
+    var outline = outline
+    for loading in repeat each loadings { outline = outline.adding(loading.outline) }
+    return Inclusion<Model, (repeat each Known, repeat each New)>(query, outline) { page, reader in
+      let element = try known(page, reader)
+      let columns = (repeat try (each loadings).load(page, reader))
+      return { position in
+        let element = element(position)
+        return (repeat each element, repeat (each columns)(position))
       }
     }
   }
 
+  /// The models of all levels, as the code declares them.
+  package var related: [any PersistentRecord.Type] { outline.models }
+
   /// What is included, in the words of a server.
   ///
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if a server cannot include it.
-  package func described() throws -> [RelatedInclusion] { try descriptions.map { try $0() } }
+  package func described() throws -> [RelatedInclusion] { try outline.described() }
 
   /// The elements for some records, whose related records are in a reader.
   package func elements(of models: [Model], in reader: any StorageReader, location: String) throws
     -> [Element]
   {
-    try load(models, RelatedReader(reader, location: location))
+    let page = try RelatedPage(encoding: models, fields: outline.positions())
+    return try models.indices.map(load(page, RelatedReader(reader, location: location)))
   }
 }
 
@@ -129,7 +139,11 @@ extension PersistentRecord {
     }
     let rows = try answerable.fetch()
     let reader = RelatedReader(answerable.reader, location: store.location)
-    let decoder = RowDecoder(models) { $0.isEmpty ? [] : try inclusion.load($0, reader) }
+    let decoder = RowDecoder(
+      models, fields: try inclusion.outline.positions(), isLong: inclusion.outline.isLong
+    ) {
+      try inclusion.load($0, reader)
+    }
     return PersistentResults(
       storage: isPinned
         ? try ResultStorage(rows, of: answerable.request, decoder, store.monitor, place: options.place)

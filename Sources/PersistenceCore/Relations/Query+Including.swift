@@ -1,12 +1,13 @@
 // An inclusion begins with a query. `Inclusion+Including` continues it with the same methods.
 
 extension Query {
-  private var inclusion: Inclusion<Model, Model> { Inclusion(self) }
+  @inlinable var inclusion: Inclusion<Model, Model> { Inclusion(self) }
 
   /// Includes the records that properties refer to; an optional property gives an optional record.
   ///
   /// - Parameter properties: References, or optional ones.
   /// - Returns: A query whose elements are tuples.
+  @inlinable
   public func including<each Value: ReferenceValue>(_ properties: repeat KeyPath<Model, each Value>)
     -> Inclusion<Model, (Model, repeat (each Value).Included)>
   {
@@ -20,6 +21,7 @@ extension Query {
   ///
   /// - Parameter properties: References, or optional ones.
   /// - Returns: A query whose elements are tuples.
+  @inlinable
   public func including<each Value: ReferenceValue>(ifPresent properties: repeat KeyPath<Model, each Value>)
     -> Inclusion<Model, (Model, repeat (each Value).Target?)>
   {
@@ -33,12 +35,13 @@ extension Query {
   ///   - property: A reference.
   ///   - nested: Adds to the inclusion of the record.
   /// - Returns: A query whose elements are tuples.
+  @inlinable
   public func including<Target: PersistentRecord, Nested: Sendable>(
     _ property: KeyPath<Model, Reference<Target>>,
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
   ) -> Inclusion<Model, (Model, Nested)> {
     let inner = nested(.nested)
-    return inclusion.adding(.required(.nested(by: property, inner)))
+    return inclusion.adding(.nested(by: property, inner))
   }
 
   /// Includes the record that an optional property refers to, with what belongs to it.
@@ -47,6 +50,7 @@ extension Query {
   ///   - property: An optional reference.
   ///   - nested: Adds to the inclusion of the record.
   /// - Returns: A query whose elements are tuples.
+  @inlinable
   public func including<Target: PersistentRecord, Nested: Sendable>(
     _ property: KeyPath<Model, Reference<Target>?>,
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
@@ -63,6 +67,7 @@ extension Query {
   ///   - sorting: The order of the other records; their key breaks ties.
   /// - Returns: A query whose elements are tuples.
   /// - Complexity: A page holds all these records in memory.
+  @inlinable
   public func including<Other: PersistentRecord, Value: ReferenceValue>(
     all property: KeyPath<Other, Value>, where predicate: PersistentPredicate<Other> = .all,
     sorted sorting: SortCriterion<Other>...
@@ -80,6 +85,7 @@ extension Query {
   ///   - nested: Adds to the inclusion of the other records.
   /// - Returns: A query whose elements are tuples.
   /// - Complexity: A page holds all these records in memory.
+  @inlinable
   public func including<Other: PersistentRecord, Value: ReferenceValue, Nested: Sendable>(
     all property: KeyPath<Other, Value>, where predicate: PersistentPredicate<Other> = .all,
     sorted sorting: SortCriterion<Other>...,
@@ -95,6 +101,7 @@ extension Query {
   ///   - property: A reference of the other model to this one.
   ///   - predicate: The condition on the other records; by default all.
   /// - Returns: A query whose elements are tuples.
+  @inlinable
   public func including<Other: PersistentRecord, Value: ReferenceValue>(
     count property: KeyPath<Other, Value>, where predicate: PersistentPredicate<Other> = .all
   ) -> Inclusion<Model, (Model, Int)> where Value.Target == Model {

@@ -102,16 +102,23 @@ public protocol ReferenceValue: PersistentValueConvertible, Hashable, Sendable {
   /// The reference; nil if there is none.
   var reference: Reference<Target>? { get }
 
-  /// What an inclusion has for a record; nil if a record is required.
-  static func included(_ record: Target?) -> Included?
+  /// Whether a property may refer to no record.
+  static var isOptionalReference: Bool { get }
+
+  /// What an inclusion has for the record at a position; a negative position is none, if the reference is optional.
+  static func included(_ records: [Target], at position: Int) -> Included
 }
 
 extension Reference: ReferenceValue {
   /// The reference itself.
   public var reference: Reference<Target>? { self }
 
+  /// False.
+  @inlinable public static var isOptionalReference: Bool { false }
+
   /// The record.
-  public static func included(_ record: Target?) -> Target? { record }
+  @inlinable
+  public static func included(_ records: [Target], at position: Int) -> Target { records[position] }
 }
 
 extension Optional: ReferenceValue where Wrapped: ReferenceValue {
@@ -121,8 +128,14 @@ extension Optional: ReferenceValue where Wrapped: ReferenceValue {
   /// The wrapped reference.
   public var reference: Reference<Wrapped.Target>? { self?.reference }
 
+  /// True.
+  @inlinable public static var isOptionalReference: Bool { true }
+
   /// The record, or nil.
-  public static func included(_ record: Wrapped.Target?) -> Wrapped.Target?? { .some(record) }
+  @inlinable
+  public static func included(_ records: [Wrapped.Target], at position: Int) -> Wrapped.Target? {
+    position < 0 ? nil : records[position]
+  }
 }
 
 extension ReferenceValue {

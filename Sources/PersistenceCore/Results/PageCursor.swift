@@ -12,7 +12,9 @@ struct PageCursor<Element: Sendable> {
 
   /// Creates a cursor over some positions of a result, up to the end of the result.
   @inlinable
-  init(_ window: Range<Int>) { page = ElementPage(window) }
+  init(_ window: Range<Int>, of storage: ResultStorage<Element>) {
+    page = ElementPage(window, size: storage.pageSize)
+  }
 
   /// Whether a page must be read before the next element can be taken.
   @inlinable var needsPage: Bool { page.state.pointee.needsPage }
@@ -62,18 +64,22 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // owned by o
     @inlinable var needsPage: Bool { offset == count && !isDone }
   }
 
-  /// The maximum number of elements in a page.
+  /// The number of elements in a page of plain results.
   static var size: Int { 128 }
+
+  /// The maximum number of elements in this page.
+  private let size: Int
 
   @usableFromInline let state: UnsafeMutablePointer<State>
   @usableFromInline let elements: UnsafeMutablePointer<Element>
 
   /// Creates an empty page for a cursor over some positions.
   @usableFromInline
-  init(_ window: Range<Int>) {
+  init(_ window: Range<Int>, size: Int) {
+    self.size = Swift.min(size, window.count)
     state = .allocate(capacity: 1)
     state.initialize(to: State(window))
-    elements = .allocate(capacity: Self.size)
+    elements = .allocate(capacity: self.size)
   }
 
   deinit {
@@ -86,7 +92,7 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // owned by o
   ///
   /// If the page stays empty, the cursor has reached its end.
   func refill(_ fill: (UnsafeMutableBufferPointer<Element>) throws -> Int) rethrows {
-    let wanted = Swift.min(Self.size, state.pointee.end - state.pointee.position)
+    let wanted = Swift.min(size, state.pointee.end - state.pointee.position)
     let count = wanted > 0 ? try fill(UnsafeMutableBufferPointer(start: elements, count: wanted)) : 0
     state.pointee.offset = 0
     state.pointee.count = count

@@ -18,8 +18,8 @@ public struct PersistentResults<Element: Sendable>: Sendable {
   /// The positions of this slice; it may extend beyond the end of the result.
   @usableFromInline var window = 0..<Int.max
 
-  /// The number of models in a page.
-  public static var pageSize: Int { ResultStorage<Element>.pageSize }
+  /// The number of models in a page; pages with included records may be larger.
+  public static var pageSize: Int { ElementPage<Element>.size }
 }
 
 extension PersistentResults: Sequence {
@@ -31,7 +31,7 @@ extension PersistentResults: Sequence {
     @inlinable
     init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
       self.storage = storage
-      pageCursor = PageCursor(window)
+      pageCursor = PageCursor(window, of: storage)
     }
 
     /// The next model; nil at the end.
@@ -92,7 +92,7 @@ public struct ResultCursor<Element: Sendable>: ~Copyable {
   @inlinable
   init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
     self.storage = storage
-    pageCursor = PageCursor(window)
+    pageCursor = PageCursor(window, of: storage)
   }
 
   /// The next model; nil at the end.

@@ -4,8 +4,8 @@ import Synchronization
 /// The shared state of a result's copies: its snapshot, its first page and the most recently read pages.
 @usableFromInline
 final class ResultStorage<Element: Sendable>: Sendable {
-  /// The number of models in a page.
-  static var pageSize: Int { ElementPage<Element>.size }
+  /// The number of elements in a page.
+  @usableFromInline var pageSize: Int { decoder.pageSize }
 
   /// The number of models in the first page of random-access results, most of which may never be requested.
   private static var shortPageSize: Int { 16 }
@@ -31,7 +31,10 @@ final class ResultStorage<Element: Sendable>: Sendable {
   ) throws {
     self.decoder = decoder
     self.monitor = monitor
-    let size = rows.usesRandomAccess ? Self.shortPageSize : Self.pageSize
+    // A larger page than plain results have is read at once only if it is asked for.
+    let size =
+      rows.usesRandomAccess
+      ? Self.shortPageSize : min(max(request.limit ?? 0, ElementPage<Element>.size), decoder.pageSize)
     firstPage = try decoder.page(rows, from: 0, limit: size)
     guard firstPage.count == size, request.limit.map({ $0 > size }) ?? true else {
       self.rows = nil
@@ -51,7 +54,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
     self.monitor = monitor
     self.rows = nil
     pin = nil
-    var chunks = ElementChunks<Element>(capacity: Self.pageSize)
+    var chunks = ElementChunks<Element>(capacity: decoder.pageSize)
     var hasMore = true
     while hasMore {
       let position = chunks.count
@@ -99,14 +102,14 @@ final class ResultStorage<Element: Sendable>: Sendable {
     if position < firstPage.count { return true }
     guard rows != nil else { return false }
     if let count = cache.withLock({ $0.count }) { return position < count }
-    return try page(position / Self.pageSize).count > position % Self.pageSize
+    return try page(position / pageSize).count > position % pageSize
   }
 
   /// The model at a position; nil beyond the end.
   func model(at position: Int) throws -> Element? {
     if position < firstPage.count { return firstPage[position] }
     guard rows != nil else { return nil }
-    return try page(position / Self.pageSize).dropFirst(position % Self.pageSize).first
+    return try page(position / pageSize).dropFirst(position % pageSize).first
   }
 
   /// Fills a cursor's page with its next elements, and leaves the shared pages unchanged.
@@ -128,7 +131,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
   func all(in window: Range<Int>) -> ContiguousArray<Element> {
     let known = firstPage[min(window.lowerBound, firstPage.count)..<min(window.upperBound, firstPage.count)]
     guard let rows else { return ContiguousArray(known) }
-    var chunks = ElementChunks<Element>(capacity: Self.pageSize)
+    var chunks = ElementChunks<Element>(capacity: pageSize)
     do {
       if !known.isEmpty { _ = chunks.append(atMost: known.count) { $0.initialize(fromContentsOf: known) } }
       var hasMore = true
@@ -158,7 +161,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
 
   private func page(_ number: Int) throws -> [Element] {
     guard let rows else { return number == 0 ? firstPage : [] }
-    if number == 0, firstPage.count == Self.pageSize { return firstPage }
+    if number == 0, firstPage.count == pageSize { return firstPage }
     let known = cache.withLock { cache -> [Element]? in
       guard let index = cache.pages.firstIndex(where: { $0.number == number }) else { return nil }
       let page = cache.pages.remove(at: index)
@@ -166,7 +169,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
       return page.models
     }
     if let known { return known }
-    let models = try decoder.page(rows, from: number * Self.pageSize, limit: Self.pageSize)
+    let models = try decoder.page(rows, from: number * pageSize, limit: pageSize)
     cache.withLock { cache in
       if cache.pages.count == 4 { cache.pages.removeLast() }
       cache.pages.insert((number, models), at: 0)

@@ -20,7 +20,7 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
 
     init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
       self.storage = storage
-      pageCursor = PageCursor(window)
+      pageCursor = PageCursor(window, of: storage)
     }
 
     /// The next model; nil at the end.

@@ -7,9 +7,15 @@ struct RowDecoder<Element: Sendable>: Sendable {
   /// The positions of the key fields in the rows; nil if the rows lack one, as those of a selection may.
   private let keyPositions: [Int]?
   private let decode: @Sendable (borrowing Row) throws -> Element
-  /// Decodes a whole page at once, if elements need more than their rows.
+  /// Decodes a whole page at once, if elements need more than their rows; returns their number.
   private let decodePage:
-    (@Sendable (_ rows: any StorageResults, _ offset: Int, _ limit: Int) throws -> [Element])?
+    (
+      @Sendable (_ rows: any StorageResults, _ offset: Int, _ page: UnsafeMutableBufferPointer<Element>)
+        throws
+        -> Int
+    )?
+  /// The number of elements in a page.
+  let pageSize: Int
 
   /// Creates a decoder of rows with the selected fields, in order; nil for all fields of the schema.
   init(
@@ -20,6 +26,7 @@ struct RowDecoder<Element: Sendable>: Sendable {
     self.location = location
     self.decode = decode
     decodePage = nil
+    pageSize = ElementPage<Element>.size
     guard let selected else {
       keyPositions = schema.keyPositions
       return
@@ -28,13 +35,25 @@ struct RowDecoder<Element: Sendable>: Sendable {
     keyPositions = places.count == schema.keyPositions.count ? places : nil
   }
 
-  /// Creates a decoder of elements that a closure makes of a page of models.
-  init<Model: Sendable>(
-    _ models: RowDecoder<Model>, _ load: @escaping @Sendable ([Model]) throws -> [Element]
+  /// Creates a decoder of elements that a closure makes of a page of models and the values of some fields.
+  ///
+  /// Each page takes further requests, so pages are large unless they are long, because elements have many records.
+  init<Model: PersistentRecord>(
+    _ models: RowDecoder<Model>, fields: [Int], isLong: Bool,
+    _ load: @escaping @Sendable (RelatedPage<Model>) throws -> (Int) -> Element
   ) {
     (schema, location, keyPositions) = (models.schema, models.location, models.keyPositions)
+    pageSize = isLong ? ElementPage<Element>.size : RelatedReader.chunk
+    let fields = Set(fields)
     decode = { _ in throw PersistenceError(.unsupported, "these elements are decoded by page") }
-    decodePage = { rows, offset, limit in try load(models.page(rows, from: offset, limit: limit)) }
+    decodePage = { rows, offset, page in
+      var values = FieldValues(of: fields)
+      let records = try models.page(rows, from: offset, limit: page.count, &values)
+      if records.isEmpty { return 0 }
+      let element = try load(RelatedPage(records, values))
+      for position in records.indices { page.initializeElement(at: position, to: element(position)) }
+      return records.count
+    }
   }
 
   /// Decodes rows in place: an append that is not specialized for the model costs more than decoding.
@@ -43,13 +62,20 @@ struct RowDecoder<Element: Sendable>: Sendable {
   func read(
     _ rows: any StorageResults, from offset: Int, into page: UnsafeMutableBufferPointer<Element>
   ) throws -> Int {
-    if let decodePage {
-      do {
-        return page.initialize(fromContentsOf: try decodePage(rows, offset, page.count))
-      } catch {
-        throw located(error)
-      }
+    guard let decodePage else { return try read(rows, from: offset, into: page) { _ in } }
+    do {
+      return try decodePage(rows, offset, page)
+    } catch {
+      throw located(error)
     }
+  }
+
+  /// Decodes rows, and calls a closure with each of them.
+  @inline(__always)
+  private func read(
+    _ rows: any StorageResults, from offset: Int, into page: UnsafeMutableBufferPointer<Element>,
+    _ visit: (borrowing Row) throws -> Void
+  ) throws -> Int {
     var count = 0
     do {
       _ = try rows.read(from: offset, limit: page.count) { row in
@@ -58,6 +84,7 @@ struct RowDecoder<Element: Sendable>: Sendable {
             .engineFailure, "the context returned more rows than requested; report this to its author")
         }
         do {
+          try visit(row)
           page.initializeElement(at: count, to: try decode(row))
         } catch let error as PersistenceError {
           throw error.at(model: schema.name, key: key(of: row), location: location)
@@ -75,6 +102,15 @@ struct RowDecoder<Element: Sendable>: Sendable {
   func page(_ rows: any StorageResults, from offset: Int, limit: Int) throws -> [Element] {
     try Array(unsafeUninitializedCapacity: limit) { page, count in
       count = try read(rows, from: offset, into: page)
+    }
+  }
+
+  /// One page of rows, whose values of some fields are collected.
+  func page(_ rows: any StorageResults, from offset: Int, limit: Int, _ values: inout FieldValues) throws
+    -> [Element]
+  {
+    try Array(unsafeUninitializedCapacity: limit) { page, count in
+      count = try read(rows, from: offset, into: page) { try values.add($0) }
     }
   }
 
