@@ -62,9 +62,10 @@ struct RelatedKeys {
     return (keys, numbers)
   }
 
-  /// For each record of the page, the place of the record it refers to; negative if it is none, or not found.
+  /// Finds the records of the keys among those that were read.
   ///
-  /// - Parameter found: The keys of the records that were found.
+  /// - Parameter found: The keys of the records that were read.
+  /// - Returns: For each record of the page, the place of the record it refers to; negative for none.
   func places(of found: [PersistentValue]) -> [Int] {
     var places = Array(repeating: -1, count: all.count)
     var next = 0
