@@ -61,6 +61,31 @@ struct SchemaCommandTests {
     return url
   }
 
+  @Test("L1 check and apply show references that begin and end", arguments: ToolEngines.ofFiles.map(\.scheme))
+  func references(scheme: String) throws {
+    let url = try makeStore(scheme)
+    var (begins, ends) = (Self.first, Self.first)
+    begins.models[0].fields[0].reference = .init(target: "Movie", rule: .cascade)
+    ends.models[0].fields[0].endsReference = true
+    #expect(begins.models[0].name == "Draft")
+    let (beginning, ending) = (try file("begins.json", begins), try file("ends.json", ends))
+    let begun =
+      "* Draft: changes only the catalog\n    + id refers to Movie (cascade); all records are checked\n= Movie: same\n"
+    #expect(tool("schema", "check", beginning, url).output == begun)
+    #expect(tool("schema", "apply", beginning, url).output == begun)
+    #expect(tool("schema", "check", beginning, url).output == "= Draft: same\n= Movie: same\n")
+    #expect(tool("schema", "show", url).output.contains("refers to Movie (cascade)"))
+    #expect(tool("schema", "diff", url, beginning).code == 0)
+    let difference = tool("schema", "diff", url, try file("first.json", Self.first))
+    #expect(
+      difference.output.contains("Draft.id: int64, refers to Movie (cascade) → id: int64"), "\(difference)")
+    #expect(
+      tool("schema", "apply", ending, url).output
+        == "* Draft: changes only the catalog\n    - id refers to Movie\n= Movie: same\n")
+    #expect(tool("schema", "check", beginning, url).output == begun)
+    #expect(!tool("inspect", url).output.contains("Movie (cascade)"))
+  }
+
   @Test(
     "migrate copies what a changed store shows, and into a changed store",
     arguments: ToolEngines.ofFiles.map(\.scheme))

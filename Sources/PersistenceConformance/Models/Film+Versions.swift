@@ -142,6 +142,17 @@ enum FilmApp {
       .orphans(\Film.studio, .cascade),
     ]
   }
+  enum Ended: StoreSchema {
+    static let models = Plain.models
+    static let evolution: [EvolutionRule] = [
+      .remove(reference: \PlainFilm.studio), .remove(reference: \PlainFilm.director),
+    ]
+  }
+  /// Ends a reference that it declares.
+  enum Contradictory: StoreSchema {
+    static let models = Related.models
+    static let evolution: [EvolutionRule] = [.remove(reference: \Film.studio)]
+  }
   enum Renamed: StoreSchema {
     static let models: [any PersistentRecord.Type] = [
       FilmVersion.Movie.self, FilmVersion.Company.self, Performer.self,

@@ -5,10 +5,13 @@ import PersistenceDriverSupport
 /// Records of a release: the edge values of each field's kind, then random ones.
 struct ReleaseRecords {
   private static let randomCount = 20
+  private static let keyCount = 60
 
   private var generator: FuzzGenerator
   /// The values of fields that cannot have any value of their kind, by model and field.
   private let values: [String: [PersistentValue]]
+  /// The keys of each model that others refer to, by the release's name.
+  private var keys: [String: [PersistentValue]] = [:]
 
   init(seed: UInt64, _ capabilities: Capabilities, values: [String: [PersistentValue]]) {
     generator = FuzzGenerator(
@@ -17,19 +20,34 @@ struct ReleaseRecords {
   }
 
   /// Inserts the records of one model, without those that a unique index or a limit of the engine rejects.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - lineage: What becomes of the model.
+  ///   - targets: The release's model that each field refers to, now or later, by position.
+  ///   - transaction: The transaction, which does not check references.
   mutating func insert(
-    _ model: SchemaDocument.Model, _ lineage: FieldLineage, in transaction: any StorageTransaction
+    _ model: SchemaDocument.Model, _ lineage: FieldLineage, targets: [Int: SchemaDocument.Model],
+    in transaction: any StorageTransaction
   ) throws {
     let schema = try model.declaration.schema
-    var pools = schema.fields.enumerated().map { position, field in
-      given(lineage.names(of: position, model)) ?? Self.edges(field.kind).map(FuzzValue.stored)
-        + generator.pool(field.kind, Self.randomCount)
+    var pools: [[PersistentValue]] = []
+    for (position, field) in schema.fields.enumerated() {
+      if let given = given(lineage.names(of: position, model)) {
+        pools.append(given)
+      } else if let target = targets[position] {
+        pools.append(try keys(of: target))
+      } else if schema.keyPositions == [position] {
+        pools.append(try keys(of: model))
+      } else if schema.keyPositions.contains(position) {
+        pools.append(
+          Self.edges(field.kind).map(FuzzValue.stored) + generator.keyPool(field.kind, Self.keyCount))
+      } else {
+        pools.append(
+          Self.edges(field.kind).map(FuzzValue.stored) + generator.pool(field.kind, Self.randomCount))
+      }
     }
     let count = (pools.map(\.count).max() ?? 0) + Self.randomCount
-    for position in schema.keyPositions where given(lineage.names(of: position, model)) == nil {
-      let kind = schema.fields[position].kind
-      pools[position] = Self.edges(kind).map(FuzzValue.stored) + generator.keyPool(kind, count)
-    }
     var keys: [[PersistentValue]] = []
     for number in 0..<count {
       var row = schema.fields.enumerated().map { position, field in
@@ -53,6 +71,16 @@ struct ReleaseRecords {
       }
       for (place, key) in unique.enumerated() { keys.append([.integer(Int64(place))] + key) }
     }
+  }
+
+  /// The keys of a model with a key of one field, from which references to it are picked.
+  private mutating func keys(of model: SchemaDocument.Model) throws -> [PersistentValue] {
+    if let known = keys[model.name] { return known }
+    let schema = try model.declaration.schema
+    let kind = schema.fields[schema.keyPositions[0]].kind
+    let made = Self.edges(kind).map(FuzzValue.stored) + generator.keyPool(kind, Self.keyCount)
+    keys[model.name] = made
+    return made
   }
 
   private static let rejections: [PersistenceError.Code] = [

@@ -69,7 +69,9 @@ struct ReleaseTrial {
     defer { try? storage.close() }
     for release in releases {
       do {
-        try storage.transaction { try release.document.apply(in: $0, location: storage.location) }
+        try storage.keepingTransaction(declares: true) {
+          try release.document.apply(in: $0, location: storage.location)
+        }
       } catch let error as PersistenceError where [.unsupported, .schemaMismatch].contains(error.code) {
         return  // only that release's code can
       }
@@ -83,11 +85,18 @@ struct ReleaseTrial {
   private func make(_ store: StoreUnderTest) throws -> (any StorageContext, [[[PersistentValue]]]) {
     let storage = try store.open().storage
     var records = ReleaseRecords(seed: seed, storage.capabilities, values: values)
+    // References are checked when all models have their records.
     try storage.transaction { transaction in
       try release.document.apply(in: transaction, location: storage.location)
+      var targets: [String: [Int: SchemaDocument.Model]] = [:]
+      for model in release.document.models { targets[model.name] = self.targets(of: model) }
       for model in release.document.models {
-        try records.insert(model, lineage(model), in: transaction)
+        try records.insert(model, lineage(model), targets: targets[model.name] ?? [:], in: transaction)
       }
+      try deleteDangling(targets, in: transaction)
+    }
+    try storage.keepingTransaction(declares: true) {
+      try release.document.apply(in: $0, location: storage.location)
     }
     let rows = try release.document.models.map { model in
       try RowStore.rows(of: FetchRequest(model.declaration.schema), from: storage)
@@ -110,6 +119,58 @@ struct ReleaseTrial {
       throw ConformanceFailure(
         name + place, expected: "the store opens with \(schema)", found: "\(error)\(hint)", file: #fileID,
         line: #line)
+    }
+  }
+
+  // MARK: - References
+
+  /// The release's model that each field of a model refers to, now or in a later release, by position.
+  private func targets(of model: SchemaDocument.Model) -> [Int: SchemaDocument.Model] {
+    let documents = [release.document] + later.map(\.document) + [present]
+    var targets: [Int: SchemaDocument.Model] = [:]
+    for position in model.fields.indices {
+      for (number, document) in documents.enumerated() {
+        let lineage = FieldLineage(model, through: Array(documents[1..<(number + 1)]))
+        let now = lineage.fields.first {
+          if case .released(position, _) = $0.source { true } else { false }
+        }
+        guard let now, let reference = document.model(lineage.model)?.field(now.name)?.reference else {
+          continue
+        }
+        targets[position] = release.document.models.first { target in
+          let past = FieldLineage(target, through: Array(documents[1..<(number + 1)]))
+          return [past.model].containsName(reference.target)
+        }
+        if targets[position] != nil { break }
+      }
+    }
+    return targets
+  }
+
+  /// Deletes records whose targets an engine or a unique index has rejected, and those that refer to the deleted ones.
+  private func deleteDangling(
+    _ targets: [String: [Int: SchemaDocument.Model]], in transaction: any StorageTransaction
+  ) throws {
+    let references = targets.flatMap { model, fields in
+      fields.compactMap { position, target -> StoredReference? in
+        guard let model = release.document.model(model) else { return nil }
+        return StoredReference(
+          model: model.name, field: model.fields[position].schema.name, target: target.name, rule: .restrict)
+      }
+    }
+    var isWhole = references.isEmpty
+    while !isWhole {
+      isWhole = true
+      for reference in references {
+        guard let schema = try transaction.schema(named: reference.model) else { continue }
+        var dangling: [RecordKey] = []
+        try transaction.forEachDangling(of: reference) { record, _ in
+          dangling.append(record)
+          return true
+        }
+        for key in dangling { _ = try transaction.delete(key, in: schema) }
+        if !dangling.isEmpty { isWhole = false }
+      }
     }
   }
 

@@ -146,6 +146,28 @@ public struct EvolutionRule: Sendable {
     }
   }
 
+  /// Ends a reference: the property keeps its keys, and the store no longer checks or follows them.
+  ///
+  /// Without the rule, the store keeps a reference whose property has become a plain one. Earlier versions of the app,
+  /// which declare the reference, do not begin it again.
+  ///
+  /// - Parameter property: The property, which was a reference and is none now.
+  /// - Returns: The rule.
+  public static func remove<Model: PersistentRecord, Value: PersistentValueConvertible & SendableMetatype>(
+    reference property: SendableKeyPath<Model, Value>
+  ) -> EvolutionRule {
+    on(Model.self) { declaration in
+      let field = try Model.storedName(of: property)
+      guard !declaration.references.contains(where: { StoredName($0.field) == StoredName(field) }) else {
+        throw PersistenceError.invalidSchema(
+          declaration.schema.name,
+          "a rule ends the reference “\(field)”, which the model declares; delete the rule, or declare a plain property"
+        )
+      }
+      declaration.endedReferences.append(field)
+    }
+  }
+
   /// Makes models from others, as when one is split.
   ///
   /// The step runs before all other changes, in their transaction, if the store contains none of the models that it

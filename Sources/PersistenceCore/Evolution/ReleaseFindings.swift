@@ -76,7 +76,9 @@ struct ReleaseFindings {
   /// Makes a store what a release makes it; returns false if the release could not open it.
   private func open(_ store: MemoryContext, _ release: Release) -> Bool {
     do {
-      try store.transaction { try release.document.apply(in: $0, location: store.location) }
+      try store.keepingTransaction(declares: true) {
+        try release.document.apply(in: $0, location: store.location)
+      }
       return true
     } catch {
       return false

@@ -106,7 +106,7 @@ public struct SchemaHistory {
   package func document() throws -> SchemaDocument {
     // The context is only needed to open a store.
     let code = try StoreEvolution(MemoryContext(), schema)
-    return SchemaDocument(
+    return try SchemaDocument(
       code.declarations,
       removedModels: code.removedModels.map { .init(name: $0.name, formerNames: $0.formerNames) })
   }

@@ -73,7 +73,7 @@ struct StoreEvolution {
     for declaration in declarations where !isNeeded {
       let fit = try SchemaFits.fit(declaration, reader, location: context.location).fit
       switch fit {
-      case .same, .mapped: isNeeded = try fit.isCurrent && declaration.lacksReferences(reader)
+      case .same, .mapped: isNeeded = try fit.isCurrent && declaration.changesReferences(reader)
       case .refused: break
       case .absent, .evolves: isNeeded = true
       }
@@ -112,11 +112,7 @@ struct StoreEvolution {
       fits.declare(declaration)
       try fits.evolve(declaration.schema, limit: .rewrite, in: transaction, progress)
     }
-    for declaration in declarations where !declaration.references.isEmpty {
-      // A store of a newer version keeps the rules of that version.
-      let fit = try SchemaFits.fit(declaration, transaction, location: context.location).fit
-      try transaction.keeper?.declare(declaration, replacesRules: fit.isCurrent)
-    }
+    try transaction.settleReferences(declarations, location: context.location)
     for model in removedModels
     where try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, transaction) {
       try SchemaFits.remove(model.name, formerNames: model.formerNames, in: transaction)

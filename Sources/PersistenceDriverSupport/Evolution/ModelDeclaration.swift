@@ -60,6 +60,8 @@ package struct ModelDeclaration: Sendable {
   package var references: [DeclaredReference] = []
   /// What happens to records of before that refer to absent ones, by the stored name of the reference.
   package var orphanRules: [StoredName: DeleteRule] = [:]
+  /// The stored names of fields that were references.
+  package var endedReferences: [String] = []
 
   package init(_ schema: ModelSchema, formerNames: [String] = [], fields: [Field]? = nil) {
     self.schema = schema
@@ -69,6 +71,9 @@ package struct ModelDeclaration: Sendable {
 }
 
 extension ModelDeclaration {
+  /// Whether fields refer to records, or did.
+  package var mentionsReferences: Bool { !references.isEmpty || !endedReferences.isEmpty }
+
   /// Checks that no rule removes a field that the model declares, now or under an earlier name.
   package func checkRemovedFields() throws {
     for name in removedFields.flatMap({ [$0.name] + $0.formerNames }) {

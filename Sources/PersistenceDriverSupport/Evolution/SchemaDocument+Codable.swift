@@ -51,7 +51,9 @@ extension SchemaDocument.Model: Codable {
 }
 
 extension SchemaDocument.Field: Codable {
-  private enum CodingKeys: String, CodingKey { case name, kind, was, fill, replacesNil }
+  private enum CodingKeys: String, CodingKey {
+    case name, kind, was, fill, replacesNil, refersTo, onDelete, orphans, endsReference
+  }
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -60,12 +62,19 @@ extension SchemaDocument.Field: Codable {
       throw DecodingError.dataCorruptedError(
         forKey: .kind, in: container, debugDescription: "the kind “\(text)” is unknown")
     }
+    let reference = try container.decodeIfPresent(String.self, forKey: .refersTo).map { target in
+      SchemaDocument.Reference(
+        target: target, rule: try container.decodeIfPresent(DeleteRule.self, forKey: .onDelete) ?? .restrict,
+        orphans: try container.decodeIfPresent(DeleteRule.self, forKey: .orphans))
+    }
     self.init(
       schema: FieldSchema(
         try container.decode(String.self, forKey: .name), kind, isOptional: text.last == "?"),
       formerNames: try container.list(forKey: .was),
       fill: try container.decodeIfPresent(PersistentValue.self, forKey: .fill),
-      replacement: try container.decodeIfPresent(PersistentValue.self, forKey: .replacesNil))
+      replacement: try container.decodeIfPresent(PersistentValue.self, forKey: .replacesNil),
+      reference: reference,
+      endsReference: try container.decodeIfPresent(Bool.self, forKey: .endsReference) ?? false)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -75,6 +84,10 @@ extension SchemaDocument.Field: Codable {
     try container.encode(unlessEmpty: formerNames, forKey: .was)
     try container.encodeIfPresent(fill, forKey: .fill)
     try container.encodeIfPresent(replacement, forKey: .replacesNil)
+    try container.encodeIfPresent(reference?.target, forKey: .refersTo)
+    try container.encodeIfPresent(reference?.rule, forKey: .onDelete)
+    try container.encodeIfPresent(reference?.orphans, forKey: .orphans)
+    if endsReference { try container.encode(true, forKey: .endsReference) }
   }
 }
 

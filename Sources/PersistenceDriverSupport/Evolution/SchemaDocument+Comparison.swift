@@ -81,7 +81,9 @@ extension SchemaDocument.Model {
       }
     }
     for field in fields where known[field.schema.name] == nil {
-      add(.added, "\(name).\(field.schema)" + (includesWords ? field.words : field.fillText))
+      add(
+        .added,
+        "\(name).\(field.schema)" + (includesWords ? field.words : field.referenceText + field.fillText))
     }
     let renamed = Dictionary(known.map { ($0.value, $0.key) }) { first, _ in first }
     change("\(name), key", old.key.map { renamed[$0] ?? $0 }.inParentheses, key.inParentheses)
@@ -122,14 +124,22 @@ extension SchemaDocument.Removal: CustomStringConvertible {
 extension SchemaDocument.Field {
   fileprivate var fillText: String { fill.map { ", fill \($0)" } ?? "" }
 
+  fileprivate var referenceText: String {
+    reference.map { ", refers to \($0.target) (\($0.rule.rawValue))" } ?? ""
+  }
+
   /// What the code says of the field's past.
   package var words: String {
-    (formerNames.isEmpty ? "" : ", formerly \(formerNames.joined(separator: ", "))") + fillText
+    referenceText + (formerNames.isEmpty ? "" : ", formerly \(formerNames.joined(separator: ", "))")
+      + fillText
       + (replacement.map { ", \($0) for nil" } ?? "")
+      + (reference?.orphans.map { ", orphans: \($0.rawValue)" } ?? "")
+      + (endsReference ? ", a reference no more" : "")
   }
 
   fileprivate func fillWords(beside old: Self) -> (String, String) {
-    fill != nil && old.fill != nil ? (old.fillText, fillText) : ("", "")
+    let fills = fill != nil && old.fill != nil ? (old.fillText, fillText) : ("", "")
+    return (old.referenceText + fills.0, referenceText + fills.1)
   }
 }
 
@@ -176,6 +186,7 @@ extension SchemaDocument.Model {
       let old = field.schema.name
       if let now = self.field(old) {
         if let change = changedFill(of: now, since: field, versions) { losses.append(change) }
+        if let change = changedReference(of: now, since: field) { losses.append(change) }
       } else if !isGone(old) {
         let later = versions.lazy.flatMap(\.fields).first {
           $0.formerNames.containsName(old) && isGone($0.schema.name)
@@ -200,6 +211,24 @@ extension SchemaDocument.Model {
           + "the index")
     }
     return losses
+  }
+
+  /// A reference that begins or ends without a word.
+  private func changedReference(
+    of field: SchemaDocument.Field, since released: SchemaDocument.Field
+  ) -> String? {
+    let name = field.schema.name
+    switch (released.reference, field.reference) {
+    case (let before?, nil) where !field.endsReference:
+      return
+        "\(self.name).\(name): referred to \(before.target), and is a plain field; stores go on checking it; "
+        + "add .remove(reference:), or declare the reference"
+    case (nil, let now?) where now.orphans == nil:
+      return
+        "\(self.name).\(name): refers to \(now.target) now; a record whose target is absent prevents the opening; "
+        + "add .orphans(…, .cascade) or .setNil for such records, or .restrict if there are none"
+    default: return nil
+    }
   }
 
   /// A fill that differs from a release's, by which stores of the same records would differ (contract S2).

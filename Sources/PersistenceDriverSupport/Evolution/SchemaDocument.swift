@@ -7,19 +7,35 @@ import PersistencePrimitives
 /// `Schemas/current.json` contains what the code declares, `Schemas/released/1.4.0.json` what a release declared. The
 /// text is deterministic, so that version control shows each change of a declaration.
 package struct SchemaDocument: Sendable, Hashable {
+  /// The model that a field refers to, and what a delete of its record does.
+  package struct Reference: Sendable, Hashable {
+    package var target: String
+    package var rule: DeleteRule
+    /// What happens to records of before that refer to absent ones; nil without a rule.
+    package var orphans: DeleteRule?
+
+    package init(target: String, rule: DeleteRule, orphans: DeleteRule? = nil) {
+      (self.target, self.rule, self.orphans) = (target, rule, orphans)
+    }
+  }
+
   package struct Field: Sendable, Hashable {
     package var schema: FieldSchema
     package var formerNames: [String]
     package var fill: PersistentValue?
     /// The value that replaces nil in a field that has become required.
     package var replacement: PersistentValue?
+    package var reference: Reference?
+    /// Whether a rule says that the field has stopped being a reference.
+    package var endsReference: Bool
 
     package init(
       schema: FieldSchema, formerNames: [String] = [], fill: PersistentValue? = nil,
-      replacement: PersistentValue? = nil
+      replacement: PersistentValue? = nil, reference: Reference? = nil, endsReference: Bool = false
     ) {
       (self.schema, self.formerNames) = (schema, formerNames)
       (self.fill, self.replacement) = (fill, replacement)
+      (self.reference, self.endsReference) = (reference, endsReference)
     }
   }
 
@@ -75,8 +91,8 @@ package struct SchemaDocument: Sendable, Hashable {
     self.removedModels = removedModels.sorted { StoredName($0.name) < StoredName($1.name) }
   }
 
-  package init(_ declarations: [ModelDeclaration], removedModels: [Removal] = []) {
-    self.init(models: declarations.map(Model.init), removedModels: removedModels)
+  package init(_ declarations: [ModelDeclaration], removedModels: [Removal] = []) throws {
+    self.init(models: try declarations.map(Model.init), removedModels: removedModels)
   }
 
   /// Reads a file.
@@ -110,12 +126,18 @@ package struct SchemaDocument: Sendable, Hashable {
 }
 
 extension SchemaDocument.Model {
-  init(_ declaration: ModelDeclaration) {
+  init(_ declaration: ModelDeclaration) throws {
     let schema = declaration.schema
-    let fields = zip(schema.fields, declaration.fields).map { field, past in
-      SchemaDocument.Field(
+    let fields = try zip(schema.fields, declaration.fields).map { field, past in
+      let name = StoredName(field.name)
+      let reference = try declaration.references.first { StoredName($0.field) == name }.map {
+        SchemaDocument.Reference(
+          target: try $0.target().schema.name, rule: $0.rule, orphans: declaration.orphanRules[name])
+      }
+      return SchemaDocument.Field(
         schema: field, formerNames: past.formerNames, fill: past.fill,
-        replacement: declaration.replacements[StoredName(field.name)])
+        replacement: declaration.replacements[name], reference: reference,
+        endsReference: declaration.endedReferences.containsName(field.name))
     }
     self.init(
       name: schema.name, formerNames: declaration.formerNames, fields: fields, key: schema.key,
@@ -125,7 +147,7 @@ extension SchemaDocument.Model {
       removedIndexes: declaration.removedIndexes)
   }
 
-  /// The declaration, whose computations throw: a file contains no code.
+  /// The declaration without references, whose computations throw: a file contains no code.
   package var declaration: ModelDeclaration {
     get throws {
       let schema = try ModelSchema(name: name, fields: fields.map(\.schema), key: key, indexes: indexes)
@@ -156,15 +178,40 @@ extension SchemaDocument.Model {
 }
 
 extension SchemaDocument {
+  /// The declaration of a model, with its references.
+  package func declaration(of model: Model) throws -> ModelDeclaration {
+    var declaration = try model.declaration
+    for field in model.fields {
+      if field.endsReference { declaration.endedReferences.append(field.schema.name) }
+      guard let reference = field.reference else { continue }
+      guard let target = self.model(reference.target) else {
+        throw PersistenceError.invalidSchema(
+          model.name, "“\(field.schema.name)” refers to \(reference.target), which the file does not contain")
+      }
+      declaration.orphanRules[StoredName(field.schema.name)] = reference.orphans
+      declaration.references.append(
+        DeclaredReference(field: field.schema.name, rule: reference.rule) {
+          try self.declaration(of: target)
+        })
+    }
+    return declaration
+  }
+
   /// The visible schema of a store, and what the store remembers of its past.
   package init(_ reader: any StorageReader) throws {
     let histories = try SchemaLedger.histories(reader)
+    let references = try ReferenceLedger.references(reader)
     let models = try reader.catalog().filter { !$0.isReserved }.map { schema in
       let history =
         histories.first { [$0.model].containsName(schema.name) } ?? ModelHistory(model: schema.name)
       let fields = schema.fields.filter { !ModelHistory.isRemoved($0.name) }.map { field in
         let past = history.field(field.name)
-        return Field(schema: field, formerNames: past.formerNames, fill: past.fill)
+        let reference = references.first {
+          StoredName($0.model) == StoredName(schema.name) && StoredName($0.field) == StoredName(field.name)
+        }
+        return Field(
+          schema: field, formerNames: past.formerNames, fill: past.fill,
+          reference: reference.map { Reference(target: $0.target, rule: $0.rule) })
       }
       let names = fields.map(\.schema.name)
       return Model(
@@ -182,17 +229,18 @@ extension SchemaDocument {
       })
   }
 
-  /// Changes a store as an opening by code with these declarations would, inside a transaction.
+  /// Changes a store as an opening by code with these declarations would, inside a transaction that keeps references.
   package func apply(
     in transaction: any StorageTransaction, location: String,
     _ progress: (StoreProgress) throws -> Void = { _ in }
   ) throws {
     let fits = SchemaFits(location: location)
-    for model in models {
-      let declaration = try model.declaration
+    let declarations = try models.map(declaration)
+    for declaration in declarations {
       fits.declare(declaration)
       try fits.evolve(declaration.schema, limit: .rewrite, in: transaction, progress)
     }
+    try transaction.settleReferences(declarations, location: location)
     for model in removedModels {
       guard try SchemaFits.isRemovalNeeded(model.name, formerNames: model.formerNames, transaction) else {
         continue

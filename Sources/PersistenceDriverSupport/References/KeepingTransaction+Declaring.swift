@@ -24,6 +24,17 @@ extension StorageTransaction {
   package var keeper: KeepingTransaction? {
     self as? KeepingTransaction ?? (self as? FittedTransaction)?.wrapped as? KeepingTransaction
   }
+
+  /// Begins, changes and ends the references of declarations, whose schemas the store has.
+  ///
+  /// A store of a newer version keeps the references and rules of that version.
+  package func settleReferences(_ declarations: [ModelDeclaration], location: String) throws {
+    for declaration in declarations where declaration.mentionsReferences {
+      let isCurrent = try SchemaFits.fit(declaration, self, location: location).fit.isCurrent
+      if isCurrent { try keeper?.endReferences(declaration) }
+      try keeper?.declare(declaration, replacesRules: isCurrent)
+    }
+  }
 }
 
 extension KeepingTransaction {
@@ -36,11 +47,12 @@ extension KeepingTransaction {
   /// Records the references of a declaration in the store.
   ///
   /// A new reference of a model with records has them all checked at the end. A delete rule of an earlier version of the
-  /// app does not replace a later one, unless `replacesRules` says so.
+  /// app does not replace a later one, and does not begin a reference that has ended, unless `replacesRules` says so.
   package func declare(_ declaration: ModelDeclaration, replacesRules: Bool) throws {
     declared[declaration.schema.identity] = declaration.schema
     for (reference, words) in zip(try stored(declaration), declaration.references) {
       var reference = reference
+      if !replacesRules, try map.ended.contains(where: { $0.hasEnds(of: reference) }) { continue }
       if let known = try map.all.first(where: { $0.hasField(of: reference) }) {
         let isSameTarget = StoredName(known.target) == StoredName(reference.target)
         let isEarlier = !replacesRules && known.formerRules.contains(reference.rule)
@@ -56,6 +68,15 @@ extension KeepingTransaction {
         try settleOrphans(of: reference, rule)
       }
       notes.add(reference)
+    }
+  }
+
+  /// Ends the references that a rule of the declaration ends. The store has the declared schema.
+  fileprivate func endReferences(_ declaration: ModelDeclaration) throws {
+    for var reference in try map.all where declaration.ends(reference) {
+      reference.formerRules = reference.formerRules.filter { $0 != reference.rule } + [reference.rule]
+      reference.isEnded = true
+      try save(reference)
     }
   }
 
@@ -105,12 +126,18 @@ extension ModelDeclaration {
     }
   }
 
-  /// Whether the store lacks one of the references, or has another rule for it.
+  /// Whether a rule ends a reference of a store that has the declared schema.
+  fileprivate func ends(_ reference: StoredReference) -> Bool {
+    StoredName(reference.model) == StoredName(schema.name) && endedReferences.containsName(reference.field)
+  }
+
+  /// Whether the store lacks one of the references, has another rule for it, or has one that a rule ends.
   ///
   /// The store has the declared schema.
-  package func lacksReferences(_ reader: any StorageReader) throws -> Bool {
-    if references.isEmpty { return false }
+  package func changesReferences(_ reader: any StorageReader) throws -> Bool {
+    if references.isEmpty && endedReferences.isEmpty { return false }
     let stored = try ReferenceLedger.references(reader)
+    if stored.contains(where: ends) { return true }
     return try !plainReferences().allSatisfy { reference in
       stored.contains { $0.hasEnds(of: reference) && $0.rule == reference.rule }
     }
@@ -120,7 +147,7 @@ extension ModelDeclaration {
 extension KeepingTransaction {
   /// Changes a schema, and the names in the references.
   package func evolve(_ change: SchemaChange) throws {
-    let references = try map.all
+    let references = try map.all + map.ended
     try wrapped.evolve(change)
     let names = (before: StoredName(change.stored.name), after: StoredName(change.target.name))
     var added: [StoredReference] = []
@@ -143,7 +170,7 @@ extension KeepingTransaction {
       if let renamed { added.append(renamed) }
     }
     for reference in added { try ReferenceLedger.save(reference, in: wrapped) }
-    for reference in references where StoredName(reference.model) == names.before {
+    for reference in references where !reference.isEnded && StoredName(reference.model) == names.before {
       if let field = change.target.position(of: reference.field), case .computed = change.sources[field] {
         var computed = reference
         computed.model = change.target.name

@@ -23,7 +23,7 @@ package final class KeepingTransaction: StorageTransactionWrapper, PipelinedTran
   var map: ReferenceMap {
     get throws {
       if let known { return known }
-      let map = ReferenceMap(try ReferenceLedger.references(wrapped))
+      let map = ReferenceMap(try ReferenceLedger.entries(wrapped))
       known = map
       return map
     }

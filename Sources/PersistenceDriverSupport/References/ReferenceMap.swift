@@ -19,14 +19,17 @@ final class ReferenceMap {
   }
 
   let all: [StoredReference]
+  /// The references that have ended.
+  let ended: [StoredReference]
   private let byModel: [StoredName: [StoredReference]]
   private let byTarget: [StoredName: [StoredReference]]
   private var bySchema: [ObjectIdentifier: Outgoing] = [:]
 
   init(_ references: [StoredReference]) {
-    all = references
-    byModel = Dictionary(grouping: references) { StoredName($0.model) }
-    byTarget = Dictionary(grouping: references) { StoredName($0.target) }
+    all = references.filter { !$0.isEnded }
+    ended = references.filter(\.isEnded)
+    byModel = Dictionary(grouping: all) { StoredName($0.model) }
+    byTarget = Dictionary(grouping: all) { StoredName($0.target) }
   }
 
   /// The references that point at records of a model.

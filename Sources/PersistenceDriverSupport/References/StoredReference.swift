@@ -13,15 +13,19 @@ package struct StoredReference: Sendable, Hashable {
   package var rule: DeleteRule
   /// The rules of earlier declarations, which copies of earlier versions of the app still have.
   package var formerRules: [DeleteRule]
+  /// Whether the field has stopped being a reference; earlier versions of the app still declare it.
+  package var isEnded: Bool
 
   package init(
-    model: String, field: String, target: String, rule: DeleteRule, formerRules: [DeleteRule] = []
+    model: String, field: String, target: String, rule: DeleteRule, formerRules: [DeleteRule] = [],
+    isEnded: Bool = false
   ) {
     self.model = model
     self.field = field
     self.target = target
     self.rule = rule
     self.formerRules = formerRules
+    self.isEnded = isEnded
   }
 
   /// Whether two references are of the same field.
@@ -43,6 +47,9 @@ extension StoredReference {
 package enum ReferenceLedger {
   private static let name = "\(ReservedModel.prefix)references"
 
+  /// Stands for the rule of a reference that has ended, and whose last rule is among the former ones.
+  private static let ended = "none"
+
   private static let schema = Result {
     try ModelSchema(
       name: name,
@@ -59,11 +66,18 @@ package enum ReferenceLedger {
 
   /// All references, ordered by model and field.
   package static func references(_ reader: any StorageReader) throws -> [StoredReference] {
+    try entries(reader).filter { !$0.isEnded }
+  }
+
+  /// All references, also those that have ended, ordered by model and field.
+  package static func entries(_ reader: any StorageReader) throws -> [StoredReference] {
     guard try exists(in: reader) else { return [] }
     var references: [StoredReference] = []
     _ = try reader.fetch(try FetchRequest(schema.get())).read(from: 0, limit: Int.max) { row in
       let name = try text(row, 3)
-      guard let rule = DeleteRule(rawValue: name) else {
+      let formerRules = try text(row, 4).split(separator: ",").compactMap { DeleteRule(rawValue: String($0)) }
+      let isEnded = name == ended
+      guard let rule = isEnded ? formerRules.last : DeleteRule(rawValue: name) else {
         throw PersistenceError(
           .newerStore, "the store has a delete rule “\(name)” that this version does not know; update the app"
         )
@@ -71,8 +85,7 @@ package enum ReferenceLedger {
       references.append(
         StoredReference(
           model: try text(row, 0), field: try text(row, 1), target: try text(row, 2), rule: rule,
-          formerRules: try text(row, 4).split(separator: ",").compactMap { DeleteRule(rawValue: String($0)) })
-      )
+          formerRules: formerRules, isEnded: isEnded))
     }
     return references
   }
@@ -99,7 +112,8 @@ package enum ReferenceLedger {
     try transaction.define(schema)
     let row = RowBuffer(count: schema.fields.count)
     row.set([
-      .text(reference.model), .text(reference.field), .text(reference.target), .text(reference.rule.rawValue),
+      .text(reference.model), .text(reference.field), .text(reference.target),
+      .text(reference.isEnded ? ended : reference.rule.rawValue),
       .text(reference.formerRules.map(\.rawValue).joined(separator: ",")),
     ])
     try row.withRow { try transaction.save($0, in: schema) }

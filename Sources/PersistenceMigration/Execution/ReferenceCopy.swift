@@ -15,7 +15,7 @@ struct ReferenceCopy {
     // A copy of everything has the list of references among its models.
     if options.copiesEverything { return }
     let models = Dictionary(mappers.map { (StoredName($0.source.name), $0) }) { first, _ in first }
-    for reference in try ReferenceLedger.references(snapshot) {
+    for reference in try ReferenceLedger.entries(snapshot) {
       guard let mapper = models[StoredName(reference.model)],
         let field = mapper.destinationField(reference.field)
       else { continue }
@@ -23,6 +23,7 @@ struct ReferenceCopy {
       guard let target, target.key.count == 1,
         target.fields[target.keyPositions[0]].kind == mapper.destination.field(named: field)?.kind
       else {
+        if reference.isEnded { continue }
         lost.append(
           UnmappedObject(
             .reference, "\(reference.model).\(reference.field)", model: reference.model,
@@ -34,7 +35,7 @@ struct ReferenceCopy {
       references.append(
         StoredReference(
           model: mapper.destination.name, field: field, target: target.name, rule: reference.rule,
-          formerRules: reference.formerRules))
+          formerRules: reference.formerRules, isEnded: reference.isEnded))
     }
   }
 
@@ -49,7 +50,7 @@ struct ReferenceCopy {
     let snapshot = try destination.snapshot()
     // Replaced records of the destination may be those that others there refer to.
     let own = try ReferenceLedger.references(snapshot).filter { !references.contains($0) }
-    for reference in references + own {
+    for reference in references.filter({ !$0.isEnded }) + own {
       try snapshot.requireTargets(of: reference, location: destination.location)
     }
   }

@@ -38,21 +38,29 @@ struct SchemaOpening: Encodable {
   init() {}
 
   init(_ document: SchemaDocument, _ reader: any StorageReader, location: String) throws {
+    let stored = try ReferenceLedger.references(reader)
     for model in document.models {
       let declaration = try model.declaration
+      let references = model.referenceLines(stored)
       let (fit, history) = try SchemaFits.fit(declaration, reader, location: location)
       switch fit {
       case .absent:
         models.append(Model(name: model.name, outcome: .new, lines: [declaration.schema.description]))
-      case .same: models.append(Model(name: model.name, outcome: .same))
-      case .mapped: models.append(Model(name: model.name, outcome: .reads))
+      case .same, .mapped:
+        let isSame = if case .same = fit { true } else { false }
+        // Only a store of this version gets the references of this version.
+        let changes = fit.isCurrent && !references.isEmpty
+        models.append(
+          Model(
+            name: model.name, outcome: changes ? .changes : isSame ? .same : .reads,
+            cost: changes ? "\(EvolutionCost.catalog)" : nil, lines: changes ? references : []))
       case .evolves(let plan):
         var change = plan.change
         change.defersIndexes = try reader.isLarge(change.stored)
         let cost = try change.changesNothing ? .catalog : reader.cost(of: change)
         models.append(
           Model(
-            name: model.name, outcome: .changes, cost: "\(cost)", lines: change.lines(cost),
+            name: model.name, outcome: .changes, cost: "\(cost)", lines: change.lines(cost) + references,
             needsCode: change.compute != nil && cost > .catalog))
       case .refused(let differences):
         let error = PersistenceError.schemaMismatch(
@@ -91,6 +99,29 @@ struct SchemaOpening: Encodable {
     case "indexes": "builds indexes from all records"
     case "rewrite": "rewrites all records"
     default: "changes only the catalog"
+    }
+  }
+}
+
+extension SchemaDocument.Model {
+  /// The references that begin, change or end, one line for each.
+  fileprivate func referenceLines(_ stored: [StoredReference]) -> [String] {
+    fields.compactMap { field in
+      let known = stored.first {
+        ([name] + formerNames).containsName($0.model)
+          && ([field.schema.name] + field.formerNames).containsName($0.field)
+      }
+      switch (known, field.reference) {
+      case (nil, let now?):
+        return
+          "+ \(field.schema.name) refers to \(now.target) (\(now.rule.rawValue)); all records are checked"
+      case (let before?, let now?) where before.rule != now.rule:
+        return
+          "* \(field.schema.name) refers to \(now.target): \(before.rule.rawValue) → \(now.rule.rawValue)"
+      case (let before?, nil) where field.endsReference:
+        return "- \(field.schema.name) refers to \(before.target)"
+      default: return nil
+      }
     }
   }
 }

@@ -13,6 +13,8 @@ enum RelationEvolutionChecks {
       "an opening changes delete rules, which earlier versions do not change back", [.l2, .s4], rules),
     ConformanceCheck(
       "a removed reference keeps nothing, and a referred model is not removed", [.l1, .s8], removed),
+    ConformanceCheck(
+      "a reference ends by a rule only, and earlier versions do not begin it again", [.l1, .s4], ended),
   ]
 
   @Sendable private static func orphans(_ context: ContextUnderTest) throws {
@@ -102,6 +104,32 @@ enum RelationEvolutionChecks {
     try other.save(Film(3, studio: 1))
     try other.delete(Studio.self, id: 1)
     try expect(other.count(Film.self), equals: 0)
+  }
+
+  @Sendable private static func ended(_ context: ContextUnderTest) throws {
+    let repository = try context.makeStore().open()
+    try repository.evolved(FilmApp.Related.self)
+    try IntegrityChecks.fill(repository)
+    try repository.deleteAll(Role.self)
+    try expectError(.invalidSchema) { try repository.evolved(FilmApp.Contradictory.self) }
+    try repository.evolved(FilmApp.Plain.self)
+    try expectError(.brokenReference) { try repository.save(PlainFilm(9, studio: 9)) }
+    try repository.evolved(FilmApp.Ended.self)
+    let ended = try StoredContent(repository.storage)
+    try repository.evolved(FilmApp.Ended.self)
+    try expect(StoredContent(repository.storage), equals: ended)
+    try repository.save(PlainFilm(9, studio: 9))
+    try repository.delete(Performer.self, id: "ada")
+    try expect(Array(repository.filter(PlainFilm.self).select(\.director)), equals: ["ada", "bob", nil, nil])
+    // A copy of the earlier version still runs.
+    try repository.save(Film(10, studio: 10))
+    try repository.delete(Studio.self, id: 1)
+    try expect(repository.filter(Film.self).ids(), equals: [1, 2, 3, 9, 10])
+    // The last opening decides.
+    try expectError(.brokenReference) { try repository.evolved(FilmApp.Related.self) }
+    try repository.evolved(FilmApp.Settled.self)
+    try expect(repository.filter(Film.self).ids(), equals: [2])
+    try expectError(.brokenReference) { try repository.save(Film(11, studio: 11)) }
   }
 
   @Sendable private static func removed(_ context: ContextUnderTest) throws {
