@@ -26,6 +26,7 @@ struct ReleaseRecords {
   ///   - lineage: What becomes of the model.
   ///   - targets: The release's model that each field refers to, now or later, by position.
   ///   - transaction: The transaction, which does not check references.
+  /// - Throws: ``PersistenceError`` if the engine rejects a record for another reason.
   mutating func insert(
     _ model: SchemaDocument.Model, _ lineage: FieldLineage, targets: [Int: SchemaDocument.Model],
     in transaction: any StorageTransaction

@@ -71,7 +71,9 @@ extension KeepingTransaction {
     }
   }
 
-  /// Ends the references that a rule of the declaration ends. The store has the declared schema.
+  /// Ends the references that a rule of the declaration ends.
+  ///
+  /// The store has the declared schema.
   fileprivate func endReferences(_ declaration: ModelDeclaration) throws {
     for var reference in try map.all where declaration.ends(reference) {
       reference.formerRules = reference.formerRules.filter { $0 != reference.rule } + [reference.rule]
