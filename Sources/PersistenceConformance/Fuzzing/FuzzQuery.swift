@@ -46,6 +46,14 @@ public struct FuzzQuery: Sendable, Codable {
     return try answered.request(in: schemas)
   }
 
+  /// The query, sorted first by a field of related records.
+  func query(in schemas: [ModelSchema], by related: RelatedField, isDescending: Bool) -> RelatedQuery {
+    RelatedQuery(
+      schemas[model], where: predicate,
+      order: [.init(related, isDescending: isDescending)] + order.map { .init($0) }, limit: limit,
+      offset: offset)
+  }
+
   private func request(in schemas: [ModelSchema]) throws -> FetchRequest {
     try FetchRequest(
       schemas[model], where: predicate, order: order, limit: limit, offset: offset,

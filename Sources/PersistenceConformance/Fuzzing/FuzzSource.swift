@@ -144,6 +144,11 @@ enum FuzzSource {
     case .read(let query, let runs):
       line = ".read(\(self.query(query)), \(list(runs.map { "\($0.lowerBound)..<\($0.upperBound)" })))"
     case .pages(let query, let pageSize): line = ".pages(\(self.query(query)), pageSize: \(pageSize))"
+    case .sorted(let query, let related, let isDescending, let pageSize):
+      let field =
+        "RelatedField(\(text(related.reference)), model: \(text(related.model)), field: \(text(related.field)))"
+      line =
+        ".sorted(\(self.query(query)), by: \(field), isDescending: \(isDescending), pageSize: \(pageSize))"
     case .collection(let query, let size, let part):
       let range = "\(part.lowerBound)..<\(part.upperBound)"
       line = ".collection(\(self.query(query)), pageSize: \(size), part: \(range))"

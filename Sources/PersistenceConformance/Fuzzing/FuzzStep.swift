@@ -43,6 +43,8 @@ public indirect enum FuzzStep: Sendable, Codable {
   case read(FuzzQuery, [Range<Int>])
   /// Fetches the rows of a request page by page, each after the last row of the previous page.
   case pages(FuzzQuery, pageSize: Int)
+  /// Fetches and counts the rows of a request, sorted first by a field of related records, at once and page by page.
+  case sorted(FuzzQuery, by: RelatedField, isDescending: Bool, pageSize: Int)
   /// Reads the typed collection of a request for the model `FuzzRecord`, from both ends and in a part, and
   /// pages with tokens.
   ///
@@ -91,7 +93,7 @@ public indirect enum FuzzStep: Sendable, Codable {
       .reopen, .transaction:
       true
     case .declared(_, let step): step.changesStore
-    case .find, .fetch, .read, .pages, .collection, .select, .aggregate, .holdResult, .holdSnapshot,
+    case .find, .fetch, .read, .pages, .sorted, .collection, .select, .aggregate, .holdResult, .holdSnapshot,
       .readHeld, .fetchHeld, .release:
       false
     }

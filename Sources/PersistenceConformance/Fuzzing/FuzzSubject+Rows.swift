@@ -84,4 +84,21 @@ extension FuzzSubject {
       page.limit = min(pageSize, rest ?? pageSize)
     }
   }
+
+  /// Reads the rows of a query page by page, each after the bookmark of the last row of the previous page.
+  func pages(of query: RelatedQuery, _ pageSize: Int, _ reader: any StorageReader) throws
+    -> [[PersistentValue]]
+  {
+    let order = try query.pageOrder(by: reader)
+    var (rows, page): ([[PersistentValue]], RelatedQuery) = ([], query)
+    var anchor: PageAnchor?
+    while true {
+      page.limit = min(pageSize, query.limit.map { $0 - rows.count } ?? pageSize)
+      let found = try Self.rows(of: page.answered(by: reader, after: anchor).fetch())
+      rows += found
+      guard found.count == page.limit, let last = found.last, rows.count <= Self.endless else { return rows }
+      anchor = try order.anchor(of: order.positions.map { last[$0] })
+      page.offset = 0
+    }
+  }
 }

@@ -209,6 +209,13 @@ extension FuzzSubject {
       outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
     case .pages(let query, let pageSize):
       outcomes.append(FuzzOutcome(path, "pages joined", .rows(try pages(of: query, pageSize, reader))))
+    case .sorted(let query, let related, let isDescending, let pageSize):
+      let sorted = query.query(in: schemas, by: related, isDescending: isDescending)
+      let answered = try sorted.answered(by: reader)
+      let rows = try Self.rows(of: answered.fetch())
+      outcomes.append(FuzzOutcome(path, "sorted rows", .rows(rows)))
+      outcomes.append(FuzzOutcome(path, "count of the request", .number(try answered.count())))
+      outcomes.append(FuzzOutcome(path, "pages joined", .rows(try pages(of: sorted, pageSize, reader))))
     case .select(let query, let positions, let number):
       guard let reader = self.reader(reader, number) else { return }
       let results = try reader.fetch(try query.request(in: schemas, by: reader), selecting: positions)

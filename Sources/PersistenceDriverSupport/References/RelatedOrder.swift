@@ -15,6 +15,14 @@ package struct RelatedOrder {
       self.related = related
     }
 
+    /// What decides, whatever the direction.
+    fileprivate enum Field: Hashable {
+      case own(StoredName)
+      case related(RelatedField)
+    }
+
+    fileprivate var field: Field { related.map { .related($0) } ?? .own(StoredName(order.field)) }
+
     package init(_ related: RelatedField, isDescending: Bool) {
       self.init(FieldOrder(related.criterionName, isDescending: isDescending), related: related)
     }
@@ -32,6 +40,10 @@ package struct RelatedOrder {
     _ criteria: [Criterion], of schema: ModelSchema, _ reader: any StorageReader, declared: [ModelSchema],
     plans: RelationPlans? = nil
   ) throws {
+    // A repeated criterion decides nothing, and gives the key no direction (contract O2).
+    var criteria = criteria
+    var known: Set<Criterion.Field> = []
+    criteria.removeAll { !known.insert($0.field).inserted }
     self.criteria = criteria
     self.plans = plans
     self.schema = schema

@@ -68,6 +68,22 @@ extension FuzzGenerator {
     return [.transaction(steps, .commit)]
   }
 
+  /// A request whose rows are sorted by a field of related records; nil if the model refers to none.
+  mutating func sorted(_ model: Int) -> FuzzStep? {
+    let known = relations.filter { $0.model == model }
+    guard !known.isEmpty else { return nil }
+    let relation = random.pick(known)
+    let target = models[relation.target].schema
+    let field = random.pick(target.fields.filter(\.kind.isOrdered)).name
+    var query = query(model)
+    (query.after, query.limit, query.offset) = (
+      nil, random.pick([nil, 0, 1, 3, 10]), random.pick([0, 0, 0, 1, 4])
+    )
+    return .sorted(
+      query, by: RelatedField(relation.field, model: target.name, field: field), isDescending: chance(50),
+      pageSize: random.pick([1, 2, 5, 20]))
+  }
+
   /// A condition on records that refer to a model's records, or to which they refer; nil if there is no relation.
   mutating func related(_ model: Int) -> PredicateNode? {
     let known = relations.filter { $0.model == model || $0.target == model }

@@ -117,6 +117,7 @@ extension FuzzGenerator {
       }
       return .read(query(model), runs)
     case .pages:
+      if isRelated, chance(60), let step = sorted(model) { return step }
       var query = query(model)
       query.after = nil
       // Many small pages would dominate the run.

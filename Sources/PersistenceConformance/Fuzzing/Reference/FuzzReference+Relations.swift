@@ -53,6 +53,37 @@ extension FuzzReference {
     }
   }
 
+  /// The rows of a request, sorted first by a field of related records, which is nil without one (contract L6).
+  func rows(_ query: FuzzQuery, _ schemas: [ModelSchema], by related: RelatedField, isDescending: Bool) throws
+    -> [[PersistentValue]]
+  {
+    var whole = query
+    (whole.limit, whole.offset) = (nil, 0)
+    var rows = try rows(whole, schemas)
+    // The key's fields have the last direction.
+    if query.order.isEmpty, isDescending { rows.reverse() }
+    guard let reference = Self.position(of: related.reference, in: schemas[query.model].fields) else {
+      throw Refusal(.unknownField)
+    }
+    let values = try rows.map { try value(of: related, $0[reference]) }
+    if rows.isEmpty { _ = try value(of: related, .null) }
+    let order = rows.indices.sorted { left, right in
+      let order = FuzzValue.order(values[left], values[right])
+      return order == 0 ? left < right : isDescending ? order > 0 : order < 0
+    }
+    return order.dropFirst(query.offset).prefix(query.limit ?? rows.count).map { rows[$0] }
+  }
+
+  private func value(of related: RelatedField, _ key: PersistentValue) throws -> PersistentValue {
+    guard let place = place(related.model) else { return .null }
+    guard let position = Self.position(of: related.field, in: tables[place].schema.fields) else {
+      throw Refusal(.unknownField)
+    }
+    if key.isNull { return .null }
+    let (index, exists) = find([key], in: place)
+    return exists ? tables[place].rows[index][position] : .null
+  }
+
   /// The condition, in which lists of keys stand for conditions on related records (contract L5).
   func resolved(_ node: PredicateNode, _ schema: ModelSchema) throws -> PredicateNode {
     switch node {

@@ -81,6 +81,11 @@ struct FuzzReferenceRun {
       case .pages(let query, _):
         let rows = try reference.rows(query, schemas)
         outcomes.append(FuzzOutcome(path, "pages joined", .rows(rows)))
+      case .sorted(let query, let related, let isDescending, _):
+        let rows = try reference.rows(query, schemas, by: related, isDescending: isDescending)
+        outcomes.append(FuzzOutcome(path, "sorted rows", .rows(rows)))
+        outcomes.append(FuzzOutcome(path, "count of the request", .number(rows.count)))
+        outcomes.append(FuzzOutcome(path, "pages joined", .rows(rows)))
       case .collection(let query, let pageSize, let part):
         guard !isInside else { return }
         try FuzzCollection(query: query, pageSize: pageSize, part: part).look(at: reference, path, &outcomes)

@@ -29,7 +29,7 @@ extension FuzzShrinker {
             $0.editSteps(at: path) { $0[place] = number.map { .fetchHeld($0, query) } ?? .fetch(query) }
           }
         }
-      case .read(let query, _), .pages(let query, _):
+      case .read(let query, _), .pages(let query, _), .sorted(let query, _, _, _):
         attempt { $0.editSteps(at: path) { $0[place] = .fetch(query) } }
       case .save(let model, let row): attempt { $0.editSteps(at: path) { $0[place] = .insert(model, row) } }
       default: break

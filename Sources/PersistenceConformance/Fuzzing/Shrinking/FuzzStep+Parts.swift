@@ -47,6 +47,8 @@ extension FuzzStep {
     case .fetch(let query): changed = ask(query) { .fetch($0) }
     case .read(let query, let runs): changed = ask(query) { .read($0, runs) }
     case .pages(let query, let pageSize): changed = ask(query) { .pages($0, pageSize: pageSize) }
+    case .sorted(let query, let related, let isDescending, let pageSize):
+      changed = ask(query) { .sorted($0, by: related, isDescending: isDescending, pageSize: pageSize) }
     case .collection(let query, let pageSize, let part):
       changed = ask(query) { .collection($0, pageSize: pageSize, part: part) }
     case .select(let query, let positions, let number):
@@ -72,7 +74,8 @@ extension FuzzStep {
   var query: FuzzQuery? {
     switch self {
     case .deleteRows(let query), .updateRows(let query, _), .fetch(let query), .read(let query, _),
-      .pages(let query, _), .collection(let query, _, _), .select(let query, _, _),
+      .pages(let query, _), .sorted(let query, _, _, _), .collection(let query, _, _),
+      .select(let query, _, _),
       .aggregate(let query, _, _, _), .holdResult(_, let query), .fetchHeld(_, let query):
       query
     case .declared(_, let step): step.query
