@@ -8,26 +8,26 @@ enum StorageAccess {
   case transaction(any StorageTransaction, in: TransactionContext)
 
   /// Resolves the access of a model to a context (contract E1, R1a).
-  init<Model: PersistentRecord>(_ context: any PersistentContext, for model: Model.Type) throws {
+  init(_ context: any PersistentContext, for model: RecordType) throws {
     if let inside = context as? TransactionContext {
-      try Self.requireSupport(of: model, by: inside.root)
-      let transaction = try inside.transaction(declares: model.schema.hasReferences)
-      if model.schema.hasFormerNames { try inside.root.settle(model.schema.declaration, transaction) }
+      try Self.requireSupport(of: model.type, by: inside.root)
+      let transaction = try inside.transaction(declares: model.hasReferences)
+      if model.hasFormerNames { try inside.root.settle(model.type.declaration, transaction) }
       self = .transaction(
-        try inside.root.fits(with: model).map { FittedTransaction(transaction, $0) } ?? transaction,
+        try inside.root.fits(with: model.type).map { FittedTransaction(transaction, $0) } ?? transaction,
         in: inside)
       return
     }
     self = .store(
-      try Self.store(context, for: model, hasFormerNames: model.schema.hasFormerNames),
-      declares: model.schema.hasReferences)
+      try Self.store(context, for: model.type, hasFormerNames: model.hasFormerNames),
+      declares: model.hasReferences)
   }
 
   /// The store of a context that is not a transaction.
   ///
   /// The caller reads whether the model had other names, where that costs least.
-  static func store<Model: PersistentRecord>(
-    _ context: any PersistentContext, for model: Model.Type, hasFormerNames: Bool
+  static func store(
+    _ context: any PersistentContext, for model: any PersistentRecord.Type, hasFormerNames: Bool
   ) throws -> any StorageContext {
     guard let store = context.asStorageContext else {
       throw PersistenceError.incompatibleContext(
@@ -37,15 +37,14 @@ enum StorageAccess {
     try TransactionScope.requireOutside(of: store)
     if store.isKnownComplete, !hasFormerNames { return store }
     try store.requireComplete()
-    if hasFormerNames { try store.settle(model.schema.declaration, store) }
+    if hasFormerNames { try store.settle(model.declaration, store) }
     return try store.fits(with: model).map { FittedContext(store, $0) } ?? store
   }
 
   /// Calls a closure with the access of a model to a context; once more, with a mapping, if the store contains another
   /// schema of the model (contract S1).
-  @inline(__always)  // a closure would cost more than a query's access
-  static func with<Model: PersistentRecord, Result>(
-    _ context: any PersistentContext, for model: Model.Type, _ body: (StorageAccess) throws -> Result
+  static func with<Result>(
+    _ context: any PersistentContext, for model: RecordType, _ body: (StorageAccess) throws -> Result
   ) throws -> Result {
     let access = try StorageAccess(context, for: model)
     do {
@@ -56,23 +55,23 @@ enum StorageAccess {
   }
 
   /// Calls a closure with the access of a model and of related ones, as ``with(_:for:_:)`` does.
-  static func with<Model: PersistentRecord, Result>(
-    _ context: any PersistentContext, for model: Model.Type, relating related: [any PersistentRecord.Type],
+  static func with<Result>(
+    _ context: any PersistentContext, for model: RecordType, relating related: [any PersistentRecord.Type],
     _ body: (StorageAccess) throws -> Result
   ) throws -> Result {
     if related.isEmpty { return try with(context, for: model, body) }
     for other in related { try other.requireAccess(to: context) }
     var access = try StorageAccess(context, for: model)
-    var declarations = try ([model] + related).map { try $0.declaration }
+    // Each declaration may need a mapping once. Most queries need none.
+    var declarations: [ModelDeclaration]?
     while true {
       do {
         return try body(access)
       } catch let error as PersistenceError where error.code == .schemaMismatch && error.differences.isEmpty {
-        // Each declaration may need a mapping once.
-        guard let index = declarations.firstIndex(where: { $0.schema.name == error.model }) else {
-          throw error
-        }
-        access.root.adopt(declarations.remove(at: index))
+        var left = try declarations ?? ([model.type] + related).map { try $0.declaration }
+        guard let index = left.firstIndex(where: { $0.schema.name == error.model }) else { throw error }
+        access.root.adopt(left.remove(at: index))
+        declarations = left
         access = try StorageAccess(context, for: model)
       }
     }
@@ -81,17 +80,17 @@ enum StorageAccess {
   /// The access through a mapping.
   ///
   /// - Throws: The error, if it concerns another model or comes from a mapping.
-  func fitted<Model: PersistentRecord>(
-    for model: Model.Type, after error: PersistenceError, in context: any PersistentContext
-  ) throws -> StorageAccess {
-    let declaration = try model.schema.declaration
+  func fitted(for model: RecordType, after error: PersistenceError, in context: any PersistentContext) throws
+    -> StorageAccess
+  {
+    let declaration = try model.type.declaration
     guard error.model == declaration.schema.name, error.differences.isEmpty else { throw error }
     root.adopt(declaration)  // another thread may have done so since this access began
     return try StorageAccess(context, for: model)
   }
 
-  private static func requireSupport<Model: PersistentRecord>(
-    of model: Model.Type, by context: any PersistentContext
+  private static func requireSupport(
+    of model: any PersistentRecord.Type, by context: any PersistentContext
   ) throws {
     let supported = model.supportedContexts
     if supported.isAny { return }
@@ -99,6 +98,9 @@ enum StorageAccess {
       throw PersistenceError.incompatibleContext(model, context: context, accepted: supported.names)
     }
   }
+
+  /// Whether it is a store, not a transaction.
+  var isStore: Bool { if case .store = self { true } else { false } }
 
   /// The reader: a store, which returns its newest state, or a transaction, which returns its own writes.
   var reader: any StorageReader {
@@ -139,17 +141,23 @@ enum StorageAccess {
 }
 
 extension PersistentRecord {
+  /// The type, for code that is not specialized for it.
+  static var recordType: RecordType { get throws { try RecordType(self) } }
+
+  /// The schema for drivers.
+  fileprivate static var modelSchema: ModelSchema { get throws { try schema.model } }
+
   /// Checks that a context supports the model, and finds it under its present name.
   static func requireAccess(to context: any PersistentContext) throws {
-    _ = try StorageAccess(context, for: self)
+    _ = try StorageAccess(context, for: RecordType(self))
   }
 }
 
 extension StorageContext {
   /// The declarations that use the store through mappings, with a model's; nil if no declaration needs one.
-  fileprivate func fits<Model: PersistentRecord>(with model: Model.Type) throws -> SchemaFits? {
+  fileprivate func fits(with model: any PersistentRecord.Type) throws -> SchemaFits? {
     guard !isKnownComplete, let fits = monitor.schemaFits as? SchemaFits else { return nil }
-    if try !fits.knows(model.schema.model) { fits.declare(try model.schema.declaration) }
+    if try !fits.knows(model.modelSchema) { fits.declare(try model.declaration) }
     return fits
   }
 
@@ -191,11 +199,9 @@ struct LocatedReader {
 
   /// Resolves the access of a model to a context.
   @usableFromInline
-  init<Model: PersistentRecord>(
-    _ context: any PersistentContext, for model: Model.Type, hasFormerNames: Bool
-  ) throws {
+  init(_ context: any PersistentContext, for model: any PersistentRecord.Type, hasFormerNames: Bool) throws {
     if context is TransactionContext {
-      let access = try StorageAccess(context, for: model)
+      let access = try StorageAccess(context, for: model.recordType)
       self.init(access.reader, of: access.root)
     } else {
       self.init(try StorageAccess.store(context, for: model, hasFormerNames: hasFormerNames), of: nil)

@@ -14,7 +14,7 @@ package enum StoredDeclaration {
   package static func fit<Model: PersistentRecord>(
     _ type: Model.Type, to stored: ModelSchema, in repository: any PersistentRepository
   ) throws -> SchemaFit {
-    let access = try StorageAccess(repository.context, for: type)
+    let access = try StorageAccess(repository.context, for: type.recordType)
     let schema = try type.schema.model
     let declaration =
       try (access.root.monitor.schemaRules as? [ModelDeclaration])?.first {

@@ -12,7 +12,7 @@ extension PersistentRecord {
   /// ``PersistentModel/fetch(in:options:)``.
   ///
   /// It is Sendable, and has methods that throw if reading fails. The first page is already read.
-  @usableFromInline
+  @inlinable
   package static func results(
     in context: any PersistentContext, options: FetchOptions<Self> = FetchOptions()
   ) throws -> PersistentResults<Self> {
@@ -20,34 +20,23 @@ extension PersistentRecord {
   }
 
   /// The results of a fetch of whole records (nil) or selected fields.
-  ///
-  /// They are pinned outside transactions, and read at once inside them (R1a).
+  @inlinable
   static func results<Element: Sendable>(
     in context: any PersistentContext, options: FetchOptions<Self>, selecting selected: [Int]?,
     decode: @escaping @Sendable (borrowing Row) throws -> Element
   ) throws -> PersistentResults<Element> {
-    try StorageAccess.withRequest(of: options, in: context) { access, answerable in
-      let (reader, request) = (answerable.reader, answerable.request)
-      let (monitor, location) = (access.root.monitor, access.root.location)
-      return try monitor.measure(request) {
-        try reader.plan(for: request)
-      } _: {
-        let rows = try answerable.fetch(selecting: selected)
-        let decoder = RowDecoder(
-          schema: request.schema, selecting: selected, location: location, decode: decode)
-        let storage =
-          switch access {
-          case .store: try ResultStorage(rows, of: request, decoder, monitor, place: options.place)
-          case .transaction: try ResultStorage(reading: rows, decoder, monitor)
-          }
-        return PersistentResults(storage: storage)
-      }
+    var storage: ResultStorage<Element>?
+    try FetchedRows.fetch(RequestOptions(options), in: context, selecting: selected) { fetched in
+      storage = try ResultStorage(fetched, RowDecoder(fetched.origin, decode: decode))
     }
+    guard let storage else { throw PersistenceError.noRows }
+    return PersistentResults(storage: storage)
   }
 
   /// Counts the records of a context without decoding them.
   public static func count(in context: any PersistentContext, options: FetchOptions<Self>?) throws -> Int {
-    try StorageAccess.withRequest(of: options ?? FetchOptions(), in: context) { access, answerable in
+    try StorageAccess.withRequest(of: RequestOptions(options ?? FetchOptions()), in: context) {
+      access, answerable in
       let (reader, request) = (answerable.reader, answerable.request)
       return try access.root.monitor.measure(request) {
         try reader.plan(for: request)
@@ -72,7 +61,8 @@ extension PersistentRecord {
   static func findFitted(
     _ key: PrimaryKey, in context: any PersistentContext, after error: PersistenceError
   ) throws -> Self? {
-    let access = try StorageAccess(context, for: Self.self).fitted(for: Self.self, after: error, in: context)
+    let type = try recordType
+    let access = try StorageAccess(context, for: type).fitted(for: type, after: error, in: context)
     return try read(
       RecordKey(key.keyValues), as: schema.model, from: LocatedReader(access.reader, of: access.root))
   }
@@ -90,5 +80,12 @@ extension PersistentRecord {
       throw reader.located(error, key, schema)
     }
     return record
+  }
+}
+
+extension PersistenceError {
+  /// A fetch that called its closure not once.
+  @usableFromInline static var noRows: PersistenceError {
+    PersistenceError(.engineFailure, "the context ended a fetch without rows; report this to its author")
   }
 }

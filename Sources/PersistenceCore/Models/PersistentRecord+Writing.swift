@@ -30,7 +30,7 @@ extension PersistentRecord {
   package static func write(
     _ key: PrimaryKey, in context: any PersistentContext, _ change: (inout Self) throws -> Void
   ) throws -> Self {
-    try StorageAccess.with(context, for: Self.self) { access in
+    try StorageAccess.with(context, for: recordType) { access in
       let schema = try Self.schema.model
       let key = RecordKey(key.keyValues)
       var changed: Self?
@@ -61,7 +61,7 @@ extension PersistentRecord {
 
   /// Deletes the record with a key, and returns whether it existed.
   package static func delete(_ key: PrimaryKey, in context: any PersistentContext) throws -> Bool {
-    try StorageAccess.with(context, for: Self.self) { access in
+    try StorageAccess.with(context, for: recordType) { access in
       let schema = try Self.schema.model
       var deleted = false
       try access.writeSingle { deleted = try $0.delete(RecordKey(key.keyValues), in: schema) }
@@ -71,7 +71,8 @@ extension PersistentRecord {
 
   /// Deletes the records that a fetch with the same options would return, and returns their number.
   package static func delete(in context: any PersistentContext, options: FetchOptions<Self>) throws -> Int {
-    try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
+    let options = try RequestOptions(options)
+    return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       var deleted = 0
       try access.writeSingle(options) { deleted = try $0.delete($1) }
       return deleted
@@ -80,7 +81,7 @@ extension PersistentRecord {
 
   /// Deletes all records of this model, and no others.
   public static func deleteAll(in context: any PersistentContext) throws {
-    try StorageAccess.with(context, for: Self.self) { access in
+    try StorageAccess.with(context, for: recordType) { access in
       let schema = try Self.schema.model
       try access.writeSingle { _ = try $0.deleteAll(in: schema) }
     }
@@ -105,7 +106,7 @@ extension PersistentRecord {
     _ models: [Self], in context: any PersistentContext, together: Bool = false,
     _ write: (any StorageTransaction, borrowing Row, ModelSchema) throws -> Void
   ) throws {
-    try StorageAccess.with(context, for: Self.self) { access in
+    try StorageAccess.with(context, for: recordType) { access in
       guard !models.isEmpty else { return }
       let schema = try Self.schema.model
       let row = RowBuffer(count: schema.fields.count)

@@ -34,12 +34,14 @@ extension ObservedQuery {
     self.hasRelations = hasRelations
     store = { context in
       for other in related { try other.requireAccess(to: context) }
-      return try StorageAccess.store(context, for: Model.self, hasFormerNames: Model.schema.hasFormerNames)
+      let model = try Model.recordType
+      return try StorageAccess.store(context, for: model.type, hasFormerNames: model.hasFormerNames)
     }
     requests = { store in
       // A driver evaluates no conditions on related records, so all records of the model are observed.
+      let options = try RequestOptions(options)
       let own =
-        hasRelations ? try FetchRequest(Model.schema.model) : try options.request(in: store)
+        hasRelations ? try FetchRequest(options.model.schema) : try options.request(at: store.location)
       let others = try related.map { try $0.declaration.schema }
       let declared = Set(others.map { StoredName($0.name) })
       let unknown = options.relatedNames.subtracting(declared).sorted()
@@ -47,15 +49,16 @@ extension ObservedQuery {
         + (try (others + unknown.compactMap { try store.schema(named: $0.text) }).map { try FetchRequest($0) })
     }
     read = { context, look, body in
-      try StorageAccess.with(context, for: Model.self, relating: related) { access in
+      let options = try RequestOptions(options)
+      try StorageAccess.with(context, for: options.model, relating: related) { access in
         let store = access.root
         guard let (snapshot, changes) = try look(store) else { return }
         let answerable = try access.answerable(options, by: snapshot)
         let results = try store.monitor.measure(answerable.request) {
           try snapshot.plan(for: answerable.request)
         } _: {
-          try Model.results(
-            of: answerable, isPinned: true, options, of: store, including: inclusion)
+          let rows = try FetchedRows(answerable, of: store, place: options.place, isPinned: true)
+          return PersistentResults(storage: try Model.results(of: rows, including: inclusion))
         }
         body(results, changes)
       }

@@ -16,15 +16,15 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
   public let node: PredicateNode
 
   /// Why the condition cannot be evaluated, such as a value that could not be encoded; thrown when the predicate is used.
-  let failure: PersistenceError?
+  @usableFromInline let failure: PersistenceError?
 
   /// The models of conditions on related records, as the code declares them.
   ///
   /// A predicate that was decoded has none: the store's own schemas serve.
-  let related: [any PersistentRecord.Type]
+  @usableFromInline let related: [any PersistentRecord.Type]
 
   /// Whether there are conditions on related records.
-  let hasRelations: Bool
+  @usableFromInline let hasRelations: Bool
 
   /// Creates a predicate from a condition over stored names.
   public init(node: PredicateNode) {
@@ -47,7 +47,7 @@ public struct PersistentPredicate<Model: PersistentModel>: Sendable {
   /// The condition of a request; nil if every model matches.
   func requestedNode() throws -> PredicateNode? {
     let node = try checkedNode()
-    return node == .constant(true) ? nil : node
+    return node.isAlwaysTrue ? nil : node
   }
 }
 

@@ -9,6 +9,7 @@ public enum SortDirection: String, Sendable, Hashable, Codable {
 }
 
 /// The field of a related record by which a query is sorted.
+@usableFromInline
 final class RelatedCriterion: Sendable {
   let field: RelatedField
   /// The target as the code declares it; nil if only its name is known.
@@ -28,7 +29,7 @@ public struct SortCriterion<Model: PersistentModel>: Sendable {
   public let fieldOrder: FieldOrder
 
   /// What the criterion says of a related record; a reference, because each query copies its criteria.
-  let relation: RelatedCriterion?
+  @usableFromInline let relation: RelatedCriterion?
 
   /// The field of a related record; nil for a field of the model itself.
   public var related: RelatedField? { relation?.field }

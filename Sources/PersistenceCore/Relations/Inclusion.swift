@@ -36,6 +36,7 @@ public struct Inclusion<Model: PersistentRecord, Element: Sendable>: Sendable {
   ///   - line: The line of the call.
   /// - Returns: The tuples, in the query's order; the first page is already read.
   /// - Throws: ``PersistenceError``; its code is ``PersistenceError/Code/brokenReference`` if an included record is missing.
+  @inlinable
   public func result(fileID: String = #fileID, line: UInt = #line) throws -> PersistentResults<Element> {
     guard let query else { throw PersistenceError.noQuery }
     return try Model.results(in: query.context, options: query.placed(fileID, line), including: self)
@@ -54,7 +55,7 @@ public struct Inclusion<Model: PersistentRecord, Element: Sendable>: Sendable {
 
 extension PersistenceError {
   /// An inclusion within another one is not a query of its own.
-  static var noQuery: PersistenceError {
+  @usableFromInline static var noQuery: PersistenceError {
     .invalidRequest("an inclusion within another one has no result of its own; return it from the closure")
   }
 }
@@ -109,44 +110,27 @@ extension Inclusion {
 
 extension PersistentRecord {
   /// The results of a fetch with included records.
+  @inlinable
   package static func results<Element: Sendable>(
     in context: any PersistentContext, options: FetchOptions<Self>,
     including inclusion: Inclusion<Self, Element>
   ) throws -> PersistentResults<Element> {
-    let related = options.related + inclusion.related
-    return try StorageAccess.with(context, for: Self.self, relating: related) { access in
-      let moment = try access.moment()
-      let answerable = try access.answerable(options, by: moment)
-      return try access.root.monitor.measure(answerable.request) {
-        try moment.plan(for: answerable.request)
-      } _: {
-        let isPinned = if case .store = access { true } else { false }
-        return try results(
-          of: answerable, isPinned: isPinned, options, of: access.root, including: inclusion)
-      }
+    var storage: ResultStorage<Element>?
+    try FetchedRows.fetch(RequestOptions(options), in: context, including: inclusion.outline.models) {
+      storage = try results(of: $0, including: inclusion)
     }
+    guard let storage else { throw PersistenceError.noRows }
+    return PersistentResults(storage: storage)
   }
 
-  /// The results of a request with included records, from a reader of one moment.
-  ///
-  /// They are pinned outside transactions, and read at once inside them (contract R1a).
+  /// The results of rows with included records, from the moment of the rows.
+  @inlinable
   static func results<Element: Sendable>(
-    of answerable: AnswerableRequest, isPinned: Bool, _ options: FetchOptions<Self>,
-    of store: any StorageContext, including inclusion: Inclusion<Self, Element>
-  ) throws -> PersistentResults<Element> {
-    let models = RowDecoder(schema: answerable.request.schema, selecting: nil, location: store.location) {
-      try Self(from: $0)
-    }
-    let rows = try answerable.fetch()
-    let reader = RelatedReader(answerable.reader, location: store.location)
-    let decoder = RowDecoder(
-      models, fields: try inclusion.outline.positions(), isLong: inclusion.outline.isLong
-    ) {
-      try inclusion.load($0, reader)
-    }
-    return PersistentResults(
-      storage: isPinned
-        ? try ResultStorage(rows, of: answerable.request, decoder, store.monitor, place: options.place)
-        : try ResultStorage(reading: rows, decoder, store.monitor))
+    of fetched: FetchedRows, including inclusion: Inclusion<Self, Element>
+  )
+    throws -> ResultStorage<Element>
+  {
+    let reader = RelatedReader(fetched.reader, location: fetched.origin.location)
+    return try ResultStorage(fetched, RowDecoder(fetched.origin, of: inclusion, reader))
   }
 }

@@ -4,7 +4,7 @@ import PersistenceDriverSupport
 @usableFromInline
 struct InclusionOutline: Sendable {
   /// The models of all levels, as the code declares them.
-  private(set) var models: [any PersistentRecord.Type] = []
+  @usableFromInline private(set) var models: [any PersistentRecord.Type] = []
 
   /// What is included, in the words of a server.
   private(set) var descriptions: [@Sendable () throws -> RelatedInclusion] = []
@@ -13,7 +13,7 @@ struct InclusionOutline: Sendable {
   private(set) var fields: [@Sendable () throws -> Int] = []
 
   /// Whether it includes lists, so that a page may have many more records than elements.
-  private(set) var isLong = false
+  @usableFromInline private(set) var isLong = false
 
   /// The outline of an inclusion of nothing.
   @usableFromInline static let nothing = InclusionOutline()
@@ -31,6 +31,7 @@ struct InclusionOutline: Sendable {
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if a server cannot include it.
   func described() throws -> [RelatedInclusion] { try descriptions.map { try $0() } }
 
-  /// The positions of the fields by which the included records are found, each once.
-  func positions() throws -> [Int] { try Array(Set(fields.map { try $0() })) }
+  /// The positions of the fields by which the included records are found.
+  @usableFromInline
+  func positions() throws -> [Int] { try fields.map { try $0() } }
 }

@@ -1,8 +1,9 @@
-import PersistenceDriver
+package import PersistenceDriver
 
 /// The keys that the records of a page refer to, each once.
 ///
 /// It knows no types of records: code that is generic at run time would look types up for every key.
+@usableFromInline
 struct RelatedKeys {
   /// Each key once.
   let all: [PersistentValue]
@@ -14,15 +15,16 @@ struct RelatedKeys {
   private let index: Index
 
   private enum Index {
-    /// Most keys are integers. Sorting them costs less than hashing.
-    case integers([Int64])
+    /// Most keys are integers, which cost less to hash than values.
+    case integers(IntegerNumbers)
     case values([PersistentValue: Int])
   }
 
   /// Collects the keys that records refer to; null refers to none.
+  @usableFromInline
   init(_ values: [PersistentValue]) {
-    if let integers = Self.sortedIntegers(values) {
-      (all, numbers, index) = (integers.keys.map { .integer($0) }, integers.numbers, .integers(integers.keys))
+    if let integers = Self.integers(values) {
+      (all, numbers, index) = (integers.keys, integers.numbers, .integers(integers.known))
       return
     }
     var known: [PersistentValue: Int] = Dictionary(minimumCapacity: values.count)
@@ -41,43 +43,34 @@ struct RelatedKeys {
     (self.all, self.numbers, index) = (all, numbers, .values(known))
   }
 
-  /// The integers among values that are integers or null, each once and in order, and the number of each value's.
-  private static func sortedIntegers(_ values: [PersistentValue]) -> (keys: [Int64], numbers: [Int])? {
-    var places: [(key: Int64, position: Int)] = []
-    places.reserveCapacity(values.count)
-    for (position, value) in values.enumerated() {
+  /// The integers among values that are integers or null, each once and in order; the number of each value's, and of each
+  /// integer.
+  private static func integers(_ values: [PersistentValue]) -> (
+    keys: [PersistentValue], numbers: [Int], known: IntegerNumbers
+  )? {
+    var known = IntegerNumbers(capacity: values.count)
+    var numbers: [Int] = []
+    numbers.reserveCapacity(values.count)
+    for value in values {
       switch value {
-      case .integer(let key): places.append((key, position))
-      case .null: break
+      case .integer(let key): numbers.append(known.add(key))
+      case .null: numbers.append(-1)
       default: return nil
       }
     }
-    places.sort { $0.key < $1.key }
-    var keys: [Int64] = []
-    var numbers = Array(repeating: -1, count: values.count)
-    for (key, position) in places {
-      if keys.last != key { keys.append(key) }
-      numbers[position] = keys.count - 1
-    }
-    return (keys, numbers)
+    // A request lists its values in order.
+    return (known.all.sorted().map { .integer($0) }, numbers, known)
   }
 
   /// Finds the records of the keys among those that were read.
   ///
   /// - Parameter found: The keys of the records that were read.
   /// - Returns: For each record of the page, the place of the record it refers to; negative for none.
+  @usableFromInline
   func places(of found: [PersistentValue]) -> [Int] {
     var places = Array(repeating: -1, count: all.count)
-    var next = 0
     for (place, key) in found.enumerated() {
-      // Contexts return keys in order, so most are where they are expected.
-      if next < all.count, all[next] == key {
-        places[next] = place
-      } else if let number = number(of: key) {
-        places[number] = place
-        next = number
-      }
-      next += 1
+      if let number = number(of: key) { places[number] = place }
     }
     return numbers.map { $0 < 0 ? -1 : places[$0] }
   }
@@ -85,14 +78,50 @@ struct RelatedKeys {
   private func number(of key: PersistentValue) -> Int? {
     switch index {
     case .values(let numbers): return numbers[key]
-    case .integers(let keys):
+    case .integers(let numbers):
       guard case .integer(let key) = key else { return nil }
-      var (low, high) = (0, keys.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if keys[middle] < key { low = middle + 1 } else { high = middle }
-      }
-      return low < keys.count && keys[low] == key ? low : nil
+      return numbers[key]
     }
+  }
+}
+
+/// Integers of a page, each once, and their numbers in the order of their addition.
+///
+/// A hash table with open addressing. The hash of the standard library resists chosen keys, and costs as much as decoding
+/// a record; a page has a thousand keys at most, so chosen ones cost a millisecond.
+private struct IntegerNumbers {
+  private(set) var all: [Int64] = []
+  /// The numbers by slot; negative for an empty one.
+  private var slots: [Int32]
+  private let shift: UInt64
+
+  init(capacity: Int) {
+    let bits = Int.bitWidth - max(1, capacity).leadingZeroBitCount + 1
+    slots = Array(repeating: -1, count: 1 << bits)
+    shift = UInt64(64 - bits)
+    all.reserveCapacity(capacity)
+  }
+
+  /// The number of an integer; nil if it was not added.
+  subscript(key: Int64) -> Int? {
+    let number = slots[slot(of: key)]
+    return number < 0 ? nil : Int(number)
+  }
+
+  /// Adds an integer, and returns its number; at most as many as the capacity.
+  mutating func add(_ key: Int64) -> Int {
+    let slot = slot(of: key)
+    if slots[slot] >= 0 { return Int(slots[slot]) }
+    slots[slot] = Int32(all.count)
+    all.append(key)
+    return all.count - 1
+  }
+
+  /// The slot of an integer, or the empty one for it (multiplicative hashing: Knuth, The Art of Computer Programming,
+  /// volume 3, section 6.4).
+  private func slot(of key: Int64) -> Int {
+    var slot = Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> shift)
+    while slots[slot] >= 0, all[Int(slots[slot])] != key { slot = (slot + 1) & (slots.count - 1) }
+    return slot
   }
 }

@@ -1,4 +1,4 @@
-import PersistenceDriver
+package import PersistenceDriver
 
 /// Records of a page, with the values of the fields by which other records are found.
 ///
@@ -10,6 +10,7 @@ struct RelatedPage<Model: PersistentRecord>: Sendable {
   private let values: FieldValues
 
   /// Creates a page of records whose values have been read.
+  @usableFromInline
   init(_ models: [Model], _ values: FieldValues) {
     self.models = models
     self.values = values
@@ -18,7 +19,7 @@ struct RelatedPage<Model: PersistentRecord>: Sendable {
   /// Creates a page of records that were not read from rows.
   init(encoding models: [Model], fields: [Int]) throws {
     let row = RowBuffer(count: try Model.schema.model.fields.count)
-    var values = FieldValues(of: Set(fields))
+    var values = FieldValues(of: fields)
     for model in models {
       row.reset()
       try model.encode(into: row)
@@ -28,6 +29,7 @@ struct RelatedPage<Model: PersistentRecord>: Sendable {
   }
 
   /// The values of a field, in the order of the records.
+  @usableFromInline
   func values(at field: Int) -> [PersistentValue] { values[field] }
 }
 
@@ -38,4 +40,7 @@ struct RelatedTargets<Target: PersistentRecord> {
 
   /// For each record of the first page, the place of the one it refers to; negative for none.
   @usableFromInline let places: [Int]
+
+  @inlinable
+  init(page: RelatedPage<Target>, places: [Int]) { (self.page, self.places) = (page, places) }
 }

@@ -1,35 +1,43 @@
-import PersistenceDriver
+package import PersistenceDriver
 import PersistenceDriverSupport
 
 /// Reads the records that belong to those of a page, from the page's moment.
 @usableFromInline
 struct RelatedReader: @unchecked Sendable {  // a snapshot is Sendable; in a transaction, it is used at once
   /// The number of keys that one request names.
-  static let chunk = 1_000
+  @inlinable static var chunk: Int { 1_000 }
 
   private let reader: any StorageReader
-  private let location: String
+  @usableFromInline let location: String
 
+  @usableFromInline
   init(_ reader: any StorageReader, location: String) {
     self.reader = reader
     self.location = location
   }
 
   /// The records that some values refer to, and the values of some of their fields; each is asked for once.
+  @inlinable  // so that the loop over the records is specialized for the models of the app
   func targets<Model: PersistentRecord>(_ model: Model.Type, of values: [PersistentValue], fields: [Int])
-    throws
-    -> RelatedTargets<Model>
+    throws -> RelatedTargets<Model>
   {
-    let keys = RelatedKeys(values)
-    let schema = try model.schema.model
+    let (keys, schema) = (RelatedKeys(values), try model.schema.model)
     let key = schema.keyPositions[0]
     var records = CollectedRecords<Model>(schema, location: location, fields: fields + [key])
-    try forEachChunk(of: keys.all) { chunk in
-      let request = try FetchRequest(schema, where: .isIn(field: schema.key[0], chunk))
-      try records.add(reader.fetch(request), page: chunk.count)
-    }
+    try forEachRows(of: keys, in: schema) { try records.add($0, page: $1) }
     let page = records.page
     return RelatedTargets(page: page, places: keys.places(of: page.values(at: key)))
+  }
+
+  /// Calls a closure with the rows that have some keys, and with their maximum number.
+  @usableFromInline
+  func forEachRows(
+    of keys: RelatedKeys, in schema: ModelSchema, _ body: (any StorageResults, Int) throws -> Void
+  ) throws {
+    try forEachChunk(of: keys.all) { chunk in
+      let request = try FetchRequest(schema, where: .isIn(field: schema.key[0], chunk))
+      try body(reader.fetch(request), chunk.count)
+    }
   }
 
   /// The records that refer to some keys, in the order asked for among those of a key, and the values of some fields.
@@ -94,23 +102,27 @@ struct RelatedReader: @unchecked Sendable {  // a snapshot is Sendable; in a tra
 }
 
 /// Records of several requests, and the values of some of their fields.
-private struct CollectedRecords<Model: PersistentRecord> {
-  private let decoder: RowDecoder<Model>
-  private var models: [Model] = []
-  private var values: FieldValues
+@usableFromInline
+struct CollectedRecords<Model: PersistentRecord> {
+  @usableFromInline let origin: RowOrigin
+  @usableFromInline var models: [Model] = []
+  @usableFromInline var values: FieldValues
 
+  /// Creates an empty collection; a field may be named more than once.
+  @inlinable
   init(_ schema: ModelSchema, location: String, fields: [Int]) {
-    decoder = RowDecoder(schema: schema, selecting: nil, location: location) { try Model(from: $0) }
-    values = FieldValues(of: Set(fields))
+    origin = RowOrigin(schema, location: location)
+    values = FieldValues(of: fields)
   }
 
-  var page: RelatedPage<Model> { RelatedPage(models, values) }
+  @inlinable var page: RelatedPage<Model> { RelatedPage(models, values) }
 
   /// Adds all rows of a request, in pages.
+  @inlinable
   mutating func add(_ rows: any StorageResults, page: Int) throws {
     var (position, size) = (0, 0)
     repeat {
-      let records = try decoder.page(rows, from: position, limit: page, &values)
+      let records = try origin.models(Model.self, rows, from: position, limit: page, &values)
       size = records.count
       position += size
       // Most requests take one page.

@@ -1,5 +1,5 @@
 package import PersistenceDriver
-import PersistenceDriverSupport
+package import PersistenceDriverSupport
 
 /// The options of a fetch: filter, order and page.
 public struct FetchOptions<Model: PersistentModel> {
@@ -54,63 +54,26 @@ public struct FetchOptions<Model: PersistentModel> {
 extension FetchOptions: Sendable where Model: Sendable {}
 
 extension FetchOptions where Model: PersistentRecord {
-  /// The request for drivers.
-  func request(in context: any StorageContext) throws -> FetchRequest {
-    try request(at: context.location)
-  }
-
   /// The request for drivers, for the store at a location, which must be that of a page token.
   ///
   /// - Parameter location: The location.
   /// - Returns: The request.
   /// - Throws: ``PersistenceError``.
   package func request(at location: String) throws -> FetchRequest {
-    guard let token else { return try fetchRequest() }
-    return try request {
-      try token.anchor(for: $0.identifyingText, model: $0.schema.name, location: location)
-    }
+    try RequestOptions(self).request(at: location)
   }
 
   /// The request for drivers, from options without a page token.
-  package func fetchRequest() throws -> FetchRequest {
-    try request { whole in try after.map { try Self.anchor(of: $0, in: whole) } }
-  }
+  package func fetchRequest() throws -> FetchRequest { try RequestOptions(self).request() }
 
-  /// The request with an anchor in the order of the request without one.
-  private func request(after anchor: (FetchRequest) throws -> PageAnchor?) throws -> FetchRequest {
-    let whole: FetchRequest
-    do {
-      whole = try FetchRequest(
-        Model.schema.model, where: try predicate.requestedNode(), order: sorting.map { $0.fieldOrder },
-        limit: limit, offset: offset)
-    } catch let error as PersistenceError where error.code == .unknownField {
-      // No field has the name of a criterion over a related record.
-      for criterion in sorting {
-        if let related = criterion.related {
-          throw PersistenceError.relatedOrder(related, of: "\(Model.self)")
-        }
-      }
-      throw error
-    }
-    guard let anchor = try anchor(whole) else { return whole }
-    return try FetchRequest(
-      whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset, after: anchor)
-  }
+  /// The query for a reader of related records.
+  package func relatedQuery() throws -> RelatedQuery { try RequestOptions(self).relatedQuery() }
 
-  /// The anchor of a record in a request's order.
-  static func anchor(of model: Model, in request: FetchRequest) throws -> PageAnchor {
-    let row = RowBuffer(count: request.schema.fields.count)
-    try model.encode(into: row)
-    return PageAnchor(try row.withRow { try RowOrder(request.totalOrder, in: request.schema).key(of: $0) })
-  }
-}
+  /// Whether an answer takes requests for related records.
+  var isRelated: Bool { predicate.hasRelations || sorting.contains { $0.relation != nil } }
 
-extension PersistenceError {
-  /// An order by a field of a related record, in a place that knows one model only.
-  fileprivate static func relatedOrder(_ related: RelatedField, of model: String) -> PersistenceError {
-    PersistenceError(
-      .unsupported,
-      "sorting by “\(related.path)”, a field of a related record, is done by the repository of a store, and by no other "
-        + "data source", model: model, field: related.reference)
+  /// The related models, as the code declares them.
+  package var related: [any PersistentRecord.Type] {
+    predicate.related + sorting.compactMap { $0.relation?.target }
   }
 }

@@ -163,6 +163,7 @@ extension PersistentRepository {
   ///   - model: The record's type.
   ///   - predicate: The filter; all records by default.
   /// - Returns: A query.
+  @inlinable
   public func filter<Model: PersistentRecord>(
     _ model: Model.Type, where predicate: PersistentPredicate<Model> = .all
   ) -> Query<Model> {

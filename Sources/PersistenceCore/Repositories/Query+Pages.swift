@@ -41,18 +41,18 @@ extension Query {
 
   /// The page of a related order, whose token is of the same moment.
   private func relatedPage(_ limit: Int) throws -> Page<Model> {
-    try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
+    let options = try RequestOptions(options)
+    return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       let reader = try access.moment()
       let rows = try access.answerable(options, by: reader).fetch()
-      let decoder = RowDecoder(schema: try Model.schema.model, selecting: nil, location: access.root.location)
-      {
-        try Model(from: $0)
-      }
-      var models = try decoder.page(rows, from: 0, limit: rows.count())
+      let origin = RowOrigin(options.model.schema, location: access.root.location)
+      var models = try origin.models(Model.self, rows, from: 0, limit: rows.count())
       guard models.count > limit else { return Page(models: models, next: nil) }
       models.removeLast()
-      return Page(
-        models: models, next: try models.last.map { try access.token(after: $0, in: options, reader) })
+      let next = try models.last.map {
+        try access.token(after: RowBuffer(encoding: $0), in: options, reader)
+      }
+      return Page(models: models, next: next)
     }
   }
 
@@ -62,8 +62,9 @@ extension Query {
   /// - Returns: The token.
   /// - Throws: ``PersistenceError``.
   public func token(after model: Model) throws -> PageToken {
-    try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
-      try access.token(after: model, in: options, access.moment())
+    let options = try RequestOptions(options)
+    return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
+      try access.token(after: RowBuffer(encoding: model), in: options, access.moment())
     }
   }
 
@@ -72,7 +73,10 @@ extension Query {
   /// - Returns: The plan.
   /// - Throws: ``PersistenceError``.
   public func explain() throws -> QueryPlan {
-    try StorageAccess.with(context, for: Model.self, relating: options.related) { try $0.plan(options) }
+    let options = try RequestOptions(options)
+    return try StorageAccess.with(context, for: options.model, relating: options.related) {
+      try $0.plan(options)
+    }
   }
 
   /// The plan of the query for selected properties.
@@ -85,11 +89,11 @@ extension Query {
   public func explain<each Value: PersistentValueConvertible & Sendable>(
     selecting properties: repeat KeyPath<Model, each Value>
   ) throws -> QueryPlan {
-    try StorageAccess.with(context, for: Model.self, relating: options.related) { access in
-      let schema = try Model.schema.model
+    let options = try RequestOptions(options)
+    return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       var positions: [Int] = []
       for property in repeat each properties {
-        positions.append(try schema.requiredPosition(of: Model.name(of: property)))
+        positions.append(try options.model.schema.requiredPosition(of: Model.name(of: property)))
       }
       return try access.plan(options, selecting: positions)
     }

@@ -24,7 +24,8 @@ extension PersistentRecord {
     in context: any PersistentContext, options: FetchOptions<Self>,
     set assignments: [PropertyAssignment<Self>]
   ) throws -> Int {
-    try StorageAccess.with(context, for: Self.self, relating: options.related) { access in
+    let options = try RequestOptions(options)
+    return try StorageAccess.with(context, for: options.model, relating: options.related) { access in
       let assignments = try assignments.map { try $0.checkedAssignment() }
       var updated = 0
       try access.writeSingle(options) { transaction, request in

@@ -1,38 +1,57 @@
-/// A cursor over a result's pages, which returns elements one by one and reports when it needs the next page.
+/// A cursor over a result's elements, which returns them one by one and reports when it needs the next page.
 ///
-/// It moves elements out of the page: copying a record would retain each of its texts, and release them with
-/// the page. The cursor and its callers are inlinable, so that an app's loop is specialized for its model.
-/// Generic code would look types up for every element; `make bench` measures the loop.
-///
-/// Copies of a cursor share its position.
+/// It copies the elements of the first page, which the result keeps, and moves those of later pages: copying a record
+/// would retain each of its texts, and release them with the page. The cursor and its callers are inlinable, so that an
+/// app's loop is specialized for its model. Generic code would look types up for every element; `make bench` measures the
+/// loop.
 @usableFromInline
-@frozen
 struct PageCursor<Element: Sendable> {
-  @usableFromInline let page: ElementPage<Element>
+  @usableFromInline let storage: ResultStorage<Element>
+  /// The position of the next element, up to the end of the first page.
+  @usableFromInline var next: Int
+  /// The end of the cursor in the first page.
+  @usableFromInline let known: Int
+  @usableFromInline let end: Int
+  /// The memory of later pages; nil before the first of them.
+  @usableFromInline var laterPage: ElementPage<Element>?
 
   /// Creates a cursor over some positions of a result, up to the end of the result.
   @inlinable
   init(_ window: Range<Int>, of storage: ResultStorage<Element>) {
-    page = ElementPage(window, size: storage.pageSize)
+    self.storage = storage
+    next = window.lowerBound
+    end = window.upperBound
+    known = Swift.min(storage.firstPage.count, end)
   }
 
   /// Whether a page must be read before the next element can be taken.
-  @inlinable var needsPage: Bool { page.state.pointee.needsPage }
+  @inlinable var needsPage: Bool {
+    if next < known || storage.rest == nil { return false }
+    guard let laterPage else { return next < end }
+    return laterPage.state.pointee.needsPage
+  }
 
-  /// The position of the next page.
-  @inlinable var position: Int { page.state.pointee.position }
+  /// The memory for the next page.
+  @usableFromInline
+  mutating func page() -> ElementPage<Element> {
+    if let laterPage { return laterPage }
+    let page = ElementPage<Element>(next..<end, size: storage.pageSize)
+    laterPage = page
+    return page
+  }
 
   /// Ends the iteration.
-  @inlinable
-  func end() { page.state.pointee.isDone = true }
+  @usableFromInline
+  mutating func finish() { page().state.pointee.isDone = true }
 
   /// The next element; nil at the end, and if a page is needed.
   @inlinable
-  func take() -> Element? {
-    guard page.state.pointee.offset < page.state.pointee.count else { return nil }
-    let offset = page.state.pointee.offset
-    page.state.pointee.offset = offset + 1
-    return (page.elements + offset).move()
+  mutating func take() -> Element? {
+    if next < known {
+      next &+= 1
+      return storage.firstPage[next &- 1]
+    }
+    return laterPage?.take()
   }
 }
 
@@ -64,9 +83,6 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // owned by o
     @inlinable var needsPage: Bool { offset == count && !isDone }
   }
 
-  /// The number of elements in a page of plain results.
-  static var size: Int { 128 }
-
   /// The maximum number of elements in this page.
   private let size: Int
 
@@ -86,6 +102,15 @@ final class ElementPage<Element: Sendable>: @unchecked Sendable {  // owned by o
     (elements + state.pointee.offset).deinitialize(count: state.pointee.count - state.pointee.offset)
     elements.deallocate()
     state.deallocate()
+  }
+
+  /// The next element in the page.
+  @inlinable
+  func take() -> Element? {
+    guard state.pointee.offset < state.pointee.count else { return nil }
+    let offset = state.pointee.offset
+    state.pointee.offset = offset + 1
+    return (elements + offset).move()
   }
 
   /// Fills the empty page with the elements that a closure initializes; if it throws, it leaves none.

@@ -18,19 +18,20 @@ public struct PersistentResults<Element: Sendable>: Sendable {
   /// The positions of this slice; it may extend beyond the end of the result.
   @usableFromInline var window = 0..<Int.max
 
+  @inlinable
+  init(storage: ResultStorage<Element>) { self.storage = storage }
+
   /// The number of models in a page; pages with included records may be larger.
-  public static var pageSize: Int { ElementPage<Element>.size }
+  public static var pageSize: Int { FetchedRows.pageSize }
 }
 
 extension PersistentResults: Sequence {
   /// Iterates over the result, page by page.
   public struct Iterator: IteratorProtocol {
-    @usableFromInline let storage: ResultStorage<Element>
-    @usableFromInline let pageCursor: PageCursor<Element>
+    @usableFromInline var pageCursor: PageCursor<Element>
 
     @inlinable
     init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
-      self.storage = storage
       pageCursor = PageCursor(window, of: storage)
     }
 
@@ -39,10 +40,10 @@ extension PersistentResults: Sequence {
     public mutating func next() -> Element? {
       if pageCursor.needsPage {
         do {
-          try storage.fill(pageCursor.page)
+          try pageCursor.storage.fill(pageCursor.page())
         } catch {
-          pageCursor.end()
-          storage.fail(error)
+          pageCursor.finish()
+          pageCursor.storage.fail(error)
         }
       }
       return pageCursor.take()
@@ -86,12 +87,10 @@ extension PersistentResults {
 
 /// A cursor over a result, which throws if reading fails.
 public struct ResultCursor<Element: Sendable>: ~Copyable {
-  @usableFromInline let storage: ResultStorage<Element>
-  @usableFromInline let pageCursor: PageCursor<Element>
+  @usableFromInline var pageCursor: PageCursor<Element>
 
   @inlinable
   init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
-    self.storage = storage
     pageCursor = PageCursor(window, of: storage)
   }
 
@@ -100,7 +99,7 @@ public struct ResultCursor<Element: Sendable>: ~Copyable {
   /// - Throws: ``PersistenceError`` with the record that could not be read. The next call retries.
   @inlinable
   public mutating func next() throws -> Element? {
-    if pageCursor.needsPage { try storage.fill(pageCursor.page) }
+    if pageCursor.needsPage { try pageCursor.storage.fill(pageCursor.page()) }
     return pageCursor.take()
   }
 }

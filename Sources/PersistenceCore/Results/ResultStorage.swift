@@ -1,84 +1,37 @@
-import PersistenceDriver
-import Synchronization
+package import PersistenceDriver
 
-/// The shared state of a result's copies: its snapshot, its first page and the most recently read pages.
+/// The shared state of a result's copies: its first page, and the pages behind it.
 @usableFromInline
 final class ResultStorage<Element: Sendable>: Sendable {
+  @usableFromInline let firstPage: ContiguousArray<Element>
+
+  /// The pages behind the first one; nil if there are none, and nothing is pinned.
+  @usableFromInline let rest: LaterPages<Element>?
+
+  @usableFromInline let monitor: ContextMonitor
+
   /// The number of elements in a page.
-  @usableFromInline var pageSize: Int { decoder.pageSize }
+  @usableFromInline let pageSize: Int
 
-  /// The number of models in the first page of random-access results, most of which may never be requested.
-  private static var shortPageSize: Int { 16 }
-
-  /// The rows beyond the first page; nil if there are none, and nothing is pinned.
-  private let rows: (any StorageResults)?
-  private let firstPage: [Element]
-  private let decoder: RowDecoder<Element>
-  private let monitor: ContextMonitor
-  private let pin: UInt64?
-  private let cache = Mutex(Cache())
-
-  private struct Cache {
-    var count: Int?
-    /// The most recently read pages, newest first.
-    var pages: [(number: Int, models: [Element])] = []
-  }
-
-  /// Keeps the rows of a pinned snapshot, and reads the first page.
-  init(
-    _ rows: any StorageResults, of request: FetchRequest, _ decoder: RowDecoder<Element>,
-    _ monitor: ContextMonitor, place: CallSite
-  ) throws {
-    self.decoder = decoder
-    self.monitor = monitor
-    // A larger page than plain results have is read at once only if it is asked for.
-    let size =
-      rows.usesRandomAccess
-      ? Self.shortPageSize : min(max(request.limit ?? 0, ElementPage<Element>.size), decoder.pageSize)
-    firstPage = try decoder.page(rows, from: 0, limit: size)
-    guard firstPage.count == size, request.limit.map({ $0 > size }) ?? true else {
-      self.rows = nil
-      pin = nil
+  /// Reads the first page of rows, and keeps a pin on further ones; in a transaction, where nothing can be pinned, it reads
+  /// all rows (contract R1a).
+  @inlinable
+  init(_ fetched: FetchedRows, _ decoder: RowDecoder<Element>) throws {
+    (monitor, pageSize) = (fetched.monitor, decoder.pageSize)
+    guard fetched.isPinned else {
+      firstPage = try LaterPages.all(of: fetched.rows, decoder)
+      rest = nil
       return
     }
-    try (rows as? any CheckedResults)?.checkUnread()
-    self.rows = rows
-    pin = monitor.pinned(request, place: place)
-  }
-
-  /// Reads all rows of a result in a transaction, where nothing can be pinned (contract R1a).
-  init(
-    reading rows: any StorageResults, _ decoder: RowDecoder<Element>, _ monitor: ContextMonitor
-  ) throws {
-    self.decoder = decoder
-    self.monitor = monitor
-    self.rows = nil
-    pin = nil
-    var chunks = ElementChunks<Element>(capacity: decoder.pageSize)
-    var hasMore = true
-    while hasMore {
-      let position = chunks.count
-      hasMore = try chunks.append(atMost: Int.max) { try decoder.read(rows, from: position, into: $0) }
-    }
-    firstPage = Array(chunks.take())
-  }
-
-  deinit {
-    if let pin { monitor.released(pin) }
+    let size = fetched.firstPageSize(decoder.pageSize)
+    firstPage = try decoder.page(fetched.rows, from: 0, limit: min(size, fetched.limit))
+    rest =
+      firstPage.count == size && fetched.limit > size
+      ? LaterPages(try fetched.pinned(), decoder) : nil
   }
 
   /// The number of models.
-  func count() throws -> Int {
-    guard let rows else { return firstPage.count }
-    if let count = cache.withLock({ $0.count }) { return count }
-    do {
-      let count = try rows.count()
-      cache.withLock { $0.count = count }
-      return count
-    } catch {
-      throw decoder.located(error)
-    }
-  }
+  func count() throws -> Int { try rest?.count() ?? firstPage.count }
 
   /// The number of models at some positions.
   ///
@@ -90,47 +43,49 @@ final class ResultStorage<Element: Sendable>: Sendable {
   /// A position, or the end of the result if that comes first.
   func end(before position: Int) throws -> Int {
     if position <= firstPage.count { return position }
-    guard rows != nil else { return firstPage.count }
-    if position < Int.max, cache.withLock({ $0.count == nil }), try hasModel(at: position - 1) {
-      return position
-    }
+    guard let rest else { return firstPage.count }
+    if position < Int.max, rest.knownCount == nil, try hasModel(at: position - 1) { return position }
     return min(position, try count())
   }
 
   /// Whether there is a model at a position.
   func hasModel(at position: Int) throws -> Bool {
     if position < firstPage.count { return true }
-    guard rows != nil else { return false }
-    if let count = cache.withLock({ $0.count }) { return position < count }
-    return try page(position / pageSize).count > position % pageSize
+    guard let rest else { return false }
+    if let count = rest.knownCount { return position < count }
+    return try page(position / pageSize, rest).count > position % pageSize
   }
 
   /// The model at a position; nil beyond the end.
   func model(at position: Int) throws -> Element? {
     if position < firstPage.count { return firstPage[position] }
-    guard rows != nil else { return nil }
-    return try page(position / pageSize).dropFirst(position % pageSize).first
+    guard let rest else { return nil }
+    return try page(position / pageSize, rest).dropFirst(position % pageSize).first
   }
 
-  /// Fills a cursor's page with its next elements, and leaves the shared pages unchanged.
+  private func page(_ number: Int, _ rest: LaterPages<Element>) throws -> ContiguousArray<Element> {
+    number == 0 && firstPage.count == pageSize ? firstPage : try rest.page(number)
+  }
+
+  /// Fills a cursor's page with its next elements behind the first page, and leaves the shared pages unchanged.
   @usableFromInline
   func fill(_ page: ElementPage<Element>) throws {
     let position = page.state.pointee.position
-    try page.refill { target in
-      if position < firstPage.count {
-        let known = firstPage[position...].prefix(target.count)
-        return target.initialize(fromContentsOf: known)
-      }
-      guard let rows else { return 0 }
-      return try decoder.read(rows, from: position, into: target)
-    }
+    try page.refill { target in try rest?.read(from: position, into: target) ?? 0 }
   }
 
   /// The elements at some positions; fewer if reading failed and the failure handler returned.
-  @usableFromInline
+  @inlinable
   func all(in window: Range<Int>) -> ContiguousArray<Element> {
+    if rest == nil, window.lowerBound == 0, window.upperBound >= firstPage.count { return firstPage }
+    return some(in: window)
+  }
+
+  /// The same for parts, and for what is behind the first page.
+  @usableFromInline
+  func some(in window: Range<Int>) -> ContiguousArray<Element> {
     let known = firstPage[min(window.lowerBound, firstPage.count)..<min(window.upperBound, firstPage.count)]
-    guard let rows else { return ContiguousArray(known) }
+    guard let rest else { return ContiguousArray(known) }
     var chunks = ElementChunks<Element>(capacity: pageSize)
     do {
       if !known.isEmpty { _ = chunks.append(atMost: known.count) { $0.initialize(fromContentsOf: known) } }
@@ -138,7 +93,7 @@ final class ResultStorage<Element: Sendable>: Sendable {
       while hasMore {
         let position = window.lowerBound + chunks.count
         hasMore = try chunks.append(atMost: window.upperBound - position) {
-          try decoder.read(rows, from: position, into: $0)
+          try rest.read(from: position, into: $0)
         }
       }
     } catch {
@@ -157,23 +112,5 @@ final class ResultStorage<Element: Sendable>: Sendable {
       fatalError("reading a result failed: \(failure)")  // deliberate: R4 stops a plain for here
     }
     handler(failure)
-  }
-
-  private func page(_ number: Int) throws -> [Element] {
-    guard let rows else { return number == 0 ? firstPage : [] }
-    if number == 0, firstPage.count == pageSize { return firstPage }
-    let known = cache.withLock { cache -> [Element]? in
-      guard let index = cache.pages.firstIndex(where: { $0.number == number }) else { return nil }
-      let page = cache.pages.remove(at: index)
-      cache.pages.insert(page, at: 0)
-      return page.models
-    }
-    if let known { return known }
-    let models = try decoder.page(rows, from: number * pageSize, limit: pageSize)
-    cache.withLock { cache in
-      if cache.pages.count == 4 { cache.pages.removeLast() }
-      cache.pages.insert((number, models), at: 0)
-    }
-    return models
   }
 }

@@ -15,11 +15,10 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
 
   /// Iterates over the result, page by page.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    private let storage: ResultStorage<Element>
-    private let pageCursor: PageCursor<Element>
+    private var pageCursor: PageCursor<Element>
+    private var hasBegun = false
 
     init(_ storage: ResultStorage<Element>, _ window: Range<Int>) {
-      self.storage = storage
       pageCursor = PageCursor(window, of: storage)
     }
 
@@ -27,9 +26,11 @@ public struct ResultStream<Element: Sendable>: AsyncSequence, Sendable {
     ///
     /// - Throws: ``PersistenceError`` with the record that could not be read, and `CancellationError`.
     public mutating func next() async throws -> Element? {
-      if pageCursor.needsPage {
-        try Task.checkCancellation()
-        let (page, storage) = (pageCursor.page, storage)
+      let needsPage = pageCursor.needsPage
+      if needsPage || !hasBegun { try Task.checkCancellation() }
+      hasBegun = true
+      if needsPage {
+        let (page, storage) = (pageCursor.page(), pageCursor.storage)
         try await BlockingThreads.reading.run { try storage.fill(page) }
       }
       return pageCursor.take()

@@ -35,6 +35,7 @@ extension PredicateNode {
       return self
     case .isIn(let name, let values):
       let field = try Self.field(name, in: schema, isOrdered: false)
+      if field.kind.tag == .integer, Self.areAscendingIntegers(values) { return self }
       let present = try values.filter { !$0.isNull }.map { try Self.checked($0, for: field, in: schema) }
       let list = PredicateNode.isIn(field: name, Self.inOrder(present))
       return present.count == values.count ? list : .any([list, .comparison(field: name, .equal, .null)])
@@ -85,6 +86,17 @@ extension PredicateNode {
     unique.reserveCapacity(values.count)
     for value in values.sorted() where unique.last != value { unique.append(value) }
     return unique
+  }
+
+  /// Whether values are integers in order, as a list of keys that this package makes is.
+  private static func areAscendingIntegers(_ values: [PersistentValue]) -> Bool {
+    var last: Int64?
+    for value in values {
+      guard case .integer(let number) = value else { return false }
+      if let last, last >= number { return false }
+      last = number
+    }
+    return true
   }
 
   private static func checked(

@@ -28,6 +28,8 @@ package final class ModelBinding: Sendable {
   let hasUniqueIndex: Bool
   /// The positions of all fields that index entries contain.
   let entryPositions: [Int]
+  /// The paths of earlier requests; a change of the indexes makes another binding.
+  let knownPlans = KnownPlans()
 
   package init(_ model: StoredModel, declared: ModelSchema) {
     self.model = model

@@ -36,8 +36,11 @@ package struct AccessPlanner {
 }
 
 extension AccessPlanner {
-  /// The plan that uses a path for all conditions that the path can decide.
-  func candidate(_ path: AccessPlan.Path) -> PlanCandidate {
+  /// The plan that uses a path for all conditions that the path can decide, with what its keys cover.
+  func candidate(_ path: AccessPlan.Path) -> PlanCandidate { addingCoverage(uncompared(path)) }
+
+  /// The same without what only a comparison of paths needs.
+  func uncompared(_ path: AccessPlan.Path) -> PlanCandidate {
     let indexed: [String]
     if case .index(let number) = path { indexed = indexes[number].fields } else { indexed = [] }
     let components = indexed + request.schema.key
@@ -52,7 +55,7 @@ extension AccessPlanner {
     if case .index(let number) = path, indexes[number].isUnique, pinned.count >= indexed.count {
       isPoint = pinned.prefix(indexed.count).allSatisfy { !$0.isNull }
     }
-    return addingCoverage(PlanCandidate(plan: plan, score: score, isPoint: isPoint, covered: covered))
+    return PlanCandidate(plan: plan, score: score, isPoint: isPoint, covered: covered)
   }
 
   /// The plan that intersects the rows of two paths.
@@ -95,7 +98,11 @@ extension AccessPlanner {
       let name = StoredName(component)
       let terms = conjunction.terms.indices.filter { conjunction.terms[$0].field == name }
       if let (points, used) = points(terms), prefixes.count * points.count <= Self.rangeLimit {
-        prefixes = prefixes.flatMap { prefix in points.map { prefix + [$0] } }
+        if points.count == 1 {
+          for index in prefixes.indices { prefixes[index].append(points[0]) }
+        } else {
+          prefixes = prefixes.flatMap { prefix in points.map { prefix + [$0] } }
+        }
         covered.formUnion(used)
         score += 10
         continue

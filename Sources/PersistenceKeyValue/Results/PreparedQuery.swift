@@ -2,7 +2,9 @@ import PersistenceDriver
 import PersistenceDriverSupport
 
 /// A request prepared for a store: its plan as key ranges, and the predicates that are evaluated on each row.
-struct PreparedQuery: Sendable {
+///
+/// A class, because results and each of their cursors keep it: a copy would count a dozen references.
+final class PreparedQuery: Sendable {
   let request: FetchRequest
   let binding: ModelBinding
   let location: String
@@ -18,7 +20,7 @@ struct PreparedQuery: Sendable {
   private let intersections: [AccessPath]
 
   /// Plans a request with the statistics of the store.
-  init(
+  convenience init(
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
     needs: AccessNeeds = .rows
   ) throws {
@@ -28,7 +30,8 @@ struct PreparedQuery: Sendable {
       let plans = planner.all()
       plan = plans[choose(plans.count)]
     } else {
-      plan = try planner.best(PathStatistics(binding: binding, reader: reader, location: location))
+      plan = try planner.best(
+        PathStatistics(binding: binding, reader: reader, location: location), knowing: binding.knownPlans)
     }
     try self.init(request, binding, plan, longestKey: reader.longestKey, location: location)
   }

@@ -1,0 +1,97 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+
+/// The paths of requests whose shape alone decides, for one set of indexes.
+///
+/// Comparing all paths takes a third of a small query. Estimates depend on values, so their choices are not kept.
+package final class KnownPlans: Sendable {
+  private static let limit = 256
+
+  private let paths = Lock<[RequestShape: AccessPlan.Path]>([:])
+
+  package init() {}
+
+  /// The number of known shapes.
+  package var count: Int { paths.withLock { $0.count } }
+
+  /// The path for a shape; nil if it is unknown.
+  func path(for shape: RequestShape) -> AccessPlan.Path? { paths.withLock { $0[shape] } }
+
+  /// Keeps the path for a shape.
+  func keep(_ path: AccessPlan.Path, for shape: RequestShape) {
+    paths.withLock { paths in
+      if paths.count >= Self.limit { paths.removeAll() }
+      paths[shape] = path
+    }
+  }
+}
+
+/// What a request has in common with others that differ in values only.
+struct RequestShape: Hashable {
+  private static let lengthLimit = 64
+
+  private var words: [UInt32] = []
+
+  /// The shape of a request; nil if it is long, or if its values may decide on a path.
+  init?(_ request: FetchRequest, _ needs: AccessNeeds) {
+    guard request.after == nil else { return nil }
+    let schema = request.schema
+    words.reserveCapacity(8)
+    words.append(needs.isOrdered ? 1 : 0)
+    words.append(needs.fields.map { UInt32($0.count) } ?? .max)
+    for field in needs.fields ?? [] { guard add(field, 0, schema) else { return nil } }
+    for criterion in request.totalOrder {
+      guard add(criterion.field, criterion.isDescending ? 1 : 0, schema) else { return nil }
+    }
+    if let predicate = request.predicate { guard add(predicate, schema) else { return nil } }
+  }
+
+  /// Adds a field with what the request does with it; returns false if the shape is too long.
+  private mutating func add(_ field: String, _ use: UInt32, _ schema: ModelSchema) -> Bool {
+    guard let position = schema.position(of: field), words.count < Self.lengthLimit else { return false }
+    words.append(UInt32(position) << 8 | use)
+    return true
+  }
+
+  private mutating func add(_ node: PredicateNode, _ schema: ModelSchema) -> Bool {
+    switch node {
+    case .constant(let truth):
+      words.append(truth ? 2 : 3)
+      return true
+    case .comparison(let field, let comparison, let value):
+      return add(field, 0x10 | UInt32(comparison.shape) << 1 | (value.isNull ? 1 : 0), schema)
+    case .fieldComparison(let left, _, let right): return add(left, 0x20, schema) && add(right, 0x21, schema)
+    case .isIn(let field, let values):
+      // Long lists may exceed the number of ranges of a plan.
+      guard values.count <= 64 else { return false }
+      return add(field, 0x30 | UInt32(min(values.count, 2)), schema)
+    case .isBetween(let field, let lower, let upper):
+      return add(field, 0x40 | (lower.isNull || upper.isNull ? 1 : 0), schema)
+    case .text(let field, let search, _, let isCaseInsensitive):
+      return add(field, search == .hasPrefix && !isCaseInsensitive ? 0x50 : 0x51, schema)
+    case .document(let field, _, _): return add(field, 0x60, schema)
+    case .related: return false
+    case .all(let nodes): return add(nodes, 4, schema)
+    case .any(let nodes): return add(nodes, 5, schema)
+    case .not(let node): return add([node], 6, schema)
+    }
+  }
+
+  private mutating func add(_ nodes: [PredicateNode], _ group: UInt32, _ schema: ModelSchema) -> Bool {
+    words.append(UInt32(clamping: nodes.count) << 8 | group)
+    return nodes.allSatisfy { add($0, schema) }
+  }
+}
+
+extension ComparisonOperator {
+  fileprivate var shape: UInt8 {
+    switch self {
+    case .equal: 0
+    case .notEqual: 1
+    case .less: 2
+    case .lessOrEqual: 3
+    case .greater: 4
+    case .greaterOrEqual: 5
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import PersistenceDriver
+import PersistenceKeyValue
+import Testing
+
+/// Plans of shapes that are known beside plans that are made anew.
+@Suite("Known plans")
+struct KnownPlansTests {
+  private let schema = Result {
+    try ModelSchema(
+      name: "Movie",
+      fields: [
+        FieldSchema("id", .int64), FieldSchema("title", .string),
+        FieldSchema("rating", .string, isOptional: true), FieldSchema("imdb", .int64, isOptional: true),
+      ],
+      key: ["id"],
+      indexes: [
+        IndexSchema(["rating"]), IndexSchema(["rating", "title"]), IndexSchema(["imdb"], isUnique: true),
+      ])
+  }
+
+  /// Conditions with values that change a plan: nil, the same value, a contradiction, no value at all.
+  private static let conditions: [PredicateNode] = {
+    let texts: [PersistentValue] = [.text("a"), .text("b")]
+    let integers: [PersistentValue] = [.integer(1), .integer(2)]
+    var conditions: [PredicateNode] = [.constant(true), .constant(false)]
+    for comparison in [ComparisonOperator.equal, .notEqual, .less, .greaterOrEqual] {
+      for value in integers { conditions.append(.comparison(field: "id", comparison, value)) }
+      for value in texts + [.null] { conditions.append(.comparison(field: "rating", comparison, value)) }
+      for value in integers + [.null] { conditions.append(.comparison(field: "imdb", comparison, value)) }
+    }
+    for values in [[], [texts[0]], texts, texts + [.null]] {
+      conditions.append(.isIn(field: "rating", values))
+    }
+    conditions.append(.isIn(field: "imdb", integers))
+    conditions.append(.isBetween(field: "id", lower: integers[0], upper: integers[1]))
+    conditions.append(.isBetween(field: "id", lower: integers[1], upper: integers[0]))
+    conditions.append(.text(field: "title", .hasPrefix, "a", isCaseInsensitive: false))
+    conditions.append(.text(field: "title", .contains, "a", isCaseInsensitive: false))
+    conditions.append(.not(.comparison(field: "rating", .equal, .text("a"))))
+    conditions.append(.any([conditions[6], .comparison(field: "rating", .equal, .text("c"))]))
+    return conditions
+  }()
+
+  private static let orders: [[FieldOrder]] = [
+    [], [FieldOrder("rating")], [FieldOrder("rating", isDescending: true), FieldOrder("title")],
+    [FieldOrder("imdb")],
+  ]
+
+  @Test(
+    "a request gets the plan of its values, whichever requests of its shape came before",
+    arguments: [
+      AccessNeeds.rows, .count, AccessNeeds(fields: ["rating"], isOrdered: true),
+    ])
+  func sameAsAnew(needs: AccessNeeds) throws {
+    let schema = try schema.get()
+    let known = KnownPlans()
+    let statistics = FixedStatistics(total: 1_000_000, entries: 10)
+    var plans = 0
+    for order in Self.orders {
+      for first in Self.conditions {
+        for second in Self.conditions {
+          let request = try FetchRequest(schema, where: .all([first, second]), order: order)
+          let planner = AccessPlanner(request, indexes: schema.indexes, needs: needs)
+          let (anew, found) = (try planner.best(statistics), try planner.best(statistics, knowing: known))
+          try #require("\(found)" == "\(anew)", "\(request)")
+          plans += 1
+        }
+      }
+    }
+    #expect(plans > 5_000 && known.count > 50)
+  }
+
+  @Test("the second request of a shape compares no paths")
+  func reuse() throws {
+    let schema = try schema.get()
+    let known = KnownPlans()
+    for value in ["a", "b", "c"] {
+      let condition = PredicateNode.comparison(field: "rating", .equal, .text(value))
+      let planner = AccessPlanner(try FetchRequest(schema, where: condition), indexes: schema.indexes)
+      let plan = try planner.best(FixedStatistics(total: 1_000_000, entries: 10), knowing: known)
+      #expect("\(plan)" == "index (rating) [rating == '\(value)']; in order")
+      #expect(known.count == 1)
+    }
+  }
+}
