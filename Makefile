@@ -42,7 +42,8 @@ demo: setup
 # and the build is shorter by whole modules and without debug information. `.ci` and `Examples` use the same options.
 export PERSISTENCE_OPTIMIZED := 1
 OPTIONS := $(shell cat .ci/options)
-BUILD := swift build $(OPTIONS)
+# SwiftPM passes the traits to the compiler in the order of a hash table. In another order, all targets are compiled again.
+BUILD := SWIFT_DETERMINISTIC_HASHING=1 swift build $(OPTIONS)
 # Stores of short tests are in memory if there are 4 GiB, which saves most of the system's time; those of soaks on disks.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4194304 { print "TMPDIR=/dev/shm" }')
 RELEASE := swift build --enable-all-traits -c release --product persistence
