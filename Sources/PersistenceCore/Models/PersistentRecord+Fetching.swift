@@ -84,7 +84,7 @@ extension PersistentRecord {
 }
 
 extension PersistenceError {
-  /// A fetch that called its closure not once.
+  /// The error of a fetch that never called its closure.
   @usableFromInline static var noRows: PersistenceError {
     PersistenceError(.engineFailure, "the context ended a fetch without rows; report this to its author")
   }
