@@ -64,7 +64,7 @@ public struct LMDBConfiguration: Sendable {
 
   /// The memory for sorting index entries during an index build, in bytes; 24 MiB by default.
   ///
-  /// About as many bytes are written in one transaction.
+  /// About as many bytes are written in one transaction of LMDB, also by a change of schema that rewrites all records.
   ///
   /// The first context of the process that opens the store sets it.
   public var indexMemory = 24 << 20

@@ -7,7 +7,7 @@ final class LMDBTransaction: ByteWriter {
   let handle: LMDBHandle
   let workspace: KeyValueWorkspace
   let longestKey: Int
-  let version: Int
+  private(set) var version = 0
   /// Borrowed bytes lie in pages that the next write may move.
   var copiesRows: Bool { true }
   var keepsEntries: Bool { true }
@@ -23,11 +23,28 @@ final class LMDBTransaction: ByteWriter {
   /// The error of a failed flush, after which the transaction cannot commit.
   @exclusivity(unchecked) var failure: (any Error)?
 
+  private let synchronization: LMDBConfiguration.Synchronization
+  /// Runs an early commit of this process.
+  private let committing: (_ commit: () throws -> Void) throws -> Void
+  /// Whether LMDB runs a child of the transaction.
+  private var isNested = false
+  /// Removes what was committed early, if the transaction rolls back.
+  private var undo: ((any ByteWriter) throws -> Void)?
+
   /// Begins a transaction; the caller holds the lock of all processes' writers.
-  init(_ handle: LMDBHandle, _ synchronization: LMDBConfiguration.Synchronization) throws {
+  init(
+    _ handle: LMDBHandle, _ synchronization: LMDBConfiguration.Synchronization,
+    committing: @escaping (_ commit: () throws -> Void) throws -> Void
+  ) throws {
     self.handle = handle
+    self.synchronization = synchronization
+    self.committing = committing
     workspace = KeyValueWorkspace(planChooser: handle.planChooser)
     longestKey = Int(mdb_env_get_maxkeysize(handle.environment))
+    try begin()
+  }
+
+  private func begin() throws {
     let flags: Int32 =
       switch synchronization {
       case .full: 0
@@ -43,6 +60,7 @@ final class LMDBTransaction: ByteWriter {
     try LMDBFailure.check(mdb_txn_begin(handle.environment, nil, 0, &transaction), "begin to write")
     // LMDB gives the transaction the number of the state that it creates.
     version = mdb_txn_id(transaction) - 1
+    known = 0
   }
 
   /// Commits and ends the transaction, even if the commit fails.
@@ -52,10 +70,39 @@ final class LMDBTransaction: ByteWriter {
     closeCursors()
     self.transaction = nil
     try check(mdb_txn_commit(transaction), "commit")
+    undo = nil
+  }
+
+  func checkpoint(undo: @escaping (any ByteWriter) throws -> Void) throws -> Bool {
+    guard !isNested else { return false }
+    let earlier = self.undo
+    do { try committing(commit) } catch {
+      self.undo = earlier
+      throw error
+    }
+    self.undo = undo
+    try begin()
+    return true
   }
 
   /// Rolls back the transaction unless it has ended.
   func abort() {
+    rollBack()
+    guard let undo else { return }
+    self.undo = nil
+    failure = nil
+    do {
+      try begin()
+      try undo(self)
+      try committing(commit)
+    } catch {
+      // What remains is removed by the next transaction that could make it.
+      rollBack()
+    }
+  }
+
+  private func rollBack() {
+    pending.removeAll()
     closeCursors()
     if let transaction { mdb_txn_abort(transaction) }
     transaction = nil
@@ -153,31 +200,6 @@ extension LMDBTransaction {
     if code != MDB_NOTFOUND { try check(code, "delete records") }
   }
 
-  func replaceValues(
-    beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace,
-    _ body: (_ entry: OrderedEntry, _ value: ByteBuffer) throws -> Void
-  ) throws {
-    if space == .indexes { try writePending() }
-    var opened: OpaquePointer?
-    try check(mdb_cursor_open(try current(), handle.database(space), &opened), "rewrite records")
-    guard let cursor = opened else { return }
-    defer { mdb_cursor_close(cursor) }
-    let (key, value) = (ByteBuffer(), ByteBuffer())
-    var (found, content) = (MDB_val(prefix), MDB_val())
-    var code = mdb_cursor_get(cursor, &found, &content, MDB_SET_RANGE)
-    while code == MDB_SUCCESS, ByteOrder.begins(found.bytes, with: prefix) {
-      value.clear()
-      try body(OrderedEntry(key: found.bytes, value: content.bytes), value)
-      // The key lies in the page that the write changes.
-      key.clear()
-      key.append(found.bytes)
-      var (same, new) = (MDB_val(key.bytes), MDB_val(value.bytes))
-      try check(mdb_cursor_put(cursor, &same, &new, UInt32(MDB_CURRENT)), "rewrite records")
-      code = mdb_cursor_get(cursor, &found, &content, MDB_NEXT)
-    }
-    if code != MDB_NOTFOUND { try check(code, "rewrite records") }
-  }
-
   /// Whether a key is greater than all keys of its space; keeps the greatest one in the buffer.
   private func isGreatest(_ key: UnsafeRawBufferPointer, _ buffer: ByteBuffer, in space: KeySpace) throws
     -> Bool
@@ -201,6 +223,9 @@ extension LMDBTransaction {
     try check(mdb_txn_begin(handle.environment, parent, 0, &child), "begin a nested transaction")
     transaction = child
     known = 0
+    let wasNested = isNested
+    isNested = true
+    defer { isNested = wasNested }
     do {
       try body()
       try writePending()

@@ -34,6 +34,13 @@ struct RowRevisionTests {
       let (left, right) = (try #require(read.evolution), try #require(changed.evolution))
       #expect(left.values == right.values && left.revision == 2 && left.earlier.count == 1)
     }
+    #expect(changed.recordsPrefix == [0, 3])
+    let sources: [SchemaChange.Source] = [.field(0), .computed, .field(2)]
+    let change = try SchemaChange(from: target, to: target, sources: sources) { _, _ in }
+    let copied = try EvolutionPlan(change, of: changed, isEmpty: false).model(recordsNumber: 260)
+    #expect(try copied.encoded()[4...].starts(with: KeyCodec.bytes(of: [.integer(6)])))
+    let read = try copied.encoded().withUnsafeBytes { try StoredModel(number: 3, encoded: $0) }
+    #expect(read.number == 3 && read.recordsPrefix == [1, 4] && read.evolution?.earlier.isEmpty == true)
   }
 
   @Test("An index keeps its number while others are dropped, and a new index takes a free one")

@@ -76,6 +76,66 @@ struct LongKeyTests {
     #expect(try context.count(FetchRequest(schema)) == notes.count)
   }
 
+  @Test("S1 E6 records keep their keys of any length when changes of schema copy them")
+  func copiedRecords() throws {
+    let scratch = try Scratch()
+    var schema = try Scratch.schema(indexes: [IndexSchema(["text"], isUnique: true)])
+    var context = try scratch.open()
+    let notes = Self.lengths.flatMap { length in
+      length == 0 ? [""] : ["a", "b", "\0"].map { String(repeating: "k", count: length - 1) + $0 }
+    }.map { (id: $0, text: String(repeating: "t", count: $0.utf8.count) + "of \($0)") }
+    try context.save(notes.map { ($0.id, $0.text) }, schema)
+    for version in 1...3 {
+      let target = try ModelSchema(
+        name: schema.name, fields: schema.fields + [FieldSchema("length\(version)", .int64)], key: ["id"],
+        indexes: schema.indexes)
+      let sources = schema.fields.indices.map { SchemaChange.Source.field($0) } + [.computed]
+      let change = try SchemaChange(from: schema, to: target, sources: sources) { row, computed in
+        guard case .text(let id) = try row.value(at: 0) else { return }
+        computed.set(.integer(Int64(id.utf8.count)), at: 0)
+      }
+      try context.transaction { try $0.evolve(change) }
+      schema = target
+      if version == 2 {
+        try context.close()
+        context = try scratch.open()
+      }
+      let sorted = notes.map(\.id).sorted { TotalOrder.compare($0, $1) < 0 }
+      #expect(try context.keys(FetchRequest(schema)) == sorted)
+      for (id, text) in notes {
+        #expect(try context.text(id, schema) == .text(text))
+        let request = try FetchRequest(schema, where: .comparison(field: "text", .equal, .text(text)))
+        #expect(try context.keys(request) == [id])
+      }
+      let byText = try FetchRequest(schema, order: [FieldOrder("text")])
+      let order = notes.sorted { TotalOrder.compare($0.text, $1.text) < 0 }.map(\.id)
+      #expect(try context.keys(byText) == order)
+      let row = RowBuffer(count: schema.fields.count)
+      let added = [PersistentValue](repeating: .integer(7), count: version)
+      try context.transaction { transaction in
+        for (id, text) in notes {
+          row.set([.text("other"), .text(text)] + added)
+          row.withRow { row in
+            let error = #expect(throws: PersistenceError.self) { try transaction.insert(row, in: schema) }
+            #expect(error?.code == .uniqueViolation)
+          }
+          // The same record is no violation of itself.
+          row.set([.text(id), .text(text)] + added)
+          try row.withRow { try transaction.update($0, in: schema) }
+        }
+      }
+      #expect(try context.count(FetchRequest(schema)) == notes.count)
+    }
+    try context.transaction { transaction in
+      for (id, _) in notes {
+        let isDeleted = try transaction.delete(RecordKey([.text(id)]), in: schema)
+        #expect(isDeleted)
+      }
+    }
+    #expect(try context.keys(FetchRequest(schema)).isEmpty)
+    try context.verify { Issue.record("\($0)") }
+  }
+
   @Test("W4 values that exactly fill a cut key are unique, whatever the digests beside them")
   func uniqueAtTheCut() throws {
     let scratch = try Scratch()

@@ -31,6 +31,37 @@ struct WaitingIndexTests {
     return isBuilt
   }
 
+  @Test("S9 a change that copies the records begins a build again")
+  func copied() throws {
+    let context = try Scratch().open(Self.configuration)
+    try Self.fill(context)
+    #expect(try !Self.step(context))
+    let stored = try Self.target()
+    let target = try ModelSchema(
+      name: "Note", fields: stored.fields + [FieldSchema("length", .int64)], key: ["id"],
+      indexes: stored.indexes)
+    let change = try SchemaChange(
+      from: stored, to: target, sources: [.field(0), .field(1), .computed]
+    ) { _, computed in computed.set(.integer(1), at: 0) }
+    // A model whose keys follow, which an old position would take for the end.
+    try context.transaction { transaction in
+      try transaction.define(ModelSchema(name: "Tail", fields: stored.fields, key: ["id"]))
+      try transaction.evolve(change)
+    }
+    try context.save([("tail", "text")], ModelSchema(name: "Tail", fields: stored.fields, key: ["id"]))
+    #expect(try context.unbuiltIndexes(of: target) == target.indexes)
+    var isBuilt = false
+    while !isBuilt { try context.transaction { isBuilt = try $0.buildIndexes(of: target) } }
+    for number in 0..<10 {
+      let request = try FetchRequest(
+        target, where: .comparison(field: "text", .equal, .text("text \(number)")),
+        order: [FieldOrder("text")])
+      #expect(try context.plan(for: request).access == .index(["text"]))
+      #expect(try context.keys(request).count == Self.count / 10)
+    }
+    try context.close()
+  }
+
   @Test("S9 a build goes on after its process was killed in a transaction of it")
   func killed() async throws {
     let scratch = try Scratch(sharedAs: "building", by: getpid())

@@ -76,7 +76,7 @@ final class WitnessedContext: StorageContextWrapper {
   }
 }
 
-private final class WitnessedTransaction: StorageTransactionWrapper {
+private final class WitnessedTransaction: StorageTransactionWrapper, PreparingTransaction {
   let wrapped: any StorageTransaction
   private let witness: WitnessedContext
 
@@ -86,6 +86,11 @@ private final class WitnessedTransaction: StorageTransactionWrapper {
   }
 
   func define(_ schema: ModelSchema) throws { try witness.change { try wrapped.define(schema) } }
+
+  func prepare(_ change: SchemaChange) throws -> Bool {
+    guard let preparing = wrapped.preparing else { return false }
+    return try preparing.prepare(witness.interrupting(change))
+  }
 
   func evolve(_ change: SchemaChange) throws {
     let change = try witness.interrupting(change)

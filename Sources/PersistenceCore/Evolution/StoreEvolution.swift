@@ -108,9 +108,13 @@ struct StoreEvolution {
     for step in steps where try isNeeded(step, transaction) { try run(step, in: transaction, progress) }
     try requireWords(transaction)
     let fits = SchemaFits(location: context.location)
-    for declaration in declarations {
+    let arePrepared = try declarations.map { declaration in
       fits.declare(declaration)
-      try fits.evolve(declaration.schema, limit: .rewrite, in: transaction, progress)
+      return try fits.prepare(declaration.schema, in: transaction, progress)
+    }
+    for (declaration, isPrepared) in zip(declarations, arePrepared) {
+      try fits.evolve(
+        declaration.schema, limit: .rewrite, in: transaction, isPrepared ? { _ in } : progress)
     }
     try transaction.settleReferences(declarations, location: context.location)
     for model in removedModels

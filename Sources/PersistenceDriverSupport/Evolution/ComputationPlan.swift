@@ -99,8 +99,8 @@ struct ComputationPlan {
     guard !steps.isEmpty else { return nil }
     let (steps, count) = (steps, count)
     let results = fields.map { places[StoredName($0)] }
-    if steps.count == 1, results == (0..<count).map(Optional.some) {
-      return { row, values in try steps[0].run(row, values, into: values) }
+    if steps.count == 1, let step = steps.first, results == (0..<count).map(Optional.some) {
+      return { row, values in try step.run(row, values, into: values) }
     }
     return { row, values in
       let made = RowBuffer(count: count)

@@ -74,6 +74,10 @@ final class FittedSnapshot: StorageSnapshotWrapper, FittedReader {
 package final class FittedTransaction: StorageTransactionWrapper, PipelinedTransaction, FittedReader {
   package let wrapped: any StorageTransaction
   let fits: SchemaFits
+  /// The mapping of the model that was written last, which no other transaction can make obsolete.
+  private var last: (schema: ModelSchema, mapping: SchemaMapping?)?
+  /// The row that is being written.
+  private var row = RowBuffer(count: 0)
 
   package init(_ wrapped: any StorageTransaction, _ fits: SchemaFits) {
     self.wrapped = wrapped
@@ -81,10 +85,23 @@ package final class FittedTransaction: StorageTransactionWrapper, PipelinedTrans
   }
 
   package func define(_ schema: ModelSchema) throws {
+    last = nil
     try fits.evolve(schema, limit: .catalog, in: wrapped)
   }
 
+  package func evolve(_ change: SchemaChange) throws {
+    last = nil
+    try wrapped.evolve(change)
+  }
+
+  package func nested(_ body: () throws -> Void) throws {
+    // A rollback undoes changes of schemas.
+    defer { last = nil }
+    try wrapped.nested(body)
+  }
+
   package func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    last = nil
     if case .same = try SchemaFits.fit(fits.declaration(of: schema), wrapped, location: "").fit {
       return try wrapped.defineDeferringIndexes(schema)
     }
@@ -96,6 +113,7 @@ package final class FittedTransaction: StorageTransactionWrapper, PipelinedTrans
   }
 
   package func drop(_ schema: ModelSchema) throws {
+    defer { last = nil }
     try withMapping(schema) { try wrapped.drop($0?.stored ?? schema) }
   }
 
@@ -155,46 +173,50 @@ package final class FittedTransaction: StorageTransactionWrapper, PipelinedTrans
     try fits.withMapping(of: schema, wrapped, body)
   }
 
+  /// The mapping with which to write rows of a model.
+  private func writingMapping(of schema: ModelSchema) throws -> SchemaMapping? {
+    if let last, last.schema.identity == schema.identity { return last.mapping }
+    let mapping = try withMapping(schema) { mapping in
+      // Verifies that the store still has the schema of the mapping.
+      if let mapping { _ = try wrapped.count(FetchRequest(mapping.stored, limit: 0)) }
+      return mapping
+    }
+    last = (schema, mapping)
+    return mapping
+  }
+
   /// Writes a row, merged with the fields of the record that the declaration lacks.
   private func write(
     _ row: borrowing Row, in schema: ModelSchema, isUpdate: Bool, mustExist: Bool = false,
     _ body: (borrowing Row, ModelSchema) throws -> Void
   ) throws {
     try schema.validate(row)
-    // A closure cannot capture a borrowed row, so the mapping and the stored record are taken first.
-    let known = try fits.knownMapping(of: schema) ?? withMapping(schema) { $0 }
-    let key = try isUpdate && known?.unseen.isEmpty == false ? RecordKey(of: row, in: schema) : nil
-    let (mapping, stored, isNew) = try withMapping(schema) { mapping in
-      guard let mapping, !mapping.keepsRows else {
-        if let mapping { _ = try wrapped.count(FetchRequest(mapping.stored, limit: 0)) }
-        return (mapping, RowBuffer(count: 0), true)
-      }
-      let stored = RowBuffer(count: mapping.stored.fields.count)
-      guard let key, !mapping.unseen.isEmpty else {
-        _ = try wrapped.count(FetchRequest(mapping.stored, limit: 0))
-        return (mapping, stored, true)
-      }
-      let isNew = try !wrapped.find(key, in: mapping.stored) { old in
-        for field in mapping.unseen { stored.setCopy(of: old[field.position], at: field.position) }
-      }
-      return (mapping, stored, isNew)
-    }
-    guard let mapping, !mapping.keepsRows else {
-      try mapping?.requireExactNumbers(row)
+    let known = try writingMapping(of: schema)
+    guard let mapping = known, !mapping.keepsRows else {
+      try known?.requireExactNumbers(row)
       do {
-        return try body(row, mapping?.stored ?? schema)
+        return try body(row, known?.stored ?? schema)
       } catch let error as PersistenceError
-        where mapping == nil && error.code == .schemaMismatch && error.differences.isEmpty
+        where known == nil && error.code == .schemaMismatch && error.differences.isEmpty
       {
         // The schemas were the same until another program changed the stored one.
         fits.forget(schema)
-        guard try withMapping(schema, { $0 }) != nil else { throw error }
+        last = nil
+        guard try writingMapping(of: schema) != nil else { throw error }
         return try write(row, in: schema, isUpdate: isUpdate, mustExist: mustExist, body)
       }
     }
+    if self.row.count != mapping.stored.fields.count {
+      self.row = RowBuffer(count: mapping.stored.fields.count)
+    }
+    let stored = self.row
+    stored.reset()
+    var isNew = true
     if isUpdate, !mapping.unseen.isEmpty {
-      // The known mapping was an earlier one.
-      guard let key else { return try write(row, in: schema, isUpdate: isUpdate, mustExist: mustExist, body) }
+      let key = try RecordKey(of: row, in: schema)
+      isNew = try !wrapped.find(key, in: mapping.stored) { old in
+        for field in mapping.unseen { stored.setCopy(of: old[field.position], at: field.position) }
+      }
       if isNew, mustExist { throw PersistenceError.notFound(key, in: schema) }
     }
     try mapping.fillStored(stored, from: row, isNew: isNew)

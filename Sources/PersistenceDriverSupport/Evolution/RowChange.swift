@@ -46,7 +46,6 @@ package final class RowChange {
   ) throws -> Result {
     let values = try computed.compute(from: stored)
     var next = 0
-    row.reset()
     for position in origins.indices {
       switch origins[position] {
       case .stored(let origin):

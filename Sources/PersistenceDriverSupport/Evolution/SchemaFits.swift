@@ -126,6 +126,29 @@ package final class SchemaFits: Sendable {
     return (.absent, renamed)
   }
 
+  /// Does the long part of a change that a declaration needs, before a transaction writes anything.
+  ///
+  /// - Parameters:
+  ///   - schema: The declared schema.
+  ///   - transaction: The transaction, to which ``evolve(_:limit:in:_:)`` makes the change later.
+  ///   - progress: Receives the progress. If it throws, the preparation ends with the error.
+  /// - Returns: Whether the long part is done; otherwise ``evolve(_:limit:in:_:)`` does it.
+  /// - Throws: The error of a computation, of `progress`, or of the store.
+  package func prepare(
+    _ schema: ModelSchema, in transaction: any StorageTransaction, _ progress: (StoreProgress) throws -> Void
+  ) throws -> Bool {
+    guard let preparing = transaction.preparing,
+      case .evolves(let plan) = try Self.fit(declaration(of: schema), transaction, location: location).fit,
+      try transaction.cost(of: plan.change) == .rewrite
+    else { return false }
+    let change = plan.change
+    var isPrepared = false
+    try LongWork(.rewriting, change.target.name, of: change.stored, in: transaction).whole(progress) {
+      isPrepared = try preparing.prepare(change)
+    }
+    return isPrepared
+  }
+
   /// Makes the store contain what a declaration needs, inside a transaction.
   ///
   /// - Parameters:

@@ -4,7 +4,7 @@ package import PersistenceDriver
 ///
 /// A declared field is a stored field, possibly of another name, or a constant: the fill of a field that the store
 /// does not have yet. Stored fields that the declaration lacks keep their values.
-package struct SchemaMapping: Sendable {
+package final class SchemaMapping: Sendable {
   /// The source of a declared field.
   package enum Source: Sendable, Hashable {
     case stored(Int)

@@ -12,9 +12,12 @@ enum IndexEntry {
 
   /// Appends the stored key of an entry's record, whose model has this prefix.
   static func appendRecordKey(of entry: OrderedEntry, prefix: [UInt8], to key: ByteBuffer) throws {
-    guard entry.value.count <= 2 else { return key.append(entry.value) }
-    let split = try split(of: entry)
     key.append(prefix)
+    guard entry.value.count <= 2 else {
+      // The records may have another number than at the time of the entry.
+      return key.append(UnsafeRawBufferPointer(rebasing: entry.value[prefix.count...]))
+    }
+    let split = try split(of: entry)
     key.append(UnsafeRawBufferPointer(rebasing: entry.key[split...]))
   }
 

@@ -20,7 +20,7 @@ struct RecordAccess {
     let stored = workspace.acquireBuffer()
     defer { workspace.release(stored) }
     try binding.appendKey(key, to: stored)
-    KeyForm.records(longest: reader.longestKey).storeRecordKey(stored)
+    binding.storeRecordKey(stored, longest: reader.longestKey)
     guard let record = try reader.value(of: stored.bytes, in: .records) else { return false }
     let row = workspace.acquireRow(binding.layout.count)
     defer { workspace.release(row) }

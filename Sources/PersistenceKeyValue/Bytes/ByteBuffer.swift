@@ -29,6 +29,14 @@ package final class ByteBuffer {
   /// Removes the bytes after the first ones.
   package func truncate(to count: Int) { self.count = min(self.count, count) }
 
+  /// Replaces the first bytes by others, of which there are not more than the buffer has.
+  func replaceStart(by bytes: [UInt8]) {
+    bytes.withUnsafeBytes { bytes in
+      guard let source = bytes.baseAddress else { return }
+      base.copyMemory(from: source, byteCount: min(count, bytes.count))
+    }
+  }
+
   /// Appends bytes for the caller to set.
   package func extend(by more: Int) -> UnsafeMutableRawBufferPointer {
     reserve(more)

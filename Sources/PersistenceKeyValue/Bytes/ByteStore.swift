@@ -82,16 +82,17 @@ package protocol ByteWriter: ByteReader {
   /// Removes every entry whose key begins with the prefix, which is not empty.
   func removeAll(beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace) throws
 
-  /// Replaces the values of all entries whose key begins with the prefix, which is not empty.
-  ///
-  /// The closure gets the entries in the order of their keys, adds the new value to the empty buffer, and calls nothing of
-  /// the store.
-  func replaceValues(
-    beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace,
-    _ body: (_ entry: OrderedEntry, _ value: ByteBuffer) throws -> Void) throws
-
   /// Runs a closure as a nested transaction, which rolls back if the closure throws.
   func nested(_ body: () throws -> Void) throws
+
+  /// Commits what the transaction has written, and goes on as the only writer, so that a long transaction needs little
+  /// memory.
+  ///
+  /// - Parameter undo: Removes what was committed early. The store calls it, in a transaction of its own, if this
+  ///   transaction rolls back. It has no effect if the process ends before.
+  /// - Returns: false if the store cannot commit early, or not inside a nested transaction. Nothing is committed then.
+  /// - Throws: The error of the commit, after which the transaction can only roll back.
+  func checkpoint(undo: @escaping (any ByteWriter) throws -> Void) throws -> Bool
 }
 
 extension ByteWriter {
@@ -99,39 +100,8 @@ extension ByteWriter {
   {
     try reserve(key, count: value.count, in: space, isReplacing: true)?.copyMemory(from: value)
   }
-}
 
-extension ByteWriter {
-  package func replaceValues(
-    beginningWith prefix: UnsafeRawBufferPointer, in space: KeySpace,
-    _ body: (_ entry: OrderedEntry, _ value: ByteBuffer) throws -> Void
-  ) throws {
-    // In batches: a write invalidates the cursor.
-    var batch = EntryBatch(limit: 8 << 20)
-    let (last, value) = (ByteBuffer(), ByteBuffer())
-    last.append(prefix)
-    while true {
-      batch.removeAll()
-      let cursor = try acquireCursor(in: space)
-      var next = try cursor.seek(last.bytes)
-      while !batch.isFull, let entry = next, ByteOrder.begins(entry.key, with: prefix) {
-        value.clear()
-        try body(entry, value)
-        batch.add(entry.key, value.bytes)
-        next = try cursor.next()
-      }
-      guard !batch.isEmpty else { return }
-      for number in 0..<batch.count {
-        let entry = batch[number]
-        try reserve(entry.key, count: entry.value.count, in: space, isReplacing: true)?
-          .copyMemory(from: entry.value)
-      }
-      // The least key after the last one.
-      last.clear()
-      last.append(batch[batch.count - 1].key)
-      last.append(0 as UInt8)
-    }
-  }
+  package func checkpoint(undo: @escaping (any ByteWriter) throws -> Void) throws -> Bool { false }
 }
 
 /// A source of readers: a snapshot, which admits one thread at a time, or a transaction.

@@ -8,6 +8,8 @@ package enum Catalog {
   private static let formatKey = Array("format".utf8)
   private static let generationKey = Array("drops".utf8)
   private static let lastKey = Array("last".utf8)
+  /// The start of the key of an unfinished copy of records.
+  private static let copyKey = Array("copy".utf8)
   private static let family = "persistence records "
   private static let format = Array("\(family)2".utf8)
   /// The format of a store in which a schema has changed, which earlier versions of this package cannot read.
@@ -92,11 +94,7 @@ package enum Catalog {
     try prefix.withUnsafeBytes { prefix in
       var entry = try cursor.seek(prefix)
       while let found = entry, ByteOrder.begins(found.key, with: prefix) {
-        guard found.key.count == prefix.count + 2 else {
-          throw PersistenceError.damaged("a key in the catalog is malformed")
-        }
-        let number = UInt16(found.key[prefix.count]) << 8 | UInt16(found.key[prefix.count + 1])
-        guard try body(number, found.value) else { return }
+        guard try body(try modelNumber(in: found.key, after: prefix), found.value) else { return }
         entry = try cursor.next()
       }
     }
@@ -164,14 +162,63 @@ package enum Catalog {
     -> StoredModel
   {
     try requireIndexLimit(schema)
-    let last = max(try models(writer).last?.number ?? 0, UInt16(clamping: try number(lastKey, writer) ?? 0))
-    guard last < UInt16.max else {
-      throw PersistenceError.unsupported("keep more than \(UInt16.max) models", by: "the store")
-        .at(model: schema.name)
-    }
-    let model = StoredModel(number: last + 1, schema: schema, indexing: indexing)
+    let model = StoredModel(number: try nextNumber(writer, for: schema), schema: schema, indexing: indexing)
     try write(model, writer)
     return model
+  }
+
+  /// A number that neither a model nor records have had before.
+  private static func nextNumber(_ writer: any ByteWriter, for schema: ModelSchema) throws -> UInt16 {
+    let last = max(try models(writer).last?.number ?? 0, UInt16(clamping: try number(lastKey, writer) ?? 0))
+    guard last < UInt16.max else {
+      throw PersistenceError.unsupported(
+        "number more than \(UInt16.max) models and copies of their records", by: "the store"
+      ).at(model: schema.name)
+    }
+    return last + 1
+  }
+
+  /// Reserves a number for copies of records, which are unfinished until ``finishCopy(_:_:)``.
+  static func beginCopy(of schema: ModelSchema, _ writer: any ByteWriter) throws -> UInt16 {
+    let number = try nextNumber(writer, for: schema)
+    try set(UInt64(number), lastKey, writer)
+    try set(0, copyKey + KeyPrefix.model(number), writer)
+    return number
+  }
+
+  static func finishCopy(_ number: UInt16, _ writer: any ByteWriter) throws {
+    _ = try (copyKey + KeyPrefix.model(number)).withUnsafeBytes { try writer.remove($0, in: .catalog) }
+  }
+
+  /// Removes the copies that nothing refers to, of this transaction and of processes that ended.
+  static func removeUnfinishedCopies(_ writer: any ByteWriter) throws {
+    for number in try unfinishedCopies(writer) {
+      try KeyPrefix.model(number).withUnsafeBytes { try writer.removeAll(beginningWith: $0, in: .records) }
+      try finishCopy(number, writer)
+    }
+  }
+
+  private static func unfinishedCopies(_ reader: any ByteReader) throws -> [UInt16] {
+    var numbers: [UInt16] = []
+    let cursor = try reader.acquireCursor(in: .catalog)
+    defer { reader.release(cursor) }
+    try copyKey.withUnsafeBytes { prefix in
+      var entry = try cursor.seek(prefix)
+      while let found = entry, ByteOrder.begins(found.key, with: prefix) {
+        numbers.append(try modelNumber(in: found.key, after: prefix))
+        entry = try cursor.next()
+      }
+    }
+    return numbers
+  }
+
+  private static func modelNumber(in key: UnsafeRawBufferPointer, after prefix: UnsafeRawBufferPointer) throws
+    -> UInt16
+  {
+    guard key.count == prefix.count + 2 else {
+      throw PersistenceError.damaged("a key in the catalog is malformed")
+    }
+    return UInt16(key[prefix.count]) << 8 | UInt16(key[prefix.count + 1])
   }
 
   /// Throws if a schema has more indexes than their keys can number.
@@ -187,124 +234,6 @@ package enum Catalog {
     let record = try model.encoded()
     try StoredModel.key(model.number).withUnsafeBytes { key in
       try writer.reserve(key, count: record.count, in: .catalog, isReplacing: true)?.copyBytes(from: record)
-    }
-  }
-}
-
-/// A cache of a store's models, so that a request does not read the catalog.
-///
-/// A model that was read stays valid in every other version as long as models are only added; in an earlier
-/// version it has no records. A drop, a change of schema or an index build ends that. The catalog therefore counts
-/// them as its *generation*, and the cache is valid for the newest generation that it has seen. It knows the versions of
-/// that generation as a range, so most readers need not read the generation.
-///
-/// Each reader keeps the binding that it used last. Concurrent readers therefore share no lock or reference
-/// count between commits.
-final class CatalogCache: Sendable {
-  private struct State {
-    var models: [StoredName: StoredModel] = [:]
-    /// Reserved names of models that the generation lacks; defining one of them begins another generation.
-    var absent: [StoredName] = []
-    /// The bindings retain their declared schemas, so the identities stay unique.
-    var bindings: [ObjectIdentifier: ModelBinding] = [:]
-    /// The binding that was requested last, which is often requested again.
-    var latest: ModelBinding?
-    var generation: UInt64 = 0
-    /// The oldest and the newest version known to have that generation.
-    var versions: ClosedRange<Int>?
-  }
-
-  private static let bindingLimit = 512
-
-  private let state = Lock(State())
-
-  /// The cached binding of a declared schema, if the cache is valid for a version of the store.
-  func binding(_ schema: ModelSchema, version: Int) -> ModelBinding? {
-    let identity = schema.identity
-    return state.withLock { state in
-      guard let versions = state.versions, versions.contains(version) else { return nil }
-      if let latest = state.latest, latest.declared.identity == identity { return latest }
-      guard let found = state.bindings[identity] else { return nil }
-      state.latest = found
-      return found
-    }
-  }
-
-  /// The cached binding of a declared schema as a copy for the reader, if the cache is valid for its version.
-  func binding(_ schema: ModelSchema, for reader: any ByteReader) -> ModelBinding? {
-    let (workspace, version) = (reader.workspace, reader.version)
-    let own = workspace.binding.flatMap { $0.declared.identity == schema.identity ? $0 : nil }
-    if let own, workspace.bindingVersion == version { return own }
-    guard let shared = binding(schema, version: version) else { return nil }
-    workspace.bindingVersion = version
-    // A model that was dropped and defined again has another number, possibly with the same schema.
-    if let own, own.model.number == shared.model.number,
-      own.model.schema.identity == shared.model.schema.identity, own.model.indexing == shared.model.indexing
-    {
-      return own
-    }
-    let copy = ModelBinding(shared.model, declared: shared.declared)
-    workspace.binding = copy
-    return copy
-  }
-
-  /// Records the generation of a version; returns false if the cache has a newer one.
-  func record(_ version: Int, isOf generation: UInt64) -> Bool {
-    state.withLock { state in
-      guard generation >= state.generation else { return false }
-      if generation > state.generation {
-        state = State(generation: generation, versions: version...version)
-      } else if let known = state.versions {
-        state.versions = min(known.lowerBound, version)...max(known.upperBound, version)
-      } else {
-        state.versions = version...version
-      }
-      return true
-    }
-  }
-
-  /// Records that the next version has the same generation.
-  func recordSuccessor(of version: Int) {
-    state.withLock { state in
-      guard let known = state.versions, known.contains(version) else { return }
-      state.versions = known.lowerBound...max(known.upperBound, version + 1)
-    }
-  }
-
-  /// A cached model of the current generation.
-  func model(_ name: StoredName) -> StoredModel? { state.withLock { $0.models[name] } }
-
-  /// Whether a version of the store is known to lack a model with a reserved name.
-  func lacks(_ name: StoredName, version: Int) -> Bool {
-    state.withLock { state in
-      guard !state.absent.isEmpty, let versions = state.versions, versions.contains(version) else {
-        return false
-      }
-      return state.absent.contains(name)
-    }
-  }
-
-  /// Records that a generation lacks a model with a reserved name.
-  func insert(absent name: StoredName, of generation: UInt64) {
-    state.withLock { state in
-      if state.generation == generation, !state.absent.contains(name) { state.absent.append(name) }
-    }
-  }
-
-  /// Caches models unless their generation is stale.
-  func insert(_ models: [StoredModel], of generation: UInt64) {
-    state.withLock { state in
-      guard state.generation == generation else { return }
-      for model in models { state.models[StoredName(model.schema.name)] = model }
-    }
-  }
-
-  /// Caches a binding unless its model's generation is stale.
-  func insert(_ binding: ModelBinding, of generation: UInt64) {
-    state.withLock { state in
-      guard state.generation == generation else { return }
-      if state.bindings.count >= Self.bindingLimit { state.bindings.removeAll() }
-      state.bindings[binding.declared.identity] = binding
     }
   }
 }

@@ -16,7 +16,10 @@ package final class ModelBinding: Sendable {
   package let declared: ModelSchema
   let layout: RowLayout
   let keyPositions: [Int]
+  /// The prefix of the keys of all records.
   let prefix: [UInt8]
+  /// The prefix of the keys of all index entries.
+  let indexesPrefix: [UInt8]
   /// The indexes in the order of the *stored* schema, which numbers their prefixes.
   let storedIndexes: [Index]
   /// The indexes that writes maintain: all of them, or none before a deferred build.
@@ -36,7 +39,8 @@ package final class ModelBinding: Sendable {
     self.declared = declared
     layout = RowLayout(of: model, declared: declared)
     keyPositions = declared.keyPositions
-    prefix = KeyPrefix.model(model.number)
+    prefix = model.recordsPrefix
+    indexesPrefix = KeyPrefix.model(model.number)
     storedIndexes = model.schema.indexes.enumerated().map { number, index in
       Index(
         schema: index, positions: index.fields.compactMap { declared.position(of: $0) },
@@ -72,6 +76,16 @@ extension ModelBinding {
   func appendKey(_ values: RecordKey, to key: ByteBuffer) throws {
     key.append(prefix)
     for value in values.values { try KeyCodec.append(value: value, to: key) }
+  }
+
+  /// Cuts the key of a record if it is too long.
+  ///
+  /// The digest is that of the key with the model's number, so that it stays when a change of schema copies the records.
+  func storeRecordKey(_ key: ByteBuffer, longest: Int) {
+    guard key.count >= longest else { return }
+    key.replaceStart(by: indexesPrefix)
+    KeyForm.records(longest: longest).storeRecordKey(key)
+    key.replaceStart(by: prefix)
   }
 
   /// Appends the full key of a row's entry in an index; returns the offset of the primary key.

@@ -4,7 +4,8 @@ package import PersistenceDriver
 ///
 /// Names of models are therefore data, never keys (contract E6).
 package struct StoredModel: Sendable {
-  /// The prefix of all keys of the model, as two big-endian bytes.
+  /// The prefix of the model's index entries, and of its records unless a change has copied them, as two big-endian
+  /// bytes.
   package let number: UInt16
   package let schema: ModelSchema
   /// The state of the model's indexes.
@@ -32,6 +33,11 @@ extension StoredModel {
   private static let evolvedRevision: Int64 = 4
   /// The revision of such a model with indexes that wait to be built, which must not be read.
   private static let waitingRevision: Int64 = 5
+  /// The revision of such a model whose records have a number of their own; it has the list of waiting indexes, too.
+  private static let copiedRevision: Int64 = 6
+  private static let knownRevisions = [
+    revision, unindexedRevision, evolvedRevision, waitingRevision, copiedRevision,
+  ]
 
   /// The largest number of indexes of a model: one byte of a key identifies an index.
   static let indexLimit = 200
@@ -45,18 +51,17 @@ extension StoredModel {
     }
   }
 
+  /// The prefix of the keys of all records.
+  var recordsPrefix: [UInt8] { KeyPrefix.model(evolution?.recordsNumber ?? number) }
+
   static func key(_ number: UInt16) -> [UInt8] { Array("model".utf8) + KeyPrefix.model(number) }
   static func countKey(_ number: UInt16) -> [UInt8] { Array("count".utf8) + KeyPrefix.model(number) }
 
   /// The catalog record: a checksum, then the schema as a list of values in which each list follows its
   /// length.
   func encoded() throws -> [UInt8] {
-    let revision =
-      if let evolution { evolution.waiting.isEmpty ? Self.evolvedRevision : Self.waitingRevision } else {
-        indexing == .built ? Self.revision : Self.unindexedRevision
-      }
     var values: [PersistentValue] = [
-      .integer(revision), .text(schema.name), .integer(Int64(schema.fields.count)),
+      .integer(recordRevision), .text(schema.name), .integer(Int64(schema.fields.count)),
     ]
     for field in schema.fields {
       values += [.text(field.name), .text(field.kind.rawValue), .bool(field.isOptional)]
@@ -72,6 +77,12 @@ extension StoredModel {
     values += evolution?.values ?? []
     let bytes = try KeyCodec.bytes(of: values)
     return withUnsafeBytes(of: PackedRow.checksum(of: bytes).littleEndian) { Array($0) } + bytes
+  }
+
+  private var recordRevision: Int64 {
+    guard let evolution else { return indexing == .built ? Self.revision : Self.unindexedRevision }
+    if evolution.recordsNumber != nil { return Self.copiedRevision }
+    return evolution.waiting.isEmpty ? Self.evolvedRevision : Self.waitingRevision
   }
 
   private static func list(_ names: [String]) -> [PersistentValue] {
@@ -95,9 +106,10 @@ extension StoredModel {
       let token = try reader.integer()
       indexing = token == 0 ? .awaited : token < 0 ? .built : .begun(token)
     }
-    if revision == Self.evolvedRevision || revision == Self.waitingRevision {
+    if revision >= Self.evolvedRevision {
       evolution = try ModelEvolution(
-        &reader, schema, hasWaitingIndexes: revision == Self.waitingRevision)
+        &reader, schema, hasWaitingIndexes: revision >= Self.waitingRevision,
+        hasCopiedRecords: revision == Self.copiedRevision)
     }
   }
 
@@ -118,7 +130,7 @@ extension StoredModel {
 
   private static func head(_ reader: inout ValueRun) throws -> (revision: Int64, name: String) {
     let revision = try reader.integer()
-    guard [Self.revision, unindexedRevision, evolvedRevision, waitingRevision].contains(revision) else {
+    guard knownRevisions.contains(revision) else {
       throw PersistenceError.damaged("a schema in the catalog has the unknown revision \(revision)")
     }
     return (revision, try reader.text())

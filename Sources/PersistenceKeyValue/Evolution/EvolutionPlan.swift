@@ -41,32 +41,46 @@ struct EvolutionPlan {
     }
     let stillWaiting = isEmpty ? [] : (old.evolution?.waiting ?? []).filter { kept.contains($0) }
     let waiting = (stillWaiting + deferred.map { indexNumbers[$0] }).sorted()
-    restartsBuild = !deferred.isEmpty || waiting.isEmpty
+    // The position of a build is the key of a record.
+    restartsBuild = isRewriting || !deferred.isEmpty || waiting.isEmpty
 
+    let recordsNumber = old.evolution?.recordsNumber
     let revision = old.evolution?.revision ?? 1
     let earlier = old.evolution?.earlier ?? []
     let evolution: ModelEvolution
     if isEmpty {
-      evolution = ModelEvolution(revision: 1, earlier: [], indexNumbers: indexNumbers)
+      evolution = ModelEvolution(
+        revision: 1, earlier: [], indexNumbers: indexNumbers, recordsNumber: recordsNumber)
     } else if isRewriting {
       evolution = ModelEvolution(
         revision: revision == .max ? 1 : revision + 1, earlier: [], indexNumbers: indexNumbers,
-        waiting: waiting)
+        waiting: waiting, recordsNumber: recordsNumber)
     } else if sources == old.schema.fields.indices.map({ .field($0) }) {
       // Rows keep their form: new names, wider kinds and optional fields do not change their bytes.
       evolution = ModelEvolution(
-        revision: revision, earlier: earlier, indexNumbers: indexNumbers, waiting: waiting)
+        revision: revision, earlier: earlier, indexNumbers: indexNumbers, waiting: waiting,
+        recordsNumber: recordsNumber)
     } else {
       let last = RowRevision(
         fields: old.schema.fields.map(RowRevision.Field.init),
         sources: old.schema.fields.indices.map { .field($0) })
       evolution = ModelEvolution(
         revision: revision + 1, earlier: (earlier + [last]).map { $0.applying(sources) },
-        indexNumbers: indexNumbers, waiting: waiting)
+        indexNumbers: indexNumbers, waiting: waiting, recordsNumber: recordsNumber)
     }
     var model = StoredModel(number: old.number, schema: target)
     model.evolution = evolution
     self.model = model
+  }
+
+  /// The model after the change, if its records are copied to another number.
+  func model(recordsNumber: UInt16) -> StoredModel {
+    guard let evolution = model.evolution else { return model }
+    var moved = model
+    moved.evolution = ModelEvolution(
+      revision: evolution.revision, earlier: evolution.earlier, indexNumbers: evolution.indexNumbers,
+      waiting: evolution.waiting, recordsNumber: recordsNumber)
+    return moved
   }
 
   /// The sources of a change, with the positions of the catalog's schema.

@@ -14,7 +14,7 @@ extension KeyValueStore {
   }
 }
 
-extension KeyValueTransaction {
+extension KeyValueTransaction: PreparingTransaction {
   package func cost(of change: SchemaChange) throws -> EvolutionCost {
     try requireOpen()
     guard let binding = try binding(change.stored) else { return .catalog }
@@ -26,12 +26,27 @@ extension KeyValueTransaction {
     return try binding(schema)?.model.unbuiltIndexes ?? []
   }
 
+  package func prepare(_ change: SchemaChange) throws -> Bool {
+    try requireOpen()
+    guard source.generation == preparedWrites, let old = try binding(change.stored),
+      old.model.indexing == .built
+    else { return false }
+    let plan = try EvolutionPlan(change, of: old.model, isEmpty: try count(of: old) == 0)
+    guard plan.isRewriting else { return false }
+    changes.copies[StoredName(change.stored.name)] = try attempt {
+      try copyRecords(change, plan, from: old, checkpointLimit: store.indexBuilding.memory)
+    }
+    preparedWrites = source.generation
+    return true
+  }
+
   package func evolve(_ change: SchemaChange) throws {
     try requireOpen()
     try nested { try apply(change) }
   }
 
   private func apply(_ change: SchemaChange) throws {
+    let prepared = changes.copies[StoredName(change.stored.name)].flatMap { $0.serves(change) ? $0 : nil }
     guard let old = try changingBinding(change.stored) else {
       throw PersistenceError.schemaMismatch(
         model: change.stored.name, location: store.location,
@@ -44,15 +59,21 @@ extension KeyValueTransaction {
         differences: ["\(change.target.name): already in the store"])
     }
     let plan = try EvolutionPlan(change, of: old.model, isEmpty: try count(of: old) == 0)
-    let new = ModelBinding(plan.model, declared: change.target)
+    var model = plan.model
     for prefix in plan.removedIndexes {
       try prefix.withUnsafeBytes { try writer.removeAll(beginningWith: $0, in: .indexes) }
     }
-    if plan.isRewriting { try rewrite(change, from: old, to: new) }
-    try Catalog.write(plan.model, writer)
+    if plan.isRewriting {
+      let copy = try prepared ?? copyRecords(change, plan, from: old, checkpointLimit: nil)
+      model = plan.model(recordsNumber: copy.number)
+      try old.prefix.withUnsafeBytes { try writer.removeAll(beginningWith: $0, in: .records) }
+      try Catalog.finishCopy(copy.number, writer)
+    }
+    try Catalog.write(model, writer)
     try Catalog.setEvolved(writer)
-    if plan.restartsBuild { try BuildBookmark.remove(plan.model, writer) }
+    if plan.restartsBuild { try BuildBookmark.remove(model, writer) }
     if !plan.addedIndexes.isEmpty {
+      let new = ModelBinding(model, declared: change.target)
       let added = plan.addedIndexes.map { new.storedIndexes[$0] }
       let build = try IndexBuild(new, only: added, writer, store.indexBuilding, location: store.location)
       try build.writeAll(to: writer)
@@ -61,26 +82,20 @@ extension KeyValueTransaction {
       changes.models[oldName] = nil
       changes.dropped.insert(oldName)
     }
-    changes.models[newName] = plan.model
+    changes.models[newName] = model
     changes.generations += 1
     forgetBindings()
   }
 
-  /// Writes all records of a model anew.
-  private func rewrite(_ change: SchemaChange, from old: ModelBinding, to new: ModelBinding) throws {
-    let (row, changed) = (RowBuffer(count: old.layout.count), RowChange(change))
-    let access = RecordAccess(old, writer, location: store.location)
-    var done = 0
-    try old.prefix.withUnsafeBytes { prefix in
-      try writer.replaceValues(beginningWith: prefix, in: .records) { record, value in
-        if done.isMultiple(of: 16) { try StoreProgress.report(done) }
-        done += 1
-        try access.borrow(record, row) { stored in
-          try changed.withRow(from: stored) { row in
-            new.layout.pack(row, into: value.extend(by: try new.layout.packedLength(of: row)))
-          }
-        }
-      }
-    }
+  /// Copies all records of a model in the form after a change.
+  private func copyRecords(
+    _ change: SchemaChange, _ plan: EvolutionPlan, from old: ModelBinding, checkpointLimit: Int?
+  ) throws -> RecordsCopy {
+    // Others are of processes that ended.
+    if changes.copies.isEmpty { try Catalog.removeUnfinishedCopies(writer) }
+    let copy = RecordsCopy(change: change, number: try Catalog.beginCopy(of: change.target, writer))
+    let new = ModelBinding(plan.model(recordsNumber: copy.number), declared: change.target)
+    try copy.write(from: old, to: new, writer, location: store.location, checkpointLimit: checkpointLimit)
+    return copy
   }
 }

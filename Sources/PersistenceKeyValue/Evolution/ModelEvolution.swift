@@ -12,12 +12,17 @@ final class ModelEvolution: Sendable {
   let indexNumbers: [Int]
   /// The numbers of the indexes that are not built yet, ascending: writes maintain them, and nothing reads them.
   let waiting: [Int]
+  /// The number with which the keys of the records begin, if a change has copied them; nil if it is the model's.
+  let recordsNumber: UInt16?
 
-  init(revision: UInt16, earlier: [RowRevision], indexNumbers: [Int], waiting: [Int] = []) {
+  init(
+    revision: UInt16, earlier: [RowRevision], indexNumbers: [Int], waiting: [Int] = [], recordsNumber: UInt16?
+  ) {
     self.revision = revision
     self.earlier = earlier
     self.indexNumbers = indexNumbers
     self.waiting = waiting
+    self.recordsNumber = recordsNumber
   }
 }
 
@@ -70,15 +75,19 @@ extension ModelEvolution {
         }
       }
     }
-    if !waiting.isEmpty { values += ([waiting.count] + waiting).map { .integer(Int64($0)) } }
+    if !waiting.isEmpty || recordsNumber != nil {
+      values += ([waiting.count] + waiting).map { .integer(Int64($0)) }
+    }
+    if let recordsNumber { values.append(.integer(Int64(recordsNumber))) }
     return values
   }
 
   /// Decodes the values of a catalog record for a model with this schema.
-  convenience init(_ reader: inout StoredModel.ValueRun, _ schema: ModelSchema, hasWaitingIndexes: Bool)
-    throws
-  {
-    guard let revision = UInt16(exactly: try reader.integer()) else { throw StoredModel.malformed }
+  convenience init(
+    _ reader: inout StoredModel.ValueRun, _ schema: ModelSchema, hasWaitingIndexes: Bool,
+    hasCopiedRecords: Bool
+  ) throws {
+    let revision = try reader.number()
     let numbers = try reader.indexNumbers()
     let earlier = try (0..<reader.count()).map { _ in
       let fields = try (0..<reader.count()).map { _ in
@@ -99,11 +108,19 @@ extension ModelEvolution {
     else { throw StoredModel.malformed }
     let waiting = hasWaitingIndexes ? try reader.indexNumbers() : []
     guard Set(waiting).isSubset(of: numbers) else { throw StoredModel.malformed }
-    self.init(revision: revision, earlier: earlier, indexNumbers: numbers, waiting: waiting)
+    self.init(
+      revision: revision, earlier: earlier, indexNumbers: numbers, waiting: waiting,
+      recordsNumber: hasCopiedRecords ? try reader.number() : nil)
   }
 }
 
 extension StoredModel.ValueRun {
+  /// A revision of rows, or a number of records.
+  fileprivate mutating func number() throws -> UInt16 {
+    guard let number = UInt16(exactly: try integer()) else { throw StoredModel.malformed }
+    return number
+  }
+
   /// A list of the numbers of indexes.
   fileprivate mutating func indexNumbers() throws -> [Int] {
     try (0..<count()).map { _ in

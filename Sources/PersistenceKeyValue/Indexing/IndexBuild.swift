@@ -1,8 +1,8 @@
 import PersistenceDriver
 
-/// The resources for building indexes over existing records.
+/// The resources for building indexes over existing records, and for copying records.
 package struct IndexBuilding: Sendable {
-  /// The memory for sorting entries in bytes; about as many are written in one transaction.
+  /// The memory for sorting entries in bytes; about as many are written between two commits.
   package var memory: Int
   /// The folder for an unnamed file with the entries that exceed the memory.
   package var folder: String

@@ -124,7 +124,8 @@ extension KeyValueTransaction {
       indexes: model.schema.indexes)
     var built = StoredModel(number: model.number, schema: schema)
     built.evolution = ModelEvolution(
-      revision: evolution.revision, earlier: evolution.earlier, indexNumbers: evolution.indexNumbers)
+      revision: evolution.revision, earlier: evolution.earlier, indexNumbers: evolution.indexNumbers,
+      recordsNumber: evolution.recordsNumber)
     try attempt { try Catalog.write(built, writer) }
     changes.models[StoredName(schema.name)] = built
     changes.generations += 1

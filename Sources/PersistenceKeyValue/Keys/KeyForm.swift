@@ -32,14 +32,12 @@ struct KeyForm {
   /// Whether a stored key may belong to a run.
   func mayBeInRun(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count >= runLength }
 
-  /// Cuts the key of a record if it is too long; returns whether it was.
-  @discardableResult
-  func storeRecordKey(_ key: ByteBuffer) -> Bool {
-    guard key.count >= longest else { return false }
+  /// Cuts the key of a record if it is too long.
+  func storeRecordKey(_ key: ByteBuffer) {
+    guard key.count >= longest else { return }
     let digest = SHA256.hash(data: key.bytes)
     key.truncate(to: runLength)
     digest.withUnsafeBytes { key.append($0) }
-    return true
   }
 
   /// Cuts the key of an index entry if it is too long, and returns whether it was.

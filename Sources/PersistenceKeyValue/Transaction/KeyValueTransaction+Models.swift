@@ -33,10 +33,7 @@ extension KeyValueTransaction {
     try flushTally()
     let name = StoredName(schema.name)
     try attempt {
-      try KeyPrefix.model(model.number).withUnsafeBytes { prefix in
-        try writer.removeAll(beginningWith: prefix, in: .indexes)
-        try writer.removeAll(beginningWith: prefix, in: .records)
-      }
+      try removeContent(of: model)
       try Catalog.remove(model, writer)
     }
     changes.models[name] = nil
@@ -45,6 +42,14 @@ extension KeyValueTransaction {
     changes.counts[model.number] = nil
     changes.changedCounts.remove(model.number)
     forgetBindings()
+  }
+
+  /// Removes all records and index entries of a model.
+  func removeContent(of model: StoredModel) throws {
+    try KeyPrefix.model(model.number).withUnsafeBytes {
+      try writer.removeAll(beginningWith: $0, in: .indexes)
+    }
+    try model.recordsPrefix.withUnsafeBytes { try writer.removeAll(beginningWith: $0, in: .records) }
   }
 
   package func defineDeferringIndexes(_ schema: ModelSchema) throws {
@@ -58,7 +63,7 @@ extension KeyValueTransaction {
     let build =
       try store.takeBuild(of: binding.model)
       ?? IndexBuild(binding, writer, store.indexBuilding, location: store.location)
-    let isFinished = try attempt { try build.write(to: writer, prefix: binding.prefix) }
+    let isFinished = try attempt { try build.write(to: writer, prefix: binding.indexesPrefix) }
     try setIndexing(of: binding.model, indexing: isFinished ? .built : .begun(build.token))
     if !isFinished { store.keep(build) }
     return isFinished
@@ -67,10 +72,12 @@ extension KeyValueTransaction {
   /// The binding of a model whose records are about to change; discards a partial index build, which the
   /// change makes stale.
   func changingBinding(_ schema: ModelSchema) throws -> ModelBinding? {
+    // A copy from before a write is obsolete; the commit removes it.
+    if !changes.copies.isEmpty { changes.copies[StoredName(schema.name)] = nil }
     guard let binding = try binding(schema) else { return nil }
     guard case .begun = binding.model.indexing else { return binding }
     try attempt {
-      try binding.prefix.withUnsafeBytes { try writer.removeAll(beginningWith: $0, in: .indexes) }
+      try binding.indexesPrefix.withUnsafeBytes { try writer.removeAll(beginningWith: $0, in: .indexes) }
     }
     try setIndexing(of: binding.model, indexing: .awaited)
     return try self.binding(schema)

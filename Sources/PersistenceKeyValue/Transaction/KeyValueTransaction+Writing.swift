@@ -24,7 +24,7 @@ extension KeyValueTransaction {
     let stored = writtenKey
     stored.clear()
     try binding.appendKey(of: row, to: stored)
-    KeyForm.records(longest: writer.longestKey).storeRecordKey(stored)
+    binding.storeRecordKey(stored, longest: writer.longestKey)
     if !binding.hasUniqueIndex, expectation != .present {
       // The common case of a new record takes a single descent of the tree.
       if !binding.indexes.isEmpty {
@@ -85,7 +85,7 @@ extension KeyValueTransaction {
     let stored = writer.workspace.acquireBuffer()
     defer { writer.workspace.release(stored) }
     try binding.appendKey(key, to: stored)
-    KeyForm.records(longest: writer.longestKey).storeRecordKey(stored)
+    binding.storeRecordKey(stored, longest: writer.longestKey)
     return try delete(stored: stored.bytes, binding)
   }
 
@@ -129,10 +129,7 @@ extension KeyValueTransaction {
     guard let binding = try changingBinding(schema) else { return 0 }
     let removed = try self.count(of: binding)
     try attempt {
-      try binding.prefix.withUnsafeBytes { prefix in
-        try writer.removeAll(beginningWith: prefix, in: .indexes)
-        try writer.removeAll(beginningWith: prefix, in: .records)
-      }
+      try removeContent(of: binding.model)
     }
     try count(-removed, in: binding)
     return removed

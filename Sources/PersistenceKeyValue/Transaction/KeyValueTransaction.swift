@@ -24,9 +24,13 @@ package final class KeyValueTransaction: StorageTransaction {
     var generations: UInt64 = 0
     var counts: [UInt16: Int] = [:]
     var changedCounts: Set<UInt16> = []
+    /// The copies that prepared changes made, by the name of the model.
+    var copies: [StoredName: RecordsCopy] = [:]
   }
 
   var changes = Changes()
+  /// The number of writes after the last one of a prepared change, if there was none before it.
+  var preparedWrites: UInt64 = 0
   /// The generation of the catalog after the commit.
   private var generation: UInt64 = 0
 
@@ -51,6 +55,7 @@ package final class KeyValueTransaction: StorageTransaction {
     if let failure { throw failure }
     try attempt {
       try flushTally()
+      if preparedWrites > 0 { try Catalog.removeUnfinishedCopies(writer) }
       for model in changes.changedCounts.sorted() {
         try Catalog.setCount(changes.counts[model] ?? 0, of: model, writer)
       }

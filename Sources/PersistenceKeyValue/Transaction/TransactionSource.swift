@@ -7,7 +7,8 @@ import PersistenceDriver
 final class TransactionSource: @unchecked Sendable {  // used by the transaction's thread only
   private let writer: any ByteWriter
   @exclusivity(unchecked) private var isOpen = true
-  @exclusivity(unchecked) private var generation: UInt64 = 0
+  /// The number of writes so far.
+  @exclusivity(unchecked) private(set) var generation: UInt64 = 0
 
   init(_ writer: any ByteWriter) { self.writer = writer }
 

@@ -56,7 +56,10 @@ extension LMDBEnvironment {
     }
     return try begin(forWriting: true, countWrite) { handle, isCheckDue in
       if isCheckDue { handle.clearStaleReaders() }
-      return try LMDBTransaction(handle, synchronization)
+      return try LMDBTransaction(handle, synchronization) { commit in
+        try self.files.requireInPlace()
+        try self.commits.committing(commit)
+      }
     }
   }
 

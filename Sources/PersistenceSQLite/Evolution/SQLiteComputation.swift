@@ -15,19 +15,24 @@ final class SQLiteComputation {
 
   private let change: SchemaChange
   private let computed: ComputedFields
+  private let sources: [Int]
   private let readers: [SQLiteCellReader]
   private let row: RowBuffer
-  private var values: UnsafeMutablePointer<RowCell>?
+  /// Whether the row has memory of its own for the columns.
+  private let copiesColumns: Bool
+  @exclusivity(unchecked) private var values: UnsafeMutablePointer<RowCell>?
   /// Whether the value of each computed field has been returned for the current record.
-  private var isTaken: [Bool]
-  private var done = 0
+  @exclusivity(unchecked) private var isTaken: [Bool]
+  @exclusivity(unchecked) private var done = 0
   /// The error that ended the statement; SQLite itself passes on a text only.
   private(set) var failure: (any Error)?
 
   init(_ change: SchemaChange, cells: [SQLiteCellReader]) {
     self.change = change
     computed = ComputedFields(change)
-    readers = change.computeSources.map { cells[$0] }
+    sources = change.computeSources
+    readers = sources.map { cells[$0] }
+    copiesColumns = readers.count > Self.largestCall
     row = RowBuffer(count: cells.count)
     isTaken = Array(repeating: true, count: computed.positions.count)
   }
@@ -61,9 +66,9 @@ final class SQLiteComputation {
       return body(.null)
     }
     if isTaken[number] {
-      if columns.count == readers.count { try keep(columns, from: 0, copying: false) }
+      if !copiesColumns { try keep(columns, from: 0, copying: false) }
       values = try row.withRow { try computed.compute(from: $0) }
-      row.reset()
+      if copiesColumns { row.reset() }
       for position in isTaken.indices { isTaken[position] = false }
       if done.isMultiple(of: 16) { try StoreProgress.report(done) }
       done += 1
@@ -75,8 +80,10 @@ final class SQLiteComputation {
   private func keep(
     _ columns: Slice<UnsafeBufferPointer<OpaquePointer?>>, from start: Int, copying: Bool
   ) throws {
-    for (number, column) in zip(start..., columns) {
-      let position = change.computeSources[number]
+    var number = start
+    for column in columns {
+      defer { number += 1 }
+      let position = sources[number]
       guard let cell = readers[number].cell(SQLiteValue(column)) else {
         let field = change.stored.fields[position]
         throw PersistenceError.damaged("the column of “\(field.name)” holds a value of another kind")

@@ -70,8 +70,11 @@ private enum Catalogs {
     let earlier = RowRevision(
       fields: [RowRevision.Field(kind: .int64, isOptional: false)],
       sources: schema.fields.map { $0.name == "id" ? .field(0) : .fill(.null) })
-    model.evolution = ModelEvolution(revision: 2, earlier: [earlier], indexNumbers: [4, 0, 2], waiting: [2])
-    models.append(model)
+    for recordsNumber in [nil, 5] as [UInt16?] {
+      model.evolution = ModelEvolution(
+        revision: 2, earlier: [earlier], indexNumbers: [4, 0, 2], waiting: [2], recordsNumber: recordsNumber)
+      models.append(model)
+    }
     let records = try models.map { try $0.encoded() }
     var catalog = PersistenceJSON.Catalog()
     _ = try catalog.define(schema, location: "here")

@@ -65,7 +65,7 @@ private enum PackedRows {
     }
     var model = StoredModel(number: 1, schema: schema)
     model.evolution = ModelEvolution(
-      revision: 3, earlier: earlier, indexNumbers: Array(schema.indexes.indices))
+      revision: 3, earlier: earlier, indexNumbers: Array(schema.indexes.indices), recordsNumber: nil)
     let permuted = try ModelSchema(
       name: schema.name, fields: schema.fields.reversed(), key: schema.key, indexes: schema.indexes)
     let none = [Int?](repeating: nil, count: schema.fields.count)

@@ -1,0 +1,82 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+
+/// The records of a model in the form after a change of schema, under a number to which no model refers yet.
+///
+/// Copying fills the pages of the store in order, and needs little memory if the store can commit early. Values that grow
+/// in place would leave each page half empty, and all of them in memory.
+struct RecordsCopy {
+  let change: SchemaChange
+  let number: UInt16
+
+  /// Whether another change has the same effect, if both come from the same rules.
+  func serves(_ other: SchemaChange) -> Bool {
+    change.stored == other.stored && change.target == other.target && change.sources == other.sources
+      && change.computeSources == other.computeSources
+  }
+
+  /// Copies all records.
+  ///
+  /// With a limit of bytes, the transaction has written nothing else, and commits as often, where the store can.
+  func write(
+    from old: ModelBinding, to new: ModelBinding, _ writer: any ByteWriter, location: String,
+    checkpointLimit: Int?
+  ) throws {
+    try StoreProgress.report(0)
+    let reader = ChangedRecords(change, from: old, to: new, location: location)
+    let batch = RecordBatch()
+    var (done, bytes) = (0, 0)
+    while try reader.read(into: batch, writer) {
+      try batch.write(to: writer)
+      done += batch.records
+      bytes += batch.count
+      try StoreProgress.report(done)
+      guard let checkpointLimit, bytes >= checkpointLimit else { continue }
+      if try writer.checkpoint(undo: Catalog.removeUnfinishedCopies) { bytes = 0 }
+    }
+  }
+}
+
+/// Reads the records of a model in the form after a change, one batch after another.
+private final class ChangedRecords {
+  private let old: ModelBinding
+  private let new: ModelBinding
+  private let location: String
+  private let change: RowChange
+  private let row: RowBuffer
+  /// The key from which on records are read.
+  private let start = ByteBuffer()
+
+  init(_ change: SchemaChange, from old: ModelBinding, to new: ModelBinding, location: String) {
+    (self.old, self.new, self.location, self.change) = (old, new, location, RowChange(change))
+    row = RowBuffer(count: old.layout.count)
+    start.append(old.prefix)
+  }
+
+  /// Replaces the content of a batch by the next records; returns false if there are none.
+  func read(into batch: RecordBatch, _ reader: any ByteReader) throws -> Bool {
+    batch.clear()
+    let access = RecordAccess(old, reader, location: location)
+    let cursor = try reader.acquireCursor(in: .records)
+    defer { reader.release(cursor) }
+    try old.prefix.withUnsafeBytes { prefix in
+      var next = try cursor.seek(start.bytes)
+      while !batch.isFull, let record = next, ByteOrder.begins(record.key, with: prefix) {
+        try access.borrow(record, row) { stored in
+          try change.withRow(from: stored) { row in
+            let value = batch.add(
+              new.prefix, UnsafeRawBufferPointer(rebasing: record.key[prefix.count...]),
+              count: try new.layout.packedLength(of: row))
+            new.layout.pack(row, into: value)
+          }
+        }
+        start.clear()
+        start.append(record.key)
+        next = try cursor.next()
+      }
+      // The least key after the last record.
+      start.append(0 as UInt8)
+    }
+    return batch.records > 0
+  }
+}
