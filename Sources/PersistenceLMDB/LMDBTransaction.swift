@@ -7,7 +7,7 @@ final class LMDBTransaction: ByteWriter {
   let handle: LMDBHandle
   let workspace: KeyValueWorkspace
   let longestKey: Int
-  private(set) var version = 0
+  @exclusivity(unchecked) private(set) var version = 0
   /// Borrowed bytes lie in pages that the next write may move.
   var copiesRows: Bool { true }
   var keepsEntries: Bool { true }
@@ -15,7 +15,7 @@ final class LMDBTransaction: ByteWriter {
   @exclusivity(unchecked) private var transaction: OpaquePointer?
   @exclusivity(unchecked) private var cursors: [LMDBCursor] = []
   /// The greatest key of each space, if known; a greater key is appended without a search.
-  let greatest = [ByteBuffer(), ByteBuffer(), ByteBuffer()]
+  @exclusivity(unchecked) private var greatest: [ByteBuffer?] = [nil, nil, nil]
   /// The spaces whose greatest key is known, as bits.
   @exclusivity(unchecked) var known = 0
   /// Buffered index entries; LMDB writes them faster in key order.
@@ -24,21 +24,21 @@ final class LMDBTransaction: ByteWriter {
   @exclusivity(unchecked) var failure: (any Error)?
 
   private let synchronization: LMDBConfiguration.Synchronization
-  /// Runs an early commit of this process.
-  private let committing: (_ commit: () throws -> Void) throws -> Void
+  /// The environment, which knows of early commits; nil while a store is made.
+  private let environment: LMDBEnvironment?
   /// Whether LMDB runs a child of the transaction.
-  private var isNested = false
+  @exclusivity(unchecked) private var isNested = false
   /// Removes what was committed early, if the transaction rolls back.
-  private var undo: ((any ByteWriter) throws -> Void)?
+  @exclusivity(unchecked) private var undo: ((any ByteWriter) throws -> Void)?
 
   /// Begins a transaction; the caller holds the lock of all processes' writers.
   init(
     _ handle: LMDBHandle, _ synchronization: LMDBConfiguration.Synchronization,
-    committing: @escaping (_ commit: () throws -> Void) throws -> Void
+    in environment: LMDBEnvironment? = nil
   ) throws {
     self.handle = handle
     self.synchronization = synchronization
-    self.committing = committing
+    self.environment = environment
     workspace = KeyValueWorkspace(planChooser: handle.planChooser)
     longestKey = Int(mdb_env_get_maxkeysize(handle.environment))
     try begin()
@@ -74,9 +74,9 @@ final class LMDBTransaction: ByteWriter {
   }
 
   func checkpoint(undo: @escaping (any ByteWriter) throws -> Void) throws -> Bool {
-    guard !isNested else { return false }
+    guard !isNested, let environment else { return false }
     let earlier = self.undo
-    do { try committing(commit) } catch {
+    do { try environment.commitEarly(self) } catch {
       self.undo = earlier
       throw error
     }
@@ -94,7 +94,7 @@ final class LMDBTransaction: ByteWriter {
     do {
       try begin()
       try undo(self)
-      try committing(commit)
+      try environment?.commitEarly(self)
     } catch {
       // What remains is removed by the next transaction that could make it.
       rollBack()
@@ -102,10 +102,11 @@ final class LMDBTransaction: ByteWriter {
   }
 
   private func rollBack() {
+    guard let transaction else { return }
     pending.removeAll()
     closeCursors()
-    if let transaction { mdb_txn_abort(transaction) }
-    transaction = nil
+    mdb_txn_abort(transaction)
+    self.transaction = nil
   }
 
   func current() throws -> OpaquePointer {
@@ -153,7 +154,7 @@ extension LMDBTransaction {
     let transaction = try current()
     if space == .indexes { try writePending() }
     var flags = MDB_RESERVE
-    let last = greatest[space.rawValue]
+    let last = greatestKey(in: space)
     let isGreatest = try isGreatest(key, last, in: space)
     if isGreatest {
       flags |= MDB_APPEND
@@ -198,6 +199,13 @@ extension LMDBTransaction {
       code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
     }
     if code != MDB_NOTFOUND { try check(code, "delete records") }
+  }
+
+  private func greatestKey(in space: KeySpace) -> ByteBuffer {
+    if let key = greatest[space.rawValue] { return key }
+    let key = ByteBuffer()
+    greatest[space.rawValue] = key
+    return key
   }
 
   /// Whether a key is greater than all keys of its space; keeps the greatest one in the buffer.
@@ -267,7 +275,7 @@ extension LMDBTransaction {
       try check(mdb_cursor_open(try current(), handle.indexes, &opened), "write an index entry")
       guard let cursor = opened else { return }
       defer { mdb_cursor_close(cursor) }
-      let last = greatest[KeySpace.indexes.rawValue]
+      let last = greatestKey(in: .indexes)
       last.clear()
       var (key, value) = (MDB_val(), MDB_val())
       let code = mdb_cursor_get(cursor, &key, &value, MDB_LAST)

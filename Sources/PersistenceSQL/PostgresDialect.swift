@@ -42,6 +42,8 @@ package struct PostgresDialect: SQLDialect {
     isNegated ? "\(column) <> ALL(\(parameter))" : "\(column) = ANY(\(parameter))"
   }
 
+  package func join(_ table: String, on column: String, withList parameter: String) -> String? { nil }
+
   package func lower(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws -> SQLSearch? {
     let scalars = needle.unicodeScalars
     // Stored text escapes U+0000 and U+0001, and in any case but ASCII the mappings differ from the server's.

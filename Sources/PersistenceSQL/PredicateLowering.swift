@@ -34,7 +34,9 @@ struct PredicateLowering<Dialect: SQLDialect> {
           try position(right), orNull: isNegated && comparison.isOrdering))
     case .isIn(let field, let values):
       guard !values.isEmpty else { return append(isNegated) }
-      opcodes.append(PredicateOpcode(isNegated ? .isNotIn : .isIn, try position(field)))
+      let isAscending = schema.key == [field] && Self.isAscending(values)
+      opcodes.append(
+        PredicateOpcode(isNegated ? .isNotIn : .isIn, try position(field), isAscending ? 1 : 0))
       bindings.append(.list(values))
     case .isBetween(let field, let lower, let upper):
       guard !lower.isNull, !upper.isNull else { return append(isNegated) }
@@ -62,6 +64,18 @@ struct PredicateLowering<Dialect: SQLDialect> {
     case .any(let nodes): try lower(nodes, node, isAll: isNegated, isNegated, depth)
     case .not(let node): try lower(node, isNegated: !isNegated, depth: depth)
     }
+  }
+
+  /// Whether each value is greater than the one before.
+  private static func isAscending(_ values: [PersistentValue]) -> Bool {
+    for (left, right) in zip(values, values.dropFirst()) {
+      if case (.integer(let left), .integer(let right)) = (left, right) {
+        guard left < right else { return false }
+      } else {
+        guard left < right else { return false }
+      }
+    }
+    return true
   }
 
   private mutating func append(_ truth: Bool) { opcodes.append(PredicateOpcode(truth ? .always : .never)) }

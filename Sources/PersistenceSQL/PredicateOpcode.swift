@@ -12,6 +12,7 @@ package struct PredicateOpcode: Hashable, Sendable {
     case equal, notEqual
     case less, lessOrEqual, greater, greaterOrEqual
     case isBetween, isNotBetween
+    /// Membership in a list, each of whose values is greater than the one before if ``PredicateOpcode/other`` is 1.
     case isIn, isNotIn
     case textMatches, textDoesNotMatch
     case fieldEqual, fieldNotEqual, fieldLess, fieldLessOrEqual, fieldGreater, fieldGreaterOrEqual

@@ -21,7 +21,7 @@ package struct SQLQueryTranslator {
 
   private mutating func text(of key: StatementKey) -> String {
     switch key.kind {
-    case .rows: return select(fields(key), key)
+    case .rows: return rowsOfKeys(key) ?? select(fields(key), key)
     case .orderKeys: return select(list(key.order.map { $0.position }), key)
     case .rowIDs: return select(locator, key)
     case .count: return "SELECT count(*) FROM \(name)" + condition(key)
@@ -95,7 +95,29 @@ package struct SQLQueryTranslator {
   }
 
   mutating func select(_ what: String, _ key: StatementKey) -> String {
-    var text = "SELECT \(what) FROM \(name)" + condition(key) + order(key)
+    // The condition has the first parameters.
+    let text = "SELECT \(what) FROM \(name)" + condition(key) + order(key)
+    return text + page(key)
+  }
+
+  /// The statement for the records of an ascending list of keys: a seek for each, in the order of the list.
+  ///
+  /// - Returns: nil for other requests, and where the database has no such statement.
+  private mutating func rowsOfKeys(_ key: StatementKey) -> String? {
+    let (predicate, order) = (key.predicate, key.order)
+    guard predicate.count == 1, predicate[0].operation == .isIn, predicate[0].other == 1, key.seek.isEmpty,
+      table.key == [predicate[0].field], order.count == 1, order[0] == (table.key[0], false),
+      table.columns[table.key[0]].comparison == .plain
+    else { return nil }
+    guard let rows = dialect.join(name, on: target(table.key[0]), withList: dialect.parameter(1)) else {
+      return nil
+    }
+    parameters = 1
+    return "SELECT \(fields(key)) FROM \(rows)" + page(key)
+  }
+
+  private mutating func page(_ key: StatementKey) -> String {
+    var text = ""
     if key.page.contains(.limit) { text += " LIMIT \(parameter())" }
     if key.page.contains(.offset) { text += " OFFSET \(parameter())" }
     return text

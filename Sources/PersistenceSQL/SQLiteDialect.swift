@@ -59,6 +59,13 @@ package struct SQLiteDialect: SQLDialect {
     "\(column) \(isNegated ? "NOT " : "")IN (SELECT value FROM \(Self.listFunction)(\(parameter)))"
   }
 
+  package func join(_ table: String, on column: String, withList parameter: String) -> String? {
+    // With IN, SQLite would sort the list into a table of its own. CROSS JOIN keeps the order of the two.
+    let key = identifier("persistence key")
+    return "(SELECT value AS \(key) FROM \(Self.listFunction)(\(parameter))) CROSS JOIN \(table) "
+      + "WHERE \(column) = \(key)"
+  }
+
   package func lower(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws -> SQLSearch? {
     .function(try TextMatcher(search, needle, isCaseInsensitive: isCaseInsensitive))
   }

@@ -34,6 +34,26 @@ import Testing
       .replacing(" WHERE ", with: "")
   }
 
+  @Test("records of ascending keys are found by a seek each, in the order of the list")
+  func ascendingKeys() throws {
+    func rows(_ keys: [Int64], isDescending: Bool = false, and other: PredicateNode? = nil) throws -> String {
+      let keys = PredicateNode.isIn(field: "id", keys.map { .integer($0) })
+      let request = try FetchRequest(
+        schema, where: other.map { .conjunction(keys, $0) } ?? keys,
+        order: [FieldOrder("id", isDescending: isDescending)])
+      let query = try SQLQuery(request, includingAnchor: true, model: 1)
+      return text(query.select(.rows, [SQLItem(.field, 0)], limit: 5, offset: 2))
+    }
+    #expect(
+      try rows([1, 3, 4])
+        == "SELECT \"id\" FROM (SELECT value AS \"persistence key\" FROM persistence_list(?1)) CROSS JOIN \"Movie\" "
+        + "WHERE \"id\" = \"persistence key\" LIMIT ?2 OFFSET ?3 ← [1, 3, 4] | 5 | 2")
+    let sorted =
+      "SELECT \"id\" FROM \"Movie\" WHERE \"id\" IN (SELECT value FROM persistence_list(?1)) ORDER BY \"id\""
+    #expect(try rows([1, 3], isDescending: true) == sorted + " DESC LIMIT ?2 OFFSET ?3 ← [1, 3] | 5 | 2")
+    #expect(try !rows([1, 3], and: .comparison(field: "genre", .equal, .null)).contains("JOIN"))
+  }
+
   @Test(
     "V6 comparisons and their negations never yield UNKNOWN",
     arguments: [

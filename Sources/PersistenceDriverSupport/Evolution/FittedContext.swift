@@ -76,8 +76,8 @@ package final class FittedTransaction: StorageTransactionWrapper, PipelinedTrans
   let fits: SchemaFits
   /// The mapping of the model that was written last, which no other transaction can make obsolete.
   private var last: (schema: ModelSchema, mapping: SchemaMapping?)?
-  /// The row that is being written.
-  private var row = RowBuffer(count: 0)
+  /// The memory of the row that is being written, once there was one.
+  private var row: RowBuffer?
 
   package init(_ wrapped: any StorageTransaction, _ fits: SchemaFits) {
     self.wrapped = wrapped
@@ -185,6 +185,16 @@ package final class FittedTransaction: StorageTransactionWrapper, PipelinedTrans
     return mapping
   }
 
+  private func emptyRow(count: Int) -> RowBuffer {
+    if let row, row.count == count {
+      row.reset()
+      return row
+    }
+    let made = RowBuffer(count: count)
+    row = made
+    return made
+  }
+
   /// Writes a row, merged with the fields of the record that the declaration lacks.
   private func write(
     _ row: borrowing Row, in schema: ModelSchema, isUpdate: Bool, mustExist: Bool = false,
@@ -206,11 +216,7 @@ package final class FittedTransaction: StorageTransactionWrapper, PipelinedTrans
         return try write(row, in: schema, isUpdate: isUpdate, mustExist: mustExist, body)
       }
     }
-    if self.row.count != mapping.stored.fields.count {
-      self.row = RowBuffer(count: mapping.stored.fields.count)
-    }
-    let stored = self.row
-    stored.reset()
+    let stored = emptyRow(count: mapping.stored.fields.count)
     var isNew = true
     if isUpdate, !mapping.unseen.isEmpty {
       let key = try RecordKey(of: row, in: schema)

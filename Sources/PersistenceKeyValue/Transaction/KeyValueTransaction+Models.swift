@@ -73,7 +73,7 @@ extension KeyValueTransaction {
   /// change makes stale.
   func changingBinding(_ schema: ModelSchema) throws -> ModelBinding? {
     // A copy from before a write is obsolete; the commit removes it.
-    if !changes.copies.isEmpty { changes.copies[StoredName(schema.name)] = nil }
+    if preparedWrites > 0 { changes.copies[StoredName(schema.name)] = nil }
     guard let binding = try binding(schema) else { return nil }
     guard case .begun = binding.model.indexing else { return binding }
     try attempt {

@@ -30,7 +30,7 @@ package final class KeyValueTransaction: StorageTransaction {
 
   var changes = Changes()
   /// The number of writes after the last one of a prepared change, if there was none before it.
-  var preparedWrites: UInt64 = 0
+  @exclusivity(unchecked) var preparedWrites: UInt64 = 0
   /// The generation of the catalog after the commit.
   private var generation: UInt64 = 0
 

@@ -56,11 +56,14 @@ extension LMDBEnvironment {
     }
     return try begin(forWriting: true, countWrite) { handle, isCheckDue in
       if isCheckDue { handle.clearStaleReaders() }
-      return try LMDBTransaction(handle, synchronization) { commit in
-        try self.files.requireInPlace()
-        try self.commits.committing(commit)
-      }
+      return try LMDBTransaction(handle, synchronization, in: self)
     }
+  }
+
+  /// Commits what nothing refers to yet, or no more, on the way of a longer write.
+  func commitEarly(_ writer: LMDBTransaction) throws {
+    try files.requireInPlace()
+    try commits.committing(writer.commit)
   }
 
   /// Whether LMDB refuses the environment, because it could not write a header: neither the new state, nor, as it tries

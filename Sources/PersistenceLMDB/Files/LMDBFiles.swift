@@ -251,7 +251,7 @@ enum LMDBCreation {
       let handle = try LMDBHandle(path: stage, isFile: true, header: nil, settings)
       defer { handle.close() }
       _ = try handle.openSpaces(create: true)
-      let writer = try LMDBTransaction(handle, .full) { try $0() }
+      let writer = try LMDBTransaction(handle, .full)
       defer { writer.abort() }
       try Catalog.create(in: writer)
       try writer.commit()
