@@ -42,7 +42,7 @@ package struct PostgresDialect: SQLDialect {
     isNegated ? "\(column) <> ALL(\(parameter))" : "\(column) = ANY(\(parameter))"
   }
 
-  package func join(_ table: String, on column: String, withList parameter: String) -> String? { nil }
+  package func join(_ table: SQLTable, withList parameter: String) -> String? { nil }
 
   package func lower(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws -> SQLSearch? {
     let scalars = needle.unicodeScalars

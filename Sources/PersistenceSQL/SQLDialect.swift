@@ -44,11 +44,11 @@ package protocol SQLDialect: Sendable {
   /// Whether a column that is not NULL holds one of the values in a list parameter.
   func isMember(_ column: String, of parameter: String, isNegated: Bool) -> String
 
-  /// The rows of a table whose column holds one of the values in a list parameter, as the rest of a statement after
-  /// `FROM`: in the order of the list, whose values are distinct.
+  /// The rows of a table whose key, a single column, is in a list parameter, as the rest of a statement after `FROM`:
+  /// in the order of the list, whose values are distinct.
   ///
-  /// - Returns: nil if the database gains nothing.
-  func join(_ table: String, on column: String, withList parameter: String) -> String?
+  /// - Returns: nil if the database gains nothing, or the statement's columns would be ambiguous.
+  func join(_ table: SQLTable, withList parameter: String) -> String?
 
   /// How the database searches text exactly as the contract requires; nil if only the evaluator does.
   func lower(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws -> SQLSearch?

@@ -109,9 +109,7 @@ package struct SQLQueryTranslator {
       table.key == [predicate[0].field], order.count == 1, order[0] == (table.key[0], false),
       table.columns[table.key[0]].comparison == .plain
     else { return nil }
-    guard let rows = dialect.join(name, on: target(table.key[0]), withList: dialect.parameter(1)) else {
-      return nil
-    }
+    guard let rows = dialect.join(table, withList: dialect.parameter(1)) else { return nil }
     parameters = 1
     return "SELECT \(fields(key)) FROM \(rows)" + page(key)
   }

@@ -59,11 +59,17 @@ package struct SQLiteDialect: SQLDialect {
     "\(column) \(isNegated ? "NOT " : "")IN (SELECT value FROM \(Self.listFunction)(\(parameter)))"
   }
 
-  package func join(_ table: String, on column: String, withList parameter: String) -> String? {
+  package func join(_ table: SQLTable, withList parameter: String) -> String? {
     // With IN, SQLite would sort the list into a table of its own. CROSS JOIN keeps the order of the two.
-    let key = identifier("persistence key")
-    return "(SELECT value AS \(key) FROM \(Self.listFunction)(\(parameter))) CROSS JOIN \(table) "
-      + "WHERE \(column) = \(key)"
+    let (list, key) = ("persistence keys", "persistence key")
+    let column = table.columns[table.key[0]].name
+    // A row ID has no name beside a second table. Columns have no qualifier: the name must not be ambiguous.
+    guard column != table.rowID, !table.columns.contains(where: { $0.name.lowercased() == key }) else {
+      return nil
+    }
+    let keys = "SELECT value AS \(identifier(key)) FROM \(Self.listFunction)(\(parameter))"
+    return "(\(keys)) AS \(identifier(list)) CROSS JOIN \(self.table(table.name)) "
+      + "WHERE \(identifier(column)) = \(identifier(list)).\(identifier(key))"
   }
 
   package func lower(_ search: TextOperator, _ needle: String, isCaseInsensitive: Bool) throws -> SQLSearch? {

@@ -46,8 +46,9 @@ import Testing
     }
     #expect(
       try rows([1, 3, 4])
-        == "SELECT \"id\" FROM (SELECT value AS \"persistence key\" FROM persistence_list(?1)) CROSS JOIN \"Movie\" "
-        + "WHERE \"id\" = \"persistence key\" LIMIT ?2 OFFSET ?3 ← [1, 3, 4] | 5 | 2")
+        == "SELECT \"id\" FROM (SELECT value AS \"persistence key\" FROM persistence_list(?1)) "
+        + "AS \"persistence keys\" CROSS JOIN \"Movie\" WHERE \"id\" = \"persistence keys\".\"persistence key\" "
+        + "LIMIT ?2 OFFSET ?3 ← [1, 3, 4] | 5 | 2")
     let sorted =
       "SELECT \"id\" FROM \"Movie\" WHERE \"id\" IN (SELECT value FROM persistence_list(?1)) ORDER BY \"id\""
     #expect(try rows([1, 3], isDescending: true) == sorted + " DESC LIMIT ?2 OFFSET ?3 ← [1, 3] | 5 | 2")

@@ -67,6 +67,27 @@ import Testing
     #expect(code { _ = try context.fetch(FetchRequest(odd)) } == .unsupported)
   }
 
+  @Test(
+    "Q1 the rows of listed keys are found in tables that have the statement's own names",
+    arguments: [
+      "id INTEGER PRIMARY KEY, value INT, \"Persistence Key\" INT, \"persistence keys\" INT",
+      "value INT, \"persistence keys\" INT", "_ROWID_ INTEGER PRIMARY KEY, value INT",
+    ])
+  func listedKeys(columns: String) throws {
+    try scratch.makeForeign(
+      "foreign.sqlite",
+      ["CREATE TABLE t (\(columns))"] + (1...9).map { "INSERT INTO t (value) VALUES (\($0 * 10))" })
+    let context = try scratch.open("foreign.sqlite")
+    let t = try schema("t", in: context)
+    let keys = PredicateNode.isIn(field: t.key[0], [7, 2, 12, 2].map { .integer($0) })
+    let value = try #require(t.fields.firstIndex { $0.name == "value" })
+    for isDescending in [false, true] {
+      let order = [FieldOrder(t.key[0], isDescending: isDescending)]
+      let rows = try context.values(FetchRequest(t, where: keys, order: order))
+      #expect(rows.map { $0[value] } == (isDescending ? [70, 20] : [20, 70]).map { .integer($0) })
+    }
+  }
+
   @Test("foreign tables can be written, beside models of this package")
   func writing() throws {
     try scratch.makeForeign(
