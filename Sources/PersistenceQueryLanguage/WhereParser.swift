@@ -296,16 +296,3 @@ package struct WhereParser {
     isNegated ? .not(node) : node
   }
 }
-
-extension ComparisonOperator {
-  /// The equivalent comparison with exchanged operands.
-  fileprivate var mirrored: ComparisonOperator {
-    switch self {
-    case .less: .greater
-    case .lessOrEqual: .greaterOrEqual
-    case .greater: .less
-    case .greaterOrEqual: .lessOrEqual
-    case .equal, .notEqual: self
-    }
-  }
-}

@@ -1,7 +1,6 @@
 import Foundation
 import PersistenceDriver
 import PersistencePrimitives
-import Synchronization
 
 /// The bearer tokens for reading and writing, stored as digests.
 public struct AccessTokens: Sendable {
@@ -73,36 +72,4 @@ public struct AccessTokens: Sendable {
   }
 
   private static func digest(_ token: String) -> SHA256Digest { SHA256.hash(data: token.utf8) }
-}
-
-/// The tokens of a server, which can change while it runs.
-final class CurrentTokens: Sendable {
-  private let tokens: Mutex<AccessTokens>
-  /// Called after a replacement; one that returns false is removed.
-  private let handlers = Mutex<[@Sendable () -> Bool]>([])
-
-  init(_ tokens: AccessTokens) { self.tokens = Mutex(tokens) }
-
-  func grant(authorization: String?) -> AccessTokens.Grant {
-    tokens.withLock(\.self).grant(authorization: authorization)
-  }
-
-  func replace(with new: AccessTokens) throws {
-    try tokens.withLock { tokens in
-      guard !tokens.isOpen, !new.isOpen else {
-        throw PersistenceError.invalidRequest(
-          "a server without tokens cannot get tokens, or lose them; start another")
-      }
-      tokens = new
-    }
-    let called = handlers.withLock { handlers in
-      defer { handlers = [] }
-      return handlers
-    }
-    let kept = called.filter { $0() }
-    handlers.withLock { $0 += kept }
-  }
-
-  /// Calls a closure after each replacement, until it returns false.
-  func whenReplaced(_ handler: @escaping @Sendable () -> Bool) { handlers.withLock { $0.append(handler) } }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import PersistenceCore
-import PersistenceDriverSupport
 
 /// One version of a model in a program of the fuzzer: what an app's schema and its rules say of the past.
 ///
@@ -49,28 +48,6 @@ public struct FuzzPast: Sendable, Codable, Hashable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-  }
-
-  /// The text that is computed from sources.
-  static func text(_ values: [PersistentValue]) -> PersistentValue {
-    .text(values.map { "\(FuzzSource.value(FuzzFunction.text($0)))" }.joined(separator: "+"))
-  }
-
-  /// The declaration of a schema with this past.
-  func declaration(of schema: ModelSchema) -> ModelDeclaration {
-    var declaration = ModelDeclaration(
-      schema, formerNames: formerNames,
-      fields: fields.map { ModelDeclaration.Field(formerNames: $0.formerNames, fill: $0.fill) })
-    declaration.removedFields = removed.map { .init($0.name, formerNames: $0.formerNames) }
-    for (field, past) in zip(schema.fields, fields) {
-      declaration.replacements[StoredName(field.name)] = past.replacement
-      guard !past.sources.isEmpty else { continue }
-      declaration.computations.append(
-        ModelDeclaration.Computation(fields: [field.name], sources: past.sources.map(\.name)) {
-          $1.set(Self.text(try $0.values()), at: 0)
-        })
-    }
-    return declaration
   }
 }
 

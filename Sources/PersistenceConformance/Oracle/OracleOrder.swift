@@ -1,5 +1,3 @@
-package import Foundation
-
 /// The contract's order of a type (V3 to V4a).
 ///
 /// It shares no code with the evaluator under test.
@@ -45,46 +43,6 @@ extension Double: OracleOrder {
 extension Float: OracleOrder {
   package static func oracle(_ left: Float, _ right: Float) -> Int {
     Double.oracle(Double(left), Double(right))
-  }
-}
-
-extension Date: OracleOrder {
-  package static func oracle(_ left: Date, _ right: Date) -> Int {
-    Double.oracle(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
-  }
-}
-
-extension Decimal: OracleOrder {
-  /// Sorts NaN last.
-  package static func oracle(_ left: Decimal, _ right: Decimal) -> Int {
-    if left.isNaN || right.isNaN { return Bool.oracle(left.isNaN, right.isNaN) }
-    return left == right ? 0 : (left < right ? -1 : 1)
-  }
-}
-
-extension String: OracleOrder {
-  package static func oracle(_ left: String, _ right: String) -> Int {
-    Data.oracle(Data(left.utf8), Data(right.utf8))
-  }
-}
-
-extension Data: OracleOrder {
-  package static func oracle(_ left: Data, _ right: Data) -> Int {
-    if left.elementsEqual(right) { return 0 }
-    return left.lexicographicallyPrecedes(right) ? -1 : 1
-  }
-}
-
-extension UUID: OracleOrder {
-  /// Compares the bytes, which is the order of the hexadecimal text.
-  package static func oracle(_ left: UUID, _ right: UUID) -> Int {
-    String.oracle(left.uuidString, right.uuidString)
-  }
-}
-
-extension URL: OracleOrder {
-  package static func oracle(_ left: URL, _ right: URL) -> Int {
-    String.oracle(left.absoluteString, right.absoluteString)
   }
 }
 

@@ -65,39 +65,3 @@ extension SchemaDifference {
     }
   }
 }
-
-extension EvolutionCost {
-  fileprivate var wireName: String {
-    switch self {
-    case .catalog: "catalog"
-    case .indexes: "indexes"
-    case .rewrite: "rewrite"
-    }
-  }
-
-  fileprivate init?(wireName: String) {
-    switch wireName {
-    case "catalog": self = .catalog
-    case "indexes": self = .indexes
-    case "rewrite": self = .rewrite
-    default: return nil
-    }
-  }
-}
-
-extension FieldSchema {
-  /// The members of the field in JSON.
-  var wireMembers: [JSONMember] {
-    [
-      JSONMember("name", .string(name)), JSONMember("kind", .string(kind.rawValue)),
-      JSONMember("isOptional", .bool(isOptional)),
-    ]
-  }
-
-  fileprivate init?(wire json: JSONValue) {
-    guard case .string(let name)? = json.member("name"), case .string(let kind)? = json.member("kind"),
-      let kind = FieldKind(rawValue: kind), case .bool(let isOptional)? = json.member("isOptional")
-    else { return nil }
-    self.init(name, kind, isOptional: isOptional)
-  }
-}

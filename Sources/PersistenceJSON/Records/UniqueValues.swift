@@ -21,31 +21,6 @@ struct UniqueValues {
     holders = Array(repeating: [:], count: Self.indexes(of: schema).count)
   }
 
-  /// The distinct unique indexes of a schema, with the positions of their fields.
-  ///
-  /// Every declaration of the model has the same order, so that an index has the same number in all of them.
-  static func indexes(of schema: ModelSchema) -> [(index: IndexSchema, positions: [Int])] {
-    let unique = schema.indexes.filter(\.isUnique)
-    let different =
-      unique.count < 2
-      ? unique
-      : Array(Set(unique)).sorted { left, right in
-        left.fields.lexicographicallyPrecedes(right.fields) { StoredName($0) < StoredName($1) }
-      }
-    return different.map { index in (index, index.fields.compactMap { schema.position(of: $0) }) }
-  }
-
-  /// The indexed values of a row; nil for an index in which one of them is nil (contract W4).
-  static func values(of row: borrowing Row, in schema: ModelSchema) throws -> [[PersistentValue]?] {
-    var all: [[PersistentValue]?] = []
-    for (_, positions) in indexes(of: schema) {
-      var values: [PersistentValue] = []
-      for position in positions where !row[position].isNull { values.append(try row.value(at: position)) }
-      all.append(values.count == positions.count ? values : nil)
-    }
-    return all
-  }
-
   /// Refreshes the values from the files; a damaged file has none.
   mutating func refresh(_ files: RecordFiles) throws {
     let row = RowBuffer(count: schema.fields.count)
@@ -88,24 +63,5 @@ struct UniqueValues {
       holders[index][values]?.remove(file)
       if holders[index][values]?.isEmpty == true { holders[index][values] = nil }
     }
-  }
-}
-
-/// The unique values of all models of a context, shared by its transactions, one at a time.
-final class UniqueCache {
-  private var models: [StoredName: UniqueValues] = [:]
-
-  /// Refreshes a model's values from its files.
-  func refresh(_ model: StoredName, _ schema: ModelSchema, _ files: RecordFiles) throws {
-    // Removed first, so that it is mutated in place, and discarded if a file cannot be read.
-    var values = models.removeValue(forKey: model) ?? UniqueValues(schema)
-    if !values.matches(schema) { values = UniqueValues(schema) }
-    try values.refresh(files)
-    models[model] = values
-  }
-
-  /// The files with these values of an index.
-  func holders(_ model: StoredName, of values: [PersistentValue], index: Int) -> Set<String> {
-    models[model]?.holders(of: values, index: index) ?? []
   }
 }

@@ -35,34 +35,6 @@ extension Migration {
     return plan
   }
 
-  /// Selects the models to copy: those that the options name, or all.
-  ///
-  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if the source lacks a named model.
-  func chosenModels(of catalog: [ModelSchema]) throws -> [ModelSchema] {
-    if options.copiesEverything { return catalog.filter { !Ledger.isOwn($0) } }
-    let own = catalog.filter { !$0.isReserved }
-    guard let names = options.models else { return own }
-    for name in names where !own.contains(where: { StoredName($0.name) == StoredName(name) }) {
-      let known = own.map { "“\($0.name)”" }.joined(separator: ", ")
-      throw PersistenceError.invalidRequest(
-        "the source has no model “\(name)”; its models are \(own.isEmpty ? "none" : known)")
-    }
-    let chosen = Set(names.map(StoredName.init))
-    return own.filter { chosen.contains(StoredName($0.name)) }
-  }
-
-  /// Lists the source's unmapped objects; if the options name models, only the objects of those models.
-  func unmappedObjects(of snapshot: any StorageSnapshot, besides schemas: [ModelSchema]) throws
-    -> [UnmappedObject]
-  {
-    let unmappedObjects = try snapshot.unmappedObjects()
-    guard options.models != nil else { return unmappedObjects }
-    let chosen = Set(schemas.map { StoredName($0.name) })
-    return unmappedObjects.filter { object in
-      object.model.map { chosen.contains(StoredName($0)) } ?? false
-    }
-  }
-
   private func isInterrupted() throws -> Bool {
     do {
       try destination.requireComplete()
@@ -78,46 +50,6 @@ extension Migration {
       counts[StoredName(schema.name)] = try destination.count(try FetchRequest(schema))
     }
     return counts
-  }
-
-  private func modelPlan(
-    _ schema: ModelSchema, in snapshot: any StorageSnapshot, present: [StoredName: Int],
-    _ progress: (StoreProgress) throws -> Void
-  ) throws -> MigrationPlan.Model {
-    let mapper = try RecordMapper(options.mapping, schema, allowsLoss: true)
-    var counter = LossCounter(mapper, for: destination.capabilities)
-    var (records, bytes) = (0, 0)
-    try RecordScan(schema: schema, reader: snapshot).run(progress) { row in
-      records += 1
-      bytes += row.approximateSize
-      try counter.note(row)
-    } unreadable: { error in
-      records += 1
-      counter.note(unreadable: error)
-    }
-    return MigrationPlan.Model(
-      name: schema.name, destinationName: mapper.destination.name, records: records, bytes: bytes,
-      fields: fields(of: mapper), droppedIndexes: mapper.droppedIndexes, losses: counter.found,
-      present: present[StoredName(mapper.destination.name)] ?? 0)
-  }
-
-  private func fields(of mapper: RecordMapper) -> [MigrationPlan.Field] {
-    mapper.source.fields.enumerated().map { position, field in
-      let index = mapper.steps.firstIndex { $0.position == position }
-      let target = index.map { mapper.destination.fields[$0] }
-      let rules = options.mapping.rules.filter {
-        StoredName($0.model) == StoredName(mapper.source.name)
-          && StoredName($0.field) == StoredName(field.name)
-      }
-      return MigrationPlan.Field(
-        name: field.name, kind: Self.kind(field), destinationName: target?.name,
-        destinationKind: target.map(Self.kind), isKey: mapper.source.keyPositions.contains(position),
-        rules: rules.map { "\($0.action)" })
-    }
-  }
-
-  private static func kind(_ field: FieldSchema) -> String {
-    field.kind.rawValue + (field.isOptional ? "?" : "")
   }
 
   /// The values, overhead per record, and index entries for half of the values.

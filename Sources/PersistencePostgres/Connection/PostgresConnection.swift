@@ -3,20 +3,6 @@ import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 
-/// One statement to send: its text, and the number under which a connection prepares it, if it does.
-struct PostgresCommand {
-  let sql: String
-  /// The number of the prepared statement; nil for one that is planned for its values.
-  var prepared: Int?
-  var parameters = PostgresParameters()
-
-  init(_ sql: String, prepared: Int? = nil, _ parameters: PostgresParameters = PostgresParameters()) {
-    self.sql = sql
-    self.prepared = prepared
-    self.parameters = parameters
-  }
-}
-
 /// A connection to the server, always in libpq's pipeline mode: a batch of statements takes one round trip.
 ///
 /// One thread uses it at a time: the one that took it from the pool, or that holds the lock of a pin.

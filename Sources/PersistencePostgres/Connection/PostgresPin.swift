@@ -1,7 +1,6 @@
 import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
-import Synchronization
 
 /// A transaction that holds one moment of the store, shared by the results and snapshots of that moment.
 final class PostgresPin: @unchecked Sendable {  // the session is used under the lock only
@@ -74,48 +73,5 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
     session.end()
     pool.giveBack(session.connection)
     self.session = nil
-  }
-}
-
-/// The moments that a context holds.
-final class PostgresPins: Sendable {
-  private struct Weak: Sendable {
-    weak let pin: PostgresPin?
-  }
-
-  private let pool: PostgresPool
-  private let configuration: PostgresConfiguration
-  private let location: String
-  private let pins = Mutex<[Weak]>([])
-
-  init(_ pool: PostgresPool, _ store: PostgresStore) {
-    self.pool = pool
-    configuration = store.configuration
-    location = store.location
-  }
-
-  /// The pin of a session's moment: a known one, or a new one that takes the session over.
-  ///
-  /// - Returns: The pin, and whether it is a new one.
-  func pin(_ session: PostgresSession) throws -> (pin: PostgresPin, isNew: Bool) {
-    // Kept alive beyond the lock: releasing the last reference ends a transaction.
-    var known: [PostgresPin] = []
-    defer { withExtendedLifetime(known) {} }
-    let found = pins.withLock { pins -> (PostgresPin, Bool)? in
-      pins.removeAll { $0.pin == nil }
-      known = pins.compactMap(\.pin)
-      if let same = known.first(where: { $0.moment == session.moment }) { return (same, false) }
-      guard known.count < configuration.pinLimit else { return nil }
-      let pin = PostgresPin(session, of: pool)
-      pins.append(Weak(pin: pin))
-      return (pin, true)
-    }
-    guard let found else {
-      throw PersistenceError(
-        .busy,
-        "results and snapshots hold \(configuration.pinLimit) moments of the store, which is the limit; release some of "
-          + "them, or raise the option pins", location: location)
-    }
-    return found
   }
 }

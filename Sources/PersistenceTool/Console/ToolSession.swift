@@ -1,8 +1,6 @@
-import Dispatch
 package import Foundation
 import Logging
 package import PersistenceDriver
-import Synchronization
 
 /// The environment of a command: outputs, engines and interruption.
 package final class ToolSession {
@@ -53,45 +51,5 @@ package final class ToolSession {
     var logger = Logger(label: "persistence") { _ in MessageLogHandler() }
     logger.logLevel = isVerbose ? .info : .warning
     return Monitoring(logger: logger)
-  }
-}
-
-/// Detects that the user interrupts the tool with SIGINT.
-package final class Interruption: Sendable {
-  private let requests = Atomic<Int>(0)
-  nonisolated(unsafe) private let source:  // only retained; never used after init
-    any DispatchSourceSignal
-
-  /// Starts to handle SIGINT.
-  package init() {
-    signal(SIGINT, SIG_IGN)
-    source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global(qos: .userInteractive))
-    source.setEventHandler { [weak self] in
-      guard let count = self?.requests.add(1, ordering: .relaxed).newValue, count > 1 else { return }
-      _exit(ToolFailure.Exit.interrupted.rawValue)
-    }
-    source.activate()
-  }
-
-  /// Whether the user interrupted the tool.
-  package var isRequested: Bool { requests.load(ordering: .relaxed) > 0 }
-}
-
-/// Writes log messages to standard error, one per line.
-struct MessageLogHandler: LogHandler {
-  var metadata: Logger.Metadata = [:]
-  var logLevel: Logger.Level = .warning
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) {
-    let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
-    let details = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-    let line = TerminalText.safe("\(event.level): \(event.message)\(details.isEmpty ? "" : " [\(details)]")")
-    // Ignore failures; `write(_:)` would end the process.
-    try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 }

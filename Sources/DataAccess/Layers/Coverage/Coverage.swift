@@ -58,62 +58,6 @@ struct Coverage: Codable, Sendable, Hashable {
   var isBounded: Bool { lower != nil || upper != nil }
 
   var isEverything: Bool { predicate.isAlwaysTrue && !isBounded }
-
-  /// Whether the region may lack objects that were absent from the answer for another region.
-  ///
-  /// A change may have moved them.
-  func mayLack<Object: PersistentRecord>(_ removed: [Object], missingFrom other: Coverage) throws -> Bool {
-    if removed.isEmpty || (other.lower == nil && other.upper == nil && predicate.implies(other.predicate)) {
-      return false
-    }
-    guard let region else { return true }
-    let schema = try Object.schema.model
-    let predicate = try CompiledPredicate(region, in: schema)
-    let row = RowBuffer(count: schema.fields.count)
-    return try removed.contains { object in
-      try object.encode(into: row)
-      return try row.withRow { try predicate.matches($0) }
-    }
-  }
-
-  /// Whether a newer region makes this one redundant.
-  func isReplaced(by other: Coverage) -> Bool {
-    predicate == other.predicate && order == other.order && lower == other.lower
-      && (other.upper == nil || upper == other.upper)
-  }
-
-  /// The part of a request that the region covers; nil if none.
-  func reach(for request: FetchRequest) throws -> Reach? {
-    if !isBounded { return request.predicate.implies(predicate) ? .whole : nil }
-    guard request.predicate == predicate, request.totalOrder == order else { return nil }
-    if let lower {
-      guard let after = request.after else { return nil }
-      let order = try RowOrder(order, in: request.schema)
-      guard order.compare(after.values, lower.values) >= 0 else { return nil }
-    }
-    return upper.map { .upTo($0) } ?? .whole
-  }
-}
-
-extension Optional where Wrapped == PredicateNode {
-  /// Whether the predicate is trivially true.
-  var isAlwaysTrue: Bool { self == nil || self == .constant(true) }
-
-  /// Whether the predicate implies another one, judged by their conjuncts.
-  func implies(_ other: PredicateNode?) -> Bool {
-    if other.isAlwaysTrue || self == .constant(false) { return true }
-    guard let node = self, let other else { return false }
-    let mine = Set(node.conjuncts)
-    return other.conjuncts.allSatisfy { mine.contains($0) }
-  }
-}
-
-extension PredicateNode {
-  /// The predicate for one key.
-  static func key(_ key: RecordKey, in schema: ModelSchema) -> PredicateNode {
-    let conditions = zip(schema.key, key.values).map { PredicateNode.comparison(field: $0, .equal, $1) }
-    return .conjunction(of: conditions) ?? .all([])
-  }
 }
 
 extension PersistentRecord {

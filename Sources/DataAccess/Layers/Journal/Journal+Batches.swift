@@ -10,9 +10,6 @@ extension Journal {
   /// The maximum number of entries of a joint batch: they are among so many first waiting ones.
   static var jointLimit: Int { 256 }
 
-  /// The number of entries that are read at once, since each may be large.
-  private static var chunk: Int { 16 }
-
   /// The first waiting entries.
   enum FirstBatch {
     case nothing
@@ -38,58 +35,6 @@ extension Journal {
       .filter { $0.joint == joint }
   }
 
-  /// Makes a batch of the first waiting entries, as many as the limits allow; nil for one entry.
-  func claim(upTo limits: BatchLimits?) throws -> OutboxBatch<Object>? {
-    switch try firstBatch() {
-    case .nothing: return nil
-    case .claimed(let batch): return batch
-    case .unclaimed: break
-    }
-    var reader = EntryReader(self)
-    var room = BatchRoom(limits)
-    var entries: [WaitingEntry<Object>] = []
-    var number = Int.min
-    reading: while room.isOpen || entries.isEmpty {
-      let records = try waitingEntries(after: number, limit: min(Self.chunk, room.limit))
-      for record in records {
-        let entry = reader.entry(record)
-        guard record.isUnsent == true, room.take(entry) || entries.isEmpty else { break reading }
-        entries.append(entry)
-        number = record.number
-        if !room.isOpen { break reading }
-      }
-      if records.isEmpty { break }
-    }
-    return try claim(entries)
-  }
-
-  /// Makes a batch of entries that no request has contained.
-  ///
-  /// - Returns: The batch, without entries that no longer wait; nil if none does, or if another process has claimed or
-  ///   changed one.
-  func claim(_ entries: [WaitingEntry<Object>]) throws -> OutboxBatch<Object>? {
-    var claimed: [WaitingEntry<Object>] = []
-    for entry in entries {
-      guard let record = try repository.find(OutboxRecord.self, id: entry.record.primaryKey),
-        !record.isSetAside
-      else { continue }
-      guard record.batch == entry.record.batch, record.joint == nil,
-        record.isUnsent == true || entries.count == 1
-      else { return nil }
-      claimed.append(WaitingEntry(record: record, changes: entry.changes))
-    }
-    guard let last = claimed.last else { return nil }
-    let joint = claimed.count > 1 ? UUID() : nil
-    for index in claimed.indices where claimed[index].record.isUnsent == true {
-      var record = claimed[index].record
-      record.isUnsent = nil
-      if let joint { (record.joint, record.jointEnd) = (joint, last.record.number) }
-      try repository.save(record)
-      claimed[index] = WaitingEntry(record: record, changes: claimed[index].changes)
-    }
-    return joint.map { OutboxBatch(joint: $0, claimed) } ?? claimed.first.map { OutboxBatch(alone: $0) }
-  }
-
   /// Records that the joint batch of an entry must be revoked before one of its entries is sent again.
   func revokeJoint(of entry: OutboxRecord) throws {
     for var record in try jointEntries(of: entry) where record.isRevoked != true {
@@ -104,38 +49,5 @@ extension Journal {
       record.separate()
       try repository.save(record)
     }
-  }
-}
-
-/// The room for further entries in a joint batch.
-struct BatchRoom {
-  private var entries: Int
-  private var changes: Int
-  private var bytes: Int
-
-  init(_ limits: BatchLimits?) {
-    entries = limits == nil ? 1 : Journal<OutboxRecord>.jointLimit
-    (changes, bytes) = (limits?.changes ?? 1, limits?.bytes ?? 0)
-  }
-
-  /// The maximum number of further entries, at least 1.
-  var limit: Int { max(1, min(entries, changes)) }
-
-  var isOpen: Bool { entries > 0 && changes > 0 && bytes > 0 }
-
-  /// Takes the room for an entry, if there is enough.
-  ///
-  /// The form in the outbox has a name and a kind for each value, and is longer than that of a request.
-  mutating func take<Object>(_ entry: WaitingEntry<Object>) -> Bool {
-    guard isOpen, case .success(let found) = entry.changes, found.count <= changes,
-      entry.record.changes.count <= bytes
-    else {
-      entries = 0
-      return false
-    }
-    entries -= 1
-    changes -= found.count
-    bytes -= entry.record.changes.count
-    return true
   }
 }

@@ -68,55 +68,6 @@ struct OutboxRecord: PersistentRecord {
       failuresAlone, schemaName, isUnsent, joint, jointEnd, isRevoked)
   }
 
-  /// The error of the last attempt, or the reason for setting the entry aside.
-  var error: PersistenceError? {
-    errorCode.map {
-      PersistenceError(PersistenceError.Code(rawValue: $0), errorMessage ?? "refused", model: model)
-    }
-  }
-
   /// Makes the entry one that no request has contained.
   mutating func separate() { (isUnsent, joint, jointEnd, isRevoked) = (true, nil, nil, nil) }
-
-  mutating func keep(_ error: PersistenceError) {
-    (errorCode, errorMessage) = (error.code.rawValue, error.message)
-  }
-}
-
-/// A key that a waiting entry changes, which finds the entries of a key without reading all of them.
-struct WaitingKeyRecord: PersistentRecord {
-  struct Key: PersistentKey {
-    var model: String
-    var part: String
-    var number: Int
-    var keyValues: [PersistentValue] { model.keyValues + part.keyValues + number.keyValues }
-  }
-
-  var model: String
-  /// The name of the key.
-  var part: String
-  /// The number of the entry.
-  var number: Int
-
-  static let schema = RecordSchema<WaitingKeyRecord>(
-    reserved: ReservedModel.waitingKeys,
-    fields: [.field("model", \.model), .field("part", \.part), .field("number", \.number)],
-    key: [\.model, \.part, \.number], indexes: [RecordIndex(\.model, \.number)])
-
-  var primaryKey: Key { Key(model: model, part: part, number: number) }
-
-  init(model: String, part: String, number: Int) {
-    (self.model, self.part, self.number) = (model, part, number)
-  }
-
-  init(from row: borrowing Row) throws {
-    (model, part, number) = try row.decodeFields()
-  }
-
-  func encode(into row: RowBuffer) throws { row.encodeFields(model, part, number) }
-}
-
-extension ReservedModel {
-  /// The keys that waiting writes change.
-  static let waitingKeys = "persistence.outbox.keys"
 }

@@ -1,0 +1,65 @@
+import PersistenceDriver
+
+extension PostgresStore {
+  /// The statements that read the catalog, in a transaction that has begun.
+  var catalogCommands: [PostgresCommand] {
+    [
+      PostgresCommand("SELECT version FROM \(own("state"))"),
+      PostgresCommand("SELECT model, layout FROM \(own("catalog"))"),
+    ]
+  }
+
+  /// The catalog in the results of ``catalogCommands``.
+  func catalog(_ results: ArraySlice<PostgresResult>) throws -> PostgresCatalog {
+    guard let state = results.first, let models = results.last, state.count == 1,
+      let version = state.integer(0, 0)
+    else { throw PersistenceError.damaged("the table persistence_state is empty").at(location: location) }
+    var layouts: [StoredName: String] = [:]
+    for row in 0..<models.count {
+      guard let name = models.bytes(row, 0), let text = PostgresText.unescaped(name),
+        let layout = models.text(row, 1)
+      else {
+        throw PersistenceError.damaged("the store's catalog has an entry without a name").at(
+          location: location)
+      }
+      layouts[StoredName(String(decoding: text, as: UTF8.self))] = layout
+    }
+    return PostgresCatalog(version: version, layouts: layouts)
+  }
+
+  /// Reads the newest catalog by a connection outside any transaction, and caches it.
+  func readCatalog(_ connection: PostgresConnection) throws -> PostgresCatalog {
+    let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    do {
+      let results = try connection.run(
+        [begin] + catalogCommands + [PostgresCommand("COMMIT")], "read the catalog")
+      let read = try catalog(results.dropFirst().dropLast())
+      catalog = read
+      return read
+    } catch {
+      try? connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
+      throw (error as? PersistenceError)?.ofMissingStore(location) ?? error
+    }
+  }
+
+  /// The table of a model; nil where the catalog does not hold it.
+  func table(_ name: StoredName, in catalog: PostgresCatalog) throws -> PostgresTable? {
+    guard let text = catalog.layouts[name] else { return nil }
+    return try table(name, definedBy: text) {
+      let layout: PostgresLayout
+      do {
+        layout = try PostgresLayout(text)
+      } catch let error as PersistenceError where error.code == .unsupported {
+        throw error.at(model: name.text, location: location)
+      } catch {
+        throw PersistenceError.damaged("the store's catalog has an entry that cannot be read (\(error))")
+          .at(model: name.text, location: location)
+      }
+      guard layout.columns.count == layout.schema.fields.count, StoredName(layout.schema.name) == name else {
+        throw PersistenceError.damaged("the store's catalog has an inconsistent entry")
+          .at(model: name.text, location: location)
+      }
+      return PostgresTable(layout, definition: text)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
+
+extension PostgresSession {
+  /// How many rows a request has.
+  func count(_ request: FetchRequest, of model: PostgresModel) throws -> Int {
+    if request.limit == 0 { return 0 }
+    let query = try PostgresQuery(request, of: model, store.dialect)
+    let (end, overflow) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
+    let most = request.limit == nil || overflow ? Int.max : end
+    var counted = 0
+    if query.residual == nil {
+      let statement = query.lowered.count(upTo: most == Int.max ? nil : most)
+      let result = try run(try command(statement, of: model), "count the records of \(model.schema.name)")
+      counted = Int(result.integer(0, 0) ?? 0)
+    } else {
+      try scan(query, selecting: [], isOrdered: false) { _ in
+        counted += 1
+        return counted < most
+      }
+    }
+    return max(0, counted - request.offset)
+  }
+
+  /// Calls a closure with the matching rows of a request, without its limit and offset where a residual remains, until the
+  /// closure returns false.
+  func scan(
+    _ query: PostgresQuery, selecting selected: [Int]?, isOrdered: Bool,
+    _ body: (borrowing Row) throws -> Bool
+  ) throws {
+    let columns = query.columns(selected)
+    let cursor = PostgresCursor(query, columns, isOrdered: isOrdered)
+    defer { cursor.discard(self) }
+    let reader = PostgresRowReader(query, columns)
+    var position = 0
+    while true {
+      let (page, isLast) = try cursor.page(at: position, query.model.pageLimit, self)
+      for row in 0..<page.count {
+        if row & 0x3F == 0 { try ReadInterruption.check() }
+        var goesOn = true
+        _ = try reader.read(page, row) { goesOn = try body($0) }
+        guard goesOn else { return }
+      }
+      if isLast { return }
+      position += page.count
+    }
+  }
+}

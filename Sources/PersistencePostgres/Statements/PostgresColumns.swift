@@ -1,0 +1,28 @@
+import PersistenceDriver
+
+/// The columns of a statement's rows: the fields that they hold.
+struct PostgresColumns: Sendable {
+  /// How to read one column.
+  struct Reader: Sendable {
+    let tag: RowCell.Tag
+    let isOptional: Bool
+  }
+
+  /// The position of each column's field.
+  let positions: [Int]
+  /// How many columns the caller's rows have; further ones are for this package's own use.
+  let selectedCount: Int
+  let readers: [Reader]
+
+  /// Some fields of a model: those of the caller's rows, which may contain duplicates, and others.
+  init(_ selected: [Int], and others: [Int] = [], of schema: ModelSchema) {
+    positions = selected + others.filter { !selected.contains($0) }
+    selectedCount = selected.count
+    readers = positions.map {
+      Reader(tag: schema.fields[$0].kind.tag, isOptional: schema.fields[$0].isOptional)
+    }
+  }
+
+  /// All fields of a model.
+  init(all schema: ModelSchema) { self.init(Array(schema.fields.indices), of: schema) }
+}

@@ -1,0 +1,13 @@
+/// One statement to send: its text, and the number under which a connection prepares it, if it does.
+struct PostgresCommand {
+  let sql: String
+  /// The number of the prepared statement; nil for one that is planned for its values.
+  var prepared: Int?
+  var parameters = PostgresParameters()
+
+  init(_ sql: String, prepared: Int? = nil, _ parameters: PostgresParameters = PostgresParameters()) {
+    self.sql = sql
+    self.prepared = prepared
+    self.parameters = parameters
+  }
+}
