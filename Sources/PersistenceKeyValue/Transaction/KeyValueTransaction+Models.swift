@@ -10,7 +10,7 @@ extension KeyValueTransaction {
     try flushTally()
     let model = try attempt { try Catalog.add(schema, indexing: indexing, writer) }
     changes.models[StoredName(schema.name)] = model
-    changes.counts[model.number] = 0
+    changes.counts.read(0, of: model.number)
     // Caches remember which reserved models a generation lacks.
     if ReservedModel.isReserved(schema.name) { changes.generations += 1 }
   }
@@ -39,8 +39,7 @@ extension KeyValueTransaction {
     changes.models[name] = nil
     changes.dropped.insert(name)
     changes.generations += 1
-    changes.counts[model.number] = nil
-    changes.changedCounts.remove(model.number)
+    changes.counts.forget(model.number)
     forgetBindings()
   }
 

@@ -9,7 +9,6 @@ package final class KeyValueTransaction: StorageTransaction {
   let store: KeyValueStore
   let writer: any ByteWriter
   let source: TransactionSource
-  let newEntries = NewEntries()
   /// The key of the record that is being written; a transaction writes one at a time.
   let writtenKey = ByteBuffer()
   @exclusivity(unchecked) private var isOpen = true
@@ -22,8 +21,7 @@ package final class KeyValueTransaction: StorageTransaction {
     var dropped: Set<StoredName> = []
     /// The increase of the catalog's generation.
     var generations: UInt64 = 0
-    var counts: [UInt16: Int] = [:]
-    var changedCounts: Set<UInt16> = []
+    var counts = RecordCounts()
     /// The copies that prepared changes made, by the name of the model.
     var copies: [StoredName: RecordsCopy] = [:]
   }
@@ -43,6 +41,7 @@ package final class KeyValueTransaction: StorageTransaction {
   @exclusivity(unchecked) private var tally: Tally?
   private var bindings: [ObjectIdentifier: ModelBinding] = [:]
   @exclusivity(unchecked) private var lastBinding: ModelBinding?
+  @exclusivity(unchecked) private var firstEntries: NewEntries?
 
   package init(_ store: KeyValueStore, _ writer: any ByteWriter) {
     self.store = store
@@ -56,9 +55,7 @@ package final class KeyValueTransaction: StorageTransaction {
     try attempt {
       try flushTally()
       if preparedWrites > 0 { try Catalog.removeUnfinishedCopies(writer) }
-      for model in changes.changedCounts.sorted() {
-        try Catalog.setCount(changes.counts[model] ?? 0, of: model, writer)
-      }
+      for (model, count) in changes.counts.changed { try Catalog.setCount(count, of: model, writer) }
       guard changes.generations > 0 || !changes.models.isEmpty else { return }
       generation = try Catalog.generation(writer) + changes.generations
       if changes.generations > 0 { try Catalog.setGeneration(generation, writer) }
@@ -81,6 +78,14 @@ package final class KeyValueTransaction: StorageTransaction {
 }
 
 extension KeyValueTransaction {
+  /// The index entries of the record that is being written; most transactions write no index.
+  var newEntries: NewEntries {
+    if let firstEntries { return firstEntries }
+    let made = NewEntries()
+    firstEntries = made
+    return made
+  }
+
   func requireOpen() throws {
     guard isOpen else { throw PersistenceError.closed("the transaction") }
     if let failure { throw failure }
@@ -145,9 +150,9 @@ extension KeyValueTransaction {
   }
 
   private func flushedCount(of binding: ModelBinding) throws -> Int {
-    if let known = changes.counts[binding.model.number] { return known }
+    if let known = changes.counts.count(of: binding.model.number) { return known }
     let stored = try Catalog.count(of: binding.model, writer)
-    changes.counts[binding.model.number] = stored
+    changes.counts.read(stored, of: binding.model.number)
     return stored
   }
 
@@ -164,21 +169,18 @@ extension KeyValueTransaction {
   func flushTally() throws {
     guard let tally else { return }
     self.tally = nil
-    let number = tally.binding.model.number
-    changes.counts[number] = try flushedCount(of: tally.binding) + tally.difference
-    changes.changedCounts.insert(number)
+    let count = try flushedCount(of: tally.binding) + tally.difference
+    changes.counts.change(to: count, of: tally.binding.model.number)
   }
 
   /// Writes the changed counts to the store, where reads find them.
   func flushCounts() throws {
     try flushTally()
-    guard !changes.changedCounts.isEmpty else { return }
+    guard changes.counts.hasChanges else { return }
     try attempt {
-      for model in changes.changedCounts {
-        try Catalog.setCount(changes.counts[model] ?? 0, of: model, writer)
-      }
+      for (model, count) in changes.counts.changed { try Catalog.setCount(count, of: model, writer) }
     }
-    changes.changedCounts.removeAll()
+    changes.counts.changesWereWritten()
   }
 }
 

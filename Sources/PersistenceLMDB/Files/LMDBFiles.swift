@@ -26,11 +26,11 @@ struct LMDBFiles: Sendable {
 
   /// The folder's path with links resolved.
   let directory: String
+  /// The path of the data file.
+  let dataPath: String
   let identity: FileIdentity
   /// The header of the data file; nil if it is new.
   private(set) var header: LMDBHeader?
-
-  var dataPath: String { directory + "/" + Self.dataName }
 
   /// Finds a store's files, and creates missing ones if the configuration allows it.
   init(path: String, _ configuration: LMDBConfiguration) throws {
@@ -79,6 +79,7 @@ struct LMDBFiles: Sendable {
       }
       guard stat(directory + "/" + Self.dataName, &status) == 0 else { throw Self.failure(errno, path) }
     }
+    dataPath = directory + "/" + Self.dataName
     // Whoever created the store may have failed before its name was durable.
     if !configuration.isReadOnly { try Self.synchronize(directory) }
     identity = FileIdentity(status)
