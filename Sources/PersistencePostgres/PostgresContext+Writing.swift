@@ -1,6 +1,5 @@
 public import PersistenceDriver
 import PersistenceDriverSupport
-import PersistenceSQL
 
 extension PostgresContext {
   /// Runs a closure in a transaction, which excludes all other writers of the store.
@@ -78,7 +77,7 @@ extension PostgresContext {
     return session
   }
 
-  private func end(_ connection: PostgresConnection) {
+  func end(_ connection: PostgresConnection) {
     do {
       try connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
     } catch {
@@ -112,10 +111,11 @@ extension PostgresContext {
           .engineFailure, "PostgreSQL rolled the transaction back instead of committing it; retry",
           location: location)
       }
+    } catch let error as UnansweredCommit {
+      try settle(number, session.connection.serverRun, error.reason)
     } catch let error as PersistenceError {
       if !session.connection.isBroken { session.end() }
-      guard error.isLostConnection || error.code == .timedOut else { throw error }
-      try settle(number, session.connection.serverRun, error)
+      throw error.ofWriting
     }
     store.catalog = session.catalog
     return number
@@ -136,53 +136,6 @@ extension PostgresContext {
         "the connection broke during the commit, and PostgreSQL rolled the transaction back; retry"
       throw error
     case nil: throw error.ofUnansweredCommit
-    }
-  }
-
-  /// Removes the tables and indexes that transactions have dropped, as far as no reader uses them.
-  ///
-  /// A drop waits for the readers of a table, and new readers wait behind it. So transactions only make the catalog
-  /// forget a table, and this removes it when nobody is in its way.
-  func removeDropped() {
-    guard let connection = try? pool.take() else { return }
-    let wait = PostgresCommand.lockTimeout(.milliseconds(20))
-    do {
-      let results = try connection.run(
-        [
-          PostgresCommand("BEGIN"), wait,
-          PostgresCommand("LOCK TABLE \(store.own("gate")) IN SHARE ROW EXCLUSIVE MODE"),
-          PostgresCommand("SELECT kind, name FROM \(store.own("dropped")) LIMIT 100"),
-        ], "remove dropped tables")
-      guard let list = results.last else { return end(connection) }
-      var refused = 0
-      for row in 0..<list.count where refused < 4 {
-        guard let kind = list.text(row, 0), let name = list.text(row, 1) else { continue }
-        if try !remove(kind, name, connection) { refused += 1 }
-      }
-      _ = try connection.run([PostgresCommand("COMMIT")], "remove dropped tables")
-      pool.giveBack(connection)
-    } catch {
-      // The next transaction that drops something tries again.
-      end(connection)
-    }
-  }
-
-  private func remove(_ kind: String, _ name: String, _ connection: PostgresConnection) throws -> Bool {
-    var parameters = PostgresParameters()
-    parameters.add(text: name)
-    do {
-      _ = try connection.run(
-        [
-          PostgresCommand("SAVEPOINT removal"),
-          PostgresCommand(
-            "DROP \(kind == "index" ? "INDEX" : "TABLE") IF EXISTS \(store.dialect.table(name))"),
-          PostgresCommand("DELETE FROM \(store.own("dropped")) WHERE name = $1", parameters),
-          PostgresCommand("RELEASE removal"),
-        ], "remove a dropped table")
-      return true
-    } catch let error as PersistenceError where !error.isLostConnection {
-      _ = try connection.run([PostgresCommand("ROLLBACK TO removal")], "keep a dropped table")
-      return false
     }
   }
 }

@@ -199,26 +199,37 @@ public final class PostgresContext: ObservableContext, PostgresReader {
         release(session)
         return results
       }
-      let (pin, isNew) = try pins.pin(session)
-      let snapshot = PostgresSnapshot(pin)
-      if isNew {
-        try results.attach(to: snapshot, movingTo: nil)
-      } else {
-        // The cursor is there before this session releases its lock of the table.
-        try snapshot.withSession { try results.attach(to: snapshot, movingTo: $0) }
+      while true {
+        let (pin, isNew) = try pins.pin(session)
+        let snapshot = PostgresSnapshot(pin)
+        guard !isNew else {
+          try results.attach(to: snapshot, movingTo: nil)
+          return results
+        }
+        do {
+          // The cursor is there before this session releases its lock of the table.
+          try snapshot.withSession { try results.attach(to: snapshot, movingTo: $0) }
+        } catch {
+          guard pin.isLive else { continue }
+          throw error
+        }
         release(session)
+        return results
       }
-      return results
     }
   }
 
   /// A snapshot of the newest state; snapshots of one state share a connection.
   public func snapshot() throws -> any StorageSnapshot {
-    try withNewSession(sessionWithLocks) { session in
-      try session.verify()
-      let (pin, isNew) = try pins.pin(session)
-      if !isNew { release(session) }
-      return PostgresSnapshot(pin)
+    do {
+      return try withNewSession(sessionWithLocks) { session in
+        try session.verify()
+        let (pin, isNew) = try pins.pin(session)
+        if !isNew { release(session) }
+        return PostgresSnapshot(pin)
+      }
+    } catch let error as PersistenceError where error.isPostgres("55P03") && ObserversLock.isHeld {
+      throw SnapshotWouldWait()
     }
   }
 
@@ -229,10 +240,14 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     let tables = catalog.layouts.keys.sorted().compactMap { name in
       (try? store.table(name, in: catalog)).flatMap { $0 }.map { store.dialect.table($0.layout.table) }
     }
+    guard !tables.isEmpty else { return PostgresSession.reading(connection, catalog) }
+    let lock = PostgresCommand("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS SHARE MODE")
+    guard ObserversLock.isHeld else {
+      return PostgresSession.reading(connection, catalog, locking: [lock])
+    }
+    let noLimit = PostgresCommand("SET LOCAL lock_timeout TO DEFAULT")
     return PostgresSession.reading(
-      connection, catalog,
-      locking: tables.isEmpty
-        ? [] : [PostgresCommand("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS SHARE MODE")])
+      connection, catalog, locking: [.lockTimeout(.milliseconds(50)), lock, noLimit])
   }
 
   /// Closes the store.

@@ -46,8 +46,15 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
   /// Reads the first page, and returns whether it contains all rows.
   func begin(_ session: PostgresSession) throws -> Bool {
     guard let query, let cursor else { return true }
-    let count = min(query.model.pageLimit, query.page.limit ?? Int.max)
-    let (rows, isLast) = try cursor.page(at: 0, count, session)
+    let limit = query.page.limit ?? Int.max
+    let count = min(query.model.pageLimit, limit)
+    let isFirst = !query.model.knowsRowSize
+    var (rows, isLast) = try cursor.page(at: 0, count, session)
+    if isFirst, !isLast {
+      // The first few rows have told their size, so the page has room for more.
+      let more = min(query.model.pageLimit, limit, PostgresModel.firstPageLimit)
+      if more > count { (rows, isLast) = try cursor.page(at: 0, more, session) }
+    }
     page = (rows, 0, isLast || rows.count == query.page.limit)
     return page?.isLast == true
   }

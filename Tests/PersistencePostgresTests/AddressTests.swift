@@ -93,6 +93,20 @@
       #expect(try address("postgres:x?hostaddr=127.0.0.1")["sslmode"] == nil)
     }
 
+    @Test("a name of this host proves nothing about an address of another one")
+    func nameAndAddress() throws {
+      let both = "postgres:x?host=localhost&hostaddr=192.0.2.1"
+      #expect(try address(both)["sslmode"] == "verify-full")
+      #expect(try address("postgres:x?host=db.example.com&hostaddr=127.0.0.1")["sslmode"] == "verify-full")
+      // The file of services may name both, which libpq tells.
+      let service = try PostgresAddress(try StoreURL("postgres:?service=movies"), isReadOnly: false)
+      #expect(service.refuses(mode: "prefer", host: "localhost", address: "192.0.2.1"))
+      #expect(service.refuses(mode: "prefer", host: "db.example.com", address: ""))
+      #expect(!service.refuses(mode: "prefer", host: "localhost", address: "127.0.0.1"))
+      #expect(!service.refuses(mode: "prefer", host: "/tmp", address: ""))
+      #expect(!service.refuses(mode: "verify-full", host: "db.example.com", address: ""))
+    }
+
     @Test("E2 neither a location nor an error contains the password")
     func secrets() throws {
       let url = "postgres://ann:geheim@localhost:1/x?password=geheim&connect=1s"

@@ -19,11 +19,29 @@
       #expect(PostgresErrorMapping.meaning(of: state).0 == code)
     }
 
-    @Test("W5 a commit without an answer has an unknown outcome, and a refused one is its own error")
+    @Test("W5 a commit without an answer has an unknown outcome")
     func commits() {
-      let lost = PersistenceError(.unreachable, "the connection is broken")
-      #expect(lost.ofUnansweredCommit.code == .outcomeUnknown)
-      #expect(PersistenceError(.storeFull, "full").ofUnansweredCommit.code == .storeFull)
+      for code in [PersistenceError.Code.unreachable, .timedOut, .snapshotExpired] {
+        #expect(PersistenceError(code, "no answer").ofUnansweredCommit.code == .outcomeUnknown)
+      }
+    }
+
+    static let failures: [(String, PersistenceError.Code?)] = [
+      ("FATAL:  28P01: authentification par mot de passe échouée pour « ann »", .unauthorized),
+      ("ВАЖНО:  3D000: база данных \"x\" не существует", .missingStore),
+      ("FATAL:  53300: désolé, trop de clients sont déjà connectés", .busy),
+      ("FATAL:  57P03: le système de bases de données se lance", .unreachable),
+      ("fe_sendauth: no password supplied", .unauthorized),
+      ("SSL error: certificate verify failed", .untrustedServer),
+      ("SSL SYSCALL error: EOF detected", nil), ("could not connect: Connection refused", nil),
+      ("FATAL:  ", nil), ("", nil),
+    ]
+
+    @Test(
+      "E2 an error of connecting is told by its SQLSTATE, in whatever language the server speaks",
+      arguments: failures)
+    func connecting(_ message: String, _ code: PersistenceError.Code?) {
+      #expect(PostgresConnection.meaning(ofFailure: message)?.0 == code)
     }
   }
 #endif

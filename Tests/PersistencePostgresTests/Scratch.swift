@@ -39,10 +39,10 @@
 
     var schemaName: String { "\"\(configuration.schema)\"" }
 
-    /// Ends the server's processes of all connections to the store.
+    /// Ends the server's processes of all connections to the store, and waits for their ends.
     func endConnections() throws {
       try run(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
           + "WHERE pid <> pg_backend_pid() AND application_name = '\(configuration.schema)'")
     }
 

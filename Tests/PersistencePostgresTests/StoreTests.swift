@@ -230,11 +230,11 @@
       try context.close()
     }
 
-    @Test("U1 after a long pause, no commit is missed, and those of this process stay known as its own")
+    @Test("U1 no commit is missed whose number was removed, and those of this process stay known as its own")
     func pause() throws {
       let scratch = try Scratch()
       let context = try scratch.open()
-      let commits = PostgresCommits(context.store, longestPause: .zero)
+      let commits = PostgresCommits(context.store)
       let table = "\(scratch.schemaName).persistence_commits"
       func save(_ id: Int64) throws {
         try context.save([Scratch.row(id, "\(id)")])

@@ -1,3 +1,4 @@
+import Foundation
 import PersistenceDriver
 import PersistencePrimitives
 import Synchronization
@@ -126,6 +127,20 @@ extension CommitObservers {
   /// - Throws: Errors of reading, and `schemaMismatch` if the request needs a mapping, or no longer has one. No change is
   ///   lost then.
   package func look(
+    _ observer: CommitObserver, at context: any StorageContext
+  ) throws -> (snapshot: any StorageSnapshot, changes: KeyChanges) {
+    while true {
+      do {
+        return try ObserversLock.$isHeld.withValue(true) { try lookOnce(observer, at: context) }
+      } catch is SnapshotWouldWait {
+        // The writer that is in the way may wait for the lock.
+        try ReadInterruption.check()
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+  }
+
+  private func lookOnce(
     _ observer: CommitObserver, at context: any StorageContext
   ) throws -> (snapshot: any StorageSnapshot, changes: KeyChanges) {
     var woken: [CheckedContinuation<Void, Never>] = []

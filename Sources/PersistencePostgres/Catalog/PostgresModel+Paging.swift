@@ -1,10 +1,20 @@
+import PersistenceDriver
 import Synchronization
 
 extension PostgresModel {
+  /// The size of the first page of a model.
+  static let firstPageLimit = 64
+
+  /// Whether a page has told the size of rows.
+  var knowsRowSize: Bool { rowSize.load(ordering: .relaxed) > 0 }
+
   /// How many rows of a page to fetch at once: about 1 MiB, and few as long as their size is unknown.
   var pageLimit: Int {
     let size = rowSize.load(ordering: .relaxed)
-    return size == 0 ? 64 : max(8, min(1_000, (1 << 20) / size))
+    if size > 0 { return max(1, min(1_000, (1 << 20) / size)) }
+    // A single value may take many MiB.
+    let isLong = schema.fields.contains { [.text, .bytes, .document].contains($0.kind.tag) }
+    return isLong ? 4 : Self.firstPageLimit
   }
 
   /// Learns the size of rows from a page.

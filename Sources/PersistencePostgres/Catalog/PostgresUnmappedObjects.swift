@@ -12,7 +12,8 @@ extension PostgresSession {
         "SELECT c.relname::text, c.relkind::text, d.name IS NOT NULL, "
           + "CASE WHEN c.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(c.oid) END, t.tgname::text, "
           + "CASE WHEN t.oid IS NOT NULL THEN pg_catalog.pg_get_triggerdef(t.oid) END "
-          + "FROM pg_catalog.pg_class c LEFT JOIN \(store.own("dropped")) d ON d.kind = 'table' AND d.name = c.relname "
+          + "FROM pg_catalog.pg_class c LEFT JOIN \(store.own("dropped")) d "
+          + "ON d.kind IN ('table', 'table ' || c.oid::text) AND d.name = c.relname "
           + "LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid AND NOT t.tgisinternal "
           + "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p', 'f', 'v', 'm') ORDER BY 1, 5",
         parameters),

@@ -9,9 +9,22 @@ extension PersistenceError {
   /// Whether the connection broke, so that another one may succeed.
   var isLostConnection: Bool { code == .unreachable }
 
+  /// Whether the server itself answered.
+  var isAnswer: Bool { engineError?.engine == "PostgreSQL" }
+
+  /// The error of a transaction that writes: one that the server ended while it was idle has lost its connection.
+  var ofWriting: PersistenceError {
+    guard isPostgres("25P03") else { return self }
+    var error = self
+    error.code = .unreachable
+    error.message =
+      "the server ended the transaction because it was idle for too long, and rolled it back; retry, and wait for nothing "
+      + "inside the transaction"
+    return error
+  }
+
   /// The error of a commit whose answer never came.
   var ofUnansweredCommit: PersistenceError {
-    guard isLostConnection || code == .timedOut else { return self }
     var error = self
     error.code = .outcomeUnknown
     error.message =

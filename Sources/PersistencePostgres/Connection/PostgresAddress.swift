@@ -112,10 +112,9 @@ struct PostgresAddress: Sendable {
     let environment = ProcessInfo.processInfo.environment
     let isChosen = values["sslmode"] != nil || environment["PGSSLMODE"] != nil
     demandsProof = !isChosen
-    if !isChosen, values["service"] == nil,
-      !Self.isLocal(
-        values["host"] ?? values["hostaddr"] ?? environment["PGHOST"] ?? environment["PGHOSTADDR"] ?? "")
-    {
+    let names = values["host"] ?? environment["PGHOST"] ?? ""
+    let addresses = values["hostaddr"] ?? environment["PGHOSTADDR"] ?? ""
+    if !isChosen, values["service"] == nil, !Self.isLocal(names) || !Self.isLocal(addresses) {
       values["sslmode"] = "verify-full"
     }
     // With authorities, libpq would verify the server in every mode.
@@ -131,9 +130,10 @@ struct PostgresAddress: Sendable {
   }
 
   /// Whether a connection that may be in plain text, because neither the URL nor the environment chose a mode, reaches
-  /// another host.
-  func refuses(mode: String?, host: String) -> Bool {
-    demandsProof && !Self.isLocal(host) && mode != "verify-full" && mode != "verify-ca" && mode != "require"
+  /// another host, by its name or its address.
+  func refuses(mode: String?, host: String, address: String) -> Bool {
+    demandsProof && !(Self.isLocal(host) && Self.isLocal(address))
+      && mode != "verify-full" && mode != "verify-ca" && mode != "require"
   }
 
   private static func host(_ text: String, _ invalid: (String) -> PersistenceError) throws -> (
@@ -158,9 +158,12 @@ struct PostgresAddress: Sendable {
   /// Whether all hosts of a list are this one: a socket, or the loopback address.
   static func isLocal(_ hosts: String) -> Bool {
     hosts.split(separator: ",").allSatisfy { host in
-      host.hasPrefix("/") || host.hasPrefix("@") || ["localhost", "127.0.0.1", "::1"].contains(host)
+      isSocket(host) || ["localhost", "127.0.0.1", "::1"].contains(host)
     }
   }
+
+  /// Whether a host is the folder or the abstract name of a socket.
+  static func isSocket(_ host: some StringProtocol) -> Bool { host.hasPrefix("/") || host.hasPrefix("@") }
 
   /// The system's certificate authorities, unless the user has a file of their own where libpq looks for it.
   private static func systemAuthorities() -> String? {

@@ -13,15 +13,17 @@ extension PostgresConnection {
     }
   }
 
-  /// Asks the server to cancel the running statement, and waits until it has been told, but no longer than a second.
-  func cancel() {
+  /// Asks the server to cancel the running statement, and waits until it has been told, but no longer than a time limit.
+  ///
+  /// A later request could meet another statement, so the connection is not used again then.
+  func cancel(within seconds: Double = 1) {
     guard let request = PQgetCancel(handle).map(Request.init) else { return }
     let isSent = DispatchSemaphore(value: 0)
     DispatchQueue.global().async {
       request.send()
       isSent.signal()
     }
-    _ = isSent.wait(timeout: .now() + 1)
+    if isSent.wait(timeout: .now() + seconds) == .timedOut { abandon() }
   }
 
   /// Asks the server to cancel the running statement, without waiting for a server that may not answer.

@@ -23,8 +23,13 @@ extension PostgresConnection {
     }
     guard let handle = started else { throw failure(nil, store) }
     let connection = PostgresConnection(handle, of: store)
-    try connect(handle, store, deadline)
+    guard PQstatus(handle) != CONNECTION_BAD else { throw failure(handle, store) }
+    // Nothing was sent yet, and so no password.
     try requireTrust(handle, store)
+    // The messages tell the SQLSTATE, which no result has before the connection is made.
+    PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+    try connect(handle, store, deadline)
+    PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
     persistence_pq_ignore_notices(handle)
     guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
       throw failure(handle, store)
@@ -37,34 +42,49 @@ extension PostgresConnection {
           PostgresCommand("SET " + $0)
         },
         "prepare a connection")
+      try connection.watchClient()
     }
     connection.serverRun = try? connection.readServerRun()
     return connection
   }
 
+  /// Makes the server notice within about a minute that this program is gone, with the locks that it holds.
+  ///
+  /// Nobody waits for the answers, and a server whose system lacks a setting refuses only that one.
+  private func watchClient() throws {
+    let host = PQhost(handle).map { String(cString: $0) } ?? ""
+    guard !PostgresAddress.isSocket(host) else { return }
+    for setting in [
+      "tcp_keepalives_idle = 30", "tcp_keepalives_interval = 10", "tcp_keepalives_count = 3",
+      "tcp_user_timeout = 60000", "client_connection_check_interval = 10000",
+    ] {
+      try post([PostgresCommand("SET " + setting)], "prepare a connection")
+    }
+  }
+
   /// What changes when the server recovers from a crash, and when a standby is promoted: then, the number of a lost
   /// transaction may become that of another one.
+  private static let runColumn =
+    "CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL ELSE "
+    + "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) || ' ' || "
+    + "(SELECT stats_reset::text FROM pg_catalog.pg_stat_wal) END"
+
   private func readServerRun() throws -> String? {
-    let results = try run(
-      [
-        PostgresCommand(
-          "SELECT CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL ELSE "
-            + "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) || ' ' || "
-            + "(SELECT stats_reset::text FROM pg_catalog.pg_stat_wal) END")
-      ], "read the state of the server")
-    return results.first?.text(0, 0)
+    try run([PostgresCommand("SELECT " + Self.runColumn)], "read the state of the server").first?.text(0, 0)
   }
 
   /// The outcome of a transaction of another connection, which was lost during its commit: true if it was committed, false
   /// if not, nil if this server cannot tell.
   func outcome(of transaction: String, begunIn run: String?) throws -> Bool? {
-    guard let run, run == serverRun else { return nil }
-    var number = PostgresParameters()
-    number.add(text: transaction)
+    guard let run else { return nil }
+    var parameters = PostgresParameters()
+    parameters.add(text: transaction)
+    parameters.add(text: run)
+    // One statement reads both, since the server may have recovered after this connection was opened.
+    let status =
+      "SELECT CASE WHEN \(Self.runColumn) = $2 THEN pg_catalog.pg_xact_status($1::text::xid8) END"
     for _ in 0..<50 {
-      let results = try self.run(
-        [PostgresCommand("SELECT pg_catalog.pg_xact_status($1::text::xid8)", number)],
-        "look for a transaction")
+      let results = try self.run([PostgresCommand(status, parameters)], "look for a transaction")
       switch results.first?.text(0, 0) {
       case "committed": return true
       case "aborted": return false
@@ -98,56 +118,22 @@ extension PostgresConnection {
     }
   }
 
-  /// The error of a connection that could not be made, of which libpq tells a message only.
-  private static func failure(_ handle: OpaquePointer?, _ store: PostgresStore) -> PersistenceError {
-    var error = PostgresErrorMapping.lost(handle, "connect", store.location)
-    let message = error.engineError?.message ?? ""
-    func become(_ code: PersistenceError.Code, _ advice: String) {
-      error.code = code
-      error.message = "PostgreSQL could not connect: \(advice)"
-    }
-    let isRejected = [
-      "password authentication failed", "no password supplied", "no pg_hba.conf entry",
-      "authentication failed",
-    ].contains { message.contains($0) }
-    if isRejected {
-      become(.unauthorized, "the server rejects the user or the password; check the URL and pg_hba.conf")
-    } else if message.contains("role \""), message.contains("does not exist") {
-      become(.unauthorized, "the user does not exist; create the role, or correct the URL")
-    } else if message.contains("database \""), message.contains("does not exist") {
-      become(.missingStore, "the database does not exist; create it, or correct the URL")
-    } else if message.contains("too many clients") || message.contains("remaining connection slots") {
-      become(.busy, "the server has no free connection; retry, or use a connection pooler")
-    } else if message.contains("certificate") || message.contains("SSL") {
-      become(
-        .untrustedServer,
-        "the server does not prove its name by TLS; set sslrootcert, or choose another sslmode knowingly")
-    } else if message.contains("session is read-only") || message.contains("server is in hot standby mode") {
-      become(.readOnly, "no server accepts writes; connect to the primary server, or open with readonly=true")
-    } else if message.hasPrefix("invalid") || message.contains("definition of service") {
-      become(.invalidURL, "an option of the URL is invalid; see the engine's message")
-    } else {
-      error.message = "PostgreSQL could not connect; check the address, and that the server runs; then retry"
-    }
-    return error
-  }
-
-  /// Refuses a server on another host that did not prove its name, unless the URL or the environment allows it.
+  /// Refuses a server on another host that need not prove its name, unless the URL or the environment allows it.
   private static func requireTrust(_ handle: OpaquePointer, _ store: PostgresStore) throws {
-    let host = PQhost(handle).map { String(cString: $0) } ?? ""
-    var mode: String?
+    var values: [String: String] = [:]
     if let options = PQconninfo(handle) {
       defer { PQconninfoFree(options) }
       var option = options
       while let keyword = option.pointee.keyword {
-        if String(cString: keyword) == "sslmode" { mode = option.pointee.val.map { String(cString: $0) } }
+        values[String(cString: keyword)] = option.pointee.val.map { String(cString: $0) }
         option += 1
       }
     }
-    guard store.address.refuses(mode: mode, host: host) else { return }
+    let (host, address) = (values["host"] ?? "", values["hostaddr"] ?? "")
+    guard store.address.refuses(mode: values["sslmode"], host: host, address: address) else { return }
     throw PersistenceError(
       .untrustedServer,
-      "the server is on another host and did not prove its name by TLS; choose an sslmode in the URL or in the service",
+      "the server is on another host and need not prove its name by TLS; choose an sslmode in the URL or in the service",
       location: store.location)
   }
 }

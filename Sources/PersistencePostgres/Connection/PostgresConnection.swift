@@ -36,6 +36,12 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
 
   deinit { PQfinish(handle) }
 
+  /// Whether the connection is in a transaction that has not failed, after all answers were read.
+  var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }
+
+  /// Whether the connection is in no transaction, after all answers were read.
+  private var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+
   /// The server's process of the connection.
   var process: Int32 { PQbackendPID(handle) }
 
@@ -63,6 +69,10 @@ extension PostgresConnection {
     -> [PostgresResult]
   {
     let deadline = store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
+    // Earlier answers tell whether the transaction is healthy, in which statements can be deallocated.
+    while prepared.count > Self.preparedLimit, unread > 0 {
+      try skipBatch(Wait(deadline: deadline, isReading: false, action: action))
+    }
     let places = try send(commands, action, deadline)
     let wait = Wait(deadline: deadline, isReading: isReading, action: action)
     while unread > 1 { try skipBatch(Wait(deadline: deadline, isReading: false, action: action)) }
@@ -72,24 +82,6 @@ extension PostgresConnection {
   /// Sends statements, none of them to be prepared, whose results the next user of the connection reads and discards.
   func post(_ commands: [PostgresCommand], _ action: String) throws {
     _ = try send(commands, action, ContinuousClock.now + .seconds(5))
-  }
-
-  /// Sends statements and a commit at once, and calls a closure with the results of the statements before it waits for the
-  /// commit, which it never cancels.
-  func commit(after commands: [PostgresCommand], _ body: ([PostgresResult]) -> Void) throws -> PostgresResult?
-  {
-    let (action, deadline) = (
-      "commit a transaction", store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
-    )
-    let wait = Wait(deadline: deadline, isReading: false, cancels: false, action: action)
-    let places = try send(commands, action, deadline)
-    let last = try send([PostgresCommand("COMMIT", prepared: -5)], action, deadline)
-    while unread > 2 { try skipBatch(wait) }
-    let results = Result { try readBatch(places, wait) }
-    if let results = try? results.get() { body(results) }
-    let answers = try readBatch(last, wait)
-    _ = try results.get()
-    return answers.last
   }
 
   /// How long and how to wait for the server.
@@ -104,19 +96,25 @@ extension PostgresConnection {
     let action: String
   }
 
-  /// The statement that a result belongs to, and whether the result only says that it was prepared.
-  private typealias Place = (prepares: Int?, isResult: Bool)
+  /// What a result answers: the preparation of a statement, the removal of all prepared ones, or a statement.
+  struct Place {
+    /// The number of the statement that was prepared.
+    var prepares: Int?
+    var deallocates = false
+    var isResult = false
+  }
 
-  private func send(_ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?)
+  func send(_ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?)
     throws
     -> [Place]
   {
     guard !isBroken else { throw PostgresErrorMapping.lost(handle, action, store.location) }
     var places: [Place] = []
     var fresh: Set<Int> = []
-    if prepared.count > Self.preparedLimit {
+    // After a failed statement, the server would refuse it, and skip what follows.
+    if prepared.count > Self.preparedLimit, unread == 0, isIdle || isInTransaction {
       try check(PQsendQueryParams(handle, "DEALLOCATE ALL", 0, nil, nil, nil, nil, 1), action)
-      places.append((nil, false))
+      places.append(Place(deallocates: true))
       prepared.removeAll()
     }
     for command in commands {
@@ -128,10 +126,10 @@ extension PostgresConnection {
           command.parameters.withArguments { types, _, _, _ in
             PQsendPrepare(handle, Self.name(number), command.sql, Int32(command.parameters.count), types)
           }, action)
-        places.append((number, false))
+        places.append(Place(prepares: number))
       }
       try check(send(command), action)
-      places.append((nil, true))
+      places.append(Place(isResult: true))
     }
     try check(PQpipelineSync(handle), action)
     unread += 1
@@ -182,7 +180,7 @@ extension PostgresConnection {
     unread -= 1
   }
 
-  private func readBatch(_ places: [Place], _ wait: Wait) throws -> [PostgresResult] {
+  func readBatch(_ places: [Place], _ wait: Wait) throws -> [PostgresResult] {
     var wait = wait
     var results: [PostgresResult] = []
     var failure: PersistenceError?
@@ -218,7 +216,11 @@ extension PostgresConnection {
       case PGRES_PIPELINE_ABORTED: break
       default:
         let error = PostgresErrorMapping.error(result.handle, handle, wait.action, store.location)
-        if error.isLostConnection { isBroken = true }
+        // The server's prepared statements are not those that this side knows.
+        let isConfused =
+          error.isPostgres("42P05") || error.isPostgres("26000")
+          || (places.indices.contains(place) && places[place].deallocates)
+        if error.isLostConnection || isConfused { isBroken = true }
         failure = failure ?? error
         if isBroken { throw failure ?? error }
       }

@@ -121,7 +121,8 @@ struct PostgresOpening {
       // CREATE … IF NOT EXISTS fails if two sessions run it at the same time, so they take turns.
       _ = try connection.run(
         [
-          PostgresCommand("BEGIN"), timeout,
+          // Statements after the lock must see what another process has created.
+          PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), timeout,
           PostgresCommand(
             "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0))", name),
         ], "begin to create the store")
@@ -142,6 +143,8 @@ struct PostgresOpening {
         "CREATE TABLE IF NOT EXISTS \(store.own("dropped")) (kind text NOT NULL, name text NOT NULL)",
         "CREATE TABLE IF NOT EXISTS \(store.own("state")) "
           + "(format int8 NOT NULL, store uuid NOT NULL, version int8 NOT NULL)",
+        // The table has one row.
+        "CREATE UNIQUE INDEX IF NOT EXISTS persistence_state_row ON \(store.own("state")) ((true))",
       ].map { PostgresCommand($0) }
       commands.append(
         PostgresCommand(

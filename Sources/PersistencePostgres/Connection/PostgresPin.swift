@@ -1,6 +1,7 @@
 import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
+import Synchronization
 
 /// A transaction that holds one moment of the store, shared by the results and snapshots of that moment.
 final class PostgresPin: @unchecked Sendable {  // the session is used under the lock only
@@ -11,21 +12,34 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
   /// How many calls of ``withSession(_:)`` are under way, one within the other.
   private var depth = 0
   private let deadline: ContinuousClock.Instant
+  /// Whether the session still holds the moment, as far as this side knows.
+  private let holds = Atomic<Bool>(true)
   private var timer: DeadlineTimer?
-  /// The moment, as the server writes it.
-  let moment: String
+  /// The moment, as the server writes it, and the run of the server that gave it.
+  let (moment, serverRun): (String, String?)
 
   init(_ session: PostgresSession, of pool: PostgresPool) {
     session.pin()
     self.session = session
     self.pool = pool
-    moment = session.moment
+    (moment, serverRun) = (session.moment, session.connection.serverRun)
     let limit = session.store.configuration.pinTimeout
     deadline = .now + limit
     timer = DeadlineTimer(after: limit) { [weak self] in self?.expire() }
   }
 
   deinit { end() }
+
+  /// Whether the moment is still held: it neither expired nor was lost with the connection.
+  var isLive: Bool { holds.load(ordering: .acquiring) }
+
+  /// Whether further results may use this pin for the moment of a session.
+  ///
+  /// A new result gets at least half of the time limit.
+  func admits(_ session: PostgresSession) -> Bool {
+    isLive && moment == session.moment && serverRun == session.connection.serverRun
+      && ContinuousClock.now + session.store.configuration.pinTimeout / 2 <= deadline
+  }
 
   /// Calls a closure with the session, on one thread at a time; the closure may call this method again.
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
@@ -42,17 +56,28 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
       return try body(session)
     } catch {
       if session.connection.isBroken {
-        // No other connection can take up the moment.
-        self.error = self.error ?? (error as? PersistenceError)
+        // No other connection can take up the moment. The reason may concern the interrupted caller only.
+        let ended = (error as? PersistenceError).flatMap { $0.isPostgres("25P03") ? $0 : nil }
+        self.error = ended ?? Self.lost(session.store.location)
         self.session = nil
+        holds.store(false, ordering: .releasing)
       }
       throw error
     }
   }
 
+  private static func lost(_ location: String) -> PersistenceError {
+    PersistenceError(
+      .unreachable, "the connection that held the moment of a result or snapshot is broken; fetch again",
+      location: location)
+  }
+
   /// Releases the moment after its time; a read that is under way does so at its end.
   private func expire() {
-    guard lock.try() else { return }
+    guard lock.try() else {
+      // The end of the read may have come just before that of the time.
+      return DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [weak self] in self?.expire() }
+    }
     defer { lock.unlock() }
     endIfExpired()
   }
@@ -69,6 +94,7 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
 
   private func end() {
     timer?.cancel()
+    holds.store(false, ordering: .releasing)
     guard let session else { return }
     session.end()
     pool.giveBack(session.connection)

@@ -26,10 +26,10 @@ final class PostgresPins: Sendable {
     var known: [PostgresPin] = []
     defer { withExtendedLifetime(known) {} }
     let found = pins.withLock { pins -> (PostgresPin, Bool)? in
-      pins.removeAll { $0.pin == nil }
       known = pins.compactMap(\.pin)
-      if let same = known.first(where: { $0.moment == session.moment }) { return (same, false) }
-      guard known.count < configuration.pinLimit else { return nil }
+      pins.removeAll { $0.pin?.isLive != true }
+      if let same = known.first(where: { $0.admits(session) }) { return (same, false) }
+      guard pins.count < configuration.pinLimit else { return nil }
       let pin = PostgresPin(session, of: pool)
       pins.append(Weak(pin: pin))
       return (pin, true)

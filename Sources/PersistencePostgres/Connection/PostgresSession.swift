@@ -199,8 +199,11 @@ final class PostgresSession {
 
   /// What follows from a batch that failed.
   private func failed(_ error: any Error) -> any Error {
-    cursorEpoch += 1
+    let error: any Error = kind == .writing ? (error as? PersistenceError)?.ofWriting ?? error : error
     guard !connection.isBroken else { return error }
+    // An interruption that came too late has undone nothing.
+    if kind == .pinned, connection.isInTransaction { return error }
+    cursorEpoch += 1
     switch kind {
     case .reading: break
     case .pinned:

@@ -85,13 +85,16 @@ extension PostgresTransaction {
   }
 
   /// The names of the schema's tables, indexes, views and types, which share one space.
+  ///
+  /// A name that waits to be removed is taken, although somebody may have removed its table by hand.
   func takenNames() throws -> Set<String> {
     var schema = PostgresParameters()
     schema.add(text: store.dialect.identifier(store.configuration.schema))
     let result = try session.run(
       PostgresCommand(
         "SELECT relname::text FROM pg_catalog.pg_class WHERE relnamespace = $1::regnamespace UNION ALL "
-          + "SELECT typname::text FROM pg_catalog.pg_type WHERE typnamespace = $1::regnamespace", schema),
+          + "SELECT typname::text FROM pg_catalog.pg_type WHERE typnamespace = $1::regnamespace UNION ALL "
+          + "SELECT name FROM \(store.own("dropped"))", schema),
       "read the names of tables")
     return Set((0..<result.count).compactMap { result.text($0, 0) }.map(PostgresNaming.key))
   }
@@ -117,11 +120,16 @@ extension PostgresTransaction {
   }
 
   /// Changes the catalog, and gives it a new version.
+  ///
+  /// The step is random: a server that takes over after a loss of commits would give their versions once more.
   private func change(
     _ commands: [PostgresCommand], _ action: String, _ change: (inout [StoredName: String]) -> Void
   ) throws {
     session.hasWritten = true
-    let version = PostgresCommand("UPDATE \(store.own("state")) SET version = version + 1 RETURNING version")
+    var step = PostgresParameters()
+    step.add(Int64.random(in: 1...1 << 31))
+    let version = PostgresCommand(
+      "UPDATE \(store.own("state")) SET version = version + $1 RETURNING version", step)
     let results = try session.run(commands + [version], action)
     guard let number = results.last?.integer(0, 0) else {
       throw PersistenceError.damaged("the table persistence_state is empty").at(location: store.location)
@@ -132,12 +140,17 @@ extension PostgresTransaction {
   }
 
   /// Leaves a table or an index, which readers may use, to be removed later.
+  ///
+  /// The note has its number too, so that another one of its name is never taken for it.
   func forget(_ kind: String, _ name: String) throws {
     var parameters = PostgresParameters()
     parameters.add(text: kind)
     parameters.add(text: name)
+    parameters.add(text: store.dialect.table(name))
     try run(
-      PostgresCommand("INSERT INTO \(store.own("dropped")) (kind, name) VALUES ($1, $2)", parameters),
+      PostgresCommand(
+        "INSERT INTO \(store.own("dropped")) (kind, name) SELECT $1 || ' ' || relation::oid::text, $2 "
+          + "FROM pg_catalog.to_regclass($3) AS relation WHERE relation IS NOT NULL", parameters),
       "drop “\(name)”")
     hasDropped = true
   }

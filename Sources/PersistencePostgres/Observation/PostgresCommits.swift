@@ -10,14 +10,15 @@ import Synchronization
 final class PostgresCommits: OutsideCommits {
   /// How long the table keeps a number at least.
   private static let kept = Duration.seconds(600)
-  /// The pause after which a check asks whether numbers were removed since the last one.
-  private let longestPause: Duration
 
   private struct State: @unchecked Sendable {  // the connection is used under the lock only
     var connection: PostgresConnection?
     /// The moment of the last check; nil before the first.
     var moment: String?
-    var checkedAt = ContinuousClock.now
+    /// The run of the server that gave the moment; nil if it is unknown.
+    var serverRun: String?
+    /// Whether a connection was opened since the last check to what may be another run of the server.
+    var hasNewServer = false
     /// The numbers of this process's commits that no check has found yet.
     var own: Set<String> = []
   }
@@ -25,32 +26,25 @@ final class PostgresCommits: OutsideCommits {
   private let store: PostgresStore
   private let state = Lock(State())
 
-  init(_ store: PostgresStore, longestPause: Duration = .seconds(300)) {
-    self.store = store
-    self.longestPause = longestPause
-  }
+  init(_ store: PostgresStore) { self.store = store }
 
   func check() throws -> Bool {
     try state.withLock { state in
-      let now = ContinuousClock.now
       let moment = state.moment
-      let isLate = moment != nil && now - state.checkedAt > longestPause
-      let result = try read(&state, since: moment, provingThatNoneIsRemoved: isLate)
+      let result = try read(&state, since: moment)
+      defer { state.hasNewServer = false }
       state.moment = result.text(0, 0)
-      state.checkedAt = now
-      guard moment != nil, !isLate || result.integer(0, 2) == 1 else {
-        state.own.removeAll()
-        return isLate
-      }
       let found = Set((result.text(0, 1) ?? "").split(separator: ",").map(String.init))
+      guard moment != nil, !state.hasNewServer, result.integer(0, 2) == 1 else {
+        state.own.removeAll()
+        return moment != nil
+      }
       defer { state.own.subtract(found) }
       return !found.isSubset(of: state.own)
     }
   }
 
-  private func read(
-    _ state: inout State, since moment: String?, provingThatNoneIsRemoved isLate: Bool
-  ) throws -> PostgresResult {
+  private func read(_ state: inout State, since moment: String?) throws -> PostgresResult {
     var parameters = PostgresParameters()
     parameters.add(text: moment ?? "1:1:")
     let commits = store.own("commits")
@@ -63,16 +57,16 @@ final class PostgresCommits: OutsideCommits {
         + "WHERE xid >= pg_catalog.pg_snapshot_xmin(\(since)) "
         + "AND xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) "
         + "AND NOT pg_catalog.pg_visible_in_snapshot(xid, \(since)))"
-    // While a number from before the last check is there, all later ones are.
+    // While a number from before the last check is there, all later ones are. The newest one always is.
     let isWhole =
-      isLate
-      ? "EXISTS (SELECT 1 FROM \(commits) WHERE pg_catalog.pg_visible_in_snapshot(xid, \(since)))" : "true"
-    let text = "SELECT pg_catalog.pg_current_snapshot()::text, \(found), \(isWhole), $1::text"
+      "found IS NULL OR "
+      + "EXISTS (SELECT 1 FROM \(commits) WHERE pg_catalog.pg_visible_in_snapshot(xid, \(since)))"
+    let text =
+      "SELECT pg_catalog.pg_current_snapshot()::text, found, \(isWhole), $1::text "
+      + "FROM (SELECT \(found) AS found OFFSET 0) AS news"
     for isLast in [false, true] {
       do {
-        let connection =
-          try state.connection.flatMap { $0.isAlive() ? $0 : nil } ?? PostgresConnection.open(store)
-        state.connection = connection
+        let connection = try connection(&state)
         let results = try connection.run([PostgresCommand(text, parameters)], "look for commits")
         guard let result = results.first, result.count == 1 else { break }
         return result
@@ -81,6 +75,16 @@ final class PostgresCommits: OutsideCommits {
       }
     }
     throw PersistenceError(.engineFailure, "PostgreSQL did not answer a statement", location: store.location)
+  }
+
+  /// The connection for checks, opened again if it is broken.
+  private func connection(_ state: inout State) throws -> PostgresConnection {
+    if let known = state.connection, known.isAlive() { return known }
+    let opened = try PostgresConnection.open(store)
+    // A server that has lost commits gives their numbers once more.
+    if opened.serverRun == nil || opened.serverRun != state.serverRun { state.hasNewServer = true }
+    (state.connection, state.serverRun) = (opened, opened.serverRun)
+    return opened
   }
 
   /// The statement that removes old numbers.

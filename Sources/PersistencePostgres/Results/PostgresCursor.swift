@@ -25,9 +25,10 @@ final class PostgresCursor {
   ) {
     var commands: [PostgresCommand] = []
     let name = try declare(session, &commands)
-    if position != start { commands.append(PostgresCommand("MOVE ABSOLUTE \(start) FROM \(name)")) }
-    commands.append(PostgresCommand("FETCH FORWARD \(count) FROM \(name)"))
+    let isThere = position == start
     position = nil
+    if !isThere { try jump(to: start, name, &commands, session) }
+    commands.append(PostgresCommand("FETCH FORWARD \(count) FROM \(name)"))
     let results = try session.run(commands, "read from \(query.model.schema.name)")
     guard let rows = results.last else {
       throw PersistenceError(
@@ -39,14 +40,36 @@ final class PostgresCursor {
     return (rows, isLast)
   }
 
-  /// Declares the cursor in another session of the same moment.
+  /// Declares the cursor in another session of the same moment; if that fails, it stays where it is.
   func move(to session: PostgresSession) throws {
+    let before = (declared, position)
     declared = nil
-    position = nil
     var commands: [PostgresCommand] = []
-    _ = try declare(session, &commands)
-    _ = try session.run(commands, "read from \(query.model.schema.name)")
+    do {
+      _ = try declare(session, &commands)
+      _ = try session.run(commands, "read from \(query.model.schema.name)")
+    } catch {
+      (declared, position) = before
+      throw error
+    }
     position = 0
+  }
+
+  /// Moves a declared cursor, in steps since a statement takes numbers of 32 bits; stops at the end.
+  private func jump(
+    to start: Int, _ name: String, _ commands: inout [PostgresCommand], _ session: PostgresSession
+  ) throws {
+    let longest = Int(Int32.max)
+    var (left, direction) = (start, "ABSOLUTE")
+    while left > longest {
+      commands.append(PostgresCommand("MOVE \(direction) \(longest) FROM \(name)"))
+      let results = try session.run(commands, "read from \(query.model.schema.name)")
+      commands = []
+      guard let moved = results.last?.changes, moved > 0 else { return }
+      left -= longest
+      direction = "FORWARD"
+    }
+    commands.append(PostgresCommand("MOVE \(direction) \(left) FROM \(name)"))
   }
 
   private func declare(_ session: PostgresSession, _ commands: inout [PostgresCommand]) throws -> String {

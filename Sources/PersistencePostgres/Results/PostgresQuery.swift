@@ -34,7 +34,7 @@ struct PostgresQuery {
     (native, rest) = (PredicateNode.conjunction(of: natives), PredicateNode.conjunction(of: rests))
     residual = try rest.map { try CompiledPredicate($0, in: schema) }
     lowered = SQLQuery(
-      predicate, order: try RowOrder(request.totalOrder, in: schema), in: schema, model: model.number)
+      predicate, order: try RowOrder(request.totalOrder, in: schema), model: model.number)
   }
 
   /// A statement has at most 65,535 parameters.

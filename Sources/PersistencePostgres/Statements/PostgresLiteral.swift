@@ -13,7 +13,7 @@ enum PostgresLiteral {
     case .document(let value): quoted(value) + "::json"
     case .decimal(let value): "'\(value.canonicalText)'::numeric"
     case .bytes(let value):
-      "'\\x" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'::bytea"
+      "E'\\\\x" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'::bytea"
     case .uuid(let value): "'\(value.uuidString)'::uuid"
     }
   }

@@ -1,0 +1,39 @@
+import PersistenceDriver
+
+/// A commit was sent, and the connection broke before the server told its outcome.
+struct UnansweredCommit: Error {
+  let reason: PersistenceError
+}
+
+extension PostgresConnection {
+  /// Sends statements and a commit at once, and calls a closure with the results of the statements before it waits for the
+  /// commit, which it never cancels.
+  ///
+  /// - Throws: ``UnansweredCommit``, or the ``PersistenceError`` of a transaction that was certainly rolled back.
+  func commit(after commands: [PostgresCommand], _ body: ([PostgresResult]) -> Void) throws -> PostgresResult?
+  {
+    let (action, deadline) = (
+      "commit a transaction", store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
+    )
+    let wait = Wait(deadline: deadline, isReading: false, cancels: false, action: action)
+    let places = try send(commands, action, deadline)
+    // The server does not commit after a statement that it has refused.
+    var refusal: PersistenceError?
+    do {
+      let last = try send([PostgresCommand("COMMIT", prepared: -5)], action, deadline)
+      while unread > 2 { try skipBatch(wait) }
+      do {
+        body(try readBatch(places, wait))
+      } catch let error as PersistenceError where error.isAnswer {
+        refusal = error
+      }
+      let answers = try readBatch(last, wait)
+      if let refusal { throw refusal }
+      return answers.last
+    } catch let error as PersistenceError {
+      if let refusal { throw refusal }
+      guard isBroken else { throw error }
+      throw UnansweredCommit(reason: error)
+    }
+  }
+}

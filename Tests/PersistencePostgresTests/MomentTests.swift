@@ -1,0 +1,110 @@
+#if Postgres
+  import Foundation
+  import PersistenceDriver
+  import PersistenceDriverSupport
+  import Testing
+
+  @testable import PersistencePostgres
+
+  /// The moments that results and snapshots hold.
+  @Suite(.withServer) struct MomentTests {
+    private func context(_ scratch: Scratch) throws -> PostgresContext {
+      let context = try scratch.open()
+      try context.save((1...2_000).map { Scratch.row($0, "text \($0)") })
+      return context
+    }
+
+    private func results(_ context: PostgresContext) throws -> any StorageResults {
+      try context.fetch(FetchRequest(Scratch.schema.get()))
+    }
+
+    @Test("R2 R4 a moment whose connection broke does not keep later fetches from their rows")
+    func brokenMoments() throws {
+      let scratch = try Scratch()
+      let context = try context(scratch)
+      let first = try results(context)
+      try scratch.endConnections()
+      #expect(try context.texts().count == 2_000, "nobody has noticed the broken moment")
+      for _ in 0..<2 {
+        #expect(code { _ = try first.read(from: 1_500, limit: 10) { _ in } } == .unreachable)
+        #expect(try context.texts().count == 2_000)
+        #expect(try context.snapshot().count(FetchRequest(Scratch.schema.get())) == 2_000)
+      }
+      try context.close()
+    }
+
+    @Test("R2 a broken moment counts towards no limit")
+    func brokenMomentsAreFree() throws {
+      let scratch = try Scratch { $0.pinLimit = 1 }
+      let context = try context(scratch)
+      let first = try results(context)
+      try scratch.endConnections()
+      #expect(code { _ = try first.read(from: 1_500, limit: 10) { _ in } } == .unreachable)
+      try context.save([Scratch.row(1, "changed")])
+      #expect(try context.texts().count == 2_000)
+      try context.close()
+    }
+
+    @Test("R2 a result shares a moment only if at least half of its time is left")
+    func agedMoments() throws {
+      let scratch = try Scratch()
+      let context = try context(scratch)
+      for (limit, isShared) in [(Duration.seconds(1_000), true), (.milliseconds(100), false)] {
+        let other = try scratch.open { $0.pinTimeout = limit }
+        let session = PostgresSession.reading(
+          try other.pool.take(), try #require(context.store.catalog))
+        try session.verify()
+        let pin = PostgresPin(session, of: other.pool)
+        Thread.sleep(forTimeInterval: 0.06)
+        #expect(pin.admits(session) == isShared)
+        try other.close()
+      }
+      try context.close()
+    }
+
+    @Test("R5 R2 an interruption that comes after the answer ends its read only, and not the moment")
+    func lateInterruption() throws {
+      let scratch = try Scratch()
+      let context = try context(scratch)
+      let results = try results(context)
+      let snapshot = try context.snapshot()
+      // The server has answered the whole batch before the sixth check.
+      let interruption = ReadInterruption(atCheck: 6, PersistenceError(.cancelled, "the caller has gone"))
+      let interrupted = code {
+        try interruption.run { _ = try results.read(from: 1_500, limit: 5) { _ in } }
+      }
+      #expect(interrupted == .cancelled)
+      #expect(try results.read(from: 1_900, limit: 10) { _ in } == 10)
+      #expect(try snapshot.count(FetchRequest(Scratch.schema.get())) == 2_000)
+      try context.close()
+    }
+
+    @Test("R3 a jump to a position beyond 32 bits finds no rows, and the result goes on")
+    func farJumps() throws {
+      let scratch = try Scratch()
+      let context = try context(scratch)
+      let results = try results(context)
+      for position in [Int(Int32.max), Int(Int32.max) + 1, 3 * Int(Int32.max), Int.max - 10] {
+        #expect(try results.read(from: position, limit: 1) { _ in } == 0)
+        #expect(try results.read(from: 1_500, limit: 10) { _ in } == 10)
+      }
+      try context.close()
+    }
+
+    @Test("R1 the first page of a model with long values has few rows until their size is known")
+    func firstPages() throws {
+      let scratch = try Scratch()
+      let context = try context(scratch)
+      let catalog = try #require(context.store.catalog)
+      let table = try #require(try context.store.table(StoredName("Note"), in: catalog))
+      let model = try table.model(for: Scratch.schema.get(), store: context.store)
+      #expect(model.pageLimit <= 4)
+      #expect(try results(context).read(from: 0, limit: 10) { _ in } == 10)
+      #expect(model.pageLimit > 64, "small rows do not wait for a second page")
+      model.learn(rows: 2, bytes: 128 << 20)
+      #expect(model.pageLimit == 1)
+      #expect(try context.texts().count == 2_000)
+      try context.close()
+    }
+  }
+#endif
