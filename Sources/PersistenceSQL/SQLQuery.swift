@@ -16,7 +16,6 @@ package struct SQLQuery: Sendable {
   package let order: RowOrder
 
   private let model: UInt32
-  private let schema: ModelSchema
   private let orderWords: [UInt64]
 
   /// Lowers a request for SQLite; without the anchor, the caller seeks to it.
@@ -24,12 +23,11 @@ package struct SQLQuery: Sendable {
     let predicate = includingAnchor ? request.predicateWithAnchor : request.predicate
     self.init(
       try LoweredPredicate(predicate, in: request.schema, SQLiteDialect()),
-      order: try RowOrder(request.totalOrder, in: request.schema), in: request.schema, model: model)
+      order: try RowOrder(request.totalOrder, in: request.schema), model: model)
   }
 
   /// A query with a condition that is already lowered.
-  package init(_ predicate: LoweredPredicate, order: RowOrder, in schema: ModelSchema, model: UInt32) {
-    self.schema = schema
+  package init(_ predicate: LoweredPredicate, order: RowOrder, model: UInt32) {
     self.model = model
     self.predicate = predicate
     self.order = order
@@ -38,8 +36,8 @@ package struct SQLQuery: Sendable {
 
   /// A statement that yields rows, sort keys or row IDs in order, or changes such rows.
   ///
-  /// No items mean all fields, and `seek` is one of ``seeks(after:)``. The last parameters are the limit, if there is a
-  /// limit or an offset, and the offset if it is not 0.
+  /// No items mean all fields, and `seek` is one of ``seeks(after:in:)``. The last parameters are the limit, if there
+  /// is a limit or an offset, and the offset if it is not 0.
   package func select(
     _ kind: StatementKey.Kind, _ items: [SQLItem] = [], after seek: LoweredPredicate? = nil, limit: Int?,
     offset: Int = 0
@@ -113,7 +111,7 @@ package struct SQLQuery: Sendable {
   ///
   /// The first one matches rows that differ from the position in the last criterion only. One disjunction would be a
   /// scan, and of a row value SQLite seeks by the first column only.
-  package func seeks(after values: [PersistentValue]) -> [LoweredPredicate] {
+  package func seeks(after values: [PersistentValue], in table: SQLTable) -> [LoweredPredicate] {
     var seeks: [LoweredPredicate] = []
     for last in order.criteria.indices.reversed() where last < values.count {
       var opcodes: [PredicateOpcode] = []
@@ -133,7 +131,7 @@ package struct SQLQuery: Sendable {
       case (true, true): break
       case (false, let isDescending):
         add(isDescending ? .less : .greater, [.value(value)])
-        if isDescending, schema.fields[criterion.position].isOptional { add(.isNull) }
+        if isDescending, table.columns[criterion.position].isOptional { add(.isNull) }
       }
     }
     return seeks

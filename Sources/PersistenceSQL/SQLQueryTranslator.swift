@@ -184,7 +184,10 @@ extension SQLQueryTranslator {
 /// Statements over one record. Those that write have a parameter for each field, in the order of the fields.
 extension SQLQueryTranslator {
   mutating func byKey() -> String {
-    let parts = table.key.map { "\(dialect.compared(table.columns[$0])) = \(operand(of: $0))" }
+    let parts = table.key.map { position in
+      let value = operand(of: position)
+      return equality(of: position, value)
+    }
     return " WHERE " + parts.joined(separator: " AND ")
   }
 
@@ -204,9 +207,19 @@ extension SQLQueryTranslator {
     // A record that has only key fields is set to itself, so that SQLite counts it.
     let changed = nonKeyColumns.isEmpty ? table.key : nonKeyColumns
     let changes = changed.map { "\(target($0)) = \(dialect.parameter($0 + 1))" }
-    let key = table.key.map { "\(dialect.compared(table.columns[$0])) = \(dialect.parameter($0 + 1))" }
+    let key = table.key.map { equality(of: $0, dialect.parameter($0 + 1)) }
     return "UPDATE \(abortClause)\(name) SET \(changes.joined(separator: ", ")) "
       + "WHERE \(key.joined(separator: " AND "))"
+  }
+
+  /// The condition that a key column has a value.
+  ///
+  /// The key's index has the column's own collation, by which equal bytes are equal too, so that it finds the row.
+  private func equality(of position: Int, _ operand: String) -> String {
+    let column = table.columns[position]
+    let isSame = "\(dialect.compared(column)) = \(operand)"
+    guard column.comparison == .byBytes else { return isSame }
+    return "\(dialect.identifier(column.name)) = \(operand) AND \(isSame)"
   }
 
   mutating func holder(ofIndex index: Int) -> String {

@@ -60,16 +60,23 @@ package struct SQLColumn: Sendable, Hashable {
   /// The kind of value that the field holds.
   package let kind: FieldKind
 
-  /// Whether the column may hold NULL.
+  /// Whether the column may hold NULL, as keys of other programs' tables may although their fields are not optional.
   package let isOptional: Bool
 
   /// How to compare it.
   package let comparison: Comparison
 
-  package init(_ name: String, _ kind: FieldKind, isOptional: Bool, comparison: Comparison = .plain) {
+  /// Whether the column's affinity turns texts that look like numbers into numbers.
+  package let convertsText: Bool
+
+  package init(
+    _ name: String, _ kind: FieldKind, isOptional: Bool, comparison: Comparison = .plain,
+    convertsText: Bool = false
+  ) {
     self.name = name
     self.kind = kind
     self.isOptional = isOptional
     self.comparison = comparison
+    self.convertsText = convertsText
   }
 }

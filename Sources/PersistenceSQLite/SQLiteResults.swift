@@ -170,7 +170,8 @@ extension SQLiteResults {
   ) throws -> (rows: Int?, isFull: Bool) {
     guard let query else { return (0, false) }
     let values = start.values ?? request.after?.values
-    let seeks: [LoweredPredicate?] = values.map { query.ordered.seeks(after: $0) } ?? [nil]
+    let seeks: [LoweredPredicate?] =
+      values.map { query.ordered.seeks(after: $0, in: query.model.table) } ?? [nil]
     var left = limit
     for seek in seeks {
       let statement = query.ordered.select(

@@ -55,16 +55,18 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
   }
 
   func save(_ row: borrowing Row, in schema: ModelSchema) throws {
-    try write(row, in: schema) { $0.save }
+    let model = try write(row, in: schema) { $0.save }
+    if model.savesByUpdate, connection.changes == 0 { try write(row, in: schema) { $0.insert } }
   }
 
   /// Runs one of the statements that write a row.
   ///
   /// If a constraint of the table rejects the row, SQLite has rolled back that statement only.
+  @discardableResult
   private func write(
     _ row: borrowing Row, in schema: ModelSchema, isInsert: Bool = false,
     _ statementKey: (SQLiteModel) -> StatementKey
-  ) throws {
+  ) throws -> SQLiteModel {
     try requireOpen()
     try schema.validate(row)
     guard let model = try connection.model(for: schema) else {
@@ -72,6 +74,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
         .invalidRequest, "cannot write a record of \(schema.name): define the model first", model: schema.name
       )
     }
+    if !model.textConverters.isEmpty { try model.requireUnconverted(row) }
     do {
       try connection.withStatement(statementKey(model), of: model) { statement in
         for position in 0..<model.cells.count {
@@ -79,6 +82,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
         }
         try statement.run()
       }
+      return model
     } catch let error as PersistenceError {
       if connection.isOutsideTransaction { failure = error }
       guard Self.isConstraintViolation(error) else { throw error.at(model: schema.name) }
@@ -143,6 +147,7 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
         let values = request.assignments.compactMap { assignment in
           schema.position(of: assignment.field).map { (position: $0, value: assignment.value) }
         }
+        if !model.textConverters.isEmpty { try model.requireUnconverted(values) }
         let statement = query.set(values, limit: rows.limit, offset: rows.offset)
         try connection.withStatement(statement, of: model) { try $0.run() }
       }

@@ -178,7 +178,7 @@ import Testing
       schema, order: [FieldOrder("genre"), FieldOrder("gross", isDescending: true)])
     let query = try SQLQuery(request, includingAnchor: false, model: 1)
     func seeks(_ values: [PersistentValue]) -> [String] {
-      query.seeks(after: values).map { seek in
+      query.seeks(after: values, in: table).map { seek in
         text(query.select(.rowIDs, after: seek, limit: 1))
           .replacing("SELECT rowid FROM \"Movie\" WHERE ", with: "")
           .replacing(" ORDER BY \"genre\", \"gross\" DESC, \"id\" DESC", with: "")
@@ -205,7 +205,7 @@ import Testing
       let order = [FieldOrder("title", isDescending: isDescending)]
       let query = try SQLQuery(
         FetchRequest(schema, where: predicate, order: order), includingAnchor: false, model: 1)
-      let last = try #require(query.seeks(after: [.text("m"), .integer(1)]).last)
+      let last = try #require(query.seeks(after: [.text("m"), .integer(1)], in: table).last)
       return text(query.select(.rowIDs, after: last, limit: 1))
         .replacing("SELECT rowid FROM \"Movie\" WHERE ", with: "").components(separatedBy: " ORDER").first
         ?? ""

@@ -34,6 +34,12 @@ extension KeepingTransaction {
   /// The keys of a model that no record has.
   private func absentKeys(_ keys: Set<PersistentValue>, _ target: StoredName) throws -> Set<PersistentValue> {
     guard let schema = try wrapped.schema(named: target.text), schema.key.count == 1 else { return keys }
+    let field = schema.fields[schema.keyPositions[0]]
+    guard keys.allSatisfy(field.accepts) else {
+      // A rename has left the name to another model, whose key is of another kind.
+      let possible = keys.filter(field.accepts)
+      return try absentKeys(possible, target).union(keys.subtracting(possible))
+    }
     var absent = keys
     if keys.count <= 4 {
       for key in keys where try wrapped.find(RecordKey([key]), in: schema, { _ in }) { absent.remove(key) }
@@ -49,8 +55,9 @@ extension KeepingTransaction {
   private func requireNoReferrers(to keys: [PersistentValue], _ target: StoredName) throws {
     for reference in try map.references(to: target) {
       guard let schema = try wrapped.schema(named: reference.model),
-        schema.position(of: reference.field) != nil
+        let field = schema.field(named: reference.field)
       else { continue }
+      let keys = keys.filter(field.accepts)
       let request = try FetchRequest(schema, where: .isIn(field: reference.field, keys), limit: 1)
       _ = try wrapped.fetch(request).read(from: 0, limit: 1) { row in
         throw try brokenReference(reference, row, schema)
@@ -60,13 +67,14 @@ extension KeepingTransaction {
 
   /// Applies a delete rule to the records that refer to absent ones, as if these were deleted now.
   func settleOrphans(of reference: StoredReference, _ rule: DeleteRule) throws {
+    guard let schema = try wrapped.schema(named: reference.model) else { return }
+    let rule = reference.effect(of: rule, in: schema)
     guard rule != .restrict else { return }
     var absent: Set<PersistentValue> = []
     try wrapped.forEachDangling(of: reference) { _, target in
       absent.insert(target)
       return true
     }
-    guard !absent.isEmpty, let schema = try wrapped.schema(named: reference.model) else { return }
     for chunk in absent.sorted().chunks(of: Self.chunk) {
       let orphans = try FetchRequest(schema, where: .isIn(field: reference.field, chunk))
       if rule == .cascade {

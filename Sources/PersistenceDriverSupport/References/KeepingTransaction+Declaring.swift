@@ -62,6 +62,8 @@ extension KeepingTransaction {
           try save(reference)
           continue
         }
+      } else if let ended = try map.ended.first(where: { $0.hasField(of: reference) }) {
+        reference.formerRules = ended.formerRules.filter { $0 != reference.rule }
       }
       try save(reference)
       if let rule = declaration.orphanRules[StoredName(words.field)] {
@@ -172,21 +174,37 @@ extension KeepingTransaction {
       if let renamed { added.append(renamed) }
     }
     for reference in added { try ReferenceLedger.save(reference, in: wrapped) }
+    if names.before != names.after { notes.copy(of: names.before, to: names.after) }
+    notes.copyNewReferences(change)
     for reference in references where !reference.isEnded && StoredName(reference.model) == names.before {
-      if let field = change.target.position(of: reference.field), case .computed = change.sources[field] {
-        var computed = reference
-        computed.model = change.target.name
-        notes.add(computed)
-      }
+      noteNewValues(of: reference, change)
     }
     forgetReferences()
     declared.removeAll()
+  }
+
+  /// Notes the keys that a change writes into a field that stays a reference.
+  private func noteNewValues(of reference: StoredReference, _ change: SchemaChange) {
+    guard let name = change.name(of: reference.field), let position = change.target.position(of: name) else {
+      return
+    }
+    switch change.sources[position] {
+    case .computed:
+      var computed = reference
+      (computed.model, computed.field) = (change.target.name, name)
+      notes.add(computed)
+    case .field(_, replacingNil: let value?), .fill(let value):
+      guard !value.isNull else { return }
+      let isOwn = StoredName(reference.target) == StoredName(change.stored.name)
+      notes.add(value, of: StoredName(isOwn ? change.target.name : reference.target))
+    case .field(_, replacingNil: nil): break
+    }
   }
 }
 
 extension SchemaChange {
   /// The name of a stored field afterwards; nil if the change removes it.
-  fileprivate func name(of field: String) -> String? {
+  func name(of field: String) -> String? {
     guard let position = stored.position(of: field) else { return nil }
     let place = sources.firstIndex { source in
       if case .field(position, _) = source { true } else { false }

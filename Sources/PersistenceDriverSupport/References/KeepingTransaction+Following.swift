@@ -17,7 +17,7 @@ extension KeepingTransaction {
           schema.position(of: reference.field) != nil
         else { continue }
         let referring = try FetchRequest(schema, where: .isIn(field: reference.field, item.keys))
-        switch reference.rule {
+        switch reference.effect(of: reference.rule, in: schema) {
         case .restrict:
           for key in try referredKeys(among: item.keys, reference, schema) { notes.add(key, of: item.target) }
         case .setNil: _ = try wrapped.update(UpdateRequest(referring, set: [.init(reference.field, .null)]))

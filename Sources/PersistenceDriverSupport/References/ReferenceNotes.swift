@@ -33,6 +33,28 @@ struct ReferenceNotes {
   /// Adds all keys of a model.
   mutating func addAll(of target: StoredName) { wholeTargets.insert(target) }
 
+  /// Adds what was noted of a model under its new name.
+  ///
+  /// The notes under the earlier name stay: a nested transaction may undo the rename.
+  mutating func copy(of name: StoredName, to other: StoredName) {
+    for level in levels.indices {
+      for key in levels[level].keys[name] ?? [] {
+        if levels[level].keys[other, default: []].insert(key).inserted { levels[level].count += 1 }
+      }
+    }
+    if wholeTargets.contains(name) { wholeTargets.insert(other) }
+  }
+
+  /// Adds the new references of a model under the names that they have after a change.
+  mutating func copyNewReferences(_ change: SchemaChange) {
+    for reference in newReferences where StoredName(reference.model) == StoredName(change.stored.name) {
+      guard let field = change.name(of: reference.field) else { continue }
+      var renamed = reference
+      (renamed.model, renamed.field) = (change.target.name, field)
+      if !renamed.hasField(of: reference) { add(renamed) }
+    }
+  }
+
   /// Adds all records of a field that has become a reference.
   mutating func add(_ reference: StoredReference) {
     newReferences.removeAll { $0.hasField(of: reference) }

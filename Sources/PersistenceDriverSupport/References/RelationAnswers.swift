@@ -58,11 +58,27 @@ package struct RelationAnswers {
     case .referrers:
       let refers = PredicateNode.comparison(field: ends.field.name, .notEqual, .null)
       let rows = try FetchRequest(other, where: .conjunction(condition, refers))
+      if keyLimit != .max { return .isIn(field: ends.key.name, try fewValues(of: ends.field.name, in: rows)) }
       let groups = try reader.aggregate(AggregateRequest(rows, grouping: [ends.field.name], aggregates: []))
-      try requireFew(groups.count, in: other)
       try plans?.add(relation, groups.count, rows, selecting: ends.field.name, reader)
       return .isIn(field: ends.key.name, groups.map { $0.key[0] })
     }
+  }
+
+  /// The different values of a field, whose number has a limit.
+  ///
+  /// The index of a reference has its order, so that equal values are neighbors, and only different ones take memory.
+  private func fewValues(of field: String, in rows: FetchRequest) throws -> [PersistentValue] {
+    var values: [PersistentValue] = []
+    let sorted = try FetchRequest(rows.schema, where: rows.predicate, order: [FieldOrder(field)])
+    _ = try reader.fetch(sorted, selecting: [rows.schema.requiredPosition(of: field)])
+      .read(from: 0, limit: .max) { row in
+        let value = try row.value(at: 0)
+        guard value != values.last else { return }
+        values.append(value)
+        try requireFew(values.count, in: rows.schema)
+      }
+    return values
   }
 
   private func requireFew(_ count: Int, in schema: ModelSchema) throws {

@@ -28,6 +28,20 @@ package struct StoredReference: Sendable, Hashable {
     self.isEnded = isEnded
   }
 
+  /// Whether two references are the same; names are compared by their bytes.
+  package static func == (left: StoredReference, right: StoredReference) -> Bool {
+    left.hasEnds(of: right) && left.rule == right.rule && left.formerRules == right.formerRules
+      && left.isEnded == right.isEnded
+  }
+
+  /// Hashes the names, the rules and the end.
+  package func hash(into hasher: inout Hasher) {
+    for name in [model, field, target] { hasher.combine(StoredName(name)) }
+    hasher.combine(rule)
+    hasher.combine(formerRules)
+    hasher.combine(isEnded)
+  }
+
   /// Whether two references are of the same field.
   func hasField(of other: StoredReference) -> Bool {
     StoredName(model) == StoredName(other.model) && StoredName(field) == StoredName(other.field)
@@ -38,6 +52,13 @@ extension StoredReference {
   /// Whether two references have the same field and the same target.
   func hasEnds(of other: StoredReference) -> Bool {
     hasField(of: other) && StoredName(target) == StoredName(other.target)
+  }
+
+  /// What a delete rule means for records of a schema.
+  ///
+  /// A reference may outlive the optionality of its field: what cannot become nil keeps its record.
+  func effect(of rule: DeleteRule, in schema: ModelSchema) -> DeleteRule {
+    rule == .setNil && schema.field(named: field)?.isOptional != true ? .restrict : rule
   }
 }
 

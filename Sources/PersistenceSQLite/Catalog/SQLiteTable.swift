@@ -88,6 +88,12 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
   /// The number of this declaration in statement keys.
   let number: UInt32
 
+  /// The positions of the columns that turn texts that look like numbers into numbers.
+  let textConverters: [Int]
+
+  /// Whether ``save`` only updates: the key's index may find a record with other bytes, which an upsert would replace.
+  let savesByUpdate: Bool
+
   /// The keys of statements over one record, or all.
   let find, insert, update, save, deleteKey, deleteAll: StatementKey
 
@@ -99,10 +105,14 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
       SQLiteCellReader(tag: field.kind.tag, isOptional: field.isOptional, checksText: table.isForeign)
     }
     columns = SQLiteColumns(all: cells)
+    textConverters = table.columns.indices.filter { table.columns[$0].convertsText }
+    savesByUpdate = table.key.contains {
+      table.columns[$0].comparison == .byBytes || table.columns[$0].convertsText
+    }
     find = StatementKey(.find, model: number)
     insert = StatementKey(.insert, model: number)
     update = StatementKey(.update, model: number)
-    save = StatementKey(.save, model: number)
+    save = StatementKey(savesByUpdate ? .update : .save, model: number)
     deleteKey = StatementKey(.deleteKey, model: number)
     deleteAll = StatementKey(.deleteAll, model: number)
   }

@@ -53,6 +53,17 @@ extension SQLiteConnection {
     return columns
   }
 
+  /// The names of all columns, also of generated and hidden ones, which hide a name of the row ID.
+  private func columnNames(of table: String) throws -> [String] {
+    try rows("SELECT name FROM pragma_table_xinfo(?1)", [.text(table)]).compactMap { row in
+      if case .text(let name) = row[0] { name } else { nil }
+    }
+  }
+
+  private func hasKeyIndex(_ table: String) throws -> Bool {
+    try !rows("SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'", [.text(table)]).isEmpty
+  }
+
   private var surveys: Bool { store.configuration.surveysForeignTables }
 
   private func makeForeignTable(_ name: String, hasRowIDs: Bool, isView: Bool, definition: String) throws
@@ -63,22 +74,26 @@ extension SQLiteConnection {
       let found = try survey(columns.map(\.name), of: name)
       for (index, survey) in found.enumerated() { columns[index].survey = survey }
     }
-    let rowID = hasRowIDs ? SQLiteNaming.rowID(besides: columns.map(\.name)) : nil
+    let rowID = try hasRowIDs ? SQLiteNaming.rowID(besides: columnNames(of: name)) : nil
     var fields: [FieldSchema] = []
     var sqlColumns: [SQLColumn] = []
     var key = try isView ? viewKey(columns, of: name) : declaredKey(columns)
     let keyKinds = try key.map { try kind(ofKey: columns[$0], in: name) }
     let keyIsUsable = !key.isEmpty && !keyKinds.contains(nil)
+    // A key without an index is the row ID, which is never NULL.
+    let keyMayBeNull = try keyIsUsable && (!hasRowIDs || hasKeyIndex(name))
     for (position, column) in columns.enumerated() {
       let keyKind = keyIsUsable ? key.firstIndex(of: position).flatMap { keyKinds[$0] } : nil
       let kind = try keyKind ?? kind(of: column, in: name)
       // A model's key is never nil; if another program stored NULL, reading the record reports it.
       let isOptional = column.isNullable && keyKind == nil
       fields.append(FieldSchema(column.name, kind, isOptional: isOptional))
+      let mayBeNull = column.isNullable && (keyKind == nil || keyMayBeNull)
+      let order = try comparison(of: column, in: name, kind, isView: isView)
       sqlColumns.append(
         SQLColumn(
-          column.name, kind, isOptional: isOptional,
-          comparison: try comparison(of: column, in: name, kind, isView: isView)))
+          column.name, kind, isOptional: mayBeNull, comparison: order,
+          convertsText: try !isView && order == .withoutAffinity && hasAffinity(column, in: name)))
     }
     if !keyIsUsable {
       guard let rowID else { throw noKey(name, isView: isView) }
@@ -168,6 +183,14 @@ extension SQLiteConnection {
     let affinity = SQLiteAffinity(column.declaredType)
     if affinity != .text, affinity != .blob { return .withoutAffinity }
     return try collation(of: column.name, in: table).uppercased() == "BINARY" ? .plain : .byBytes
+  }
+
+  /// Whether values that a column gets are converted; a column of a strict table that has any type keeps them.
+  private func hasAffinity(_ column: SQLiteForeignColumn, in table: String) throws -> Bool {
+    guard column.declaredType.uppercased() == "ANY" else { return true }
+    return try rows(
+      "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ?1 AND strict", [.text(table)]
+    ).isEmpty
   }
 
   func collation(of column: String, in table: String) throws -> String {

@@ -101,8 +101,9 @@ extension SQLiteConnection {
   private func reference(_ columns: [String], to table: String, _ targets: [String], _ rule: DeleteRule)
     -> UnmappedObject.Reference?
   {
-    func isSame(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
-    // SQLite ignores the case of names.
+    func isSame(_ left: String, _ right: String) -> Bool {
+      StoredName(SQLiteNaming.folded(left)) == StoredName(SQLiteNaming.folded(right))
+    }
     let found = catalog?.tables.first { isSame($0.key.text, table) }
     guard columns.count == 1, let target = found?.value.schema, target.key.count == 1,
       targets.isEmpty || isSame(targets[0], target.key[0])

@@ -32,8 +32,10 @@ enum RelationHistoryChecks {
         } catch is SuiteError {
           // The whole transaction was to roll back.
         }
+        var found = try RelationModel(repository)
+        found.declaration = model.declaration
         try expect(
-          RelationModel(repository), equals: model,
+          found, equals: model,
           "seed \(seed), round \(round): \(journal.joined(separator: "; "))")
       }
       try repository.close()
@@ -129,8 +131,12 @@ private enum RelationWrite {
     switch self {
     case .studio(let studio): model.studios[studio.id] = studio
     case .performer(let performer): model.performers[performer.id] = performer
-    case .film(let film): model.films[film.id] = film
-    case .plainFilm(let film): model.films[film.id] = Film(film.id, studio: film.studio)
+    case .film(let film):
+      model.films[film.id] = film
+      model.declaration = .withReferences
+    case .plainFilm(let film):
+      model.films[film.id] = Film(film.id, studio: film.studio)
+      if model.declaration == .absent { model.declaration = .plain }
     case .role(let role): model.roles[role.primaryKey] = role
     case .deleteStudio(let id): model.deleteStudio(id)
     case .deleteStudios(let id): for studio in 1...id { model.deleteStudio(studio) }
@@ -139,9 +145,11 @@ private enum RelationWrite {
     case .deleteAllPerformers: for performer in model.performers.keys { model.deletePerformer(performer) }
     case .deleteFilm(let id): model.deleteFilm(id)
     case .deleteFilmsOfStudio(let id):
+      model.declareFilms()
       for film in model.films.values where film.studio.key == id { model.deleteFilm(film.id) }
     case .deleteRoles: model.roles = [:]
     case .moveFilms(let from, let to):
+      model.declareFilms()
       for film in model.films.values where film.studio.key == from {
         model.films[film.id]?.studio = Reference(to)
       }
@@ -155,6 +163,10 @@ private struct RelationModel: Equatable {
   var performers: [String: Performer] = [:]
   var films: [Int: Film] = [:]
   var roles: [Role.Key: Role] = [:]
+  /// What the store knows of films: their references begin with the first write of a version that declares them.
+  var declaration = Declaration.absent
+
+  enum Declaration { case absent, plain, withReferences }
 
   init() {}
 
@@ -169,10 +181,14 @@ private struct RelationModel: Equatable {
   var isWhole: Bool {
     studios.values.allSatisfy { $0.parent.map { studios[$0.key] != nil } ?? true }
       && films.values.allSatisfy { film in
-        studios[film.studio.key] != nil && film.director.map { performers[$0.key] != nil } ?? true
+        guard declaration == .withReferences else { return true }
+        return studios[film.studio.key] != nil && film.director.map { performers[$0.key] != nil } ?? true
       }
       && roles.values.allSatisfy { films[$0.film.key] != nil && performers[$0.actor.key] != nil }
   }
+
+  /// A write to the films of a query begins their references, if the store has the model.
+  mutating func declareFilms() { if declaration == .plain { declaration = .withReferences } }
 
   mutating func deleteStudio(_ id: Int) {
     guard studios.removeValue(forKey: id) != nil else { return }
