@@ -11,9 +11,9 @@ struct EarlyCommitTests {
   struct Stopped: Error {}
 
   /// More records than are copied before the first early commit.
-  private static let count = 5_000
+  static let count = 5_000
   /// A record after several early commits.
-  private static let late = 4_500
+  static let late = 4_500
   /// A memory that splits the copying into several transactions.
   private static let configuration: LMDBConfiguration = {
     var configuration = LMDBConfiguration()
@@ -21,7 +21,7 @@ struct EarlyCommitTests {
     return configuration
   }()
 
-  private static func schema(_ added: [FieldSchema] = [], name: String = "Film") throws -> ModelSchema {
+  static func schema(_ added: [FieldSchema] = [], name: String = "Film") throws -> ModelSchema {
     try ModelSchema(
       name: name,
       fields: [FieldSchema("id", .int64), FieldSchema("year", .int64), FieldSchema("note", .string)] + added,
@@ -29,7 +29,7 @@ struct EarlyCommitTests {
   }
 
   /// Adds the decade, which is computed from the year.
-  private static func change(
+  static func change(
     name: String = "Film", at moment: @escaping @Sendable (Int64) throws -> Void = { _ in }
   ) throws -> SchemaChange {
     try SchemaChange(
@@ -45,7 +45,7 @@ struct EarlyCommitTests {
     }
   }
 
-  private static func fill(_ context: LMDBContext, name: String = "Film") throws {
+  static func fill(_ context: LMDBContext, name: String = "Film") throws {
     let schema = try schema(name: name)
     let note = String(repeating: "x", count: 300)
     try context.transaction { transaction in
@@ -58,12 +58,12 @@ struct EarlyCommitTests {
     }
   }
 
-  private static func prepare(_ change: SchemaChange, _ transaction: any StorageTransaction) throws -> Bool {
+  static func prepare(_ change: SchemaChange, _ transaction: any StorageTransaction) throws -> Bool {
     try #require(transaction as? KeyValueTransaction).prepare(change)
   }
 
   /// Checks records at both ends and in the middle, the number of all, and the index.
-  private static func expectFilms(_ schema: ModelSchema, _ reader: any StorageReader) throws {
+  static func expectFilms(_ schema: ModelSchema, _ reader: any StorageReader) throws {
     #expect(try reader.count(FetchRequest(schema)) == count)
     for number in [0, 1, late - 1, late, count - 1] {
       var values: [PersistentValue] = []
@@ -85,7 +85,7 @@ struct EarlyCommitTests {
   }
 
   /// The number of records of all models and copies in a store that no context has open.
-  private static func entries(_ scratch: Scratch) throws -> Int {
+  static func entries(_ scratch: Scratch) throws -> Int {
     var environment: OpaquePointer?
     #expect(mdb_env_create(&environment) == MDB_SUCCESS)
     defer { mdb_env_close(environment) }

@@ -23,7 +23,9 @@ extension Repository {
   /// Shows a removed field again, in one transaction.
   ///
   /// Delete the rule that removed it first: the next opening with ``EvolutionRule/remove(_:was:from:)`` removes it again.
-  /// Records that were inserted in the meantime have nil in it, or the zero of its kind: false, 0, or empty text.
+  /// Records that were inserted in the meantime have nil in it, or the zero of its kind: false, 0, or empty text. Such
+  /// zeros collide, so a required field comes back without its unique indexes; the next opening that declares one builds
+  /// it.
   ///
   /// - Parameters:
   ///   - field: The stored name that the field had last.

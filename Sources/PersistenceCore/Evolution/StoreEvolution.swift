@@ -105,9 +105,11 @@ struct StoreEvolution {
   {
     // Another program may have evolved the store in the meantime.
     guard try isNeeded(transaction) else { return }
-    for step in steps where try isNeeded(step, transaction) { try run(step, in: transaction, progress) }
-    try requireWords(transaction)
     let fits = SchemaFits(location: context.location)
+    for step in steps where try isNeeded(step, transaction) {
+      try run(step, fits, in: transaction, progress)
+    }
+    try requireWords(transaction)
     let arePrepared = try declarations.map { declaration in
       fits.declare(declaration)
       return try fits.prepare(declaration.schema, in: transaction, progress)
@@ -123,16 +125,30 @@ struct StoreEvolution {
     }
   }
 
-  /// Whether the store contains none of the models that a step makes.
+  /// Whether the store contains none of the models that a step makes, under any name that they have or had.
   private func isNeeded(_ step: EvolutionRule.Step, _ reader: any StorageReader) throws -> Bool {
-    try step.making.allSatisfy { try reader.schema(named: $0.declaration.schema.name) == nil }
+    try step.making.allSatisfy { model in
+      let fit = try SchemaFits.fit(declaration(of: model), reader, location: context.location).fit
+      guard case .absent = fit else { return false }
+      return true
+    }
+  }
+
+  /// The declaration of a model that a step makes, with the rules of the schema if it lists the model.
+  private func declaration(of model: any PersistentRecord.Type) throws -> ModelDeclaration {
+    let declaration = try model.declaration
+    return declarations.first { [$0.schema.name].containsName(declaration.schema.name) } ?? declaration
   }
 
   private func run(
-    _ step: EvolutionRule.Step, in transaction: any StorageTransaction,
+    _ step: EvolutionRule.Step, _ fits: SchemaFits, in transaction: any StorageTransaction,
     _ progress: (StoreProgress) throws -> Void
   ) throws {
-    for model in step.making { try transaction.define(model.declaration.schema) }
+    for model in step.making {
+      let declaration = try declaration(of: model)
+      fits.declare(declaration)
+      try fits.evolve(declaration.schema, limit: .rewrite, in: transaction)
+    }
     let name = try step.making.first?.declaration.schema.name ?? ""
     func report(_ done: Int) throws {
       try Task.checkCancellation()

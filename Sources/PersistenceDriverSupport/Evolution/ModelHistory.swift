@@ -12,6 +12,8 @@ package struct ModelHistory: Sendable, Hashable, Codable {
     package var formerNames: [String] = []
     /// The value of new records of a program that does not declare the field.
     package var fill: PersistentValue?
+    /// Whether a rule has replaced the nils of the field, which is required since; nil, as in older ledgers, if not.
+    package var wasOptional: Bool?
 
     package var isRemoved: Bool { ModelHistory.isRemoved(name) }
   }
@@ -29,6 +31,8 @@ package struct ModelHistory: Sendable, Hashable, Codable {
   package var fields: [Field] = []
   /// The stored names of the fields of each removed index.
   package var removedIndexes: [[String]] = []
+  /// Those of removed indexes that a newer declaration has again; nil, as in older ledgers, if there are none.
+  package var redeclaredIndexes: [[String]]?
   /// The fingerprints of the declarations that this store has met.
   package var declarations: [String] = []
 
@@ -61,6 +65,11 @@ package struct ModelHistory: Sendable, Hashable, Codable {
     field.name = other
     field.formerNames = (field.formerNames + [name]).uniqueNames(besides: other)
     set(field)
+    func renamed(_ indexes: [[String]]) -> [[String]] {
+      indexes.map { $0.map { StoredName($0) == StoredName(name) ? other : $0 } }
+    }
+    removedIndexes = renamed(removedIndexes)
+    redeclaredIndexes = redeclaredIndexes.map(renamed)
   }
 
   package mutating func meet(_ fingerprint: String) {

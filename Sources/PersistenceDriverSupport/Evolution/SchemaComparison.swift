@@ -89,7 +89,12 @@ package struct SchemaComparison {
     let field = declared.fields[position]
     let words = declaration.fields[position]
     if let found = resolver.position(of: position) {
-      usedPositions.insert(found)
+      // Two earlier names of one field would each overwrite the other's value.
+      guard usedPositions.insert(found).inserted else {
+        differences.append(SchemaDifference(declared, field, .renamed(stored.fields[found].name)))
+        sources.append(.constant(.null))
+        return
+      }
       sources.append(.stored(found))
       return match(field, words, with: found)
     }
@@ -144,7 +149,7 @@ package struct SchemaComparison {
     }
     if field.isOptional, !found.isOptional {
       // A newer program made the field required, so an older one does not make it optional again (contract S4).
-      if history.declarations.contains(declared.fingerprint) {
+      if isMet || past.wasOptional == true {
         differences.append(SchemaDifference(declared, field, .required))
         return
       }
@@ -157,12 +162,14 @@ package struct SchemaComparison {
       }
       target.isOptional = false
       replacement = value
-      // New records of programs that do not declare the field have no nil either.
-      var past = history.field(target.name)
-      past.fill = value
-      history.set(past)
       isReadable = false
       needsWord = true
+    }
+    if !field.isOptional, let value = declaration.replacements[StoredName(field.name)] {
+      past.wasOptional = true
+      // New records of programs that do not declare the field have no nil either.
+      if replacement != nil { past.fill = value }
+      history.set(past)
     }
     if target != found { hasChanged = true }
     kept[position] = (target, .field(position, replacingNil: replacement))
@@ -219,22 +226,16 @@ package struct SchemaComparison {
   }
 
   private mutating func targetIndexes() -> [IndexSchema] {
-    var indexes = stored.indexes.map { index in
-      IndexSchema(index.fields.map(renamed), isUnique: index.isUnique)
-    }
-    let removed = declaration.removedIndexes.map { $0.map(targetNameOfField) }
-    indexes.removeAll { index in removed.contains { $0.isNames(index.fields) } }
-    for fields in removed where !history.removedIndexes.contains(where: { $0.isNames(fields) }) {
-      history.removedIndexes.append(fields)
-    }
-    for index in declared.indexes {
-      let named = IndexSchema(index.fields.map(targetNameOfField), isUnique: index.isUnique)
-      let isKnown = indexes.contains { $0.fields.isNames(named.fields) && ($0.isUnique || !named.isUnique) }
-      if isKnown || history.removedIndexes.contains(where: { $0.isNames(named.fields) }) { continue }
-      indexes.append(named)
-    }
-    return indexes
+    let comparison = IndexComparison(
+      stored: stored.indexes.map { IndexSchema($0.fields.map(renamed), isUnique: $0.isUnique) },
+      declared: declared.indexes.map { IndexSchema($0.fields.map(targetNameOfField), isUnique: $0.isUnique) },
+      removed: declaration.removedIndexes.map { $0.map(targetNameInRule) }, fields: kept.map(\.field),
+      isMet: isMet)
+    return comparison.target(&history)
   }
+
+  /// Whether the store has met the declaration, which may be an older one.
+  private var isMet: Bool { past.declarations.contains(declared.fingerprint) }
 
   /// The target's name of a stored field.
   private func renamed(_ name: String) -> String {
@@ -247,6 +248,13 @@ package struct SchemaComparison {
       return name
     }
     return kept[found].field.name
+  }
+
+  /// The target's name of a field that a rule names: declared, removed, or under an earlier name.
+  private func targetNameInRule(_ name: String) -> String {
+    if declared.position(of: name) != nil { return targetNameOfField(name) }
+    if stored.position(of: name) != nil { return renamed(name) }
+    return history.field(formerly: name)?.name ?? name
   }
 
   private mutating func targetName() -> String {
@@ -285,14 +293,4 @@ package struct SchemaComparison {
     }
     return SchemaMapping(declared: declared, stored: stored, sources: sources, unseen: unseen)
   }
-}
-
-extension String {
-  /// Whether two stored names are the same, byte by byte.
-  fileprivate func isName(_ other: String) -> Bool { StoredName(self) == StoredName(other) }
-}
-
-extension [String] {
-  /// Whether two lists have the same stored names in the same order.
-  fileprivate func isNames(_ other: [String]) -> Bool { map(StoredName.init) == other.map(StoredName.init) }
 }

@@ -220,7 +220,12 @@ extension SchemaDocument {
         removedFields: history.fields.filter(\.isRemoved).map {
           Removal(hidden: $0.name, formerNames: $0.formerNames)
         },
-        removedIndexes: history.removedIndexes)
+        removedIndexes: history.removedIndexes.map { fields in
+          fields.map { name in
+            guard ModelHistory.isRemoved(name) else { return name }
+            return Removal(hidden: name, formerNames: history.field(name).formerNames).name
+          }
+        })
     }
     self.init(
       models: models,

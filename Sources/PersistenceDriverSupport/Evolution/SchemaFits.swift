@@ -196,21 +196,32 @@ extension SchemaFits {
     throws
   {
     let names = [name] + formerNames
-    var history = try SchemaLedger.history(of: name, transaction) ?? ModelHistory(model: name)
+    let histories = try SchemaLedger.histories(transaction)
+    func remember(_ history: ModelHistory, as hidden: String) throws {
+      var history = history
+      let earlier = history.model
+      history.model = hidden
+      history.formerNames = (history.formerNames + names).uniqueNames(besides: hidden)
+      try SchemaLedger.write(history, replacing: earlier, in: transaction)
+    }
+    func known(_ model: String) -> ModelHistory? { histories.first { [$0.model].containsName(model) } }
+    var isStored = false
     for name in names {
       guard let stored = try transaction.schema(named: name), !stored.isPlaceholder else { continue }
+      isStored = true
       var hidden = ModelHistory.removedPrefix + name
       while try transaction.schema(named: hidden) != nil { hidden += "+" }
       let target = try ModelSchema(
         name: hidden, fields: stored.fields, key: stored.key, indexes: stored.indexes)
       try transaction.evolve(
         SchemaChange(from: stored, to: target, sources: stored.fields.indices.map { .field($0) }))
+      var history = known(name) ?? ModelHistory(model: name)
       history.meet(stored.fingerprint)
-      history.model = hidden
+      try remember(history, as: hidden)
     }
-    if !ModelHistory.isRemoved(history.model) { history.model = ModelHistory.removedPrefix + name }
-    history.formerNames = (history.formerNames + names).uniqueNames(besides: history.model)
-    try SchemaLedger.write(history, replacing: name, in: transaction)
+    guard !isStored else { return }
+    let history = names.lazy.compactMap(known).first ?? ModelHistory(model: name)
+    try remember(history, as: ModelHistory.removedPrefix + name)
   }
 }
 
@@ -219,10 +230,13 @@ extension ModelHistory {
   init?(new declaration: ModelDeclaration) {
     self.init(model: declaration.schema.name)
     formerNames = declaration.formerNames
-    removedIndexes = declaration.removedIndexes
     for (field, words) in zip(declaration.schema.fields, declaration.fields) {
-      guard words != ModelDeclaration.Field() else { continue }
-      set(Field(name: field.name, formerNames: words.formerNames, fill: words.fill))
+      let wasOptional = !field.isOptional && declaration.replacements[StoredName(field.name)] != nil
+      guard words != ModelDeclaration.Field() || wasOptional else { continue }
+      set(
+        Field(
+          name: field.name, formerNames: words.formerNames, fill: words.fill,
+          wasOptional: wasOptional ? true : nil))
     }
     let names = declaration.schema.fields.map(\.name) + declaration.fields.flatMap(\.formerNames)
     let sources = declaration.computations.flatMap(\.sources).filter { source in
@@ -232,6 +246,9 @@ extension ModelHistory {
       set(
         Field(
           name: ModelHistory.removedPrefix + removed.name, formerNames: [removed.name] + removed.formerNames))
+    }
+    removedIndexes = declaration.removedIndexes.map { fields in
+      fields.map { declaration.schema.position(of: $0) == nil ? field(formerly: $0)?.name ?? $0 : $0 }
     }
     if formerNames.isEmpty, fields.isEmpty, removedIndexes.isEmpty { return nil }
   }

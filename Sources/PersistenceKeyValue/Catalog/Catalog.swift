@@ -191,11 +191,20 @@ package enum Catalog {
   }
 
   /// Removes the copies that nothing refers to, of this transaction and of processes that ended.
-  static func removeUnfinishedCopies(_ writer: any ByteWriter) throws {
-    for number in try unfinishedCopies(writer) {
+  ///
+  /// - Returns: Whether there were any.
+  @discardableResult
+  static func removeUnfinishedCopies(_ writer: any ByteWriter) throws -> Bool {
+    let numbers = try unfinishedCopies(writer)
+    for number in numbers.reversed() {
       try KeyPrefix.model(number).withUnsafeBytes { try writer.removeAll(beginningWith: $0, in: .records) }
       try finishCopy(number, writer)
+      // No binding has ever had the number, so changes that fail do not use numbers up.
+      if try number > 0 && self.number(lastKey, writer) == UInt64(number) {
+        try set(UInt64(number - 1), lastKey, writer)
+      }
     }
+    return !numbers.isEmpty
   }
 
   private static func unfinishedCopies(_ reader: any ByteReader) throws -> [UInt16] {

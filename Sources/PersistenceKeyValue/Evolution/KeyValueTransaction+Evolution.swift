@@ -91,9 +91,14 @@ extension KeyValueTransaction: PreparingTransaction {
   private func copyRecords(
     _ change: SchemaChange, _ plan: EvolutionPlan, from old: ModelBinding, checkpointLimit: Int?
   ) throws -> RecordsCopy {
+    let commitsEarly = checkpointLimit != nil
     // Others are of processes that ended.
-    if changes.copies.isEmpty { try Catalog.removeUnfinishedCopies(writer) }
+    let hasRemoved = try changes.copies.isEmpty && Catalog.removeUnfinishedCopies(writer)
+    // LMDB reuses a page only in the second transaction after the one that freed it. Otherwise what an earlier attempt
+    // left would fill the store in each attempt, before the first early commit.
+    if hasRemoved, commitsEarly { try RecordsCopy.checkpoint(writer) }
     let copy = RecordsCopy(change: change, number: try Catalog.beginCopy(of: change.target, writer))
+    if commitsEarly { try RecordsCopy.checkpoint(writer) }
     let new = ModelBinding(plan.model(recordsNumber: copy.number), declared: change.target)
     try copy.write(from: old, to: new, writer, location: store.location, checkpointLimit: checkpointLimit)
     return copy

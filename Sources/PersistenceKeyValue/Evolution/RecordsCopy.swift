@@ -15,6 +15,12 @@ struct RecordsCopy {
       && change.computeSources == other.computeSources
   }
 
+  /// Commits early, where the store can; the copy is removed if the transaction rolls back.
+  @discardableResult
+  static func checkpoint(_ writer: any ByteWriter) throws -> Bool {
+    try writer.checkpoint { try Catalog.removeUnfinishedCopies($0) }
+  }
+
   /// Copies all records.
   ///
   /// With a limit of bytes, the transaction has written nothing else, and commits as often, where the store can.
@@ -32,7 +38,7 @@ struct RecordsCopy {
       bytes += batch.count
       try StoreProgress.report(done)
       guard let checkpointLimit, bytes >= checkpointLimit else { continue }
-      if try writer.checkpoint(undo: Catalog.removeUnfinishedCopies) { bytes = 0 }
+      if try Self.checkpoint(writer) { bytes = 0 }
     }
   }
 }

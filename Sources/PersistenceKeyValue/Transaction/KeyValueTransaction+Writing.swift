@@ -118,10 +118,18 @@ extension KeyValueTransaction {
   func delete(_ query: PreparedQuery) throws -> Int {
     let binding = query.binding
     let keys = try query.storedKeys(writer)
-    for index in 0..<keys.count {
-      try keys.withKey(at: index) { _ = try delete(stored: $0, binding) }
-    }
+    try forEach(keys) { _ = try delete(stored: $0, binding) }
     return keys.count
+  }
+
+  /// Runs a write of each record of one call.
+  ///
+  /// If the call ends half way, at a damaged record, the transaction fails (contract W4). A nested transaction, which
+  /// would undo the first half, would cost every call.
+  private func forEach(_ keys: StoredKeys, _ write: (UnsafeRawBufferPointer) throws -> Void) throws {
+    for index in 0..<keys.count {
+      do { try keys.withKey(at: index, write) } catch { throw index > 0 ? failed(error) : error }
+    }
   }
 
   package func deleteAll(in schema: ModelSchema) throws -> Int {
@@ -165,24 +173,22 @@ extension KeyValueTransaction {
     let row = writer.workspace.acquireRow(binding.layout.count)
     defer { writer.workspace.release(row) }
     let access = RecordAccess(binding, writer, location: store.location)
-    for index in 0..<keys.count {
-      try keys.withKey(at: index) { key in
-        guard let old = try writer.value(of: key, in: .records) else {
-          throw PersistenceError.damaged("a record to update is missing")
-            .at(model: binding.declared.name, location: store.location)
+    try forEach(keys) { key in
+      guard let old = try writer.value(of: key, in: .records) else {
+        throw PersistenceError.damaged("a record to update is missing")
+          .at(model: binding.declared.name, location: store.location)
+      }
+      let record = OrderedEntry(key: key, value: old)
+      try access.read(record, row) { _ in }
+      for (position, value) in change.values { row.set(value, at: position) }
+      try row.withRow { row in
+        let length = try binding.layout.packedLength(of: row)
+        if change.touchesIndexes {
+          let entries = try IndexChange(
+            binding, old: record, new: row, storedKey: key, writer, location: store.location)
+          try attempt { try entries.apply(to: writer) }
         }
-        let record = OrderedEntry(key: key, value: old)
-        try access.read(record, row) { _ in }
-        for (position, value) in change.values { row.set(value, at: position) }
-        try row.withRow { row in
-          let length = try binding.layout.packedLength(of: row)
-          if change.touchesIndexes {
-            let entries = try IndexChange(
-              binding, old: record, new: row, storedKey: key, writer, location: store.location)
-            try attempt { try entries.apply(to: writer) }
-          }
-          _ = try put(row, binding, key, length, isReplacing: true)
-        }
+        _ = try put(row, binding, key, length, isReplacing: true)
       }
     }
   }

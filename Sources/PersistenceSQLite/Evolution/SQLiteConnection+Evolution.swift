@@ -7,7 +7,8 @@ extension SQLiteTransaction {
   func evolve(_ change: SchemaChange) throws {
     let evolution = try withReader { try $0.evolution(for: change) }
     try nested {
-      guard !evolution.isEmpty else {
+      // Indexes and triggers of other programs would disappear with the table.
+      if try evolution.isEmpty && withReader({ try $0.foreignObjects(of: evolution.layout).isEmpty }) {
         return try withReader { connection in
           try connection.drop(evolution.layout)
           try connection.create(change.target, awaitingIndexes: false)
@@ -105,6 +106,14 @@ extension SQLiteConnection {
       return (name, sql)
     }
   }
+
+  /// The indexes and triggers that other programs made for a table.
+  fileprivate func foreignObjects(of layout: SQLiteLayout) throws -> [(name: String, sql: String)] {
+    let definition = SQLiteDefinition(layout)
+    return try attachedObjects(of: layout).filter { object in
+      !layout.schema.indexes.contains { definition.makes($0, named: object.name, by: object.sql) }
+    }
+  }
 }
 
 /// Changes that no `ALTER TABLE` of SQLite makes.
@@ -113,10 +122,7 @@ extension SQLiteConnection {
   private func moveRecords(_ evolution: SQLiteEvolution) throws {
     let dialect = SQLiteDialect()
     let (layout, target) = (evolution.layout, evolution.target)
-    let definition = SQLiteDefinition(layout)
-    let foreign = try attachedObjects(of: layout).filter { object in
-      !layout.schema.indexes.contains { definition.makes($0, named: object.name, by: object.sql) }
-    }
+    let foreign = try foreignObjects(of: layout)
     var taken = try takenNames()
     let name = SQLiteNaming.free("\(layout.table)_new", fallback: "model", taken: &taken)
     let created = SQLiteDefinition(target.schema, table: name, columns: target.columns)

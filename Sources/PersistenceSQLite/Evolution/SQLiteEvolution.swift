@@ -85,7 +85,8 @@ struct SQLiteEvolution {
       }
     }
     // Triggers of other programs do not fire for a change of schema.
-    if try !computed.isEmpty && connection.hasTriggers(on: layout.table) { needsNewTable = true }
+    let updates = computed.count + replacements.count
+    if try updates > 0 && connection.hasTriggers(on: layout.table) { needsNewTable = true }
     let needsNewTable = needsNewTable
     let isRewriting = needsNewTable || !computed.isEmpty
     let awaited = change.target.indexes.indices.filter { position in

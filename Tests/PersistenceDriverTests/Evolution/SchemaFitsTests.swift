@@ -1,0 +1,70 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import Testing
+
+/// What a store remembers of names, in memory.
+@Suite("Names of fields and models in a store's memory")
+struct SchemaFitsTests {
+  private let context = MemoryContext()
+
+  private func declaration(
+    _ model: String, was formerNames: [String] = [],
+    _ fields: [(name: String, was: [String], fill: PersistentValue?)]
+  ) throws -> ModelDeclaration {
+    let schema = try ModelSchema(
+      name: model, fields: [FieldSchema("id", .int64)] + fields.map { FieldSchema($0.name, .int64) },
+      key: ["id"])
+    let words = fields.map { ModelDeclaration.Field(formerNames: $0.was, fill: $0.fill) }
+    return ModelDeclaration(
+      schema, formerNames: formerNames, fields: [ModelDeclaration.Field()] + words)
+  }
+
+  private func open(_ declaration: ModelDeclaration) throws {
+    let fits = SchemaFits(location: "")
+    fits.declare(declaration)
+    try context.transaction { try fits.evolve(declaration.schema, limit: .rewrite, in: $0) }
+  }
+
+  @Test("S3 two earlier names of one field are not two fields")
+  func twoEarlierNames() throws {
+    try open(declaration("Film", [("cost", [], nil)]))
+    try open(declaration("Film", [("price", ["cost"], nil)]))
+    try open(declaration("Film", [("budget", ["cost", "price"], nil)]))
+    let both = try declaration("Film", [("cost", [], nil), ("price", [], nil)])
+    guard case .refused(let differences) = try SchemaFits.fit(both, context, location: "").fit else {
+      Issue.record("both names mean the same field")
+      return
+    }
+    #expect(differences.map(\.kind) == [.renamed("budget")])
+    #expect(differences.map { $0.field?.name } == ["price"])
+    try open(declaration("Film", [("price", [], nil)]))
+  }
+
+  @Test("S4 the removal of a model under its earlier name keeps what the store remembers of its fields")
+  func removalUnderEarlierName() throws {
+    let first = try declaration("Sketch", [])
+    try open(first)
+    try open(declaration("Sketch", [("grade", [], .integer(3))]))
+    try context.transaction { try SchemaFits.remove("Draft", formerNames: ["Sketch"], in: $0) }
+    let histories = try SchemaLedger.histories(context)
+    #expect(histories.count == 1, "\(histories)")
+    #expect(histories.first?.model == ModelHistory.removedPrefix + "Sketch")
+    #expect(histories.first?.field("grade").fill == .integer(3))
+
+    let removed = try #require(try SchemaStore.removed(in: context).first)
+    #expect(removed.name == "Sketch")
+    try context.transaction { try SchemaStore.restore(removed, in: $0) }
+    let fits = SchemaFits(location: "")
+    fits.declare(first)
+    try FittedContext(context, fits).transaction { transaction in
+      try transaction.define(first.schema)
+      let row = RowBuffer(count: 1)
+      row.set([.integer(1)])
+      try row.withRow { try transaction.insert($0, in: first.schema) }
+    }
+    let stored = try #require(try context.schema(named: "Sketch"))
+    var values: [PersistentValue] = []
+    #expect(try context.find(RecordKey([.integer(1)]), in: stored) { values = try $0.values() })
+    #expect(values == [.integer(1), .integer(3)])
+  }
+}

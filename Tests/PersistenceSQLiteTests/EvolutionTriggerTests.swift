@@ -1,0 +1,60 @@
+import PersistenceDriver
+import PersistenceSQLite
+import Testing
+
+@Suite("Changes of schema beside objects of other programs")
+struct EvolutionTriggerTests {
+  let scratch: Scratch
+  let context: SQLiteContext
+  let stored: ModelSchema
+
+  init() throws {
+    scratch = try Scratch()
+    context = try scratch.open()
+    stored = try EvolutionTests.movie()
+  }
+
+  @Test(
+    "S8 a change of an empty table keeps the indexes and triggers of other programs",
+    arguments: [true, false]
+  )
+  func empty(adds: Bool) throws {
+    try context.fill(stored, [])
+    for statement in [
+      "CREATE INDEX own ON Movie (title DESC)",
+      "CREATE TRIGGER watch AFTER INSERT ON Movie BEGIN SELECT 1; END",
+    ] { try context.execute(statement) }
+    let added = try EvolutionTests.adding([(FieldSchema("stars", .int64), .integer(7))], to: stored)
+    let change = try adds ? added : EvolutionTests.erasing(stored)
+    #expect(try context.cost(of: change) == .catalog)
+    try context.transaction { try $0.evolve(change) }
+    let objects = try context.rows(
+      "SELECT name FROM sqlite_schema WHERE name IN ('own', 'watch', 'Movie_title_index') ORDER BY name")
+    #expect(objects == ["Movie_title_index", "own", "watch"].map { [.text($0)] })
+    let row = adds ? EvolutionTests.rows[0] + [.integer(8)] : Array(EvolutionTests.rows[0].dropLast())
+    try context.transaction { try $0.insert(row, in: change.target) }
+    #expect(try context.values(FetchRequest(change.target)) == [row])
+    #expect(try context.rows("PRAGMA integrity_check") == [[.text("ok")]])
+  }
+
+  @Test("S8 a value that replaces nil fires no trigger of another program")
+  func replacement() throws {
+    try context.fill(stored, EvolutionTests.rows)
+    for statement in [
+      "CREATE TABLE Log (id INTEGER PRIMARY KEY)",
+      "CREATE TRIGGER watch AFTER UPDATE ON Movie BEGIN INSERT INTO Log VALUES (NULL); END",
+    ] { try context.execute(statement) }
+    var fields = EvolutionTests.fields
+    fields[2].isOptional = false
+    var sources = fields.indices.map { SchemaChange.Source.field($0) }
+    sources[2] = .field(2, replacingNil: .integer(5))
+    let target = try EvolutionTests.movie("Movie", fields)
+    let change = try SchemaChange(from: stored, to: target, sources: sources)
+    #expect(try context.cost(of: change) == .rewrite)
+    try context.transaction { try $0.evolve(change) }
+    #expect(
+      try context.values(FetchRequest(target)).map { $0[2] } == [.integer(1990), .integer(5), .integer(2000)])
+    #expect(try context.rows("SELECT id FROM Log").isEmpty)
+    #expect(try context.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'") == [[.text("watch")]])
+  }
+}
