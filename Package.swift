@@ -531,11 +531,11 @@ let fuzzing = "Tests/CoverageFuzzingTests"
 package.targets.append(
   Context.environment["PERSISTENCE_FUZZING"] == nil
     ? .testTarget(
-      name: "CoverageFuzzingTests", dependencies: fuzzed + engines + ["PersistenceConformance"],
+      name: "CoverageFuzzingTests", dependencies: fuzzed + engines + [postgres, "PersistenceConformance"],
       path: fuzzing,
       exclude: ["Corpus", "Dictionaries", "Fuzzer"], swiftSettings: settings)
     : .executableTarget(
-      name: "CoverageFuzzer", dependencies: fuzzed + engines, path: fuzzing,
+      name: "CoverageFuzzer", dependencies: fuzzed + engines + [postgres], path: fuzzing,
       exclude: ["Corpus", "Dictionaries", "CorpusTests.swift"], swiftSettings: settings))
 
 // `make` optimizes the rooms that tests spend their time in, also in debug builds.

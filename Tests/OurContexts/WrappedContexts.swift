@@ -12,6 +12,14 @@ extension ContextUnderTest {
     wrapping("memory", in: "ObservedContext") { context, _ in ObservedContext(context) },
   ]
 
+  /// Durable contexts inside wrappers, for the checks of kills, losses of power, faults and damage.
+  package static let wrappedDurable: [ContextUnderTest] = [
+    wrapping("sqlite", in: "LoggingContext", loggingEverything),
+    wrapping("json", in: "ObservedContext") { context, _ in ObservedContext(context) },
+    wrapping("lmdb", in: "LoggingContext", loggingEverything),
+    wrapping("sqlite", in: "ReadOnlyContext", readingThroughReadOnly),
+  ]
+
   private static func wrapping(
     _ name: String, in wrapper: String,
     _ wrap: @escaping @Sendable (any StorageContext, OpeningOptions) -> any StorageContext
@@ -20,7 +28,8 @@ extension ContextUnderTest {
     let title = "\(wrapper) over \(name)"
     // The other process opens the wrapper too, so that it is what is recorded and killed.
     return ContextUnderTest(
-      title, effort: .quick, worker: .besideThisProgram("ContextWorker", arguments: [title])
+      title, effort: Environment.isSoak ? .thorough : .quick,
+      worker: .besideThisProgram("ContextWorker", arguments: [title])
     ) { path, options, monitoring in
       guard let inner else { throw PersistenceError(.missingStore, "no context is named \(name)") }
       var innerOptions = options

@@ -28,14 +28,11 @@ struct FileFault: Hashable, CustomStringConvertible {
 
   /// Each class with the errors that it can meet.
   ///
-  /// A failed synchronization is always EIO: file systems report a full disk when they write.
+  /// Network file systems, and those that allocate late, report a full disk when they synchronize.
   static let kinds: [(calls: Calls, code: Int32)] = [
-    (.write, ENOSPC), (.write, EIO), (.sync, EIO), (.open, EMFILE), (.name, ENOSPC), (.name, EIO),
-    (.map, ENOMEM), (.allocate, ENOMEM),
+    (.write, ENOSPC), (.write, EIO), (.sync, EIO), (.sync, ENOSPC), (.open, EMFILE), (.name, ENOSPC),
+    (.name, EIO), (.map, ENOMEM), (.allocate, ENOMEM),
   ]
-
-  /// The first error of a class.
-  static func code(of calls: Calls) -> Int32 { kinds.first { $0.calls == calls }?.code ?? EIO }
 
   /// The value of the recorder's environment variable.
   var environment: String { "\(calls.rawValue):\(first):\(isLasting ? 0 : first):\(code)" }

@@ -18,10 +18,12 @@ extension ContextUnderTest {
   func requireScratch() throws -> ScratchFolder { try scratch ?? ScratchFolder(in: folder) }
 
   package func capabilities() throws -> Capabilities {
-    try withScratch { context in
-      let context = try context.makeStore().open().storage
-      defer { try? context.close() }
-      return context.capabilities
+    try knownCapabilities.value {
+      try withScratch { context in
+        let context = try context.makeStore().open().storage
+        defer { try? context.close() }
+        return context.capabilities
+      }
     }
   }
 

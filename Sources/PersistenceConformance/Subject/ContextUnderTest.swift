@@ -38,6 +38,8 @@ public struct ContextUnderTest: Sendable {
   public var folder: URL?
 
   private let opening: Opening
+  /// Read once: almost every check asks for them.
+  let knownCapabilities = CapabilitiesMemo()
   private(set) var scratch: ScratchFolder?
 
   /// Describes a context.

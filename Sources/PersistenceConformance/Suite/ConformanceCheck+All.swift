@@ -71,7 +71,7 @@ extension ConformanceCheck {
 
   private static let faults = [
     slow(KillChecks.all), slow(PowerLossChecks.all), slow(FileFaultChecks.all), RecoveryChecks.all,
-    slow(DamageChecks.all), DamagedBlockChecks.all,
+    slow(DamageChecks.all), DamagedBlockChecks.all, DamagedOpenStoreChecks.all,
     ResourceChecks.all, slow(FullDiskChecks.all),
   ].flatMap { $0 }
 

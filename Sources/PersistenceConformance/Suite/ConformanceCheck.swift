@@ -112,10 +112,11 @@ public struct ConformanceCheck: Sendable {
 
   /// The failure of a check that has not finished in time.
   func timeout(_ limit: Duration) -> ConformanceFailure {
-    quoting(
-      ConformanceFailure(
-        title, expected: "an outcome within \(limit)", found: "none: the context may wait for ever",
-        deed: "the check has not ended within \(limit)", file: place.file, line: place.line))
+    var failure = ConformanceFailure(
+      title, expected: "an outcome within \(limit)", found: "none: the context may wait for ever",
+      deed: "the check has not ended within \(limit)", file: place.file, line: place.line)
+    failure.isTimeout = true
+    return quoting(failure)
   }
 
   /// Names the rule and the case of an error.

@@ -18,6 +18,8 @@ public struct ConformanceFailure: Error, Sendable, Codable {
   public let file: String
   /// The line of the check.
   public let line: Int
+  /// Whether the check had no outcome within its time limit.
+  package internal(set) var isTimeout = false
 
   init(
     _ subject: String, expected: String, found: String, deed: String? = nil, file: StaticString, line: UInt

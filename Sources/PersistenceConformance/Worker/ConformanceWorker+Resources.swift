@@ -29,12 +29,17 @@ extension ConformanceWorker {
 
   private static func useOnce(_ store: WorkerStore) throws {
     let repository = try store.open()
+    // More records than a page, so that a result keeps its snapshot.
+    if try repository.count(Account.self) < 150 {
+      try repository.save(contentsOf: (1...150).map { Account($0, balance: 1) })
+    }
     try repository.save(Account(1, balance: 1))
     // Released before close, which may wait for them.
     do {
       let snapshot = try repository.storage.snapshot()
-      let results = try repository.filter(Account.self).sorted(by: \.note).result()
-      _ = try (snapshot.catalog().count, results.first?.id)
+      let results = try repository.filter(Account.self).result()
+      let sorted = try repository.filter(Account.self).sorted(by: \.note).result()
+      _ = try (snapshot.catalog().count, results.first?.id, sorted.first?.id)
     }
     _ = try repository.transaction { try $0.write(Account.self, id: 1) { $0.balance += 1 } }
     try? repository.transaction { _ in throw SuiteError() }

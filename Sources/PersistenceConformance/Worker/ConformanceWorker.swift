@@ -48,7 +48,7 @@ public enum ConformanceWorker {
     "fill": fill,
     "unprivileged": unprivileged, "append": append, "redefine": redefine,
     "evolve": evolve, "upgrade": upgrade, "claim": claim, "cycle": cycle, "peek": peek, "reject": reject,
-    "examine": examine, "script": script, "watch": watch, "survey": survey, "reread": reread,
+    "examine": examine, "script": script, "watch": watch, "survey": survey, "reread": reread, "probe": probe,
   ]
 
   static func say(_ line: String) {

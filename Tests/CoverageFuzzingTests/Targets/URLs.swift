@@ -5,6 +5,10 @@ import PersistenceJSON
 import PersistenceLMDB
 import PersistenceSQLite
 
+#if Postgres
+  import PersistencePostgres
+#endif
+
 extension FuzzTarget {
   /// URLs of stores, and by the first byte paths and parameters of requests.
   static let urls = FuzzTarget(name: "urls", seeds: URLs.seeds) { bytes in
@@ -18,9 +22,18 @@ extension FuzzTarget {
 }
 
 private enum URLs {
+  private static let engines: [StorageEngine] = {
+    let local: [StorageEngine] = [.sqlite, .lmdb, .json]
+    #if Postgres
+      return local + [.postgres]
+    #else
+      return local
+    #endif
+  }()
+
   static func readStore(_ text: String) throws {
     guard let url = try accepted(PersistenceError.self, { try StoreURL(text) }) else { return }
-    for engine in [StorageEngine.sqlite, .lmdb, .json] {
+    for engine in engines {
       _ = try accepted(PersistenceError.self) { try StoreOptions(url, known: engine.options) }
     }
     let printed = url.description
@@ -58,6 +71,7 @@ private enum URLs {
     let stores = [
       "sqlite:movies.sqlite?synchronous=full&mmap=64MiB", "lmdb:/var/lib/a%20b?mapsize=1GiB", "memory:",
       "json:///tmp/x", "https://user:secret@example.org:8080/?token=abc", "sqlite://x?busytimeout=500ms",
+      "postgres://user:secret@db1,db2:5433/movies?schema=a%20b&sslmode=verify-full&pins=4&pooler=transaction",
     ]
     let paths = [
       "/models/Movie/records/1", "/models/%C3%A9/records/a%2Fb/6ba7b810-9dad-11d1-80b4-00c04fd430c8",

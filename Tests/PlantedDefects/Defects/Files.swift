@@ -35,6 +35,31 @@ extension PlantedDefect {
       }
     ).caught(by: "a damaged block is detected, or the records are read as they were written"),
     PlantedDefect(
+      "checksums are verified when a store is opened, and not when it is read", .e5,
+      opening: { path, options, monitoring in
+        let (file, sum) = (URL(fileURLWithPath: path), URL(fileURLWithPath: path + ".sum"))
+        @Sendable func checksum() throws -> Data {
+          let bytes = try Data(contentsOf: file)
+          return Data("\(Array(bytes).withUnsafeBytes(Checksum.of))".utf8)
+        }
+        if let known = try? Data(contentsOf: sum), try known != checksum() {
+          throw PersistenceError.damaged("the file does not match its checksum")
+        }
+        let context = try sqlite(path, options, monitoring)
+        try? FileManager.default.removeItem(at: sum)
+        var flaw = Flaw()
+        flaw.capabilities = { $0.detectsDamage = true }
+        flaw.close = { context in
+          try context.close()
+          try checksum().write(to: sum)
+        }
+        return FlawedContext(context, flaw)
+      }
+    ).caught(
+      by:
+        "a block that is damaged in an open store is detected by every read of it, or what was written is read"
+    ),
+    PlantedDefect(
       "a file that was cut off ends the process", .e5,
       opening: { path, options, monitoring in
         let context = try sqlite(path, options, monitoring)

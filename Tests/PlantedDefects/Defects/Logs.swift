@@ -4,10 +4,13 @@ import PersistenceCore
 extension PlantedDefect {
   /// W5, E5: a log of commits that is read, repaired or compacted wrongly.
   static let logs: [PlantedDefect] = [
-    log("a torn tail stays in the log, and commits are appended to it", .w5) { $0.removesTornTail = false }
-      .caught(
-        by: "if an opening accepts a store with a torn tail, every later commit survives the next opening"),
+    log("a torn tail stays in the log, and commits are appended to it", .w5) { flaw in
+      flaw.keepsLength = false
+      flaw.removesTornTail = false
+    }.caught(
+      by: "if an opening accepts a store with a torn tail, every later commit survives the next opening"),
     log("a torn tail stays in a log that detects no damage", .w5) { flaw in
+      flaw.keepsLength = false
       flaw.removesTornTail = false
       flaw.declaresDetection = false
     }.caught(
@@ -17,8 +20,10 @@ extension PlantedDefect {
       .caught(by: detecting),
     log("damage in the middle of a log is taken for its torn tail", .e5) { $0.takesDamageForTheEnd = true }
       .caught(by: detecting),
-    log("a length beyond the end of a log ends the process", .e5) { $0.checksLengths = false }
-      .caught(by: "a damaged block causes no crash, no hang and no untyped error"),
+    log("a length beyond the end of a log ends the process", .e5) { flaw in
+      flaw.keepsLength = false
+      flaw.checksLengths = false
+    }.caught(by: "a damaged block causes no crash, no hang and no untyped error"),
     log("the compaction of a log loses models without records", .w5) { $0.keepsEmptyModels = false }
       .caught(by: "models without records survive many updates of other models, and reopening"),
     log("deletions are missing in a log", .w5) { $0.logsDeletions = false }

@@ -17,7 +17,8 @@ extension PlantedDefect {
           }
           if isThird { try commit() } else { try observers.commit(transaction, commit) }
         }
-      }),
+      }
+    ).hanging(),
     PlantedDefect(
       "a commit is reported twice", .u1,
       telling: { telling in
@@ -59,7 +60,8 @@ extension PlantedDefect {
       "closing a context leaves its observers waiting", .u1,
       telling: { telling in
         telling.endsWithTheContext = false
-      }),
+      }
+    ).hanging(),
     PlantedDefect(
       "a change of the schema does not reach the observers", .s11, .u1,
       telling: { telling in

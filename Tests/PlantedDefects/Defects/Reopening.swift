@@ -112,48 +112,51 @@ extension PlantedDefect {
 
   /// A context that knows the unique values of its own records, and of those that were stored when it opened.
   static func knowingUnique(_ name: String, _ rule: ContractRule, knowsStored: Bool) -> PlantedDefect {
-    PlantedDefect(
-      name, rule,
-      opening: { path, options, monitoring in
-        let context = try sqlite(path, options, monitoring)
-        // The engine enforces nothing; the flaw compares with the rows that it knows.
-        let declared = Remembered<[StoredName: ModelSchema]>([:])
-        let known = Remembered<Set<RecordKey>>([])
-        if knowsStored {
-          for schema in try context.catalog() {
-            for row in try context.rows(FetchRequest(schema)) {
-              let key = RecordKey(schema.keyPositions.map { row[$0] })
-              known.change { _ = $0.insert(key) }
-            }
+    PlantedDefect(name, rule, opening: uniqueValues(knowsStored: knowsStored, knowsOthers: false))
+  }
+
+  /// Opens a context that enforces unique values itself.
+  static func uniqueValues(knowsStored: Bool, knowsOthers: Bool) -> ContextUnderTest.Opening {
+    { path, options, monitoring in
+      let context = try sqlite(path, options, monitoring)
+      // The engine enforces nothing; the flaw compares with the rows that it knows.
+      let declared = Remembered<[StoredName: ModelSchema]>([:])
+      let known = Remembered<Set<RecordKey>>([])
+      if knowsStored {
+        for schema in try context.catalog() {
+          for row in try context.rows(FetchRequest(schema)) {
+            let key = RecordKey(schema.keyPositions.map { row[$0] })
+            known.change { _ = $0.insert(key) }
           }
         }
-        var flaw = Flaw()
-        // Only an opening can reveal what one process forgets when it opens the store.
-        if !knowsStored { flaw.capabilities = { $0.isMultiProcess = false } }
-        flaw.schema = { schema, _ in
-          declared.change { $0[StoredName(schema.name)] = schema }
-          return try ModelSchema(
-            name: schema.name, fields: schema.fields, key: schema.key,
-            indexes: schema.indexes.map { IndexSchema($0.fields) })
-        }
-        flaw.catalog = { declared.value[StoredName($0.name)] ?? $0 }
-        flaw.write = { verb, row, schema, transaction in
-          let key = RecordKey(schema.keyPositions.map { row[$0] })
-          for index in declared.value[StoredName(schema.name)]?.indexes.filter(\.isUnique) ?? [] {
-            let values = index.values(of: row, in: schema)
-            guard !values.contains(.null) else { continue }
-            let same = zip(index.fields, values).map { PredicateNode.comparison(field: $0, .equal, $1) }
-            for other in try transaction.wrapped.rows(FetchRequest(schema, where: .all(same))) {
-              let holder = RecordKey(schema.keyPositions.map { other[$0] })
-              guard holder != key, known.value.contains(holder) else { continue }
-              throw PersistenceError.uniqueViolation(values, of: index, in: schema, key: key)
-            }
+      }
+      var flaw = Flaw()
+      // Only an opening can reveal what one process forgets when it opens the store.
+      if !knowsStored { flaw.capabilities = { $0.isMultiProcess = false } }
+      flaw.schema = { schema, _ in
+        declared.change { $0[StoredName(schema.name)] = schema }
+        return try ModelSchema(
+          name: schema.name, fields: schema.fields, key: schema.key,
+          indexes: schema.indexes.map { IndexSchema($0.fields) })
+      }
+      flaw.catalog = { declared.value[StoredName($0.name)] ?? $0 }
+      flaw.write = { verb, row, schema, transaction in
+        let key = RecordKey(schema.keyPositions.map { row[$0] })
+        for index in declared.value[StoredName(schema.name)]?.indexes.filter(\.isUnique) ?? [] {
+          let values = index.values(of: row, in: schema)
+          guard !values.contains(.null) else { continue }
+          let same = zip(index.fields, values).map { PredicateNode.comparison(field: $0, .equal, $1) }
+          for other in try transaction.wrapped.rows(FetchRequest(schema, where: .all(same))) {
+            let holder = RecordKey(schema.keyPositions.map { other[$0] })
+            guard holder != key, knowsOthers || known.value.contains(holder) else { continue }
+            throw PersistenceError.uniqueViolation(values, of: index, in: schema, key: key)
           }
-          try transaction.wrapped.write(verb, row, in: schema)
-          known.change { _ = $0.insert(key) }
         }
-        return FlawedContext(context, flaw)
-      })
+        try transaction.wrapped.write(verb, row, in: schema)
+        known.change { _ = $0.insert(key) }
+      }
+      return FlawedContext(context, flaw)
+    }
   }
 }
 

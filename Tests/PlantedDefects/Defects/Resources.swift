@@ -50,9 +50,22 @@ extension PlantedDefect {
       }
     ).caught(by: "a context that is closed and released has no file open"),
     PlantedDefect(
-      "released results keep their snapshots", .c3,
+      "released snapshots are kept", .c3,
       opening: { path, options, monitoring in
         PinningContext(try sqlite(path, options, monitoring))
+      }
+    ).caught(by: growing),
+    PlantedDefect(
+      "released results keep their snapshots", .c3,
+      opening: { path, options, monitoring in
+        let kept = Remembered<[any StorageResults]>([])
+        var flaw = Flaw()
+        flaw.fetch = { request, reader in
+          let results = try reader.fetch(request)
+          kept.change { $0.append(results) }
+          return results
+        }
+        return FlawedContext(try sqlite(path, options, monitoring), flaw)
       }
     ).caught(by: growing),
     PlantedDefect(

@@ -24,13 +24,7 @@ extension PlantedDefect {
     PlantedDefect(
       "a closure that throws keeps the lock of processes", .c2,
       opening: { path, options, monitoring in
-        var flaw = Flaw()
-        flaw.transaction = { context, body in
-          let lock = try FolderLock(path, options)
-          try context.transaction(body)
-          lock.release()
-        }
-        return FlawedContext(try sqlite(path, options, monitoring), flaw)
+        try lockedWrites(path, options, monitoring) { lock, hasFailed in if !hasFailed { lock.release() } }
       }
     ).caught(by: "after a closure has thrown, other processes can write"),
     PlantedDefect(
@@ -56,10 +50,7 @@ extension PlantedDefect {
     PlantedDefect(
       "an opening that throws keeps a lock", .c3,
       opening: { path, options, monitoring in
-        let lock = try FolderLock(path, options)
-        let context = try sqlite(path, options, monitoring)
-        lock.release()
-        return context
+        try lockedOpening(path, options, monitoring) { lock, hasFailed in if !hasFailed { lock.release() } }
       }
     ).caught(by: "an opening that throws leaves no lock and no open file"),
     PlantedDefect(
@@ -74,10 +65,36 @@ extension PlantedDefect {
       }
     ).caught(by: "an opening that throws leaves no lock and no open file"),
   ]
+
+  /// Opens a context whose transactions hold a lock beside the store.
+  static func lockedWrites(
+    _ path: String, _ options: OpeningOptions, _ monitoring: Monitoring,
+    end: @escaping @Sendable (FolderLock, _ hasFailed: Bool) -> Void
+  ) throws -> any StorageContext {
+    var flaw = Flaw()
+    flaw.transaction = { context, body in
+      let lock = try FolderLock(path, options)
+      let result = Result { try context.transaction(body) }
+      end(lock, (try? result.get()) == nil)
+      try result.get()
+    }
+    return FlawedContext(try sqlite(path, options, monitoring), flaw)
+  }
+
+  /// Opens a context under a lock beside the store.
+  static func lockedOpening(
+    _ path: String, _ options: OpeningOptions, _ monitoring: Monitoring,
+    end: (FolderLock, _ hasFailed: Bool) -> Void
+  ) throws -> any StorageContext {
+    let lock = try FolderLock(path, options)
+    let result = Result { try sqlite(path, options, monitoring) }
+    end(lock, (try? result.get()) == nil)
+    return try result.get()
+  }
 }
 
 /// A lock beside a store, which stays until it is released.
-private struct FolderLock {
+struct FolderLock {
   private let descriptor: Int32
 
   init(_ path: String, _ options: OpeningOptions) throws {

@@ -15,6 +15,8 @@ final class LogContext: StorageContextWrapper {
   /// The length after the last compaction, or at the opening.
   private let compacted: Remembered<Int>
   private let inode: Remembered<UInt64>
+  /// After it, only a new opening tells what the disk holds.
+  private let unknownOutcome = Remembered<PersistenceError?>(nil)
 
   init(
     _ path: String, _ options: OpeningOptions, _ monitoring: Monitoring,
@@ -30,9 +32,10 @@ final class LogContext: StorageContextWrapper {
       evaluatesPredicates: false, hasSecondaryIndexes: false, dropsModels: true,
       detectsDamage: flaw.declaresDetection)
     if !FileManager.default.fileExists(atPath: path) {
-      guard options.creates, !options.isReadOnly,
-        FileManager.default.createFile(atPath: path, contents: LogFile.mark)
-      else { throw PersistenceError(.missingStore, "there is no log at the path", location: path) }
+      guard options.creates, !options.isReadOnly else {
+        throw PersistenceError(.missingStore, "there is no log at the path", location: path)
+      }
+      _ = try log.replace(with: [])
     }
     let (records, length) = try log.read()
     try wrapped.transaction { transaction in
@@ -43,16 +46,22 @@ final class LogContext: StorageContextWrapper {
         for entry in entries { try entry.apply(to: transaction) }
       }
     }
-    if options.isReadOnly ? flaw.repairsWhenReadOnly : flaw.removesTornTail { try log.cut(to: length) }
+    let mayCut = options.isReadOnly ? flaw.repairsWhenReadOnly : flaw.removesTornTail
+    if mayCut, !flaw.keepsLength {
+      // What an earlier process could not synchronize may be in the system's memory only.
+      _ = try log.replace(with: records)
+    } else if mayCut, try log.size() > length {
+      try log.cut(to: length)
+    }
     // A log with a torn tail that stays is appended to behind it.
-    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
-    self.length = Remembered(flaw.removesTornTail ? length : size?.intValue ?? length)
+    self.length = Remembered(flaw.removesTornTail ? length : try log.size())
     compacted = Remembered(length)
     inode = Remembered(try log.inode())
   }
 
   func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     if capabilities.isReadOnly { throw PersistenceError.readOnly(location) }
+    if let error = unknownOutcome.value { throw error }
     try wrapped.transaction { transaction in
       let recorder = WriteRecorder()
       try body(RecordedTransaction(transaction, recorder))
@@ -60,10 +69,15 @@ final class LogContext: StorageContextWrapper {
       guard try recorder.all.isEmpty || log.inode() == inode.value else {
         throw PersistenceError.removedStore(location)
       }
-      if isEvolved || (log.flaw.compacts && length.value > 3 * compacted.value + 8192) {
-        try compact(transaction)
-      } else if !recorder.all.isEmpty {
-        try append(recorder.all)
+      do {
+        if isEvolved || (log.flaw.compacts && length.value > 3 * compacted.value + 8192) {
+          try compact(transaction)
+        } else if !recorder.all.isEmpty {
+          try append(recorder.all)
+        }
+      } catch let error as PersistenceError where error.code == .outcomeUnknown {
+        unknownOutcome.change { $0 = error }
+        throw error
       }
     }
   }

@@ -28,21 +28,31 @@ extension PlantedDefect {
           return FlawedContext(memory(options, monitoring), flaw)
         }),
       Control(
-        rules: [.w1, .w3, .w5, .r2, .r3, .e5, .c2],
-        context: ContextUnderTest(
-          mirror, worker: .besideThisProgram("DefectWorker", arguments: [mirror])
-        ) { path, options, monitoring in
-          try MirroredContext(
-            sqlite(path, options, monitoring), before: memory(options, monitoring)
-          ) { back, isClosing, commits in
-            if !isClosing { try back.apply(commits.last) }
-          }
-        }),
+        rules: [.w1, .w3, .w5, .r2, .r3, .e5, .e8, .c2],
+        named: "mirrored"
+      ) { path, options, monitoring in
+        try MirroredContext(
+          sqlite(path, options, monitoring), before: memory(options, monitoring)
+        ) { back, isClosing, commits in
+          if !isClosing { try back.apply(commits.last) }
+        }
+      },
+      Control(rules: [.c3, .e5, .e8, .w5, .w7], named: "logged") { try LogContext($0, $1, $2) },
+      Control(rules: [.w5], named: "logged to the last whole record") { path, options, monitoring in
+        try LogContext(path, options, monitoring) { flaw in
+          flaw.keepsLength = false
+          flaw.declaresDetection = false
+        }
+      },
       Control(
-        rules: [.c3, .e8, .w7],
-        context: ContextUnderTest(
-          log, worker: .besideThisProgram("DefectWorker", arguments: [log])
-        ) { path, options, monitoring in try LogContext(path, options, monitoring) }),
+        rules: [.c2, .w4], named: "unique values",
+        opening: PlantedDefect.uniqueValues(knowsStored: true, knowsOthers: true)),
+      Control(rules: [.c2], named: "writes under a lock") { path, options, monitoring in
+        try PlantedDefect.lockedWrites(path, options, monitoring) { lock, _ in lock.release() }
+      },
+      Control(rules: [.c3], named: "openings under a lock") { path, options, monitoring in
+        try PlantedDefect.lockedOpening(path, options, monitoring) { lock, _ in lock.release() }
+      },
       Control(
         rules: [.u1, .s11, .w1, .w3],
         context: ContextUnderTest("reporting without a defect") { _, options, monitoring in
@@ -50,7 +60,20 @@ extension PlantedDefect {
         }),
     ]
 
-    private static let mirror = "mirrored without a defect"
-    private static let log = "logged without a defect"
+    init(rules: Set<ContractRule>, context: ContextUnderTest) {
+      self.rules = rules
+      self.context = context
+    }
+
+    /// Machinery that the worker opens too.
+    private init(
+      rules: Set<ContractRule>, named name: String, opening: @escaping ContextUnderTest.Opening
+    ) {
+      let name = name + " without a defect"
+      self.init(
+        rules: rules,
+        context: ContextUnderTest(
+          name, worker: .besideThisProgram("DefectWorker", arguments: [name]), opening: opening))
+    }
   }
 }

@@ -19,6 +19,9 @@ package struct PlantedDefect: Sendable {
   /// The title of the check that must catch the defect; nil if any check may.
   package private(set) var check: String?
 
+  /// Whether a check of the defect waits for ever: no other defect may be caught by a time limit.
+  package private(set) var hangs = false
+
   /// Creates a defect in the opening of a store.
   init(
     _ name: String, _ rules: ContractRule..., isSemantic: Bool = false,
@@ -74,6 +77,13 @@ extension PlantedDefect {
   func caught(by check: String) -> PlantedDefect {
     var copy = self
     copy.check = check
+    return copy
+  }
+
+  /// The defect, which keeps a check waiting for ever.
+  func hanging() -> PlantedDefect {
+    var copy = self
+    copy.hangs = true
     return copy
   }
 }

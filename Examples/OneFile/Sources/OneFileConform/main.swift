@@ -9,7 +9,17 @@ if arguments.first == "worker" {
   exit(ConformanceWorker.run(Array(arguments.dropFirst()), on: .oneFile))
 }
 
-let report = await ConformanceSuite().run(on: .oneFile)
+// `--quick` runs the inner loop, `--only W5` the checks of a rule.
+let rules = zip(arguments, arguments.dropFirst()).filter { $0.0 == "--only" }.map { $0.1 }
+let known = ContractRule.allCases.filter { rules.contains($0.rawValue) }
+guard known.count == Set(rules).count,
+  arguments.count == 2 * rules.count + (arguments.contains("--quick") ? 1 : 0)
+else {
+  print("usage: OneFileConform [--quick] [--only RULE …]")
+  exit(64)
+}
+let suite = ConformanceSuite(only: Set(known), isQuick: arguments.contains("--quick"))
+let report = await suite.run(on: .oneFile)
 for entry in report.entries {
   let rules = entry.rules.map(\.rawValue).joined(separator: " ")
   switch entry.outcome {

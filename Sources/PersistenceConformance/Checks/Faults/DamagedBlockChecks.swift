@@ -15,7 +15,7 @@ enum DamagedBlockChecks {
   ]
 
   /// A closed store with a few records of two models, of which one has indexes.
-  private static func filled(_ context: ContextUnderTest) throws -> (StoreUnderTest, digest: String) {
+  static func filled(_ context: ContextUnderTest) throws -> (StoreUnderTest, digest: String) {
     let store = try context.makeStore()
     let repository = try store.open()
     try repository.save(contentsOf: (1...4).map { Account($0, balance: $0, note: "the note of \($0)") })
@@ -28,8 +28,9 @@ enum DamagedBlockChecks {
   }
 
   /// Every block of every file with every kind of damage, or a part of them.
-  private static func variants(
-    _ store: StoreUnderTest, _ context: ContextUnderTest, atMost count: Int
+  static func variants(
+    _ store: StoreUnderTest, _ context: ContextUnderTest, atMost count: Int,
+    where isWanted: (Damage) -> Bool = { _ in true }
   ) throws -> StoreVariants {
     var variants: [StoreVariants.Variant] = []
     for (file, data) in try store.contents().sorted(by: { $0.key < $1.key }) where !data.isEmpty {
@@ -37,8 +38,9 @@ enum DamagedBlockChecks {
       let blocks = stride(from: 0, to: data.count, by: size).map { $0..<min($0 + size, data.count) }
       for (number, block) in blocks.enumerated() {
         let other = blocks[(number + 1) % blocks.count]
-        for (name, apply) in damages(block, other) {
-          variants.append(.init(file: file, name: "block \(number) of \(size) bytes \(name)", apply: apply))
+        for damage in damages(block, other) where isWanted(damage) {
+          let name = "block \(number) of \(size) bytes \(damage.name)"
+          variants.append(.init(file: file, name: name, apply: damage.apply))
         }
       }
     }
@@ -48,48 +50,50 @@ enum DamagedBlockChecks {
       original: store, variants: Array(variants.prefix(context.effort.times(count, thorough: .max))))
   }
 
-  private static func damages(_ block: Range<Int>, _ other: Range<Int>) -> [(String, (Data) -> Data)] {
+  /// A change of a file's bytes.
+  struct Damage {
+    let name: String
+    /// Whether the file keeps its size.
+    let keepsSize: Bool
+    let apply: (Data) -> Data
+
+    init(_ name: String, keepsSize: Bool = true, _ apply: @escaping (Data) -> Data) {
+      (self.name, self.keepsSize, self.apply) = (name, keepsSize, apply)
+    }
+  }
+
+  private static func damages(_ block: Range<Int>, _ other: Range<Int>) -> [Damage] {
     let middle = (block.lowerBound + block.upperBound) / 2
     return [
-      (
-        "with a flipped bit",
-        { data in
-          var data = data
-          data[middle] ^= 0x10
-          return data
-        }
-      ),
-      (
-        "with a changed letter",
-        { data in
-          // The first letter of a text, if there is one: no structure of the file shows that change.
-          var data = data
-          let place = data[block].firstIndex { (0x61...0x79).contains($0) } ?? block.lowerBound
-          data[place] &+= 1
-          return data
-        }
-      ),
-      (
-        "filled with zeros",
-        { data in
-          var data = data
-          data.resetBytes(in: block)
-          return data
-        }
-      ),
+      Damage("with a flipped bit") { data in
+        var data = data
+        data[middle] ^= 0x10
+        return data
+      },
+      Damage("with a changed letter") { data in
+        // The first letter of a text, if there is one: no structure of the file shows that change.
+        var data = data
+        let place = data[block].firstIndex { (0x61...0x79).contains($0) } ?? block.lowerBound
+        data[place] &+= 1
+        return data
+      },
+      Damage("filled with zeros") { data in
+        var data = data
+        data.resetBytes(in: block)
+        return data
+      },
       // A byte remains: an empty file can be what an interrupted creation left, which is a new store.
-      ("and all after it cut off", { Data($0.prefix(max(1, block.lowerBound))) }),
-      ("written twice", { $0.prefix(block.upperBound) + $0[block] + $0.dropFirst(block.upperBound) }),
-      (
-        "exchanged with the next one",
-        { data in
-          guard block.count == other.count else { return Data(data.prefix(middle)) }
-          var changed = data
-          changed.replaceSubrange(block, with: data[other])
-          changed.replaceSubrange(other, with: data[block])
-          return changed
-        }
-      ),
+      Damage("and all after it cut off", keepsSize: false) { Data($0.prefix(max(1, block.lowerBound))) },
+      Damage("written twice", keepsSize: false) {
+        $0.prefix(block.upperBound) + $0[block] + $0.dropFirst(block.upperBound)
+      },
+      Damage("exchanged with the next one", keepsSize: block.count == other.count) { data in
+        guard block.count == other.count else { return Data(data.prefix(middle)) }
+        var changed = data
+        changed.replaceSubrange(block, with: data[other])
+        changed.replaceSubrange(other, with: data[block])
+        return changed
+      },
     ]
   }
 

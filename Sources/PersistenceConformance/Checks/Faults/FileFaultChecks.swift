@@ -25,8 +25,8 @@ enum FileFaultChecks {
 
   @Sendable private static func synchronizations(_ context: ContextUnderTest) throws {
     try FaultTrial(
-      context: context, seed: context.seed ?? 80, limit: limit(context, 8),
+      context: context, seed: context.seed ?? 80, limit: limit(context, 5),
       states: context.effort.times(8, thorough: 32)
-    ).check([(.sync, FileFault.code(of: .sync))])
+    ).check(FileFault.kinds.filter { $0.calls == .sync })
   }
 }
