@@ -15,7 +15,8 @@ public import PersistenceDriver
 /// let repository = Repository(try move.open())
 /// ```
 ///
-/// - The first launch copies all records from the old store, verifies them and publishes the copy in one transaction.
+/// - The first launch copies everything that the old store contains, removed values and waiting writes of layers
+///   included, verifies it and publishes the copy in one transaction.
 /// - If the app is killed during the move, the next launch resumes it and first checks the copied part. If the old
 ///   store has changed since, because an older app version ran in between, the move restarts.
 /// - After the move, or without an old store, `open` only opens the new store.
@@ -82,7 +83,9 @@ public struct StoreMove: Sendable {
     _ progress: (StoreProgress) throws -> Void
   ) throws {
     func run(_ start: MigrationOptions.Start) throws {
-      let options = MigrationOptions(start: start, verification: verification)
+      var options = MigrationOptions(start: start, verification: verification)
+      // What waits in an outbox, and removed values, must not go with the old store.
+      options.copiesEverything = true
       _ = try Migration(from: source, to: destination, options: options).run(progress)
     }
     do {

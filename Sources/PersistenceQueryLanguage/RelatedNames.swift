@@ -32,24 +32,28 @@ package enum RelatedNames {
   ///   - text: The paths, separated by commas.
   ///   - schema: The model of the records that others are included with.
   ///   - relations: The references of the store.
+  ///   - depthLimit: The most references of a path.
   /// - Returns: The inclusions, each reference once.
-  /// - Throws: ``FieldListError`` if the list is malformed or a part is no reference, and ``PersistenceError`` if the store
-  ///   cannot be read.
-  package static func inclusions(_ text: String, of schema: ModelSchema, _ relations: StoredRelations) throws
-    -> [RelatedInclusion]
-  {
+  /// - Throws: ``FieldListError`` if the list is malformed, a part is no reference or a path has too many, and
+  ///   ``PersistenceError`` if the store cannot be read.
+  package static func inclusions(
+    _ text: String, of schema: ModelSchema, _ relations: StoredRelations, depthLimit: Int = 32
+  ) throws -> [RelatedInclusion] {
     var inclusions: [RelatedInclusion] = []
     for (path, isDescending) in try FieldNames.list(text) {
       if isDescending { throw FieldListError(message: "it has no order; omit the minus before “\(path)”") }
-      try add(path, of: schema, relations, to: &inclusions)
+      try add(path, of: schema, relations, depthLimit, to: &inclusions)
     }
     return inclusions
   }
 
   private static func add(
-    _ path: String, of schema: ModelSchema, _ relations: StoredRelations,
+    _ path: String, of schema: ModelSchema, _ relations: StoredRelations, _ depthLimit: Int,
     to inclusions: inout [RelatedInclusion]
   ) throws {
+    guard depthLimit > 0 else {
+      throw FieldListError(message: "a path has too many references; include fewer levels")
+    }
     guard let (reference, target, rest) = try first(path, of: schema, relations) else {
       throw FieldListError(message: "“\(path)” is no reference of \(schema.name)")
     }
@@ -60,21 +64,24 @@ package enum RelatedNames {
       index = inclusions.count
       inclusions.append(RelatedInclusion(.target, field: reference, model: target.name))
     }
-    if let rest { try add(rest, of: target, relations, to: &inclusions[index].nested) }
+    guard let rest else { return }
+    try add(rest, of: target, relations, depthLimit - 1, to: &inclusions[index].nested)
   }
 
   /// The first reference of a path, its target, and the rest of the path; names may contain points.
+  ///
+  /// - Complexity: Linear in the length of the path and the number of fields: clients send paths of any length.
   private static func first(_ path: String, of schema: ModelSchema, _ relations: StoredRelations) throws
     -> (reference: String, target: ModelSchema, rest: String?)?
   {
-    let parts = path.split(separator: ".", omittingEmptySubsequences: false)
-    for count in 1...parts.count {
-      let name = parts[..<count].joined(separator: ".")
-      guard let field = schema.field(named: name),
+    let bytes = path.utf8
+    let fields = schema.fields.filter { bytes.starts(with: $0.name.utf8) }
+    for field in fields.sorted(by: { $0.name.utf8.count < $1.name.utf8.count }) {
+      let tail = bytes.dropFirst(field.name.utf8.count)
+      guard tail.isEmpty || tail.first == UInt8(ascii: "."),
         let target = try relations.target(of: field.name, in: schema.name)
       else { continue }
-      let rest = parts[count...].joined(separator: ".")
-      return (field.name, target, count == parts.count ? nil : rest)
+      return (field.name, target, tail.isEmpty ? nil : String(Substring(tail.dropFirst())))
     }
     return nil
   }

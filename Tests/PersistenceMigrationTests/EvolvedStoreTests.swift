@@ -220,19 +220,34 @@ struct EvolvedStoreTests {
     }
   }
 
-  @Test("StoreMove takes the visible content; the next opening with the schema finds nothing to change")
+  @Test(
+    "StoreMove takes removed values and waiting writes along; the next opening with the schema changes nothing"
+  )
   func moved() throws {
     try TestStores.withFolder { folder in
       let (old, new) = (
         folder.appendingPathComponent("old").path, folder.appendingPathComponent("new").path
       )
-      try Self.evolved("json", old, ids: 1...40).close()
+      let source = try Self.evolved("json", old, ids: 1...40)
+      let removed = try SchemaStore.removed(in: source)
+      #expect(!removed.isEmpty)
+      // As an outbox of layers in the same store.
+      let outbox = try ModelSchema(
+        name: ReservedModel.prefix + "outbox", fields: [FieldSchema("id", .int64)], key: ["id"])
+      try source.transaction { transaction in
+        try transaction.define(outbox)
+        let row = RowBuffer(count: 1)
+        row.set(.integer(7), at: 0)
+        try row.withRow { try transaction.insert($0, in: outbox) }
+      }
+      try source.close()
       let move = StoreMove(
         from: { try TestStores.open("json", old) }, to: { try TestStores.open("sqlite", new) })
       for _ in 0..<2 {
         let store = try move.open()
         #expect(try Self.rows(store) == (1...40).map { Self.film($0) })
-        #expect(try SchemaStore.removed(in: store).isEmpty)
+        #expect(try SchemaStore.removed(in: store) == removed)
+        #expect(try store.count(FetchRequest(outbox)) == 1)
         try store.close()
       }
       // The store of the first version may be moved first and evolved afterwards.

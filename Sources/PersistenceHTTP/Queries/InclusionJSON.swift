@@ -42,7 +42,8 @@ struct InclusionJSON {
     switch json {
     case .string(let text):
       do {
-        let inclusions = try RelatedNames.inclusions(text, of: schema, relations)
+        let inclusions = try RelatedNames.inclusions(
+          text, of: schema, relations, depthLimit: limits.depth - depth + 1)
         try check(inclusions, depth: depth)
         return inclusions
       } catch let error as FieldListError {

@@ -43,12 +43,17 @@
         let snapshot = try store.snapshot()
         let references = try ReferenceLedger.references(snapshot) + ReferenceLedger.foreign(snapshot)
         for reference in references {
-          try snapshot.forEachDangling(of: reference) { record, target in
-            try add(
-              StoreFinding(
-                .dangling, "\(reference.model) \(record)",
-                "“\(reference.field)” refers to \(reference.target) \(target), which does not exist"))
-            return true
+          do {
+            try snapshot.forEachDangling(of: reference) { record, target in
+              try add(
+                StoreFinding(
+                  .dangling, "\(reference.model) \(record)",
+                  "“\(reference.field)” refers to \(reference.target) \(target), which does not exist"))
+              return true
+            }
+          } catch let error as PersistenceError where error.code == .damaged {
+            // The other findings are worth more than the rest of this reference.
+            try add(StoreFinding(.damaged, reference.model, error.message))
           }
         }
         for schema in try snapshot.catalog() where !schema.isReserved {
