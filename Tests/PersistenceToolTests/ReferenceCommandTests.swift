@@ -117,6 +117,16 @@ struct ReferenceCommandTests {
     let shown = tool("inspect", url)
     #expect(shown.output.contains("house refers to House, on delete cascade"), "\(shown)")
     #expect(tool("verify", url).code == 0)
+    // Damaged records that refer to others hide no other finding.
+    let files = folder("files")
+    #expect(tool("migrate", "held:", "json:" + files, "--progress", "none").code == 0)
+    for record in ["Room/10", "House/1"] {
+      try Data("{".utf8).write(to: URL(fileURLWithPath: "\(files)/\(record).json"))
+    }
+    let verified = tool("verify", "json:" + files)
+    #expect(verified.code == 1, "\(verified)")
+    #expect(
+      verified.output.contains("Room/10.json") && verified.output.contains("House/1.json"), "\(verified)")
     let rooms = try folder.file("rooms.json", #"[{"id": 20, "house": 2}, {"id": 21, "house": 9}]"#)
     let imported = tool("import", rooms, url, "--model", "Room", "--key", "id")
     #expect(imported.code != 0 && (imported.messages + imported.output).contains("House 9"), "\(imported)")

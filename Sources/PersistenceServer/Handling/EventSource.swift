@@ -32,14 +32,13 @@ final class EventSource: @unchecked Sendable {  // one task at a time uses it
 
   /// The next event or heartbeat; nil at the end.
   func next() async throws -> [UInt8]? {
-    let (budget, events) = (responder.budget, stream.events)
+    let events = stream.events
     while true {
       if !mayHaveMore {
         guard try await wait() else { return nil }
       }
       guard responder.tokens.grant(authorization: stream.authorization).access > .none else { return nil }
-      if budget.isFull { try await responder.limited(client) { try await budget.wait($0) } }
-      let event = try await responder.read(for: client) { try events.next() }
+      let event = try await responder.readWithinBudget(for: client) { try events.next() }
       mayHaveMore = event != nil && events.hasMore
       guard event != nil || ContinuousClock.now >= heartbeat else { continue }
       heartbeat = .now + responder.service.limits.heartbeatTime

@@ -53,7 +53,6 @@ extension StoreResponder {
   }
 
   private func next(of stream: any AnswerStream, _ client: Client) async throws -> [UInt8]? {
-    if budget.isFull { try await limited(client) { try await budget.wait($0) } }
-    return try await read(for: client) { try stream.next() }
+    try await readWithinBudget(for: client) { try stream.next() }
   }
 }

@@ -18,6 +18,19 @@ extension StoreResponder {
     }
   }
 
+  /// Reads the next bytes of an answer when the budget of all answers allows it; nil if there are none.
+  func readWithinBudget(
+    for client: Client, _ body: @escaping @Sendable () throws -> [UInt8]?
+  ) async throws -> [UInt8]? {
+    let hasWaited = budget.isFull
+    if hasWaited { try await limited(client) { try await budget.wait($0) } }
+    var bytes: [UInt8]?
+    // An answer without bytes is never received, which would let the next one continue.
+    defer { if hasWaited, bytes == nil { budget.remove(0) } }
+    bytes = try await read(for: client, body)
+    return bytes
+  }
+
   /// Runs a read of a client on a thread, until its time has passed or the client has gone.
   func read<Result: Sendable>(
     for client: Client, _ body: @escaping @Sendable () throws -> Result
