@@ -107,4 +107,36 @@ struct RecordTextTests {
     }
     #expect(folders.first == "Movie")
   }
+
+  @Test(
+    "W1 E6 a model that takes the name of renamed ones has a folder of its own",
+    arguments: ["movie", "Movie"])
+  func renamedFolders(name: String) throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("json-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let context = try JSONDirectoryContext(path: path)
+    func schema(_ name: String) throws -> ModelSchema {
+      try ModelSchema(name: name, fields: [FieldSchema("id", .int64)], key: ["id"])
+    }
+    func save(_ id: Int64, in schema: ModelSchema) throws {
+      try context.transaction { transaction in
+        try transaction.define(schema)
+        let row = RowBuffer(count: 1)
+        row.set(.integer(id), at: 0)
+        try row.withRow { try transaction.save($0, in: schema) }
+      }
+    }
+    for number in 1...5 {
+      let (old, new) = (try schema(name), try schema("former\(number)"))
+      try save(1, in: old)
+      let change = try SchemaChange(from: old, to: new, sources: [.field(0)])
+      try context.transaction { try $0.evolve(change) }
+    }
+    try save(1, in: schema(name))
+    try context.transaction { _ = try $0.deleteAll(in: schema(name)) }
+    for number in 1...5 {
+      #expect(try context.count(FetchRequest(schema("former\(number)"))) == 1)
+    }
+    #expect(try context.count(FetchRequest(schema(name))) == 0)
+  }
 }

@@ -27,7 +27,8 @@ enum FileName {
 
   /// The folder name of a new model: the model's name, or its escaped form.
   ///
-  /// It is escaped if a file system may reject the name, or if another folder differs only by case.
+  /// It is escaped if a file system may reject the name, or if another folder differs only by case; a number follows if
+  /// the escaped forms are taken too, by models that kept their folders when they were renamed.
   static func folder(for model: String, besides others: [String]) -> String {
     let taken = Set(others.map { $0.lowercased() })
     let keepsName =
@@ -36,7 +37,11 @@ enum FileName {
     if keepsName, !taken.contains(model.lowercased()) { return model }
     let name = shortened(escaped(.text(model)))
     guard taken.contains(name), let first = name.utf8.first else { return name }
-    return "%" + String(first, radix: 16) + name.dropFirst()
+    let other = "%" + String(first, radix: 16) + name.dropFirst()
+    guard taken.contains(other) else { return other }
+    var number = 2
+    while taken.contains("\(name)~\(number)") { number += 1 }
+    return "\(name)~\(number)"
   }
 
   /// Whether a folder name of a catalog stays inside the store.
