@@ -49,12 +49,21 @@ func require(_ isRight: Bool, _ what: String) throws {
   guard isRight else { throw Failure("\(what) is wrong") }
 }
 
-/// Reads pages that are spread over the films.
-func pages(of size: Int, _ page: (Int) throws -> Int) throws -> Double {
+/// Reads pages that are spread over the films, and checks the studio of each film.
+func pages<Pair>(
+  of size: Int, _ page: (Int) throws -> [Pair], studio: (Pair) -> (referred: Int, read: Int)
+) throws -> Double {
   let count = max(10, 20_000 / size)
   var read = 0
   let time = try seconds {
-    for number in 0..<count { read += try page(number * 7919 % (films - size - 1)) }
+    for number in 0..<count {
+      let found = try page(number * 7919 % (films - size - 1))
+      for pair in found {
+        let (referred, read) = studio(pair)
+        try require(referred == read, "an included studio")
+      }
+      read += found.count
+    }
   }
   try require(read == count * size, "the number of films of pages")
   return time
@@ -69,8 +78,9 @@ func ownPages(of size: Int, _ stores: Stores) throws -> Double {
     {
       found.append(pair)
     }
-    try require(found.allSatisfy { $0.0.studio.key == $0.1.id }, "an included studio")
-    return found.count
+    return found
+  } studio: {
+    ($0.0.studio.key, $0.1.id)
   }
 }
 
@@ -87,13 +97,21 @@ for (name, stores, goals) in [("ranked", ranked, [1.6, 1.1]), ("distinct", disti
       try Comparison(
         "pages of \(size), \(name)", beside: "LEFT JOIN", .ratio(goal), rounds: rounds
       ) {
-        try pages(of: size) { try stores.raw.page(after: $0, size: size).count }
+        try pages(of: size) {
+          try stores.raw.page(after: $0, size: size)
+        } studio: {
+          ($0.0.studio.key, $0.1.id)
+        }
       } library: {
         try ownPages(of: size, stores)
       })
     comparisons.append(
       try Comparison("the same", beside: "GRDB including(required:)", .ratio(1), rounds: rounds) {
-        try pages(of: size) { try stores.grdb.page(after: $0, size: size).count }
+        try pages(of: size) {
+          try stores.grdb.page(after: $0, size: size)
+        } studio: {
+          ($0.film.studioId, $0.studio.id)
+        }
       } library: {
         try ownPages(of: size, stores)
       })

@@ -69,6 +69,22 @@ extension Inclusion where Element == Model {
   init(_ query: Query<Model>?) {
     self.init(query, .nothing) { page, _ in { page.models[$0] } }
   }
+
+  /// The inclusion with the first elements of the tuples, beside the record.
+  ///
+  /// It makes the same tuples as ``adding(_:)``, which copies the elements that it finds into each new tuple.
+  @inlinable
+  func beginning<each New: Sendable>(with loadings: repeat RelatedLoading<Model, each New>)
+    -> Inclusion<Model, (Model, repeat each New)>
+  {
+    let loadings = (repeat each loadings)
+    var outline = outline
+    for loading in repeat each loadings { outline = outline.adding(loading.outline) }
+    return Inclusion<Model, (Model, repeat each New)>(query, outline) { page, reader in
+      let columns = (repeat try (each loadings).load(page, reader))
+      return { (page.models[$0], repeat (each columns)($0)) }
+    }
+  }
 }
 
 extension Inclusion {

@@ -11,8 +11,8 @@ extension Query {
   public func including<each Value: ReferenceValue>(_ properties: repeat KeyPath<Model, each Value>)
     -> Inclusion<Model, (Model, repeat (each Value).Included)>
   {
-    return inclusion.adding(
-      repeat RelatedLoading<Model, (each Value).Included>.referring(by: each properties))
+    return inclusion.beginning(
+      with: repeat RelatedLoading<Model, (each Value).Included>.referring(by: each properties))
   }
 
   /// Includes the records that properties refer to, or nil where the store does not contain them.
@@ -25,8 +25,8 @@ extension Query {
   public func including<each Value: ReferenceValue>(ifPresent properties: repeat KeyPath<Model, each Value>)
     -> Inclusion<Model, (Model, repeat (each Value).Target?)>
   {
-    return inclusion.adding(
-      repeat RelatedLoading<Model, (each Value).Target?>.referringIfPresent(by: each properties))
+    return inclusion.beginning(
+      with: repeat RelatedLoading<Model, (each Value).Target?>.referringIfPresent(by: each properties))
   }
 
   /// Includes the record that a property refers to, with what belongs to it.
@@ -41,7 +41,7 @@ extension Query {
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
   ) -> Inclusion<Model, (Model, Nested)> {
     let inner = nested(.nested)
-    return inclusion.adding(.nested(by: property, inner))
+    return inclusion.beginning(with: .nested(by: property, inner))
   }
 
   /// Includes the record that an optional property refers to, with what belongs to it.
@@ -56,7 +56,7 @@ extension Query {
     _ nested: (Inclusion<Target, Target>) -> Inclusion<Target, Nested>
   ) -> Inclusion<Model, (Model, Nested?)> {
     let inner = nested(.nested)
-    return inclusion.adding(.nested(by: property, inner))
+    return inclusion.beginning(with: .nested(by: property, inner))
   }
 
   /// Includes the records of another model that refer to the record.
@@ -73,7 +73,7 @@ extension Query {
     sorted sorting: SortCriterion<Other>...
   ) -> Inclusion<Model, (Model, [Other])> where Value.Target == Model {
     let options = FetchOptions(predicate: predicate, sorting: sorting)
-    return inclusion.adding(.all(property, options))
+    return inclusion.beginning(with: .all(property, options))
   }
 
   /// Includes the records of another model that refer to the record, with what belongs to them.
@@ -92,7 +92,7 @@ extension Query {
     with nested: (Inclusion<Other, Other>) -> Inclusion<Other, Nested>
   ) -> Inclusion<Model, (Model, [Nested])> where Value.Target == Model {
     let (options, inner) = (FetchOptions(predicate: predicate, sorting: sorting), nested(.nested))
-    return inclusion.adding(.all(property, options, inner))
+    return inclusion.beginning(with: .all(property, options, inner))
   }
 
   /// Includes the number of records of another model that refer to the record.
@@ -105,6 +105,6 @@ extension Query {
   public func including<Other: PersistentRecord, Value: ReferenceValue>(
     count property: KeyPath<Other, Value>, where predicate: PersistentPredicate<Other> = .all
   ) -> Inclusion<Model, (Model, Int)> where Value.Target == Model {
-    inclusion.adding(.count(property, predicate))
+    inclusion.beginning(with: .count(property, predicate))
   }
 }

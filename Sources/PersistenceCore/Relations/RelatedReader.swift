@@ -29,14 +29,15 @@ struct RelatedReader: @unchecked Sendable {  // a snapshot is Sendable; in a tra
     return RelatedTargets(page: page, places: keys.places(of: page.values(at: key)))
   }
 
-  /// Calls a closure with the rows that have some keys, and with their maximum number.
+  /// Calls a closure with the rows that have some keys, and with the size of a page that shows their end.
   @usableFromInline
   func forEachRows(
     of keys: RelatedKeys, in schema: ModelSchema, _ body: (any StorageResults, Int) throws -> Void
   ) throws {
     try forEachChunk(of: keys.all) { chunk in
       let request = try FetchRequest(schema, where: .isIn(field: schema.key[0], chunk))
-      try body(reader.fetch(request), chunk.count)
+      // A full page would have to be followed by another request.
+      try body(reader.fetch(request), chunk.count + 1)
     }
   }
 
