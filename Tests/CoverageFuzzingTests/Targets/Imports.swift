@@ -54,27 +54,32 @@ private enum Imports {
     try accepted(ToolFailure.self) { try accepted(PersistenceError.self, body) } ?? nil
   }
 
-  /// Reads CSV, writes its records, and reads them again.
+  /// Reads CSV, writes its records, and reads them again; it holds one record at a time.
   static func rewrite(_ bytes: UnsafeRawBufferPointer) throws {
-    let records = try fields(bytes)
-    let text = records.map { record in
-      DelimitedText.line(record.map { $0.text.isEmpty && !$0.isQuoted ? nil : $0.text })
+    var text: [UInt8] = []
+    var reader = DelimitedReader(bytes)
+    while let fields = try next(&reader) {
+      text += DelimitedText.line(fields.map { $0.text.isEmpty && !$0.isQuoted ? nil : $0.text }).utf8
     }
-    let again = try Array(text.joined().utf8).withUnsafeBytes { try fields($0) }
-    try require(
-      again.map { $0.map(\.text) } == records.map { $0.map(\.text) }
-        && again.map { $0.map { $0.text.isEmpty && $0.isQuoted } }
-          == records.map { $0.map { $0.text.isEmpty && $0.isQuoted } },
-      "a record changes when it is written as CSV")
+    try text.withUnsafeBytes { written in
+      var (reader, again) = (DelimitedReader(bytes), DelimitedReader(written))
+      var isEqual = true
+      while isEqual, let fields = try next(&reader) {
+        isEqual =
+          try next(&again)?.elementsEqual(fields) {
+            $0.text == $1.text && ($0.text.isEmpty && $0.isQuoted) == ($1.text.isEmpty && $1.isQuoted)
+          } ?? false
+      }
+      try require(isEqual && next(&again) == nil, "a record changes when it is written as CSV")
+    }
   }
 
-  private static func fields(_ bytes: UnsafeRawBufferPointer) throws -> [[DelimitedReader.Field]] {
-    var reader = DelimitedReader(bytes)
-    var records: [[DelimitedReader.Field]] = []
+  /// The fields of the next record that is whole.
+  private static func next(_ reader: inout DelimitedReader) throws -> [DelimitedReader.Field]? {
     while let record = try accepted(DelimitedReader.OpenQuotation.self, { try reader.next() }) ?? nil {
-      if case .success(let fields) = record.fields { records.append(fields) }
+      if case .success(let fields) = record.fields { return fields }
     }
-    return records
+    return nil
   }
 
   @Sendable static func delimitedSeeds() throws -> [[UInt8]] {
