@@ -42,7 +42,10 @@ public struct FuzzProgram: Sendable, Codable {
     var reference = FuzzReferenceRun(self)
     var subjects: [FuzzSubject] = []
     defer { for subject in subjects { subject.remove() } }
-    for context in contexts { subjects.append(try FuzzSubject(context, self)) }
+    // The first context asks for related keys first, the others soon for their own records.
+    for context in contexts {
+      subjects.append(try FuzzSubject(context, self, fewKeys: subjects.isEmpty ? .max : 2))
+    }
     for (place, step) in steps.enumerated() {
       let expected = reference.run(step, at: place)
       for (position, subject) in subjects.enumerated() {

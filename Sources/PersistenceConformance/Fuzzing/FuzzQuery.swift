@@ -37,11 +37,11 @@ public struct FuzzQuery: Sendable, Codable {
     self.after = after
   }
 
-  /// The request; a reader answers what it asks of related records.
-  func request(in schemas: [ModelSchema], by reader: any StorageReader) throws -> FetchRequest {
+  /// The request; a reader answers what it asks of related records, by record above a number of keys.
+  func request(in schemas: [ModelSchema], fewKeys: Int, by reader: any StorageReader) throws -> FetchRequest {
     var answered = self
     if let predicate, predicate.hasRelations {
-      answered.predicate = try RelationAnswers(reader).answer(predicate, on: schemas[model])
+      answered.predicate = try RelationAnswers(reader, fewKeys: fewKeys).answer(predicate, on: schemas[model])
     }
     return try answered.request(in: schemas)
   }

@@ -73,7 +73,7 @@ extension FuzzSubject {
     var page = query
     page.limit = min(pageSize, query.limit ?? pageSize)
     while true {
-      let found = try Self.rows(of: page.request(in: schemas, by: reader), from: reader)
+      let found = try Self.rows(of: page.request(in: schemas, fewKeys: fewKeys, by: reader), from: reader)
       rows += found
       let rest = query.limit.map { $0 - rows.count }
       guard found.count == page.limit, let last = found.last, rest ?? 1 > 0, rows.count <= Self.endless else {

@@ -16,11 +16,13 @@ extension FuzzSubject {
     case .delete(let model, let key):
       return .truth(try transaction.delete(RecordKey(key), in: schemas[model]))
     case .deleteRows(let query):
-      return .number(try transaction.delete(try query.request(in: schemas, by: transaction)))
+      return .number(
+        try transaction.delete(try query.request(in: schemas, fewKeys: fewKeys, by: transaction)))
     case .updateRows(let query, let assignments):
       return .number(
         try transaction.update(
-          try UpdateRequest(try query.request(in: schemas, by: transaction), set: assignments)))
+          try UpdateRequest(
+            try query.request(in: schemas, fewKeys: fewKeys, by: transaction), set: assignments)))
     case .deleteAll(let model): return .number(try transaction.deleteAll(in: schemas[model]))
     default: break
     }

@@ -24,6 +24,8 @@ final class FuzzSubject {
   /// The requests that read the whole store.
   private let contentQueries: [FuzzQuery]
   private let isVersioned: Bool
+  /// The number of related keys above which conditions on related records are decided by record.
+  let fewKeys: Int
   private let store: StoreUnderTest
   /// One context, or two of one store, which take turns.
   private var contexts: [any StorageContext]
@@ -33,8 +35,9 @@ final class FuzzSubject {
   /// The mappings of declarations that differ from the stored schemas.
   private var fits: [Declared: SchemaFits] = [:]
 
-  init(_ context: ContextUnderTest, _ program: FuzzProgram) throws {
+  init(_ context: ContextUnderTest, _ program: FuzzProgram, fewKeys: Int) throws {
     self.context = context
+    self.fewKeys = fewKeys
     schemas = program.schemas
     contentQueries = FuzzContent.queries(program)
     isVersioned = program.isVersioned
@@ -92,7 +95,7 @@ final class FuzzSubject {
       case .collection(let query, let pageSize, let part):
         try FuzzCollection(query: query, pageSize: pageSize, part: part).look(at: storage, path, &outcomes)
       case .holdResult(let number, let query):
-        held[number] = .rows(try storage.fetch(try query.request(in: schemas, by: storage)))
+        held[number] = .rows(try storage.fetch(try query.request(in: schemas, fewKeys: fewKeys, by: storage)))
       case .holdSnapshot(let number): held[number] = .snapshot(try storage.snapshot())
       case .release(let number): held[number] = nil
       case .reopen:
@@ -172,7 +175,7 @@ extension FuzzSubject {
       case .snapshot(let snapshot): content(snapshot, path, &outcomes)
       }
     case .read(let query, let runs):
-      let results = try reader.fetch(try query.request(in: schemas, by: reader))
+      let results = try reader.fetch(try query.request(in: schemas, fewKeys: fewKeys, by: reader))
       for run in runs {
         var rows: [[PersistentValue]] = []
         let count = try results.read(from: run.lowerBound, limit: run.count) { rows.append(try $0.values()) }
@@ -193,12 +196,13 @@ extension FuzzSubject {
       outcomes.append(FuzzOutcome(path, "pages joined", .rows(try pages(of: sorted, pageSize, reader))))
     case .select(let query, let positions, let number):
       guard let reader = self.reader(reader, number) else { return }
-      let results = try reader.fetch(try query.request(in: schemas, by: reader), selecting: positions)
+      let results = try reader.fetch(
+        try query.request(in: schemas, fewKeys: fewKeys, by: reader), selecting: positions)
       outcomes.append(FuzzOutcome(path, "selected fields", .rows(try Self.rows(of: results))))
       outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
     case .aggregate(let query, let grouping, let aggregates, let number):
       guard let reader = self.reader(reader, number) else { return }
-      let rows = try query.request(in: schemas, by: reader)
+      let rows = try query.request(in: schemas, fewKeys: fewKeys, by: reader)
       let groups = try reader.aggregate(
         try AggregateRequest(rows, grouping: grouping, aggregates: aggregates))
       outcomes.append(FuzzOutcome(path, "groups", .rows(groups.map { $0.key + $0.values })))
@@ -267,7 +271,7 @@ extension FuzzSubject {
   private func fetch(
     _ query: FuzzQuery, _ reader: any StorageReader, _ path: [Int], _ outcomes: inout [FuzzOutcome]
   ) throws {
-    let request = try query.request(in: schemas, by: reader)
+    let request = try query.request(in: schemas, fewKeys: fewKeys, by: reader)
     let results = try reader.fetch(request)
     outcomes.append(FuzzOutcome(path, "rows", .rows(try Self.rows(of: results))))
     outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
@@ -286,7 +290,8 @@ extension FuzzSubject {
     add("catalog") { .names(try reader.catalog().filter { !$0.isReserved }.map(FuzzReference.text)) }
     for query in contentQueries {
       add(FuzzContent.label) {
-        .rows(try Self.rows(of: try reader.fetch(try query.request(in: schemas, by: reader))))
+        .rows(
+          try Self.rows(of: try reader.fetch(try query.request(in: schemas, fewKeys: fewKeys, by: reader))))
       }
     }
   }

@@ -72,16 +72,22 @@ public struct RelatedPlan: Sendable, Hashable, Codable, CustomStringConvertible 
   public var relation: String
   /// The number of keys that the request finds, or asks with.
   public var keys: Int
+  /// Whether the records of the query were asked one page after another, because too many related ones have fitting keys.
+  public var isByRecord: Bool
   /// How the context answers the request.
   public var plan: QueryPlan
 
   /// Creates a plan.
-  public init(_ relation: String, keys: Int, plan: QueryPlan) {
-    (self.relation, self.keys, self.plan) = (relation, keys, plan)
+  public init(_ relation: String, keys: Int, isByRecord: Bool = false, plan: QueryPlan) {
+    (self.relation, self.keys, self.isByRecord, self.plan) = (relation, keys, isByRecord, plan)
   }
 
   /// The plan in one line, without user values.
-  public var description: String { "\(relation): \(keys) key\(keys == 1 ? "" : "s") first (\(plan))" }
+  public var description: String {
+    isByRecord
+      ? "\(relation): by record, \(keys) fit (\(plan))"
+      : "\(relation): \(keys) key\(keys == 1 ? "" : "s") first (\(plan))"
+  }
 }
 
 extension QueryPlan: CustomStringConvertible {

@@ -8,19 +8,22 @@ package final class RelationPlans {
 
   /// Adds the request that answered a condition.
   func add(
-    _ relation: RelatedCondition, _ keys: Int, _ request: FetchRequest, selecting field: String,
-    _ reader: any StorageReader
+    _ relation: RelatedCondition, _ keys: Int, isByRecord: Bool = false, _ request: FetchRequest,
+    selecting field: String, _ reader: any StorageReader
   ) throws {
-    try add(PredicateNode.related(relation).shape, keys, request, selecting: field, reader)
+    try add(
+      PredicateNode.related(relation).shape, keys, isByRecord: isByRecord, request, selecting: field, reader)
   }
 
   /// Adds a request, with what it is for.
   func add(
-    _ relation: String, _ keys: Int, _ request: FetchRequest, selecting field: String,
-    _ reader: any StorageReader
+    _ relation: String, _ keys: Int, isByRecord: Bool = false, _ request: FetchRequest,
+    selecting field: String, _ reader: any StorageReader
   ) throws {
     let position = try request.schema.requiredPosition(of: field)
     all.append(
-      RelatedPlan(relation, keys: keys, plan: try reader.plan(for: request, selecting: [position])))
+      RelatedPlan(
+        relation, keys: keys, isByRecord: isByRecord,
+        plan: try reader.plan(for: request, selecting: [position])))
   }
 }
