@@ -9,7 +9,7 @@ import Synchronization
 /// A journal makes transactions atomic, even if the process is killed. Snapshots stay consistent while files
 /// are replaced, also by other processes. The next fetch sees an edit by hand, in any spelling that the
 /// lenient profile of `ValueReader` accepts. An error about a damaged file names the file, the line and the
-/// column; the engine never changes such a file.
+/// column; the engine never changes such a file. A file of a store has at most 1 GiB.
 public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader {
   /// The folder's path, as given.
   public let location: String
@@ -65,7 +65,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     try requireFinished(store)
     try mappingErrors(location: path) { try store.requireCatalog() }
     if let isWanted = configuration.checksums, !configuration.isReadOnly {
-      let isKept = try mappingErrors(location: path) { try store.hasChecksums }
+      let isKept = try mappingErrors(location: path) { try ChecksumLedger.isKept(in: CommittedFiles(store)) }
       if isKept != isWanted { try setChecksums(isWanted) }
     }
     let version = try mappingErrors(location: path) { try store.sequence.committed }
@@ -112,15 +112,17 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     monitor.reportLongHeldResults()
   }
 
-  /// Commits the files that a closure makes of the committed ones.
-  func committing(_ make: (CommittedFiles, Catalog) throws -> [Journal.Entry]) throws {
+  /// Commits the files that a closure makes of the committed ones, and removes folders that are empty then.
+  func committing(
+    leaving leftFolders: Set<String> = [], _ make: (CommittedFiles, Catalog) throws -> [Journal.Entry]
+  ) throws {
     try writing { store in
       let journal = journal(store)
       try recover(journal)
       let files = CommittedFiles(store)
       let entries = try make(files, files.catalog())
       guard !entries.isEmpty else { return }
-      try commits.counter.committing { try commit(entries, leaving: [], to: store, journal) }
+      try commits.counter.committing { try commit(entries, leaving: leftFolders, to: store, journal) }
     }
   }
 
@@ -164,29 +166,28 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
     _ entries: [Journal.Entry], leaving leftFolders: Set<String>, to store: StoreFolder, _ journal: Journal
   ) throws {
     try store.requireInPlace()
-    do {
-      try journal.commit(entries)
-    } catch let failure as SystemFailure where failure.number == ENOSPC || failure.number == EDQUOT {
-      // Nothing is committed yet. The index is only a cache, so deleting it frees space for the commit.
-      guard try store.removeIndexes() else { throw failure }
-      try journal.commit(entries)
-    }
+    // A commit that failed for lack of space has left nothing.
+    try store.makingRoom { try journal.commit(entries, leaving: leftFolders) }
     for folder in leftFolders { store.forget(folder) }
   }
 
   /// Recovers from a killed writer.
   ///
-  /// If a live writer holds the lock, readers need not wait for it.
+  /// If a live writer holds the lock, readers need not wait for it. If the system refuses to write, they need no recovery:
+  /// the history shows the version before the commit, which was never acknowledged.
   private func recoverAtOnce(_ store: StoreFolder, isOpening: Bool = false) throws {
     guard lock != nil else { return }
     try mappingErrors(location: location) {
       let journal = journal(store)
-      // A separate descriptor: the lock of the context's own writer would not exclude a reader on the same
-      // one.
-      guard try isOpening || journal.mayNeedRecovery,
-        let file = try store.control.open(WriterLock.name, O_RDWR)
-      else { return }
-      _ = try WriterLock(file).withLockAtOnce { try recover(journal) }
+      guard try isOpening || journal.mayNeedRecovery else { return }
+      do {
+        // A separate descriptor: the lock of the context's own writer would not exclude a reader on the same
+        // one.
+        guard let file = try store.control.open(WriterLock.name, O_RDWR) else { return }
+        _ = try WriterLock(file).withLockAtOnce { try recover(journal) }
+      } catch let failure as SystemFailure where !isOpening && failure.isRefusedWrite {
+        // The next writer reports it.
+      }
     }
   }
 

@@ -14,6 +14,15 @@ struct SystemFailure: Error {
     self.path = path
   }
 
+  /// Whether the disk is full, or the user's part of it.
+  var isLackOfSpace: Bool { number == ENOSPC || number == EDQUOT }
+
+  /// Whether the user lacks a permission.
+  var isMissingPermission: Bool { number == EACCES || number == EPERM }
+
+  /// Whether the system refuses to write here, until a person changes that.
+  var isRefusedWrite: Bool { isLackOfSpace || isMissingPermission || number == EROFS }
+
   /// The package's error (contract E5).
   var error: PersistenceError { .system(number, while: attempt, at: path) }
 }

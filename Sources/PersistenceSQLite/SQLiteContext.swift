@@ -125,6 +125,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     try write { connection, deadline in
       try connection.beginWriting(until: deadline)
+      if observers.isObserved { file.commits.begin() }
       let transaction = SQLiteTransaction(on: connection)
       let observed = observers.begin(transaction)
       do {

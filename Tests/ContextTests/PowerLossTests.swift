@@ -1,8 +1,9 @@
 import OurContexts
-import PersistenceConformance
 import Testing
 
-/// Shows that the checks of power losses can fail.
+@testable import PersistenceConformance
+
+/// Shows that the checks of power losses can fail, and checks what a person did before the store was there.
 @Suite("Power loss")
 struct PowerLossTests {
   @Test(
@@ -29,5 +30,28 @@ struct PowerLossTests {
     // The check fails for its own reason, and not because the time is over.
     #expect(failure.subject.contains("which was acknowledged"), "\(failure)")
     print("counted: \(context) \(entry.seconds) seconds until \(check) failed")
+  }
+
+  @Test(
+    "W5 a store in a folder that a person has just made survives a loss of power",
+    arguments: ContextUnderTest.ours.filter { $0.name == "json" })
+  func madeFolder(context: ContextUnderTest) throws {
+    if let obstacle = FileRecorder.obstacle(of: try #require(context.worker)) {
+      #if os(Linux)
+        Issue.record("\(obstacle)")
+      #endif
+      return
+    }
+    // A commit of one record flushes its own files, and not the whole file system with the names that others have made.
+    let seed = try #require(
+      try (0..<100 as Range<UInt64>).first { seed in
+        let state = try CommitScript(seed: seed).state(after: 1)
+        return state.accounts.count == 1 && state.people.isEmpty
+      })
+    try context.withScratch { context in
+      let outcome = try RecordedStore(context: context, seed: seed)
+        .runCompletely("script", ["1", "1", "made"])
+      try PowerLossTrial(context: context, seed: seed, limit: 60).check(outcome.run)
+    }
   }
 }

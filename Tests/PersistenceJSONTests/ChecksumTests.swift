@@ -50,7 +50,7 @@ struct ChecksumTests {
     }
     #expect(try findings() == [])
     try other.transaction { try $0.drop(Films.schema) }
-    #expect(try findings() == [] && place.names(".persistence/checksums") == [])
+    #expect(try findings() == [] && place.names(".persistence/checksums") == ["complete"])
   }
 
   @Test("a flipped text of the same size and time is damage; an edit, an addition and a deletion are not")
@@ -112,7 +112,7 @@ struct ChecksumTests {
 
   @Test("a damaged file of checksums is a finding, and writing goes on")
   func damagedLedger() throws {
-    let names = try place.names(".persistence/checksums")
+    let names = try place.names(".persistence/checksums").filter { $0.hasSuffix(".json") }
     for name in names { try place.write("{", to: ".persistence/checksums/\(name)") }
     let kinds = try findings().map { $0.split(separator: " ")[0] }
     #expect(kinds.filter { $0 == "damaged" }.count == names.count)

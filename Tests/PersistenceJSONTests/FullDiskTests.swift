@@ -83,6 +83,29 @@ struct FullDiskTests {
     let other = try #require(throws: PersistenceError.self) { try context.save(Films.row(2, "Two")) }
     #expect(other.code == .readOnly)
   }
+
+  @Test("W5 E5 a commit to a folder on another disk is refused before its commit point, and leaves nothing")
+  func otherDisk() throws {
+    let scratch = try ScratchFolder()
+    defer { scratch.remove() }
+    let disk = try #require(try SmallDisk(megabytes: 1, in: scratch))
+    defer { disk.unmount() }
+    let place = try TemporaryStore()
+    let context = try place.open()
+    try context.save(Films.row(1, "One"))
+    let (folder, moved) = ("\(place.path)/\(Films.folder)", disk.folder.appendingPathComponent("film").path)
+    try FileManager.default.copyItem(atPath: folder, toPath: moved)
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: moved)
+    let error = try #require(throws: PersistenceError.self) { try context.save(Films.row(2, "Two")) }
+    #expect(error.code == .unsupported && error.engineError?.code == Int(EXDEV), "\(error)")
+    #expect(try place.names(".persistence/journal") == [] && place.names(".persistence/stage") == [])
+    #expect(try context.titles() == ["One"] && place.open().titles() == ["One"])
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.copyItem(atPath: moved, toPath: folder)
+    try context.save(Films.row(2, "Two"))
+    #expect(try context.titles() == ["One", "Two"])
+  }
 }
 
 extension SmallDisk {

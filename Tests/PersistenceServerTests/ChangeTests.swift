@@ -3,9 +3,12 @@ import OurContexts
 import PersistenceConformance
 import PersistenceCore
 import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceHTTP
 import PersistencePrimitives
 import PersistenceRemote
 import PersistenceServer
+import TestSupport
 import Testing
 
 /// The changes of films over the wire.
@@ -186,6 +189,42 @@ struct ChangeTests {
       _ = try Repository(context, schema: Pictures.self)
       try Picture.insert([Picture(2, "b")], in: context)
       #expect(try await iterator.next()?.objects == [Picture(1, "a"), Picture(2, "b")])
+    }
+  }
+
+  @Test("requests for the changes of invented models leave no observers", .timeLimit(.minutes(1)))
+  func invented() async throws {
+    let context = try Film.context([Film(1)])
+    try await RunningServer.with(context) { server in
+      let client = WireClient(port: server.port, token: Self.reader)
+      for number in 0..<10 {
+        let model = try ModelSchema(name: "Invented\(number)", fields: Film.schema.model.fields, key: ["id"])
+        let schema = try WireSchema(ModelDeclaration(model))
+        let body = JSONText.canonical(schema.json)
+        #expect(try await client("PUT", "/schemas/\(schema.digest)", body).status == 200)
+        let path = "/models/\(model.name)/changes"
+        _ = try FilmChanges(try await client("GET", "\(path)?schema=\(schema.digest)"))
+        #expect(try await client("GET", path).code == "unknownModel")
+      }
+      try await until { context.observers.count == 0 }
+      // The feed of a model of the store stays, so that its checkpoints stay valid.
+      let start = try await FilmChanges.of(client).checkpoint
+      #expect(context.observers.count == 1)
+      try Film.insert([Film(2)], in: context)
+      #expect(try await FilmChanges.of(client, since: start).saved.count == 1)
+    }
+  }
+
+  @Test("D2: an observer of a model that the store lacks goes on when it is defined", .timeLimit(.minutes(1)))
+  func definedLater() async throws {
+    let context = MemoryContext()
+    try await RunningServer.with(context) { server in
+      let remote = try RemoteServer(server.url, token: Self.reader)
+      var iterator = remote.dataSource(of: Film.self).updates().makeAsyncIterator()
+      #expect(try await iterator.next()?.objects == [])
+      try context.transaction { try $0.define(Film.schema.model) }
+      try Film.insert([Film(1)], in: context)
+      #expect(try await iterator.next()?.objects == [Film(1)])
     }
   }
 

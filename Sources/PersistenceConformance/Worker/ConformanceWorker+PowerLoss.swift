@@ -2,10 +2,12 @@ import Foundation
 import PersistenceCore
 
 extension ConformanceWorker {
-  /// `script seed lives count`: opens the store `lives` times, and makes `count` transactions each time.
+  /// `script seed lives count [made]`: opens the store `lives` times, and makes `count` transactions each time.
   ///
-  /// It prints the beginning and the outcome of each, and goes on after errors.
+  /// It prints the beginning and the outcome of each, and goes on after errors. If `made` follows, the folder of the store
+  /// is made first, as by a person.
   @Sendable static func script(_ store: WorkerStore, _ arguments: [String]) throws {
+    if arguments.last == "made", mkdir(store.path, 0o777) != 0 { return say("error mkdir") }
     try perform(store, arguments) { _ in }
   }
 

@@ -150,6 +150,10 @@ extension PersistenceError {
         .notAStore,
         "a component of the path is a file instead of a folder, or a folder instead of a file; check the path"
       )
+    case EXDEV:
+      (
+        .unsupported, "it is on another file system than the rest of the store; keep the whole store on one"
+      )
     case EMFILE, ENFILE: (.inputOutput, "too many files are open; raise the limit of open files")
     case ENAMETOOLONG: (.valueTooLarge, "the name is too long for the file system; shorten it")
     default: (.inputOutput, "check the storage medium")

@@ -4,10 +4,21 @@ import PersistencePrimitives
 /// The checksums of the record files, as the files of `.persistence/checksums` contain them.
 ///
 /// A commit changes them like records, so that they always describe the committed version. Each model has up to 256
-/// files: a commit of one record rewrites only one of them.
+/// files: a commit of one record rewrites only one of them. The commit that makes the ledger whole adds a mark; without the
+/// mark, the store keeps no checksums.
 struct ChecksumLedger {
-  /// The folder of the checksums; a store without it keeps none.
+  /// The folder of the checksums.
   static let folderName = "\(StoreFolder.controlName)/checksums"
+  private static let markName = "complete"
+
+  /// The mark of a ledger with the checksums of all records.
+  static let mark = Journal.Entry(folder: folderName, file: markName, text: [])
+
+  /// Whether a source has the checksums of all its records, which commits then maintain.
+  static func isKept(in source: any RecordSource) throws -> Bool {
+    try source.exists(markName, in: folderName)
+  }
+
   private static let bucketCount: UInt8 = 255
 
   private struct Bucket: Hashable {
@@ -19,6 +30,8 @@ struct ChecksumLedger {
 
   private let source: any RecordSource
   private var buckets: [Bucket: [String: Checksum]] = [:]
+  /// The files of dropped models.
+  private var left: Set<String> = []
 
   init(_ source: any RecordSource) { self.source = source }
 
@@ -36,14 +49,23 @@ struct ChecksumLedger {
     buckets[bucket]?[file] = checksum
   }
 
+  /// Removes all checksums of a folder, also those of files that are gone.
+  mutating func removeAll(of folder: String) throws {
+    buckets = buckets.filter { $0.key.folder != folder }
+    let prefix = "\(folder)."
+    left.formUnion(
+      try source.names(in: Self.folderName).filter { $0.utf8.starts(with: prefix.utf8) })
+  }
+
   /// The changed files of checksums, for a commit.
   var entries: [Journal.Entry] {
-    buckets.map { bucket, checksums in
-      let members = checksums.sorted { $0.key < $1.key }.map { JSONMember($0.key, $0.value.json) }
-      return Journal.Entry(
-        folder: Self.folderName, file: bucket.file,
-        text: checksums.isEmpty ? nil : JSONText.pretty(.object(members)))
-    }
+    left.map { Journal.Entry(folder: Self.folderName, file: $0) }
+      + buckets.map { bucket, checksums in
+        let members = checksums.sorted { $0.key < $1.key }.map { JSONMember($0.key, $0.value.json) }
+        return Journal.Entry(
+          folder: Self.folderName, file: bucket.file,
+          text: checksums.isEmpty ? nil : JSONText.pretty(.object(members)))
+      }
   }
 
   /// All checksums of a model's files; calls `damage` with the error for each file of them that cannot be read.

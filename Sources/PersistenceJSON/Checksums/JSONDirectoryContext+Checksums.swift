@@ -11,27 +11,32 @@ extension JSONDirectoryContext {
   public func recordChecksums() throws -> Int {
     var count = 0
     try committing { source, catalog in
-      let folder = try source.store.makeFolder(ChecksumLedger.folderName)
-      try source.store.control.synchronize()
-      var entries: [Journal.Entry] = []
-      var left = Set(try folder.names())
+      var entries = [ChecksumLedger.mark]
+      var left = Set(try source.names(in: ChecksumLedger.folderName))
       for schema in catalog.schemas {
         guard let model = try catalog.model(of: schema, location: self.location) else { continue }
         let files = RecordFiles(schema, in: model, of: source, location: self.location)
         let row = RowBuffer(count: schema.fields.count)
         var ledger = ChecksumLedger(EmptyFiles(source.store))
         for name in try files.names() {
-          guard let text = try source.read(name, in: files.folder), let status = text.status else { continue }
           do {
+            guard let text = try source.read(name, in: files.folder), let status = text.status else {
+              continue
+            }
             try files.fill(row, from: text.bytes)
             try files.check(try row.withRow { try RecordKey(of: $0, in: schema) }, name)
+            try ledger.set(Checksum(text.bytes, status), of: name, in: files.folder)
+            count += 1
           } catch let error as PersistenceError where error.code == .damaged {
             continue
           }
-          try ledger.set(Checksum(text.bytes, status), of: name, in: files.folder)
-          count += 1
         }
         entries += ledger.entries
+      }
+      // Every commit leaves a catalog, also one in a store without models.
+      let (control, name) = (StoreFolder.controlName, StoreFolder.catalogName)
+      if try !source.exists(name, in: control) {
+        entries.append(Journal.Entry(folder: control, file: name, text: try catalog.text()))
       }
       for entry in entries { left.remove(entry.file) }
       return entries + left.map { Journal.Entry(folder: ChecksumLedger.folderName, file: $0) }
@@ -44,10 +49,10 @@ extension JSONDirectoryContext {
     if isWanted {
       try recordChecksums()
     } else {
-      try writing { store in
-        guard let folder = try store.folder(ChecksumLedger.folderName) else { return }
-        for name in try folder.names() { try folder.remove(name) }
-        try store.root.removeFolder(ChecksumLedger.folderName)
+      try committing(leaving: [ChecksumLedger.folderName]) { source, _ in
+        try source.names(in: ChecksumLedger.folderName).map {
+          Journal.Entry(folder: ChecksumLedger.folderName, file: $0)
+        }
       }
     }
   }

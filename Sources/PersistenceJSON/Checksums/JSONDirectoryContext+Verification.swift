@@ -8,7 +8,7 @@ extension JSONDirectoryContext: VerifiableContext {
   public func verify(_ report: (StoreFinding) throws -> Void) throws {
     try mappingErrors(location: location) {
       let (source, catalog) = try reading()
-      let hasChecksums = try source.store.hasChecksums
+      let hasChecksums = try ChecksumLedger.isKept(in: source)
       for schema in catalog.schemas {
         guard let model = try catalog.model(of: schema, location: location) else { continue }
         let files = RecordFiles(schema, in: model, of: source, location: location)

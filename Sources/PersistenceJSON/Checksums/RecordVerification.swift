@@ -55,7 +55,7 @@ struct RecordVerification {
       return (.unrecorded, "the store has no checksum of this file: it was added by hand")
     }
     guard Checksum.digest(text.bytes) != checksum.digest else { return (.unrecorded, nil) }
-    guard text.status.map(checksum.isUntouched) ?? true else {
+    guard text.written.map(checksum.isUntouched) ?? true else {
       return (.edited, "the file was edited by hand after the store wrote it")
     }
     return (

@@ -1,6 +1,16 @@
 import Foundation
+import PersistenceDriver
 
 extension File {
+  /// Throws if a text is too long to be read again.
+  static func requireReadable(size: Int, of text: @autoclosure () -> String) throws {
+    guard size > sizeLimit else { return }
+    throw PersistenceError(
+      .valueTooLarge,
+      "\(text()) has \(size) bytes; a file of a store has at most \(sizeLimit); write smaller values, "
+        + "or fewer at once")
+  }
+
   /// Sets the modification time, so that a copy has that of its original.
   func setModified(_ time: FileTime) throws {
     let time = timespec(tv_sec: time.seconds, tv_nsec: time.nanoseconds)

@@ -2,6 +2,11 @@ import Foundation
 import PersistenceDriver
 
 final class File: Sendable {
+  /// The size limit of files that are read and written as a whole.
+  ///
+  /// The size of a damaged or sparse file may exceed any memory.
+  static let sizeLimit = 1 << 30
+
   let descriptor: Int32
   private let folder: String
   private let name: String
@@ -19,7 +24,7 @@ final class File: Sendable {
 
   /// The whole content at one moment, and the file's status at that moment.
   ///
-  /// - Throws: ``PersistenceError`` with code `damaged` if this is not a regular file.
+  /// - Throws: ``PersistenceError`` with code `damaged` if this is not a regular file, or larger than ``sizeLimit``.
   func contents() throws -> (bytes: [UInt8], status: FileStatus) {
     // One call reads most files, because they are small.
     let start = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
@@ -31,6 +36,10 @@ final class File: Sendable {
     if let start, start.count == before.size { return (start, before) }
     // A concurrent change in place would mix old and new content.
     for _ in 0..<100 {
+      guard before.size <= Self.sizeLimit else {
+        throw PersistenceError.damaged(
+          "\(path) has \(before.size) bytes; a file of a store has at most \(Self.sizeLimit)")
+      }
       let bytes = try read(expecting: before.size)
       let after = try status()
       if after == before, bytes.count == before.size { return (bytes, after) }

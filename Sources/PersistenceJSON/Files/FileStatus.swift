@@ -51,7 +51,7 @@ extension FileStatus {
       let (modified, changed) = (FileTime(status.st_mtim), FileTime(status.st_ctim))
     #endif
     self.init(
-      size: Int(status.st_size), inode: UInt64(status.st_ino), modified: modified, changed: changed,
+      size: Int(clamping: status.st_size), inode: UInt64(status.st_ino), modified: modified, changed: changed,
       isRegular: status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG))
   }
 }

@@ -72,6 +72,7 @@ final class Folder: Sendable {
   }
 
   func write(_ bytes: [UInt8], to name: String, synchronized: Bool) throws {
+    try File.requireReadable(size: bytes.count, of: "the file \(path(of: name))")
     guard let file = try open(name, O_WRONLY | O_CREAT | O_TRUNC) else { return }
     try file.write(bytes)
     if synchronized { try file.synchronize() }
@@ -82,6 +83,21 @@ final class Folder: Sendable {
     if renameat(descriptor, name, folder.descriptor, newName) == 0 { return true }
     if errno == ENOENT { return false }
     throw SystemFailure("move a file to", folder.path(of: newName))
+  }
+
+  /// Throws if files of another folder cannot be moved into this one.
+  ///
+  /// Moving a missing file tells whether both folders have one mount, which Linux examines first.
+  func requireMoves(from folder: Folder) throws {
+    let missing = ".missing"
+    if device != folder.device {
+      errno = EXDEV
+      throw SystemFailure("move files to the folder", path)
+    }
+    _ = try folder.move(missing, to: self, as: missing)
+    if faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) != 0 {
+      throw SystemFailure("write to the folder", path)
+    }
   }
 
   /// Creates a hard link to a file, or a copy if the file system has no links, unless the name exists.
@@ -157,6 +173,20 @@ final class Folder: Sendable {
   /// Flushes the folder, so that its names survive a power failure.
   func synchronize() throws {
     if fsync(descriptor) != 0 { throw SystemFailure("synchronise the folder", path) }
+  }
+
+  /// Flushes the folder that contains this one, so that the name of this one survives a power failure.
+  ///
+  /// A mount point has no name there, and a user may lack the permission to open the containing folder.
+  func synchronizeName() throws {
+    let parent: Folder?
+    do {
+      parent = try self.folder("..")
+    } catch let failure as SystemFailure where failure.isMissingPermission {
+      return
+    }
+    guard let parent, parent.device == device else { return }
+    try parent.synchronize()
   }
 
   /// Flushes the file system of this folder, so that all writes survive a power failure.

@@ -28,6 +28,14 @@ struct FileText {
   var bytes: [UInt8]
   /// The status of the file; nil if the text cannot change.
   var status: FileStatus?
+  /// The status of the file of the text, also if the file is in the history; nil if no file has the text yet.
+  var written: FileStatus?
+
+  init(bytes: [UInt8], status: FileStatus? = nil, written: FileStatus? = nil) {
+    self.bytes = bytes
+    self.status = status
+    self.written = written ?? status
+  }
 
   /// A hash of the status; nil if the text cannot change.
   var stamp: UInt64? { status?.stamp }

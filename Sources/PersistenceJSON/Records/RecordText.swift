@@ -11,9 +11,13 @@ enum RecordText {
   private static let reader = ValueReader(.lenient, validatesURLs: false)
 
   /// The text of a row.
+  ///
+  /// - Throws: ``PersistenceError`` with code `encodingFailed`, or `valueTooLarge` if no file can hold the text.
   static func text(of row: borrowing Row, in schema: ModelSchema) throws -> [UInt8] {
     do {
-      return JSONText.pretty(try ValueWriter.json(row, in: schema, forPeople: true))
+      let text = JSONText.pretty(try ValueWriter.json(row, in: schema, forPeople: true))
+      try File.requireReadable(size: text.count, of: "the text of the record")
+      return text
     } catch var error as PersistenceError where error.code == .damaged {
       error.code = .encodingFailed
       throw error

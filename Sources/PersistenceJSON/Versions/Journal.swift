@@ -48,11 +48,16 @@ struct Journal {
   /// Commits entries as the next version.
   ///
   /// The caller holds the writer lock, and has recovered the journal.
-  func commit(_ entries: [Entry]) throws {
+  ///
+  /// - Parameters:
+  ///   - entries: The files.
+  ///   - leftFolders: The folders of dropped models, whose files are among the entries.
+  /// - Throws: Errors of the system, after which nothing is committed, unless the code is `outcomeUnknown`.
+  func commit(_ entries: [Entry], leaving leftFolders: Set<String> = []) throws {
     let version = try store.sequence.committed + 1
     let manifest: Manifest
     do {
-      manifest = try stage(entries, as: version)
+      manifest = try stage(entries, leaving: leftFolders, as: version)
       try step("journal")
       let journal = try folder(Self.journalName)
       let name = Self.entryName(version)
@@ -76,7 +81,7 @@ struct Journal {
       throw error
     }
     do {
-      try finish(version, manifest)
+      try store.makingRoom { try finish(version, manifest) }
     } catch {
       throw Self.unknownOutcome(
         error, "the transaction is committed, but its files could not all be moved into place",
@@ -95,7 +100,9 @@ struct Journal {
   }
 
   /// Steps 1 and 2.
-  private func stage(_ entries: [Entry], as version: UInt64) throws -> Manifest {
+  private func stage(_ entries: [Entry], leaving leftFolders: Set<String>, as version: UInt64) throws
+    -> Manifest
+  {
     let stage = try folder(Self.stageName)
     // For many files, flushing the whole file system once is faster than flushing each file.
     let isSmall = entries.count <= 4
@@ -103,11 +110,13 @@ struct Journal {
     let history = try folder(Self.historyName).makeFolder("\(version)")
     var manifest = Manifest(changes: [])
     var targets: [String: Folder] = [:]
-    var checksums = try store.hasChecksums ? ChecksumLedger(CommittedFiles(store)) : nil
+    let committed = CommittedFiles(store)
+    var checksums = try ChecksumLedger.isKept(in: committed) ? ChecksumLedger(committed) : nil
     func add(_ entry: Entry) throws {
       let number = manifest.changes.count
       let target = try targets[entry.folder] ?? store.makeFolder(entry.folder)
-      targets[entry.folder] = target
+      // Now, since a committed version must get into place.
+      if targets.updateValue(target, forKey: entry.folder) == nil { try target.requireMoves(from: stage) }
       let existed = try target.keep(entry.file, in: history, as: "\(number)")
       let text = try entry.spooled?.read() ?? entry.text
       manifest.changes.append(
@@ -120,6 +129,7 @@ struct Journal {
         text.flatMap { text in status.map { Checksum(text, $0) } }, of: entry.file, in: entry.folder)
     }
     for entry in entries { try add(entry) }
+    for folder in leftFolders { try checksums?.removeAll(of: folder) }
     for entry in checksums?.entries ?? [] { try add(entry) }
     try step("manifest")
     let text = manifest.text
@@ -187,7 +197,9 @@ struct Journal {
   /// Completes or rolls back the transaction of a killed writer; returns whether there was one.
   ///
   /// The caller holds the writer lock.
-  func recover() throws -> Bool {
+  func recover() throws -> Bool { try store.makingRoom(completeOrRollBack) }
+
+  private func completeOrRollBack() throws -> Bool {
     let journal = try folder(Self.journalName)
     let versions = try journal.names().compactMap(Self.version(of:)).sorted()
     let numbers = try store.sequence.read()
@@ -208,6 +220,8 @@ struct Journal {
         continue
       }
       let manifest = try Manifest(text: text, path: journal.path(of: name))
+      // The writer may have been killed before it flushed the entry, which must not be lost once files are in place.
+      if isSynchronized { try journal.synchronize() }
       if numbers.committed + 1 < version {
         // After a power failure the numbers may be older than the journal; no reader uses a version in
         // between.

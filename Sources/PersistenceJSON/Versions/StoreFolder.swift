@@ -18,6 +18,7 @@ import Synchronization
 ///     history/7/                its manifest, and the files before it, by number
 ///     index/movie               the cached values of indexed fields, see ModelIndex
 ///     checksums/movie.3f.json   the checksums of some of the records, see ChecksumLedger
+///     checksums/complete        the mark of the checksums of all records
 /// ```
 final class StoreFolder: Sendable {
   static let controlName = ".persistence"
@@ -85,9 +86,10 @@ final class StoreFolder: Sendable {
     for name in [Journal.stageName, Journal.journalName, Journal.historyName] {
       _ = try control.makeFolder(name)
     }
-    // The parent's entry must survive a power failure before any commit returns.
+    // All names must survive a power failure before any commit returns, whoever made the folders.
     try control.synchronize()
     try root.synchronize()
+    try root.synchronizeName()
   }
 
   /// Throws if another program has removed or replaced the store: its files would go to a folder without a name (contract E8).
@@ -120,9 +122,6 @@ final class StoreFolder: Sendable {
       return try Folder(path: path)
     } catch let failure as SystemFailure where failure.number == ENOENT && mayCreate {
       if mkdir(path, 0o777) != 0, errno != EEXIST { throw SystemFailure("make the folder", path) }
-      // NSString's deletingLastPathComponent traps on Linux for a path of one character.
-      let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-      try? Folder(path: parent).synchronize()
       return try Folder(path: path)
     }
   }
@@ -143,9 +142,6 @@ final class StoreFolder: Sendable {
     return try folder.contents(of: file)
   }
 
-  /// Whether commits keep checksums of the records.
-  var hasChecksums: Bool { get throws { try root.status(of: ChecksumLedger.folderName) != nil } }
-
   /// The index of a folder.
   func index(of folder: String, _ fields: IndexedFields) -> ModelIndex {
     indexes.withLock { indexes in
@@ -158,8 +154,18 @@ final class StoreFolder: Sendable {
     }
   }
 
+  /// Runs a closure; if the disk is full, runs it again without the indexes, which are only caches.
+  func makingRoom<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let failure as SystemFailure where failure.isLackOfSpace {
+      guard try removeIndexes() else { throw failure }
+      return try body()
+    }
+  }
+
   /// Removes the index files; returns whether there were any.
-  func removeIndexes() throws -> Bool {
+  private func removeIndexes() throws -> Bool {
     guard let folder = try? control.folder(IndexFile.folderName) else { return false }
     return try folder.names().map { (try? folder.remove($0)) ?? false }.contains(true)
   }
@@ -191,7 +197,7 @@ final class StoreFolder: Sendable {
     if let known, durableFolders.withLock({ $0.contains(name) }) { return known }
     let folder = try known ?? root.makeFolder(name)
     // Also for an existing one: whoever created it may have failed here.
-    try root.synchronize()
+    try (name == ChecksumLedger.folderName ? control : root).synchronize()
     folders.withLock { $0[name] = folder }
     durableFolders.withLock { _ = $0.insert(name) }
     return folder

@@ -63,7 +63,7 @@ final class VersionView: RecordSource, Sendable {
     guard before.existed else { return nil }
     // The old file itself, or a copy with its times.
     let kept = try history(before.version)?.contents(of: "\(before.number)")
-    return try text(kept, file, folder).map { FileText(bytes: $0.bytes) }
+    return try text(kept, file, folder).map { FileText(bytes: $0.bytes, written: $0.status) }
   }
 
   func exists(_ file: String, in folder: String) throws -> Bool {

@@ -24,6 +24,19 @@ extension SQLiteConnection {
     }
   }
 
+  /// Begins a read transaction, unless it would have to wait for a writer.
+  ///
+  /// - Throws: `SnapshotWouldWait`, and the errors of ``beginReading()``.
+  func beginReadingAtOnce() throws {
+    setBusyTimeout(.zero)
+    defer { setBusyTimeout(store.configuration.busyTimeout) }
+    do {
+      try beginReading()
+    } catch let error as PersistenceError where error.code == .busy {
+      throw SnapshotWouldWait()
+    }
+  }
+
   func endReading() {
     guard !isOutsideTransaction else { return }
     // COMMIT would do as well after reads only, but ROLLBACK cannot fail with SQLITE_BUSY.

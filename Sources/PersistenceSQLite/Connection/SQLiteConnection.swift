@@ -63,8 +63,12 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     // Views and triggers of an untrusted file cannot call functions with side effects.
     persistence_sqlite3_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     try register()
-    let milliseconds = store.configuration.busyTimeout.timeInterval * 1000
-    sqlite3_busy_timeout(handle, Int32(min(milliseconds, Double(Int32.max))))
+    setBusyTimeout(store.configuration.busyTimeout)
+  }
+
+  /// Sets how long statements wait for the locks of other connections.
+  func setBusyTimeout(_ timeout: Duration) {
+    sqlite3_busy_timeout(handle, Int32(min(timeout.timeInterval * 1000, Double(Int32.max))))
   }
 
   deinit {

@@ -197,6 +197,17 @@ struct SQLiteOpening {
     }
   }
 
+  /// Opens a connection that only tells whether the store has changed.
+  ///
+  /// With a rollback journal, a writer may lock it out. Then it throws `busy` at once, because whoever asks it may hold what
+  /// that writer waits for.
+  static func sentinel(of store: SQLiteStore) throws -> SQLiteConnection {
+    let connection = try SQLiteConnection(store)
+    connection.setBusyTimeout(.zero)
+    try prepareForReading(connection)
+    return connection
+  }
+
   /// Configures a connection for reading.
   static func prepareForReading(_ connection: SQLiteConnection) throws {
     connection.allowInterruption()
@@ -220,7 +231,7 @@ struct SQLiteOpening {
     #endif
     try connection.execute(text, "configure the connection")
     // Writers poll until their own deadlines instead.
-    sqlite3_busy_timeout(connection.handle, 0)
+    connection.setBusyTimeout(.zero)
   }
 
   /// Creates the catalog in a new file, unless another process has done so.

@@ -30,6 +30,9 @@ final class SQLitePool: Sendable {
     return connection
   }
 
+  /// Opens a connection outside the pool that only tells whether the store has changed.
+  func openSentinel() throws -> SQLiteConnection { try SQLiteOpening.sentinel(of: store) }
+
   /// Returns a connection; the pool closes it if it has enough idle ones, or the store was closed.
   func giveBack(_ connection: SQLiteConnection) {
     connection.endReading()
@@ -84,6 +87,8 @@ final class SQLiteSharedReadTransactions: Sendable {
   private struct State {
     var sentinel: SQLiteConnection?
     var transactions: [Weak] = []
+    /// How many transactions threads are beginning.
+    var beginning = 0
     var isClosed = false
   }
 
@@ -100,41 +105,67 @@ final class SQLiteSharedReadTransactions: Sendable {
   }
 
   /// A transaction on the newest state at some moment between the call and its return.
+  ///
+  /// - Throws: ``PersistenceError``, and `SnapshotWouldWait` if the thread must not wait for a writer.
   func begin() throws -> SQLiteSharedReadTransaction {
     // Kept alive beyond the lock: releasing the last reference closes or returns a connection.
     var known: [SQLiteSharedReadTransaction] = []
     defer { withExtendedLifetime(known) {} }
-    return try state.withLock { state in
+    var version: Int64?
+    let shared = try state.withLock { state -> SQLiteSharedReadTransaction? in
       guard !state.isClosed else { throw PersistenceError.closed("the store") }
       state.transactions.removeAll { $0.transaction == nil }
-      // The only transaction needs no version: most stores never have two results at once, and open no sentinel.
-      let version = try state.transactions.isEmpty ? nil : version(&state)
-      if let version { state.transactions.removeAll { $0.version != nil && $0.version != version } }
       known = state.transactions.compactMap { $0.transaction }
-      let same = state.transactions.filter { $0.version != nil }.compactMap { $0.transaction }
-      if known.count >= sharedLimit,
-        let least = same.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
-      {
-        return least
-      }
-      let connection = try pool.take()
-      do {
-        try connection.beginReading()
-      } catch {
-        pool.giveBack(connection)
-        throw error
-      }
-      let transaction = SQLiteSharedReadTransaction(connection, of: pool)
-      // If another writer committed since the version was read, the next call sees a new version and does not share.
-      state.transactions.append(Weak(transaction: transaction, version: version))
-      return transaction
+      // The only transaction needs no version: most stores never have two results at once, and open no sentinel.
+      let isOnly = known.isEmpty && state.beginning == 0
+      version = try isOnly ? nil : self.version(&state)
+      let shared = version.flatMap { self.shared(in: &state, of: $0) }
+      if shared == nil { state.beginning += 1 }
+      return shared
     }
+    return try shared ?? beginNew(version)
   }
 
-  private func version(_ state: inout State) throws -> Int64 {
-    let sentinel = try state.sentinel ?? pool.open()
+  /// A transaction of a version to share; nil if another one may begin.
+  private func shared(in state: inout State, of version: Int64) -> SQLiteSharedReadTransaction? {
+    state.transactions.removeAll { $0.version != nil && $0.version != version }
+    guard state.transactions.count + state.beginning >= sharedLimit else { return nil }
+    let same = state.transactions.filter { $0.version != nil }.compactMap { $0.transaction }
+    return same.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
+  }
+
+  /// Begins a transaction without the lock: with a rollback journal, the wait for a writer may take long.
+  private func beginNew(_ version: Int64?) throws -> SQLiteSharedReadTransaction {
+    var transaction: SQLiteSharedReadTransaction?
+    defer {
+      // If another writer committed since the version was read, the next call sees a new version and does not share.
+      let new = transaction.map { Weak(transaction: $0, version: version) }
+      state.withLock { state in
+        state.beginning -= 1
+        if let new { state.transactions.append(new) }
+      }
+    }
+    let connection = try pool.take()
+    do {
+      try ObserversLock.isHeld ? connection.beginReadingAtOnce() : connection.beginReading()
+    } catch {
+      pool.giveBack(connection)
+      throw error
+    }
+    let begun = SQLiteSharedReadTransaction(connection, of: pool)
+    transaction = begun
+    return begun
+  }
+
+  /// The version of the newest state; nil if a writer has locked the file, so that no state can be compared.
+  private func version(_ state: inout State) throws -> Int64? {
+    let sentinel = try state.sentinel ?? pool.openSentinel()
     state.sentinel = sentinel
-    return try sentinel.number(.dataVersion)
+    do {
+      return try sentinel.number(.dataVersion)
+    } catch let error as PersistenceError where error.code == .busy {
+      return nil
+    }
   }
 
   /// Closes the sentinel; open transactions stay open.

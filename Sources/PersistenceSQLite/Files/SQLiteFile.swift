@@ -44,8 +44,9 @@ enum SQLiteFiles {
 final class SQLiteCommits: OutsideCommits {
   private struct State: @unchecked Sendable {  // the connection is used under the lock only
     var sentinel: SQLiteConnection?
-    /// The sentinel's last known data version.
-    var known: Int64 = 0
+    /// The sentinel's last known data version; nil before the first.
+    var known: Int64?
+    /// Whether another process may have committed, apart from what the version shows.
     var hasChanged = false
   }
 
@@ -56,37 +57,54 @@ final class SQLiteCommits: OutsideCommits {
 
   func check() throws -> Bool {
     try state.withLock { state in
-      guard let sentinel = state.sentinel else {
-        let sentinel = try SQLiteConnection(store)
-        try SQLiteOpening.prepareForReading(sentinel)
-        state.known = try sentinel.number(.dataVersion)
-        state.sentinel = sentinel
+      let sentinel = try state.sentinel ?? SQLiteOpening.sentinel(of: store)
+      state.sentinel = sentinel
+      guard let version = try version(sentinel) else {
+        // The next check detects what the writer commits, by the known version if there is one.
+        if state.known == nil { state.hasChanged = true }
         return false
       }
-      let version = try sentinel.number(.dataVersion)
       defer {
         state.known = version
         state.hasChanged = false
       }
-      return state.hasChanged || version != state.known
+      return state.hasChanged || state.known.map { $0 != version } ?? false
+    }
+  }
+
+  /// The data version of the sentinel; nil while a writer of any process locks it out.
+  private func version(_ sentinel: SQLiteConnection) throws -> Int64? {
+    do {
+      return try sentinel.number(.dataVersion)
+    } catch let error as PersistenceError where error.code == .busy {
+      return nil
     }
   }
 
   func reset() { state.withLock { $0 = State() } }
 
-  /// Commits on the writing connection, which still excludes other writers.
+  /// Records commits of other processes, when a transaction has just excluded further ones.
+  ///
+  /// Later, a transaction that has spilled into a file with a rollback journal locks the sentinel out.
+  func begin() {
+    state.withLock { state in
+      guard let sentinel = state.sentinel else { return }
+      if (try? version(sentinel)) != state.known { state.hasChanged = true }
+    }
+  }
+
+  /// Commits on the writing connection, which has excluded other writers since ``begin()``.
   ///
   /// SQLite admits the next writer before it returns, so another process may commit before the sentinel's version is
   /// read. The writing connection detects that, since its own data version ignores its own commits.
   func committing(on writer: SQLiteConnection, _ commit: () throws -> Void) throws {
     try state.withLock { state in
       guard let sentinel = state.sentinel else { return try commit() }
-      if (try? sentinel.number(.dataVersion)) != state.known { state.hasChanged = true }
       let before = try? writer.number(.dataVersion)
       try commit()
       let version = try? sentinel.number(.dataVersion)
       let after = try? writer.number(.dataVersion)
-      if let version, let before, before == after {
+      if let version, let before, before == after, state.known != nil {
         state.known = version
       } else {
         state.hasChanged = true

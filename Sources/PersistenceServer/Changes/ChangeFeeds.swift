@@ -4,10 +4,17 @@ import Synchronization
 
 /// The change feeds of a server, and its limits of event streams.
 ///
-/// A feed begins with the first request for it: without one, writes cost nothing more.
+/// A feed begins with the first request for it: without one, writes cost nothing more. The feed of a model that the store
+/// has stays. Clients can invent any number of other models, so the feed of such a model ends with its last request.
 final class ChangeFeeds: Sendable {
+  private struct Entry {
+    weak var feed: ChangeFeed?
+    /// The same feed, if the store has the model.
+    var kept: ChangeFeed?
+  }
+
   private struct State {
-    var feeds: [StoredName: ChangeFeed] = [:]
+    var feeds: [StoredName: Entry] = [:]
     var streams = 0
     var streamsOfPeers: [Peer: Int] = [:]
     var signals: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -18,14 +25,23 @@ final class ChangeFeeds: Sendable {
 
   /// The feed of a model, by its name in the store.
   ///
+  /// - Parameters:
+  ///   - model: The name.
+  ///   - isStored: Whether the store has the model.
+  ///   - context: The store.
+  ///   - limit: The maximum number of changes that a feed remembers.
+  /// - Returns: The feed, which all requests for the model share while one of them uses it.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/unsupported`` if the store does not report commits.
-  func feed(of model: String, in context: any StorageContext, limit: Int) throws -> ChangeFeed {
+  func feed(of model: String, isStored: Bool, in context: any StorageContext, limit: Int) throws -> ChangeFeed
+  {
     guard context.capabilities.reportsCommits, let observable = context.innermost as? any ObservableContext
     else { throw PersistenceError.unsupported("report changes", by: "the context \(context.location)") }
+    let name = StoredName(model)
     return state.withLock { state in
-      if let feed = state.feeds[StoredName(model)], !feed.isGone { return feed }
-      let feed = ChangeFeed(model, observable.observers, limit: limit)
-      state.feeds[StoredName(model)] = feed
+      let known = state.feeds[name]?.feed.flatMap { $0.isGone ? nil : $0 }
+      if known == nil { state.feeds = state.feeds.filter { $0.value.feed != nil } }
+      let feed = known ?? ChangeFeed(model, observable.observers, limit: limit)
+      state.feeds[name] = Entry(feed: feed, kept: isStored ? feed : nil)
       return feed
     }
   }

@@ -31,9 +31,12 @@ extension StoreService {
   private func changeReader(_ name: String, _ request: ServiceRequest) throws -> ChangeReader {
     let service = try serving(request)
     let schema = try service.schema(name, in: service.context)
-    let stored = try service.context.snapshot().storedRequest(for: FetchRequest(schema)).schema
+    let snapshot = try service.context.snapshot()
+    let stored = try snapshot.storedRequest(for: FetchRequest(schema)).schema
     guard !stored.isReserved else { throw Self.unknownModel }
-    let feed = try feeds.feed(of: stored.name, in: context, limit: limits.rememberedChanges)
+    let isStored = try snapshot.schema(named: stored.name) != nil
+    let feed = try feeds.feed(
+      of: stored.name, isStored: isStored, in: context, limit: limits.rememberedChanges)
     return ChangeReader(feed: feed, store: context, schema: schema, stored: stored, fitted: service.context)
   }
 
