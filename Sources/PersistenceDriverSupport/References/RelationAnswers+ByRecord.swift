@@ -16,6 +16,8 @@ extension RelationAnswers {
   ///   - late: The conditions.
   ///   - others: The other conditions that a record must fit.
   ///   - schema: The model of the query.
+  /// - Returns: The conditions on keys.
+  /// - Throws: ``PersistenceError``.
   func answer(_ late: [LateCondition], amid others: [PredicateNode], on schema: ModelSchema) throws
     -> [PredicateNode]
   {
