@@ -98,6 +98,7 @@ public struct Migration: Sendable {
       }
       try references.save(in: transaction)
       try Ledger.remove(in: transaction)
+      if options.leavesReceipt { try MoveReceipt(ledger).save(in: transaction) }
     }
     destination.monitor.note(isComplete: true)
     return report
@@ -158,7 +159,7 @@ public struct Migration: Sendable {
   }
 
   /// The mappers of the models to copy, sorted by the bytes of the models' names.
-  private func mappers(in snapshot: any StorageSnapshot) throws -> [RecordMapper] {
+  func mappers(in snapshot: any StorageSnapshot) throws -> [RecordMapper] {
     let schemas = try chosenModels(of: snapshot.catalog())
     try options.mapping.check(against: schemas)
     return try schemas.map { try RecordMapper(options.mapping, $0, allowsLoss: options.allowLossy) }

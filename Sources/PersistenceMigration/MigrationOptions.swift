@@ -37,6 +37,9 @@ public struct MigrationOptions: Sendable, Hashable {
   /// Whether the first transaction removes all models of the destination.
   package var clearsDestination = false
 
+  /// Whether the last transaction leaves a receipt of what was copied.
+  var leavesReceipt = false
+
   /// Creates options.
   ///
   /// - Parameters:

@@ -22,8 +22,9 @@ public import PersistenceDriver
 /// - After the move, or without an old store, `open` only opens the new store.
 ///
 /// The move never writes to the old store. It calls `retiring` when the new store is complete, and again at every launch
-/// that still finds the old one, so that removal may be interrupted too. A repository refuses the new store until it is
-/// complete. If two processes of an app start at once, one moves the store. The other opens the complete store, or throws
+/// that still finds the old one, so that removal may be interrupted too. Before each of these calls it compares the old
+/// store with what was moved: one that has changed since, or was never moved, may hold records that the new store lacks,
+/// so `open` throws instead of retiring it. A repository refuses the new store until it is complete. If two processes of an app start at once, one moves the store. The other opens the complete store, or throws
 /// ``PersistenceError/Code/incompleteStore`` or ``PersistenceError/Code/busy`` and can retry later.
 public struct StoreMove: Sendable {
   private let old: @Sendable () throws -> (any StorageContext)?
@@ -36,7 +37,8 @@ public struct StoreMove: Sendable {
   /// - Parameters:
   ///   - old: A closure that opens the old store, or returns nil if there is none, as after a fresh installation.
   ///   - new: A closure that opens the new store, and creates it if necessary.
-  ///   - verification: How to verify the copy before the new store is used.
+  ///   - verification: How to verify the copy before the new store is used. Without digests, the old store is compared by
+  ///     its numbers of records before it is retired.
   ///   - retire: A closure that is called when the new store is complete and the old one is closed.
   public init(
     from old: @escaping @Sendable () throws -> (any StorageContext)?,
@@ -55,22 +57,35 @@ public struct StoreMove: Sendable {
   /// - Parameter progress: A closure that receives the progress. If it throws, the move stops; the next call resumes it.
   /// - Returns: The complete new store.
   /// - Throws: ``PersistenceError`` if a store cannot be opened, read or written. No data is lost; the next call resumes
-  ///   the move.
+  ///   the move. The code is ``PersistenceError/Code/sourceChanged`` if there is an old store that differs from the one that
+  ///   was moved, and ``PersistenceError/Code/destinationNotEmpty`` if the new store holds records that were not moved from
+  ///   the old one; both only if there is a closure that retires it.
   public func open(_ progress: (StoreProgress) throws -> Void = { _ in }) throws -> any StorageContext {
     let destination = try new()
     do {
-      guard let source = try old() else {
+      let receipt = try MoveReceipt.find(in: destination)
+      let source: (any StorageContext)?
+      do {
+        source = try old()
+      } catch let error as PersistenceError
+        where receipt?.state == .retiring && Self.mayBeHalfRetired(error)
+      {
+        try retire.map { try finishRetiring(destination, $0) }
+        return destination
+      }
+      guard let source else {
         try destination.requireComplete()
         return destination
       }
-      do {
-        try move(source, destination, progress)
-      } catch {
-        try? source.close()
-        throw error
+      if receipt == nil {
+        do {
+          try move(source, destination, progress)
+        } catch {
+          try? source.close()
+          throw error
+        }
       }
-      try source.close()
-      try retire?()
+      if let retire { try self.retire(source, destination, retire, progress) } else { try source.close() }
       return destination
     } catch {
       try? destination.close()
@@ -78,15 +93,20 @@ public struct StoreMove: Sendable {
     }
   }
 
+  func options(_ start: MigrationOptions.Start) -> MigrationOptions {
+    var options = MigrationOptions(start: start, verification: verification)
+    // What waits in an outbox, and removed values, must not go with the old store.
+    options.copiesEverything = true
+    options.leavesReceipt = true
+    return options
+  }
+
   private func move(
     _ source: any StorageContext, _ destination: any StorageContext,
     _ progress: (StoreProgress) throws -> Void
   ) throws {
     func run(_ start: MigrationOptions.Start) throws {
-      var options = MigrationOptions(start: start, verification: verification)
-      // What waits in an outbox, and removed values, must not go with the old store.
-      options.copiesEverything = true
-      _ = try Migration(from: source, to: destination, options: options).run(progress)
+      _ = try Migration(from: source, to: destination, options: options(start)).run(progress)
     }
     do {
       guard let start = try start(in: destination) else { return }
@@ -110,7 +130,13 @@ public struct StoreMove: Sendable {
       // An unusable ledger.
       return .restart
     }
-    guard try !destination.catalog().isEmpty else { return .new }
+    let reader = try destination.snapshot()
+    // Models without records are those of an app that has opened the new store before.
+    guard
+      try reader.catalog().contains(where: {
+        try ReservedModel.isReserved($0.name) || reader.count(FetchRequest($0)) > 0
+      })
+    else { return .new }
     try destination.requireComplete()
     return nil
   }

@@ -193,7 +193,7 @@ private struct LastTransactionCheck {
 }
 
 /// The digest of a model's first records in the source, after mapping.
-private struct SourcePrefix {
+struct SourcePrefix {
   var digest = ContentDigest()
   var lastKey: RecordKey?
 

@@ -23,7 +23,7 @@ struct Ledger {
 
   /// Whether a model is a migration's own, which no copy contains.
   static func isOwn(_ schema: ModelSchema) -> Bool {
-    [ReservedModel.fillLedger, ReservedModel.migrationRejects].contains {
+    [ReservedModel.fillLedger, ReservedModel.migrationRejects, ReservedModel.move].contains {
       StoredName($0) == StoredName(schema.name)
     }
   }
