@@ -22,8 +22,18 @@ public struct RepositoryDataSource<Object: PersistentRecord>: DataSource {
   /// The repository that stores the objects.
   public let repository: any PersistentRepository
 
+  /// Whether the repository is a copy of another store, whose references are not kept (contract L9).
+  private var isMirror = false
+
   /// Creates a data source.
   public init(_ repository: any PersistentRepository) { self.repository = repository }
+
+  /// The data source of a copy that layers fill.
+  var mirror: RepositoryDataSource {
+    var mirror = self
+    mirror.isMirror = true
+    return mirror
+  }
 
   /// The limits of a batch that joins several writes.
   public var batchLimits: BatchLimits? { BatchLimits() }
@@ -31,40 +41,38 @@ public struct RepositoryDataSource<Object: PersistentRecord>: DataSource {
   /// Adds an object.
   @discardableResult
   public func insert(_ object: Object) async throws(PersistenceError) -> Object {
-    try await work { try $0.insert(object) }
+    try await write { try $0.insert(object) }
     return object
   }
 
   /// Replaces the object of the same key.
   @discardableResult
   public func update(_ object: Object) async throws(PersistenceError) -> Object {
-    try await work { try $0.update(object) }
+    try await write { try $0.update(object) }
     return object
   }
 
   /// Replaces the object of the same key if the stored object equals the expected one.
   @discardableResult
   public func update(_ object: Object, replacing expected: Object) async throws(PersistenceError) -> Object {
-    try await work { try $0.transaction { try $0.update(object, replacing: expected) } }
+    try await write(atomically: true) { try $0.update(object, replacing: expected) }
     return object
   }
 
   /// Inserts an object, or replaces the one of the same key.
   @discardableResult
   public func save(_ object: Object) async throws(PersistenceError) -> Object {
-    try await work { try $0.save(object) }
+    try await write { try $0.save(object) }
     return object
   }
 
   /// Deletes the object of the same key.
   @discardableResult
   public func delete(_ object: Object) async throws(PersistenceError) -> Object? {
-    try await work { repository in
-      try repository.transaction { inside in
-        let stored = try inside.find(Object.self, id: object.primaryKey)
-        if stored != nil { try inside.delete(object) }
-        return stored
-      }
+    try await write(atomically: true) { inside in
+      let stored = try inside.find(Object.self, id: object.primaryKey)
+      if stored != nil { try inside.delete(object) }
+      return stored
     }
   }
 
@@ -74,8 +82,8 @@ public struct RepositoryDataSource<Object: PersistentRecord>: DataSource {
   ///   changes was applied before; and the errors of the changes.
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
-    try await work { repository in
-      try repository.applyOnce(batch.id, digest: try batch.digest()) { inside in
+    try await work { [isMirror] repository in
+      try repository.applyOnce(batch.id, digest: try batch.digest(), isMirror: isMirror) { inside in
         for change in batch.changes { try inside.apply(change) }
       }
     }
@@ -102,6 +110,16 @@ public struct RepositoryDataSource<Object: PersistentRecord>: DataSource {
   /// The objects that match a query, in pages of the snapshot that the first page was read from.
   public func pages(_ query: FetchOptions<Object>, size: Int) -> DataSourcePages<Object, PersistenceError> {
     DataSourcePages { ResultPager(source: self, query: query, size: max(1, size)).next }
+  }
+
+  private func write<Result: Sendable>(
+    atomically isAtomic: Bool = false,
+    _ body: @escaping @Sendable (any PersistentRepository) throws -> Result
+  ) async throws(PersistenceError) -> Result {
+    try await work { [isMirror] repository in
+      if isMirror { return try repository.mirrorTransaction(body) }
+      return isAtomic ? try repository.transaction(body) : try body(repository)
+    }
   }
 
   func work<Result: Sendable>(

@@ -27,14 +27,15 @@ extension LayerCore {
     while !Task.isCancelled {
       let reading = writes.beginReading(isOfTop: true, at: dates.now())
       let (versions, since) = (await versions(), checkpoint)
+      // The changes may lack a write that is acknowledged while they are on their way.
+      var hasWaiting = false
+      if let outbox { hasWaiting = try await outbox.count() > 0 }
       let changes = try await attempts(top).run { () async throws(PersistenceError) in
         try await source.changes(since: since, limit: Self.changeLimit)
       }
       let keys = changes.saved.map(\.recordKey) + changes.deleted
       if !keys.isEmpty {
         let query = try mappingErrors { try LayerQuery<Object>(FetchOptions()) }
-        var hasWaiting = false
-        if let outbox { hasWaiting = try await outbox.count() > 0 }
         var hasMissed = false
         for (part, version) in zip(replicas, versions) {
           guard let version, !hasWaiting || part.layer == .local else {

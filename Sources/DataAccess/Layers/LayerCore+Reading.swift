@@ -63,7 +63,9 @@ extension LayerCore {
       }
     }
     let (blocked, objects) = try await inTime { () async throws(PersistenceError) in
-      (try await self.sendWaiting(), try await self.queryTop(layerQuery))
+      let blocked = try await self.sendWaiting()
+      reading.ask()
+      return (blocked, try await self.queryTop(layerQuery))
     }
     // The answer lacks waiting writes, which only the local layer keeps.
     for (number, part) in replicas.enumerated() where blocked == nil || part.layer == .local {

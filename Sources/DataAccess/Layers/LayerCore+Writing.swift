@@ -64,7 +64,7 @@ extension LayerCore {
       defer { writes.end(written, storedIn: replicas.map(\.layer).filter { !missed.contains($0) }) }
       let unused = Array(Set(keys).subtracting(written))
       let failures = await shieldedFromCancellation { [self] in
-        let failures = await commit(changes, keys + written, asOf: date)
+        let failures = await commit(changes, announcedAs: keys, asOf: date)
         if !unused.isEmpty { for (_, replica) in replicas { await replica.abort(unused) } }
         return failures
       }
@@ -91,16 +91,16 @@ extension LayerCore {
   ///
   /// A failure makes the keys stale.
   private func commit(
-    _ changes: [ObjectChange<Object>], _ keys: [RecordKey], asOf date: Date
+    _ changes: [ObjectChange<Object>], announcedAs keys: [RecordKey], asOf date: Date
   ) async -> [LayerFailure] {
     var failures: [LayerFailure] = []
     for (layer, replica) in replicas {
       do throws(PersistenceError) {
         try await attempts(layer).run { () async throws(PersistenceError) in
-          try await replica.commit(changes, asOf: date)
+          try await replica.commit(changes, announcedAs: keys, asOf: date)
         }
       } catch {
-        await replica.markStale(keys)
+        await replica.markStale(keys + changes.map(\.object.recordKey))
         failures.append(LayerFailure(layer, error))
       }
     }

@@ -52,6 +52,8 @@ final class LayerCore<Object: PersistentRecord>: Sendable {
         let replica = JournaledLayer(repository, dates)
         journaled = replica
         replicas.append((layer, replica))
+      } else if let repository = source.base as? RepositoryDataSource<Object> {
+        replicas.append((layer, VolatileLayer(AnyDataSource(repository.mirror))))
       } else {
         replicas.append((layer, VolatileLayer(source)))
       }

@@ -8,11 +8,11 @@ extension LayeredDataSource {
   /// Local changes are the commits to a local ``RepositoryDataSource``, by this and other processes, waiting writes
   /// included. The changes of a remote layer that is a ``ChangeTrackingDataSource`` are stored in the other layers, also
   /// after its connection was lost; objects that cannot be stored become stale. Without a connection, updates show the
-  /// local state.
+  /// local state. If no layer has an answer, they ask again until one does.
   ///
   /// - Parameters:
   ///   - query: The predicate, order and limits; all objects by default.
-  ///   - following: The delays before a lost connection is made again.
+  ///   - following: The delays before a lost connection is made again, and before layers that failed are asked again.
   /// - Returns: The updates. They end with ``PersistenceError/Code/unsupported`` if no layer tells its changes, and with
   ///   errors that are not retryable, such as ``PersistenceError/Code/unauthorized``.
   public func updates(
@@ -106,13 +106,16 @@ private final class LayeredResult<Object: PersistentRecord>: @unchecked Sendable
       if let mustAskTop = try signals.take() {
         do throws(PersistenceError) {
           let answer = try await mustAskTop ? core.newestAnswer(layerQuery) : core.changedAnswer(layerQuery)
-          if mustAskTop { askAgain(after: answer) }
+          if mustAskTop {
+            if isDue(after: answer) { askAgain() } else { endRetries() }
+          }
           if let changes = try mappingErrors({ try result.replace(with: answer.value) }) {
             return DataSourceUpdate(objects: answer.value, changes: changes)
           }
         } catch {
           if Task.isCancelled { return nil }
-          throw error
+          guard error.isRetryable else { throw error }
+          askAgain()
         }
       }
       guard await iterator.next() != nil else { return nil }
@@ -120,13 +123,21 @@ private final class LayeredResult<Object: PersistentRecord>: @unchecked Sendable
     return nil
   }
 
-  /// Asks the top layer later if it was out of reach: the changes that follow do not contain those from before.
-  private func askAgain(after answer: LayeredAnswer<[Object]>) {
+  /// Whether the top layer was out of reach: the changes that follow do not contain those from before.
+  private func isDue(after answer: LayeredAnswer<[Object]>) -> Bool {
+    core.changeSource != nil
+      && answer.failures.contains { $0.layer == core.top && $0.error.isRetryable }
+  }
+
+  private func endRetries() {
     retry?.cancel()
     retry = nil
-    guard core.changeSource != nil,
-      answer.failures.contains(where: { $0.layer == core.top && $0.error.isRetryable })
-    else { return pause.end() }
+    pause.end()
+  }
+
+  /// Asks the top layer later.
+  private func askAgain() {
+    retry?.cancel()
     let (signals, clock, delay) = (signals, following.clock, pause.next())
     retry = Task {
       do { try await clock.sleep(for: delay) } catch { return }

@@ -39,16 +39,25 @@ private struct Book: PersistentRecord, Hashable, Codable {
 
 @Suite("Layers keep no references in their copies")
 struct MirrorTests {
-  @Test("L9 a local copy takes children before their parents, and nothing follows a delete")
-  func mirror() async throws {
+  /// A layered data source over a remote repository and a copy.
+  private func source<Object: PersistentRecord>(
+    of type: Object.Type, _ layer: DataSourceLayer, _ copy: Repository, _ remote: Repository
+  ) throws -> LayeredDataSource<Object> {
+    let (copy, remote) = (copy.dataSource(of: type), remote.dataSource(of: type))
+    return try layer == .cache
+      ? LayeredDataSource(cache: copy, remote: remote) : LayeredDataSource(local: copy, remote: remote)
+  }
+
+  @Test(
+    "L9 a copy takes children before their parents, and nothing follows a delete",
+    arguments: [DataSourceLayer.local, .cache])
+  func mirror(layer: DataSourceLayer) async throws {
     let local = Repository(MemoryContext())
     let remote = Repository(MemoryContext())
     try remote.save(contentsOf: [Shelf(1), Shelf(2)])
     try remote.save(contentsOf: [Book(1, 1), Book(2, 2)])
-    let books = try LayeredDataSource(
-      local: RepositoryDataSource<Book>(local), remote: RepositoryDataSource<Book>(remote))
-    let shelves = try LayeredDataSource(
-      local: RepositoryDataSource<Shelf>(local), remote: RepositoryDataSource<Shelf>(remote))
+    let books = try source(of: Book.self, layer, local, remote)
+    let shelves = try source(of: Shelf.self, layer, local, remote)
     #expect(try await books.execute(FetchOptions()) == [Book(1, 1), Book(2, 2)])
     #expect(try local.count(Book.self) == 2)
     #expect(try local.count(Shelf.self) == 0)
@@ -60,6 +69,11 @@ struct MirrorTests {
     #expect(try await books.execute(FetchOptions()) == [Book(2, 2)])
     let found = try local.filter(Book.self).including(ifPresent: \.shelf).result()
     #expect(found.map { $0.1?.id } == [2])
+    // The copy does not have the parent yet.
+    try remote.save(Shelf(3))
+    try await books.save(Book(3, 3))
+    try await books.apply(ChangeBatch([.save(Book(4, 3)), .delete(Book(2, 2))]))
+    #expect(try local.filter(Book.self).result().map(\.id) == [3, 4])
   }
 
   @Test("L9 the store that decides refuses a broken reference, and the copy does not have it")

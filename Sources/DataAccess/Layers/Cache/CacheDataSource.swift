@@ -164,7 +164,9 @@ extension CacheDataSource: ReplicaLayer {
 
   func prepare(_ keys: [RecordKey]) async throws(PersistenceError) {}
 
-  func commit(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
+  func commit(
+    _ changes: [ObjectChange<Object>], announcedAs keys: [RecordKey], asOf date: Date
+  ) async throws(PersistenceError) {
     try use { content in
       for change in changes {
         if case .delete(let object) = change {

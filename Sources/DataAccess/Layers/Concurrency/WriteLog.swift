@@ -24,9 +24,20 @@ final class WriteLog: Sendable {
     /// A write in flight at the start may end with a state from before the read, so its start counts.
     let asOf: Date
     private let log: WriteLog
+    /// The moment of the question, which may follow the sending of waiting writes.
+    private let asked: Atomic<Int>
 
     fileprivate init(_ moment: Int, isOfTop: Bool, asOf: Date, in log: WriteLog) {
       (self.moment, self.isOfTop, self.asOf, self.log) = (moment, isOfTop, asOf, log)
+      asked = Atomic(moment)
+    }
+
+    /// Marks that the top layer is asked now: its answer contains the waiting writes that it has acknowledged before.
+    func ask() { asked.store(log.tick(), ordering: .sequentiallyConsistent) }
+
+    /// Whether a write that was acknowledged at a moment may be missing from the answer.
+    fileprivate func mayMiss(_ moment: Int) -> Bool {
+      isOfTop && moment > asked.load(ordering: .sequentiallyConsistent)
     }
 
     deinit { log.endReading(moment) }
@@ -38,7 +49,8 @@ final class WriteLog: Sendable {
     case older
     /// The layer stored a newer state.
     case newer
-    /// A write is in flight; it may be stored, refused or unknown.
+    /// A write is in flight, which may be stored, refused or unknown; or the top layer has acknowledged a waiting
+    /// write since the question, and its answer may be from before or after it.
     case undecided
   }
 
@@ -94,6 +106,8 @@ final class WriteLog: Sendable {
     var readings: [Int] = []
     var inFlight: [RecordKey: (count: Int, start: Date)] = [:]
     var changes: [DataSourceLayer: Changes] = [:]
+    /// The waiting writes that the top layer has acknowledged.
+    var acknowledged = Changes()
 
     mutating func tick() -> Int {
       moment += 1
@@ -104,7 +118,11 @@ final class WriteLog: Sendable {
   private let state = Mutex(State())
 
   /// The number of changes that the log keeps.
-  var count: Int { state.withLock { $0.changes.values.reduce(0) { $0 + $1.keys.count } } }
+  var count: Int {
+    state.withLock { $0.changes.values.reduce($0.acknowledged.keys.count) { $0 + $1.keys.count } }
+  }
+
+  private func tick() -> Int { state.withLock { $0.tick() } }
 
   // MARK: Writes
 
@@ -120,13 +138,15 @@ final class WriteLog: Sendable {
   /// - Parameters:
   ///   - keys: The keys.
   ///   - layers: The layers that stored it; none if it was refused or its outcome is unknown.
-  func end(_ keys: [RecordKey], storedIn layers: [DataSourceLayer]) {
+  ///   - isAcknowledged: Whether the top layer has acknowledged it, which the other layers had stored before.
+  func end(_ keys: [RecordKey], storedIn layers: [DataSourceLayer], isAcknowledged: Bool = false) {
     state.withLock { state in
       let moment = state.tick()
       for key in keys {
         let count = (state.inFlight[key]?.count ?? 1) - 1
         if count > 0 { state.inFlight[key]?.count = count } else { state.inFlight[key] = nil }
         if state.readings.isEmpty { continue }
+        if isAcknowledged { state.acknowledged.add(key, started: moment, stored: moment) }
         for layer in layers {
           state.changes[layer, default: Changes()].add(key, started: moment, stored: moment)
         }
@@ -151,6 +171,7 @@ final class WriteLog: Sendable {
       if let index = state.readings.firstIndex(of: moment) { state.readings.remove(at: index) }
       let oldest = state.readings.first
       for layer in state.changes.keys { state.changes[layer]?.forget(before: oldest) }
+      state.acknowledged.forget(before: oldest)
     }
   }
 
@@ -180,6 +201,7 @@ final class WriteLog: Sendable {
   func state(of key: RecordKey, in layer: DataSourceLayer, for reading: Reading) -> HeldState {
     state.withLock { state in
       if state.inFlight[key] != nil { return .undecided }
+      if let change = state.acknowledged.keys[key], reading.mayMiss(change.started) { return .undecided }
       return state.changes[layer]?.keys[key]?.isNewer(than: reading) == true ? .newer : .older
     }
   }

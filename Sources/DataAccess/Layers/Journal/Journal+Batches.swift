@@ -45,9 +45,13 @@ extension Journal {
 
   /// Separates the entries of a joint batch that the remote layer never applies.
   func separateJoint(of entry: OutboxRecord) throws {
-    for var record in try jointEntries(of: entry) {
-      record.separate()
-      try repository.save(record)
-    }
+    for record in try jointEntries(of: entry) { try separate(record) }
+  }
+
+  /// Makes an entry one that no request has contained.
+  func separate(_ entry: OutboxRecord) throws {
+    var record = entry
+    record.separate()
+    try repository.save(record)
   }
 }

@@ -20,7 +20,9 @@ extension Journal {
       let records = try waitingEntries(after: number, limit: min(Self.chunk, room.limit))
       for record in records {
         let entry = reader.entry(record)
-        guard record.isUnsent == true, room.take(entry) || entries.isEmpty else { break reading }
+        guard record.isUnsent == true, record.joint == nil, room.take(entry) || entries.isEmpty else {
+          break reading
+        }
         entries.append(entry)
         number = record.number
         if !room.isOpen { break reading }
@@ -43,7 +45,9 @@ extension Journal {
       guard record.batch == entry.record.batch, record.joint == nil,
         record.isUnsent == true || entries.count == 1
       else { return nil }
-      claimed.append(WaitingEntry(record: record, changes: entry.changes))
+      var current = entry
+      current.record = record
+      claimed.append(current)
     }
     guard let last = claimed.last else { return nil }
     let joint = claimed.count > 1 ? UUID() : nil
@@ -52,7 +56,7 @@ extension Journal {
       record.isUnsent = nil
       if let joint { (record.joint, record.jointEnd) = (joint, last.record.number) }
       try repository.save(record)
-      claimed[index] = WaitingEntry(record: record, changes: claimed[index].changes)
+      claimed[index].record = record
     }
     return joint.map { OutboxBatch(joint: $0, claimed) } ?? claimed.first.map { OutboxBatch(alone: $0) }
   }

@@ -45,9 +45,8 @@ extension Journal {
       try delete(current)
       return true
     }
-    // Under its new id, the entry is in no request.
-    current.separate()
-    (current.batch, current.attempts) = (UUID(), 0)
+    current.replaceBatch()
+    current.attempts = 0
     (current.failures, current.failuresAlone, current.errorCode, current.errorMessage) = (nil, nil, nil, nil)
     current.changes = try LayerCoding.data(changes.map(OutboxChange.init))
     current.schemaName = try LayerSchemas.name(of: Object.schema.model)
@@ -55,6 +54,11 @@ extension Journal {
     _ = try waitingKeys(of: entry.number).delete()
     try recordKeys(changes.map(\.object.recordKey), of: entry.number)
     return true
+  }
+
+  /// The names of the keys that a waiting entry changes, also if the present declaration cannot read it.
+  func waitingParts(of entry: OutboxRecord) throws -> [String] {
+    try waitingKeys(of: entry.number).result().map(\.part)
   }
 
   /// Sets a waiting entry aside.

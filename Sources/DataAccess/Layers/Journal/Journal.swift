@@ -105,13 +105,6 @@ struct Journal<Object: PersistentRecord> {
     }
   }
 
-  /// Removes the regions that were recorded after a number of writes.
-  ///
-  /// Their dates may be those of another process with another clock.
-  func forgetCoverage(after number: Int) throws {
-    _ = try repository.filter(CoverageRecord.self, where: \.model == model && \.number > number).delete()
-  }
-
   func forgetCoverage() throws {
     _ = try repository.filter(CoverageRecord.self, where: \.model == model).delete()
   }
@@ -131,11 +124,18 @@ struct Journal<Object: PersistentRecord> {
   /// Marks keys as stale and removes all regions.
   func markStale(_ keys: some Sequence<RecordKey>, by writer: UUID) throws {
     try forgetCoverage()
-    for key in keys {
-      try repository.save(StaleKeyRecord(model: model, part: try HashedName.of(key), isSettled: true))
-    }
+    try markStale(parts: keys.map { try HashedName.of($0) })
     // A new generation keeps an answer that another process requested earlier from clearing the keys.
     _ = try advance(by: writer)
+  }
+
+  /// Marks keys as stale by their names.
+  ///
+  /// The caller removes the regions.
+  func markStale(parts: some Sequence<String>) throws {
+    for part in parts {
+      try repository.save(StaleKeyRecord(model: model, part: part, isSettled: true))
+    }
   }
 
   /// Removes a stale key, but not its pending writes.
@@ -165,16 +165,15 @@ struct Journal<Object: PersistentRecord> {
   }
 
   /// Marks the keys of pending writes as stale, if a process was killed during a write.
+  ///
+  /// The pending writes of live writers stay: an answer from before their end does not clear the keys.
   func recover(by writer: UUID) throws {
     let open = repository.filter(StaleKeyRecord.self, where: \.model == model && \.isSettled == false)
     let records = Array(try open.result())
     guard !records.isEmpty else { return }
     try forgetCoverage()
-    for record in records {
-      try delete(part: record.part)
-      let name = String(record.part.prefix { $0 != StaleKeyRecord.separator })
-      try repository.save(StaleKeyRecord(model: model, part: name, isSettled: true))
-    }
+    for record in records where !record.isOfLiveWriter { try delete(part: record.part) }
+    try markStale(parts: records.map(\.keyName))
     _ = try advance(by: writer)
   }
 }

@@ -87,7 +87,8 @@ struct CoverageRecord: PersistentRecord {
 /// Each writer has a pending-write record of its own, which others do not remove.
 struct StaleKeyRecord: PersistentRecord {
   var model: String
-  /// The name of the key; for a pending write, followed by ``separator`` and the writer's id.
+  /// The name of the key; for a pending write, followed by the id of the writer and the number of its process, each
+  /// after a ``separator``.
   var part: String
   /// True for a stale key, whose regions have been removed.
   ///
@@ -100,7 +101,18 @@ struct StaleKeyRecord: PersistentRecord {
   static let separatorSuccessor: Character = "\""
 
   static func pendingWriteName(of key: RecordKey, by writer: UUID) throws -> String {
-    try HashedName.of(key) + "\(separator)\(writer.uuidString)"
+    try HashedName.of(key) + "\(separator)\(writer.uuidString)\(separator)\(LiveWriters.process)"
+  }
+
+  /// The name of the key.
+  var keyName: String { String(part.prefix { $0 != Self.separator }) }
+
+  /// Whether the writer of a pending write may still end it.
+  var isOfLiveWriter: Bool {
+    let parts = part.split(separator: Self.separator)
+    guard parts.count == 3, let writer = UUID(uuidString: String(parts[1])), let process = Int32(parts[2])
+    else { return false }
+    return LiveWriters.contain(writer, of: process)
   }
 
   static let schema = RecordSchema<StaleKeyRecord>(

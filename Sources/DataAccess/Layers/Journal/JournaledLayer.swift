@@ -28,7 +28,10 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
 
   init(_ source: RepositoryDataSource<Object>, _ dates: SteadyDate) {
     (self.source, self.dates) = (source, dates)
+    LiveWriters.add(writer)
   }
+
+  deinit { LiveWriters.remove(writer) }
 
   /// Reads, or writes in one transaction, with the journal.
   func use<Result: Sendable>(
@@ -185,22 +188,23 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
     state.withLock { state in for key in keys { state.announced[key] = generation } }
   }
 
-  func commit(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
+  func commit(
+    _ changes: [ObjectChange<Object>], announcedAs announced: [RecordKey], asOf date: Date
+  ) async throws(PersistenceError) {
     let keys = changes.map(\.object.recordKey)
-    let generation = state.withLock { state in keys.map { state.announced[$0] ?? 0 }.min() ?? 0 }
+    let generation = state.withLock { state in announced.map { state.announced[$0] ?? 0 }.min() ?? 0 }
     try await mutex.withLock { () async throws(PersistenceError) in
-      try await use { [writer] journal in
-        // An answer that another process has recorded meanwhile may be newer than the write.
-        if let state = try journal.state,
-          !state.isWritten(onlyBy: writer, since: ReplicaVersion(generation: generation))
-        {
-          try journal.forgetCoverage(after: generation)
-        }
+      try await use { [self] journal in
+        let isAlone =
+          try journal.state?.isWritten(onlyBy: writer, since: ReplicaVersion(generation: generation)) ?? true
         _ = try journal.advance(by: writer)
+        // A write or an answer that another process has stored meanwhile may be newer than the write.
+        if !isAlone { try markStale(keys, in: journal) }
         for change in changes {
           try journal.repository.apply(change.unconditional)
-          try journal.clearStale(change.object.recordKey)
           try journal.removePendingWrite(change.object.recordKey, by: writer)
+          if !isAlone { continue }
+          try journal.clearStale(change.object.recordKey)
           try journal.recordAbsence(after: change, asOf: date)
         }
       }

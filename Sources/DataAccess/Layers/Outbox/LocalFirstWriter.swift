@@ -21,7 +21,9 @@ final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
   ) {
     (self.layer, self.others, self.options) = (layer, others, options)
     (self.log, self.mutexes, self.dates) = (log, mutexes, dates)
-    sender = OutboxSender(layer: layer, remote: remote, options: options, breaker: breaker) { keys in
+    sender = OutboxSender(
+      layer: layer, remote: remote, options: options, breaker: breaker, log: log, dates: dates
+    ) { keys in
       // The server may reject an entry while its write still updates these layers, which would clear the stale
       // keys.
       await mutexes.withLock(keys) {
@@ -80,7 +82,7 @@ final class LocalFirstWriter<Object: PersistentRecord>: Sendable {
         var failures: [LayerFailure] = []
         for (layer, replica) in others {
           do throws(PersistenceError) {
-            try await replica.commit(changes.map(\.unconditional), asOf: date)
+            try await replica.commit(changes.map(\.unconditional), announcedAs: keys, asOf: date)
           } catch {
             await replica.markStale(keys)
             failures.append(LayerFailure(layer, error))
@@ -110,12 +112,14 @@ extension LocalFirstWriter {
     _ body: @escaping @Sendable (Journal<Object>, OutboxRecord) throws -> Void
   ) async throws(PersistenceError) {
     let layer = layer
-    let (old, new) = ((entry.changes ?? []).map(\.object.recordKey), changes.map(\.object.recordKey))
+    let (old, new) = (entry.keys, changes.map(\.object.recordKey))
     let isWaiting = try await layer.use { journal in
       guard let record = try journal.record(entry) else { throw journal.isGone(entry) }
+      let parts = try journal.waitingParts(of: record)
       try body(journal, record)
       if record.isSetAside { return false }
       try layer.markStale(Array(Set(old).subtracting(new)), in: journal)
+      try journal.markStale(parts: parts)
       for key in new { try journal.clearStale(key) }
       return true
     }

@@ -19,6 +19,9 @@ struct OutboxBatch<Object: PersistentRecord>: Sendable {
   /// Whether it must be certain that the remote layer never applies the batch, before an entry is sent again.
   var isRevoked: Bool { isJoint && entries.contains { $0.record.isRevoked == true } }
 
+  /// Whether the batch contains only earlier changes of its entry.
+  var isReplaced: Bool { isJoint && entries.allSatisfy(\.record.isReplaced) }
+
   /// The entry of a batch that is not joint.
   var alone: WaitingEntry<Object>? { isJoint ? nil : entries.first }
 
@@ -27,9 +30,9 @@ struct OutboxBatch<Object: PersistentRecord>: Sendable {
     OutboxBatch(
       joint: id,
       entries.map { entry in
-        var record = entry.record
-        record.isRevoked = true
-        return WaitingEntry(record: record, changes: entry.changes)
+        var entry = entry
+        entry.record.isRevoked = true
+        return entry
       })
   }
 

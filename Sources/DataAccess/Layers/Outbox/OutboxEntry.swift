@@ -28,8 +28,12 @@ public struct OutboxEntry<Object: PersistentRecord>: Sendable, Identifiable {
   /// Whether the entry was set aside: it is sent again only if you resend it.
   public let isSetAside: Bool
 
+  /// The keys of the objects, also if `changes` is nil.
+  let keys: [RecordKey]
+
   init(_ entry: WaitingEntry<Object>) {
     let record = entry.record
+    keys = entry.allKeys
     id = record.batch
     number = record.number
     changes = try? entry.changes.get()

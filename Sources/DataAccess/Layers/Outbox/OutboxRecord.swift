@@ -29,7 +29,8 @@ struct OutboxRecord: PersistentRecord {
   /// Whether no request has contained the entry, so that it may join others; nil for no, and in entries of earlier
   /// releases.
   var isUnsent: Bool?
-  /// The id of the joint batch that contains the entry, and whose outcome may be unknown; nil if it is sent alone.
+  /// The id of the joint batch that contains the entry, or of the batch that contains its earlier changes, and whose
+  /// outcome may be unknown; nil if it is sent alone.
   var joint: UUID?
   /// The number of the last entry of the joint batch; nil if the numbers have changed since.
   var jointEnd: Int?
@@ -66,6 +67,18 @@ struct OutboxRecord: PersistentRecord {
     row.encodeFields(
       model, number, batch, changes, created, attempts, isSetAside, errorCode, errorMessage, failures,
       failuresAlone, schemaName, isUnsent, joint, jointEnd, isRevoked)
+  }
+
+  /// Whether the batch to revoke contains earlier changes of the entry, and not the present ones.
+  var isReplaced: Bool { joint != nil && isUnsent == true }
+
+  /// Gives the entry a new id for other changes.
+  ///
+  /// A request with the earlier ones may still arrive, so its batch is revoked before the entry is sent.
+  mutating func replaceBatch() {
+    if joint == nil, isUnsent != true { (joint, jointEnd) = (batch, number) }
+    isRevoked = joint == nil ? nil : true
+    (batch, isUnsent) = (UUID(), true)
   }
 
   /// Makes the entry one that no request has contained.

@@ -24,35 +24,17 @@ extension OutboxSender {
       try await rewrite(entry, as: changes.map(\.unconditional), here: [])
       return .resolved
     case .remoteWins:
-      try await setAside(entry, changes, error, saving: try await remoteObjects(of: changes))
+      try await setAside(
+        entry, changes.map(\.object.recordKey), error, saving: try await remoteObjects(of: changes))
       return .resolved
     case .merge(let merge):
       let remoteObjects = try await remoteObjects(of: changes)
-      var merged: [ObjectChange<Object>] = []
-      var here: [ObjectChange<Object>] = []
-      var conflicts = 0
-      for change in changes {
-        let key = change.object.recordKey
-        let remote = remoteObjects[key]?.object
-        guard try mappingErrors({ try change.conflicts(with: remote) }) else {
-          merged.append(change)
-          continue
-        }
-        conflicts += 1
-        switch merge(WriteConflict(change: change, remote: remote, error: error)) {
-        case .save(let object):
-          merged.append(remote.map { .update(object, replacing: $0) } ?? .insert(object))
-          here.append(.save(object))
-        case .delete:
-          merged.append(.delete(change.object))
-          here.append(.delete(change.object))
-        case .keepRemote:
-          here.append(remote.map { .save($0) } ?? .delete(change.object))
-        }
+      let merged = try mappingErrors {
+        try ConflictMerge(changes, with: remoteObjects, after: error, by: merge)
       }
       // The conflict may be over: send the entry again, up to the attempt limit.
-      if conflicts == 0 { return .unexplained }
-      try await rewrite(entry, as: merged, here: here)
+      if merged.here.isEmpty { return .unexplained }
+      try await rewrite(entry, as: merged.changes, here: merged.here)
       return .resolved
     }
   }

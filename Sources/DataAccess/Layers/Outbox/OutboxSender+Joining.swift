@@ -63,16 +63,19 @@ extension OutboxSender {
       _ = try await apply([], id: batch.id)
     } catch  where error.code == .batchReused {
       return try await remove(batch.revoked, isStale: true)
+    } catch  where batch.isReplaced && remote.batchLimits == nil && !error.mayPass && error.code != .cancelled
+    {
+      // A remote layer without limits need not accept an empty batch; the earlier changes may still arrive then.
     } catch {
       let current = try await record(error, of: first.record)
       guard let current, isAttempt, !error.mayPass, current.attempts >= options.outbox.attempts else {
         throw error
       }
       // Nothing tells whether the remote layer has the batch.
-      for entry in batch.entries { try await setAside(entry.record, (try? entry.changes.get()) ?? [], error) }
+      for entry in batch.entries { try await setAside(entry.record, entry.allKeys, error) }
       return
     }
-    joining.fail(batch.readableChanges.count)
+    if !batch.isReplaced { joining.fail(batch.readableChanges.count) }
     try await layer.use { try $0.separateJoint(of: first.record) }
   }
 }

@@ -14,7 +14,7 @@ extension OutboxSender {
     let remote = remote
     let attempts = Attempts(layer: .remote, limits: options.remote, clock: options.clock)
     var objects: [RecordKey: RemoteObject] = [:]
-    for change in changes {
+    for change in changes where objects[change.object.recordKey] == nil {
       let local = change.object
       let found = try await attempts.once { () async throws(PersistenceError) in
         try await remote.find(local.primaryKey)

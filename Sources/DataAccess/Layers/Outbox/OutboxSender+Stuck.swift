@@ -30,7 +30,7 @@ extension OutboxSender {
     -> Bool
   {
     guard case .setAside(let limit) = options.stuckEntries, isAttempt, error.code != .cancelled,
-      case .success(let changes) = stuck.changes
+      stuck.isReadable
     else { return false }
     let entries = try await layer.use(writes: false) { journal -> [WaitingEntry<Object>] in
       guard let current = try journal.current(stuck.record),
@@ -51,7 +51,7 @@ extension OutboxSender {
       return current.failuresAlone ?? 0 >= limit
     }
     guard isOver else { return false }
-    try await setAside(stuck.record, changes, error)
+    try await setAside(stuck.record, stuck.allKeys, error)
     return true
   }
 

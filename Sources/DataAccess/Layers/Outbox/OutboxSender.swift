@@ -12,6 +12,8 @@ actor OutboxSender<Object: PersistentRecord> {
   let remote: AnyDataSource<Object>
   let options: LayerOptions<Object>
   private let breaker: CircuitBreaker
+  private let log: WriteLog
+  private let dates: SteadyDate
   /// Marks keys as stale in the layers beside the local one.
   let markStale: @Sendable ([RecordKey]) async -> Void
 
@@ -42,10 +44,11 @@ actor OutboxSender<Object: PersistentRecord> {
 
   init(
     layer: JournaledLayer<Object>, remote: AnyDataSource<Object>, options: LayerOptions<Object>,
-    breaker: CircuitBreaker, markStale: @escaping @Sendable ([RecordKey]) async -> Void
+    breaker: CircuitBreaker, log: WriteLog, dates: SteadyDate,
+    markStale: @escaping @Sendable ([RecordKey]) async -> Void
   ) {
     (self.layer, self.remote, self.options, self.markStale) = (layer, remote, options, markStale)
-    self.breaker = breaker
+    (self.breaker, self.log, self.dates) = (breaker, log, dates)
   }
 
   /// Stops sending in the background.
@@ -142,7 +145,7 @@ actor OutboxSender<Object: PersistentRecord> {
   /// - Throws: The error, if an entry of the batch still waits and cannot be sent now.
   func send(_ batch: OutboxBatch<Object>, isFirst: Bool = true) async throws(PersistenceError) {
     for entry in batch.entries {
-      if case .failure(let error) = entry.changes { try await setAside(entry.record, [], error) }
+      if case .failure(let error) = entry.changes { try await setAside(entry.record, entry.allKeys, error) }
     }
     if batch.isRevoked {
       try await revoke(batch)
@@ -185,19 +188,32 @@ actor OutboxSender<Object: PersistentRecord> {
 
   /// Removes the entries of a batch that the remote layer has, and marks their objects as stale if it may have other
   /// values.
+  ///
+  /// An answer to an earlier question may lack the changes, and no waiting entry keeps it out any more.
   func remove(_ batch: OutboxBatch<Object>, isStale: Bool) async throws(PersistenceError) {
-    let layer = layer
+    let (layer, keys) = (layer, batch.entries.flatMap(\.keys))
+    log.begin(keys, at: dates.now())
+    defer { log.end(keys, storedIn: [], isAcknowledged: true) }
     let stale = try await layer.use { journal -> [RecordKey] in
-      var stale: [RecordKey] = []
+      var (stale, isRemoved) = ([RecordKey](), false)
       for entry in batch.entries {
         guard let current = try journal.current(entry.record), current.joint == entry.record.joint else {
           continue
         }
         // The id may be that of the revocation by another process.
         if isStale, current.isRevoked == true, !batch.isRevoked { continue }
+        // The request did not contain an entry that the declaration cannot read.
+        if !isStale, current.isSetAside { continue }
+        if current.isReplaced {
+          try journal.separate(current)
+          continue
+        }
         try journal.delete(current)
+        isRemoved = true
         if isStale { stale += entry.keys }
       }
+      // A new generation tells other processes.
+      if isRemoved { _ = try journal.advance(by: layer.writer) }
       if !stale.isEmpty { try layer.markStale(stale, in: journal) }
       return stale
     }
@@ -208,17 +224,18 @@ actor OutboxSender<Object: PersistentRecord> {
     _ error: PersistenceError, of entry: OutboxRecord, _ changes: [ObjectChange<Object>]
   ) async throws(PersistenceError) {
     if error.code == .cancelled { throw error }
+    let keys = changes.map(\.object.recordKey)
     if error.rejectsChange {
       switch error.isConflict ? try await resolve(error, of: entry, changes) : .rejected {
       case .resolved: return
-      case .rejected: return try await setAside(entry, changes, error)
+      case .rejected: return try await setAside(entry, keys, error)
       case .unexplained: break
       }
     }
     guard let current = try await record(error, of: entry), isAttempt, !error.mayPass,
       current.attempts >= options.outbox.attempts
     else { throw error }
-    try await setAside(entry, changes, error)
+    try await setAside(entry, keys, error)
   }
 
   /// Records a failed attempt in its entry.
@@ -250,14 +267,15 @@ actor OutboxSender<Object: PersistentRecord> {
   ///
   /// In the same transaction, it stores the remote objects instead, if given: after it, a refresh may store newer ones.
   func setAside(
-    _ entry: OutboxRecord, _ changes: [ObjectChange<Object>], _ error: PersistenceError,
+    _ entry: OutboxRecord, _ keys: [RecordKey], _ error: PersistenceError,
     saving remoteObjects: [RecordKey: RemoteObject] = [:]
   ) async throws(PersistenceError) {
     let layer = layer
-    let keys = changes.map(\.object.recordKey)
     try await layer.use { journal in
+      let parts = try journal.waitingParts(of: entry)
       guard try journal.setAside(entry, error) else { return }
       try layer.markStale(keys, in: journal)
+      try journal.markStale(parts: parts)
       for (key, remote) in remoteObjects where try !journal.isWaiting(key, after: entry.number) {
         try journal.repository.apply(remote.object.map { .save($0) } ?? .delete(remote.local))
         try journal.clearStale(key)

@@ -1,10 +1,13 @@
 import PersistenceCore
+import PersistenceDriver
 
 /// An entry that waits, with its changes.
 struct WaitingEntry<Object: PersistentRecord>: Sendable {
-  let record: OutboxRecord
+  var record: OutboxRecord
   /// The changes; a failure if the present declaration cannot read them.
   let changes: Result<[ObjectChange<Object>], PersistenceError>
+  /// The keys of the objects, also of changes that the present declaration cannot read.
+  let allKeys: [RecordKey]
 
   var isReadable: Bool { if case .success = changes { true } else { false } }
 
@@ -22,9 +25,26 @@ struct EntryReader<Object: PersistentRecord> {
 
   mutating func entry(_ record: OutboxRecord) -> WaitingEntry<Object> {
     do {
-      return WaitingEntry(record: record, changes: .success(try changes(of: record)))
+      let changes = try changes(of: record)
+      return WaitingEntry(
+        record: record, changes: .success(changes), allKeys: changes.map(\.object.recordKey))
     } catch {
-      return WaitingEntry(record: record, changes: .failure(PersistenceError(of: error)))
+      return WaitingEntry(
+        record: record, changes: .failure(PersistenceError(of: error)), allKeys: storedKeys(of: record))
+    }
+  }
+
+  /// The keys of an entry by its own schema; none if that is unknown.
+  private func storedKeys(of entry: OutboxRecord) -> [RecordKey] {
+    guard let name = entry.schemaName,
+      let schema = try? LayerSchemas.schema(named: name, of: journal.model, in: journal.repository),
+      let changes = try? LayerCoding.value([OutboxChange].self, entry.changes)
+    else { return [] }
+    return changes.compactMap { change in
+      let values = schema.key.compactMap { name in
+        change.object.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+      }
+      return values.count == schema.key.count ? RecordKey(values) : nil
     }
   }
 

@@ -30,7 +30,11 @@ protocol ReplicaLayer<Object>: Sendable {
   func prepare(_ keys: [RecordKey]) async throws(PersistenceError)
 
   /// Applies a write that the upper layer made.
-  func commit(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError)
+  ///
+  /// The keys are those of the announcement, before the upper layer assigned others.
+  func commit(
+    _ changes: [ObjectChange<Object>], announcedAs keys: [RecordKey], asOf date: Date
+  ) async throws(PersistenceError)
 
   /// Ends a write that the upper layer did not make.
   func abort(_ keys: [RecordKey]) async

@@ -83,7 +83,9 @@ final class VolatileLayer<Object: PersistentRecord>: ReplicaLayer {
 
   func prepare(_ keys: [RecordKey]) async throws(PersistenceError) {}
 
-  func commit(_ changes: [ObjectChange<Object>], asOf date: Date) async throws(PersistenceError) {
+  func commit(
+    _ changes: [ObjectChange<Object>], announcedAs keys: [RecordKey], asOf date: Date
+  ) async throws(PersistenceError) {
     try await mutex.withLock { () async throws(PersistenceError) in
       if changes.count == 1 {
         switch changes[0].unconditional {
