@@ -54,3 +54,29 @@ final class LMDBSnapshot: StorageSnapshot, KeyValueReading, ByteSource {
     try store.results(request, selecting: positions, self)
   }
 }
+
+extension LMDBEnvironment {
+  /// The largest number of snapshots of one version, which concurrent threads use.
+  private static var snapshotLimit: Int { 8 }
+
+  /// A snapshot of the newest state: an existing one if it is idle.
+  func snapshot(_ session: LMDBSession) throws -> LMDBSnapshot {
+    // Released outside the lock: this may be the last reference.
+    let (shared, _): (LMDBSnapshot?, [LMDBSnapshot]) = state.withLock { state in
+      let alive = state.snapshots.alive()
+      guard let handle = state.handle, !alive.isEmpty else { return (nil, alive) }
+      let newest = handle.newestTransaction
+      let current = alive.filter { $0.version == newest && $0.isUsable(with: session) }
+      let idle = current.first { !$0.isBusy }
+      return (idle ?? (current.count >= Self.snapshotLimit ? current.first : nil), alive)
+    }
+    if let shared { return shared }
+    let reader = try acquireReader()
+    let snapshot = LMDBSnapshot(reader, session)
+    state.withLock { state in
+      state.pinned += 1
+      state.snapshots.append(snapshot)
+    }
+    return snapshot
+  }
+}

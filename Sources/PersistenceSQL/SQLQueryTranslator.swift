@@ -61,28 +61,24 @@ package struct SQLQueryTranslator {
   /// A column as a result.
   func column(_ position: Int) -> String { dialect.value(table.columns[position]) }
 
+  /// The expression that compares a column in the contract's order.
+  func orderKey(_ position: Int) -> String {
+    let column = table.columns[position]
+    return dialect.orderKey(dialect.compared(column), of: column.kind)
+  }
+
   /// A column as the target of an assignment.
   func target(_ position: Int) -> String { dialect.identifier(table.columns[position].name) }
 
   func list(_ positions: some Sequence<Int>) -> String { positions.map(column).joined(separator: ", ") }
 
-  private func fields(_ key: StatementKey) -> String {
+  func fields(_ key: StatementKey) -> String {
     let items = key.items
     return items.isEmpty ? list(table.columns.indices) : list(items.map { $0.position })
   }
 
   /// The row ID, or the key where rows have no IDs.
-  private var locator: String { table.rowID ?? list(table.key) }
-
-  /// The condition that a row belongs to a page.
-  private mutating func isOnPage(_ key: StatementKey) -> String {
-    let rows = select(locator, key)
-    return " WHERE \(table.rowID == nil ? "(\(locator))" : locator) IN (\(rows))"
-  }
-
-  private mutating func assignments(_ key: StatementKey) -> String {
-    key.items.map { "\(target($0.position)) = \(parameter())" }.joined(separator: ", ")
-  }
+  var locator: String { table.rowID ?? list(table.key) }
 
   /// The next parameter as an operand of a comparison with a column.
   mutating func operand(of position: Int) -> String {
@@ -100,21 +96,7 @@ package struct SQLQueryTranslator {
     return text + page(key)
   }
 
-  /// The statement for the records of an ascending list of keys: a seek for each, in the order of the list.
-  ///
-  /// - Returns: nil for other requests, and where the database has no such statement.
-  private mutating func rowsOfKeys(_ key: StatementKey) -> String? {
-    let (predicate, order) = (key.predicate, key.order)
-    guard predicate.count == 1, predicate[0].operation == .isIn, predicate[0].other == 1, key.seek.isEmpty,
-      table.key == [predicate[0].field], order.count == 1, order[0] == (table.key[0], false),
-      table.columns[table.key[0]].comparison == .plain
-    else { return nil }
-    guard let rows = dialect.join(table, withList: dialect.parameter(1)) else { return nil }
-    parameters = 1
-    return "SELECT \(fields(key)) FROM \(rows)" + page(key)
-  }
-
-  private mutating func page(_ key: StatementKey) -> String {
+  mutating func page(_ key: StatementKey) -> String {
     var text = ""
     if key.page.contains(.limit) { text += " LIMIT \(parameter())" }
     if key.page.contains(.offset) { text += " OFFSET \(parameter())" }
@@ -141,43 +123,6 @@ package struct SQLQueryTranslator {
     }
     guard !parts.isEmpty else { return "" }
     return " WHERE " + (parts.count == 1 ? parts[0] : parts.map { "(\($0))" }.joined(separator: " AND "))
-  }
-}
-
-extension SQLQueryTranslator {
-  /// The fields that aggregates read, without duplicates.
-  func fields(of key: StatementKey) -> [Int] {
-    let positions = key.items.filter { $0.operation != .count }.map { $0.position }
-    return positions.isEmpty ? [table.key[0]] : Set(positions).sorted()
-  }
-
-  /// A statement over rows that yields one row for each group, in the order of the groups.
-  func aggregates(_ key: StatementKey, of rows: String) -> String {
-    let positions = key.items.filter { $0.operation == .field }.map { $0.position }
-    let text = "SELECT \(key.items.map(expression).joined(separator: ", ")) FROM \(rows)"
-    guard !positions.isEmpty else { return text }
-    let groups = positions.map(orderKey).joined(separator: ", ")
-    let order = positions.map {
-      dialect.criterion(orderKey($0), of: table.columns[$0], isDescending: false)
-    }
-    return text + " GROUP BY \(groups) ORDER BY \(order.joined(separator: ", "))"
-  }
-
-  private func expression(_ item: SQLItem) -> String {
-    switch item.operation {
-    case .field: column(item.position)
-    case .count: "count(*)"
-    case .countOfValues: "count(\(column(item.position)))"
-    case .minimum: "min(\(dialect.compared(table.columns[item.position])))"
-    case .maximum: "max(\(dialect.compared(table.columns[item.position])))"
-    case .sum: "sum(\(column(item.position)))"
-    }
-  }
-
-  /// The expression that compares a column in the contract's order.
-  func orderKey(_ position: Int) -> String {
-    let column = table.columns[position]
-    return dialect.orderKey(dialect.compared(column), of: column.kind)
   }
 }
 
@@ -230,4 +175,117 @@ extension SQLQueryTranslator {
   func targets(_ positions: some Sequence<Int>) -> String { positions.map(target).joined(separator: ", ") }
 
   private var nonKeyColumns: [Int] { table.columns.indices.filter { !table.key.contains($0) } }
+}
+
+extension SQLQueryTranslator {
+  /// How many operands a chain of AND or OR may have before it is split into parenthesised chains.
+  ///
+  /// SQLite parses a chain to a tree as deep as the chain is long, and limits the depth to 1,000. The worst condition
+  /// nests ``LoweredPredicate/nestingLimit`` groups of 333 operands, which share ``LoweredPredicate/lengthLimit``: each
+  /// is seven chains of 50 operands, 57 deep, so twelve of them are 684 deep.
+  private static let chainLength = 50
+
+  /// The text of the condition that starts at an index, which is advanced beyond it.
+  mutating func condition(_ opcodes: [PredicateOpcode], _ index: inout Int, isInGroup: Bool) -> String {
+    let opcode = opcodes[index]
+    index += 1
+    switch opcode.operation {
+    case .never: return dialect.truth(false)
+    case .always: return dialect.truth(true)
+    case .all, .any:
+      var members: [String] = []
+      for _ in 0..<opcode.count { members.append(condition(opcodes, &index, isInGroup: true)) }
+      let text = Self.joined(members, by: opcode.operation == .all ? " AND " : " OR ")
+      return isInGroup ? "(\(text))" : text
+    case .evaluated:
+      let parameter = parameter()
+      let columns = opcodes[index..<index + opcode.count].map { column($0.field) }
+      index += opcode.count
+      return dialect.evaluate(parameter, for: columns)
+    default: return comparison(opcode)
+    }
+  }
+
+  private static func joined(_ members: [String], by separator: String) -> String {
+    guard members.count > chainLength else { return members.joined(separator: separator) }
+    let chunks = stride(from: 0, to: members.count, by: chainLength).map { start in
+      "(" + members[start..<min(start + chainLength, members.count)].joined(separator: separator) + ")"
+    }
+    return joined(chunks, by: separator)
+  }
+
+  private mutating func comparison(_ opcode: PredicateOpcode) -> String {
+    let column = table.columns[opcode.field]
+    let compared = dialect.compared(column)
+    switch opcode.operation {
+    case .isNull: return "\(compared) IS NULL"
+    case .isNotNull: return "\(compared) IS NOT NULL"
+    case .equal: return "\(compared) = \(operand(of: opcode.field))"
+    case .notEqual:
+      let operand = operand(of: opcode.field)
+      return column.isOptional ? dialect.isDistinct(compared, operand) : "\(compared) <> \(operand)"
+    case .less: return ordering(opcode, "<")
+    case .lessOrEqual: return ordering(opcode, "<=")
+    case .greater: return ordering(opcode, ">")
+    case .greaterOrEqual: return ordering(opcode, ">=")
+    case .isBetween, .isNotBetween:
+      let isNegated = opcode.operation == .isNotBetween
+      let key = orderKey(opcode.field)
+      let lower = dialect.orderKey(parameter(), of: column.kind)
+      let upper = dialect.orderKey(parameter(), of: column.kind)
+      if !isNegated, ascending.contains(opcode.field) {
+        return "\(dialect.unindexed(key)) >= \(lower) AND \(key) <= \(upper)"
+      }
+      if !isNegated, descending.contains(opcode.field) {
+        return "\(key) >= \(lower) AND \(dialect.unindexed(key)) <= \(upper)"
+      }
+      return orNull(
+        "\(key) \(isNegated ? "NOT " : "")BETWEEN \(lower) AND \(upper)", isNegated ? [opcode.field] : [])
+    case .isIn, .isNotIn:
+      let isNegated = opcode.operation == .isNotIn
+      return orNull(
+        dialect.isMember(compared, of: parameter(), isNegated: isNegated), isNegated ? [opcode.field] : [])
+    case .textMatches: return dialect.search(parameter(), in: self.column(opcode.field))
+    case .textDoesNotMatch: return "NOT " + dialect.search(parameter(), in: self.column(opcode.field))
+    case .isLike, .isLikeInAnyCase:
+      let isNegated = opcode.other == 1
+      return orNull(
+        dialect.matches(
+          self.column(opcode.field), parameter(), isCaseInsensitive: opcode.operation == .isLikeInAnyCase,
+          isNegated: isNegated), isNegated ? [opcode.field] : [])
+    case .fieldEqual: return fields(opcode, "=") { dialect.isSame($0, $1) }
+    case .fieldNotEqual: return fields(opcode, "<>") { dialect.isDistinct($0, $1) }
+    case .fieldLess: return fieldOrdering(opcode, "<")
+    case .fieldLessOrEqual: return fieldOrdering(opcode, "<=")
+    case .fieldGreater: return fieldOrdering(opcode, ">")
+    case .fieldGreaterOrEqual: return fieldOrdering(opcode, ">=")
+    case .never, .always, .all, .any, .evaluated, .field: return dialect.truth(false)
+    }
+  }
+
+  private mutating func ordering(_ opcode: PredicateOpcode, _ sign: String) -> String {
+    var key = orderKey(opcode.field)
+    let value = dialect.orderKey(parameter(), of: table.columns[opcode.field].kind)
+    if (sign.hasPrefix(">") ? ascending : descending).contains(opcode.field) { key = dialect.unindexed(key) }
+    return orNull("\(key) \(sign) \(value)", opcode.orNull ? [opcode.field] : [])
+  }
+
+  /// Adds what makes a negated ordering true where a field is nil.
+  private func orNull(_ text: String, _ fields: [Int]) -> String {
+    let alternatives = fields.filter { table.columns[$0].isOptional }.map { "\(column($0)) IS NULL" }
+    return alternatives.isEmpty ? text : "(\(text) OR \(alternatives.joined(separator: " OR ")))"
+  }
+
+  private func fields(_ opcode: PredicateOpcode, _ sign: String, _ nullSafe: (String, String) -> String)
+    -> String
+  {
+    let (left, right) = (table.columns[opcode.field], table.columns[opcode.other])
+    let (first, second) = (dialect.compared(left), dialect.compared(right))
+    return left.isOptional || right.isOptional ? nullSafe(first, second) : "\(first) \(sign) \(second)"
+  }
+
+  private func fieldOrdering(_ opcode: PredicateOpcode, _ sign: String) -> String {
+    let (first, second) = (orderKey(opcode.field), orderKey(opcode.other))
+    return orNull("\(first) \(sign) \(second)", opcode.orNull ? [opcode.field, opcode.other] : [])
+  }
 }

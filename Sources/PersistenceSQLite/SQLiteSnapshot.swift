@@ -1,3 +1,4 @@
+import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQL
@@ -16,6 +17,135 @@ final class SQLiteSnapshot: StorageSnapshot, SQLiteReader {
 
   func withReader<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
     try transaction.withConnection(body)
+  }
+}
+
+/// A read transaction on one state of the store, shared by the snapshots of that state.
+final class SQLiteSharedReadTransaction: @unchecked Sendable {  // the connection is used under the lock only
+  private let pool: SQLitePool
+  private let connection: SQLiteConnection
+  private let lock = NSRecursiveLock()
+
+  /// How many snapshots use the transaction.
+  let users = Atomic<Int>(0)
+
+  /// Takes over a connection with an open read transaction.
+  init(_ connection: SQLiteConnection, of pool: SQLitePool) {
+    self.connection = connection
+    self.pool = pool
+  }
+
+  deinit { pool.giveBack(connection) }
+
+  /// Calls a closure with the connection, on one thread at a time; the closure may call this method again.
+  func withConnection<Result>(_ body: (SQLiteConnection) throws -> Result) rethrows -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return try body(connection)
+  }
+}
+
+/// Begins read transactions on the newest state, and shares them between snapshots of one state.
+///
+/// SQLite has no numbers for states. A connection that never writes, the sentinel, knows whether the store has changed
+/// since it was last asked (`PRAGMA data_version`). If not, a new snapshot sees the same state as the previous one.
+final class SQLiteSharedReadTransactions: Sendable {
+  private let pool: SQLitePool
+  private let sharedLimit: Int
+  private let state = Mutex(State())
+
+  private struct State {
+    var sentinel: SQLiteConnection?
+    var transactions: [Weak] = []
+    /// How many transactions threads are beginning.
+    var beginning = 0
+    var isClosed = false
+  }
+
+  private struct Weak {
+    weak var transaction: SQLiteSharedReadTransaction?
+    /// The sentinel's data version; nil if it was not asked, and the transaction is not shared.
+    var version: Int64?
+  }
+
+  /// Makes the read transactions of a store, which opens `sharedLimit` of them before it shares them.
+  init(_ pool: SQLitePool, sharedLimit: Int) {
+    self.pool = pool
+    self.sharedLimit = max(1, sharedLimit)
+  }
+
+  /// A transaction on the newest state at some moment between the call and its return.
+  ///
+  /// - Throws: ``PersistenceError``, and `SnapshotWouldWait` if the thread must not wait for a writer.
+  func begin() throws -> SQLiteSharedReadTransaction {
+    // Kept alive beyond the lock: releasing the last reference closes or returns a connection.
+    var known: [SQLiteSharedReadTransaction] = []
+    defer { withExtendedLifetime(known) {} }
+    var version: Int64?
+    let shared = try state.withLock { state -> SQLiteSharedReadTransaction? in
+      guard !state.isClosed else { throw PersistenceError.closed("the store") }
+      state.transactions.removeAll { $0.transaction == nil }
+      known = state.transactions.compactMap { $0.transaction }
+      // The only transaction needs no version: most stores never have two results at once, and open no sentinel.
+      let isOnly = known.isEmpty && state.beginning == 0
+      version = try isOnly ? nil : self.version(&state)
+      let shared = version.flatMap { self.shared(in: &state, of: $0) }
+      if shared == nil { state.beginning += 1 }
+      return shared
+    }
+    return try shared ?? beginNew(version)
+  }
+
+  /// A transaction of a version to share; nil if another one may begin.
+  private func shared(in state: inout State, of version: Int64) -> SQLiteSharedReadTransaction? {
+    state.transactions.removeAll { $0.version != nil && $0.version != version }
+    guard state.transactions.count + state.beginning >= sharedLimit else { return nil }
+    let same = state.transactions.filter { $0.version != nil }.compactMap { $0.transaction }
+    return same.min(by: { $0.users.load(ordering: .relaxed) < $1.users.load(ordering: .relaxed) })
+  }
+
+  /// Begins a transaction without the lock: with a rollback journal, the wait for a writer may take long.
+  private func beginNew(_ version: Int64?) throws -> SQLiteSharedReadTransaction {
+    var transaction: SQLiteSharedReadTransaction?
+    defer {
+      // If another writer committed since the version was read, the next call sees a new version and does not share.
+      let new = transaction.map { Weak(transaction: $0, version: version) }
+      state.withLock { state in
+        state.beginning -= 1
+        if let new { state.transactions.append(new) }
+      }
+    }
+    let connection = try pool.take()
+    do {
+      try ObserversLock.isHeld ? connection.beginReadingAtOnce() : connection.beginReading()
+    } catch {
+      pool.giveBack(connection)
+      throw error
+    }
+    let begun = SQLiteSharedReadTransaction(connection, of: pool)
+    transaction = begun
+    return begun
+  }
+
+  /// The version of the newest state; nil if a writer has locked the file, so that no state can be compared.
+  private func version(_ state: inout State) throws -> Int64? {
+    let sentinel = try state.sentinel ?? pool.openSentinel()
+    state.sentinel = sentinel
+    do {
+      return try sentinel.number(.dataVersion)
+    } catch let error as PersistenceError where error.code == .busy {
+      return nil
+    }
+  }
+
+  /// Closes the sentinel; open transactions stay open.
+  func close() {
+    let sentinel = state.withLock { state in
+      state.isClosed = true
+      defer { state.sentinel = nil }
+      return state.sentinel
+    }
+    withExtendedLifetime(sentinel) {}
   }
 }
 

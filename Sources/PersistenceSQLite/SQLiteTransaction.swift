@@ -43,6 +43,19 @@ final class SQLiteTransaction: StorageTransaction, SQLiteReader {
     }
   }
 
+  func define(_ schema: ModelSchema) throws { try define(schema, awaitingIndexes: false) }
+
+  func defineDeferringIndexes(_ schema: ModelSchema) throws {
+    try define(schema, awaitingIndexes: !schema.indexes.isEmpty)
+  }
+
+  private func define(_ schema: ModelSchema, awaitingIndexes: Bool) throws {
+    // Defining a known model again costs one lookup.
+    let isKnown = try withReader { try $0.model(for: schema) != nil }
+    if isKnown { return }
+    try nested { try withReader { try $0.create(schema, awaitingIndexes: awaitingIndexes) } }
+  }
+
   func insert(_ row: borrowing Row, in schema: ModelSchema) throws {
     try write(row, in: schema, isInsert: true) { $0.insert }
   }

@@ -77,6 +77,26 @@ enum StorageAccess {
     }
   }
 
+  /// Calls a closure with the request of a query and its access to a context.
+  ///
+  /// Most queries ask of one model. They find out that an order is related when no field has its name.
+  static func withRequest<Result>(
+    of options: RequestOptions, in context: any PersistentContext,
+    _ body: (StorageAccess, AnswerableRequest) throws -> Result
+  ) throws -> Result {
+    if !options.hasRelatedCondition {
+      do {
+        return try with(context, for: options.model) { access in
+          let request = try options.request(at: access.root.location)
+          return try body(access, AnswerableRequest(reader: access.reader, request: request))
+        }
+      } catch let error as PersistenceError where error.code == .unsupported && options.isRelated {}
+    }
+    return try with(context, for: options.model, relating: options.related) { access in
+      try body(access, access.answerable(options))
+    }
+  }
+
   /// The access through a mapping.
   ///
   /// - Throws: The error, if it concerns another model or comes from a mapping.

@@ -3,31 +3,6 @@ import PersistenceDriver
 // Conditions on the place to which a key path leads: a field, or a part of a document (contract V8).
 
 extension PersistentPredicate where Model: PersistentFields {
-  /// A property, or a part of a document, compared with a value.
-  static func comparing(
-    _ property: AnyKeyPath, _ comparison: ComparisonOperator, _ value: some PersistentValueConvertible
-  ) -> PersistentPredicate {
-    if let field = Model.fieldName(for: property) {
-      return PersistentPredicate(node: .comparison(field: field, comparison, value.persistentValue))
-    }
-    return placed(property) { place in try comparison.node(place, value) }
-  }
-
-  /// A property compared with another.
-  static func comparing(_ left: AnyKeyPath, _ comparison: ComparisonOperator, with right: AnyKeyPath)
-    -> PersistentPredicate
-  {
-    placed(left) { first in
-      guard case (.field(let left), .field(let right)) = (first, try Model.place(of: right)) else {
-        throw PersistenceError(
-          .unsupported,
-          "parts of documents cannot be compared with properties, only with values; store the part in a property of its "
-            + "own", model: "\(Model.self)")
-      }
-      return .fieldComparison(left: left, comparison, right: right)
-    }
-  }
-
   /// A property or a part of a document, stored in its own form, compared with a value of a `Codable` type.
   static func comparing(
     document property: AnyKeyPath, _ comparison: ComparisonOperator, _ value: some Encodable

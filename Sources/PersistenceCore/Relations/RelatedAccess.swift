@@ -2,26 +2,6 @@ import PersistenceDriver
 import PersistenceDriverSupport
 
 extension StorageAccess {
-  /// Calls a closure with the request of a query and its access to a context.
-  ///
-  /// Most queries ask of one model. They find out that an order is related when no field has its name.
-  static func withRequest<Result>(
-    of options: RequestOptions, in context: any PersistentContext,
-    _ body: (StorageAccess, AnswerableRequest) throws -> Result
-  ) throws -> Result {
-    if !options.hasRelatedCondition {
-      do {
-        return try with(context, for: options.model) { access in
-          let request = try options.request(at: access.root.location)
-          return try body(access, AnswerableRequest(reader: access.reader, request: request))
-        }
-      } catch let error as PersistenceError where error.code == .unsupported && options.isRelated {}
-    }
-    return try with(context, for: options.model, relating: options.related) { access in
-      try body(access, access.answerable(options))
-    }
-  }
-
   /// The request of a query; what it asks of related records is answered in the same moment (contract L5, L6).
   func answerable(_ options: RequestOptions) throws -> AnswerableRequest {
     try answerable(options, by: options.isRelated ? moment() : reader)

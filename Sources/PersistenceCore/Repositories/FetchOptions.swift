@@ -77,3 +77,161 @@ extension FetchOptions where Model: PersistentRecord {
     predicate.related + sorting.compactMap { $0.relation?.target }
   }
 }
+
+/// The options of a fetch, for code that is not specialized for the model.
+@usableFromInline
+struct RequestOptions {
+  let model: RecordType
+  let place: CallSite
+  private let node: PredicateNode
+  private let failure: PersistenceError?
+  private let conditionModels: [any PersistentRecord.Type]
+  private let hasRelations: Bool
+  private let order: [FieldOrder]
+  /// What the criteria say of related records, by position; empty if they say nothing.
+  private let relations: [RelatedCriterion?]
+  private let limit: Int?
+  private let offset: Int
+  private let token: PageToken?
+  /// The row of the record that the page begins after.
+  private let after: RowBuffer?
+
+  /// Copies options.
+  ///
+  /// - Throws: The error of encoding the record that the page begins after, and of an invalid declaration.
+  @inlinable
+  init<Model: PersistentRecord>(_ options: FetchOptions<Model>) throws {
+    let model = try RecordType(Model.self)
+    var relations: [RelatedCriterion?] = []
+    if options.sorting.contains(where: { $0.relation != nil }) {
+      relations = options.sorting.map { $0.relation }
+    }
+    self.init(
+      model, options.predicate.node, options.predicate.failure, options.predicate.related,
+      hasRelations: options.predicate.hasRelations, order: options.sorting.map { $0.fieldOrder }, relations,
+      limit: options.limit, offset: options.offset, options.token,
+      after: try options.after.map { try RowBuffer(encoding: $0) }, options.place)
+  }
+
+  @usableFromInline
+  init(
+    _ model: RecordType, _ node: PredicateNode, _ failure: PersistenceError?,
+    _ conditionModels: [any PersistentRecord.Type], hasRelations: Bool, order: [FieldOrder],
+    _ relations: [RelatedCriterion?], limit: Int?, offset: Int, _ token: PageToken?, after: RowBuffer?,
+    _ place: CallSite
+  ) {
+    (self.model, self.place) = (model, place)
+    (self.node, self.failure, self.conditionModels) = (node, failure, conditionModels)
+    (self.hasRelations, self.order, self.relations) = (hasRelations, order, relations)
+    (self.limit, self.offset, self.token, self.after) = (limit, offset, token, after)
+  }
+}
+
+extension RequestOptions {
+  /// Whether an answer takes requests for related records.
+  var isRelated: Bool { hasRelations || !relations.isEmpty }
+
+  /// Whether the condition asks of related records.
+  var hasRelatedCondition: Bool { hasRelations }
+
+  /// The related models, as the code declares them.
+  @usableFromInline var related: [any PersistentRecord.Type] {
+    relations.isEmpty ? conditionModels : conditionModels + relations.compactMap { $0?.target }
+  }
+
+  /// The names of the related models, also of those whose declarations the options lack.
+  var relatedNames: Set<StoredName> {
+    var names = node.relatedModels
+    for case let relation? in relations { names.insert(StoredName(relation.field.model)) }
+    return names
+  }
+
+  /// The filter; nil if every model matches.
+  private func filter() throws -> PredicateNode? {
+    if let failure { throw failure }
+    return node.isAlwaysTrue ? nil : node
+  }
+
+  /// The request for drivers, for the store at a location, which must be that of a page token.
+  func request(at location: String) throws -> FetchRequest {
+    guard let token else { return try request() }
+    return try request {
+      try token.anchor(for: $0.identifyingText, model: $0.schema.name, location: location)
+    }
+  }
+
+  /// The request for drivers, from options without a page token.
+  func request() throws -> FetchRequest {
+    guard let after else { return try whole() }
+    return try request { try $0.anchor(of: after) }
+  }
+
+  /// The request with an anchor in the order of the request without one.
+  private func request(after anchor: (FetchRequest) throws -> PageAnchor) throws -> FetchRequest {
+    let whole = try whole()
+    return try FetchRequest(
+      whole.schema, where: whole.predicate, order: whole.order, limit: limit, offset: offset,
+      after: anchor(whole))
+  }
+
+  private func whole() throws -> FetchRequest {
+    do {
+      return try FetchRequest(model.schema, where: filter(), order: order, limit: limit, offset: offset)
+    } catch let error as PersistenceError where error.code == .unknownField {
+      // No field has the name of a criterion over a related record.
+      for case let relation? in relations {
+        throw PersistenceError.relatedOrder(relation.field, of: "\(model.type)")
+      }
+      throw error
+    }
+  }
+
+  /// The query for a reader of related records.
+  func relatedQuery() throws -> RelatedQuery {
+    let criteria = order.enumerated().map { position, order in
+      RelatedOrder.Criterion(order, related: relations.isEmpty ? nil : relations[position]?.field)
+    }
+    return RelatedQuery(model.schema, where: try filter(), order: criteria, limit: limit, offset: offset)
+  }
+
+  /// The bookmark in an order that the page begins after; nil for the first page.
+  func anchor(in order: () throws -> PageOrder, at location: String) throws -> PageAnchor? {
+    if let token {
+      return try token.anchor(for: order().identifyingText, model: model.schema.name, location: location)
+    }
+    guard let after else { return nil }
+    let order = try order()
+    return try after.withRow { try order.anchor(of: $0) }
+  }
+}
+
+extension RowBuffer {
+  /// Creates the row of a record.
+  @usableFromInline
+  convenience init<Model: PersistentRecord>(encoding record: Model) throws {
+    self.init(count: try Model.schema.model.fields.count)
+    try record.encode(into: self)
+  }
+}
+
+extension FetchRequest {
+  /// The anchor of a row in the request's order.
+  func anchor(of row: RowBuffer) throws -> PageAnchor {
+    PageAnchor(try row.withRow { try RowOrder(totalOrder, in: schema).key(of: $0) })
+  }
+}
+
+extension PredicateNode {
+  /// Whether the condition is the constant that every record matches.
+  var isAlwaysTrue: Bool { if case .constant(true) = self { true } else { false } }
+}
+
+extension PersistenceError {
+  /// An order by a field of a related record, in a place that knows one model only.
+  fileprivate static func relatedOrder(_ related: RelatedField, of model: String) -> PersistenceError {
+    PersistenceError(
+      .unsupported,
+      "sorting by “\(related.path)”, a field of a related record, is done by the repository of a store, and by no other "
+        + "data source", model: model, field: related.reference)
+  }
+}

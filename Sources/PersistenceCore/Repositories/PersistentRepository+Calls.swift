@@ -156,17 +156,4 @@ extension PersistentRepository {
   public func delete<Model: PersistentRecord>(_ model: Model.Type, id: Model.PrimaryKey) throws -> Bool {
     try model.delete(id, in: context)
   }
-
-  /// Begins a query.
-  ///
-  /// - Parameters:
-  ///   - model: The record's type.
-  ///   - predicate: The filter; all records by default.
-  /// - Returns: A query.
-  @inlinable
-  public func filter<Model: PersistentRecord>(
-    _ model: Model.Type, where predicate: PersistentPredicate<Model> = .all
-  ) -> Query<Model> {
-    Query(context: context, options: FetchOptions(predicate: predicate))
-  }
 }

@@ -1,5 +1,20 @@
 public import PersistenceDriver
 
+extension PersistentRepository {
+  /// Begins a query.
+  ///
+  /// - Parameters:
+  ///   - model: The record's type.
+  ///   - predicate: The filter; all records by default.
+  /// - Returns: A query.
+  @inlinable
+  public func filter<Model: PersistentRecord>(
+    _ model: Model.Type, where predicate: PersistentPredicate<Model> = .all
+  ) -> Query<Model> {
+    Query(context: context, options: FetchOptions(predicate: predicate))
+  }
+}
+
 /// A query under construction: filter, order and page.
 ///
 /// It reads nothing until you call a method that returns results.

@@ -72,3 +72,18 @@ final class LaterPages<Element: Sendable>: Sendable {
     return chunks.take()
   }
 }
+
+/// The rows of a result beyond its first page, which pin a snapshot.
+@usableFromInline
+final class ResultPin: Sendable {
+  let rows: any StorageResults
+  private let monitor: ContextMonitor
+  private let pin: UInt64
+
+  init(_ rows: any StorageResults, _ request: FetchRequest, _ monitor: ContextMonitor, _ place: CallSite) {
+    (self.rows, self.monitor) = (rows, monitor)
+    pin = monitor.pinned(request, place: place)
+  }
+
+  deinit { monitor.released(pin) }
+}

@@ -1,3 +1,6 @@
+public import Foundation
+import PersistencePrimitives
+
 /// A row borrowed from the engine: its fields by position, in the order of the request's schema.
 ///
 /// A row cannot be copied or kept. To keep its values, read typed values with ``PersistentValueConvertible``, one
@@ -90,5 +93,196 @@ extension Row {
     -> PersistenceError
   {
     PersistenceError.damaged("field number \(position) contains \(found) instead of \(wanted)")
+  }
+}
+
+/// One field of a row, borrowed from the engine's memory.
+///
+/// A cell points to text, bytes, decimals and documents without copying them. It is valid only while the closure that
+/// received its ``Row`` runs. Decimals are canonical text, documents canonical JSON.
+public struct RowCell: BitwiseCopyable {
+  /// The kind of a cell's value; the raw values order the kinds, nil first.
+  ///
+  /// A raw value never changes its meaning, so contexts may write it to their files. New ones may be added.
+  public enum Tag: UInt8, Sendable, Hashable, BitwiseCopyable {
+    /// Nil.
+    case null = 0
+    /// A Boolean value.
+    case bool = 1
+    /// An integer of up to 64 bits.
+    case integer = 2
+    /// A floating-point number.
+    case double = 3
+    /// UTF-8 text.
+    case text = 4
+    /// Bytes.
+    case bytes = 5
+    /// Seconds since 2001-01-01 00:00:00 UTC.
+    case date = 6
+    /// Sixteen bytes of a UUID.
+    case uuid = 7
+    /// The canonical text of a decimal number.
+    case decimal = 8
+    /// Canonical JSON text.
+    case document = 9
+  }
+
+  /// The kind of the value.
+  public let tag: Tag
+  @usableFromInline let bits: UInt64
+  @usableFromInline let extra: UInt64
+  @usableFromInline let pointer: UnsafeRawPointer?
+
+  /// Creates a cell from its parts, which must be those of a cell created by the other initializers.
+  @inlinable
+  package init(tag: Tag, bits: UInt64 = 0, extra: UInt64 = 0, pointer: UnsafeRawPointer? = nil) {
+    self.tag = tag
+    self.bits = bits
+    self.extra = extra
+    self.pointer = pointer
+  }
+
+  /// The cell of a nil field.
+  @inlinable public static var null: RowCell { RowCell(tag: .null) }
+
+  /// A cell with a Boolean value.
+  @inlinable
+  public static func bool(_ value: Bool) -> RowCell { RowCell(tag: .bool, bits: value ? 1 : 0) }
+
+  /// A cell with an integer.
+  @inlinable
+  public static func integer(_ value: Int64) -> RowCell {
+    RowCell(tag: .integer, bits: UInt64(bitPattern: value))
+  }
+
+  /// A cell with a normalized floating-point number (contract V4).
+  @inlinable
+  public static func double(_ value: Double) -> RowCell {
+    RowCell(tag: .double, bits: TotalOrder.normalized(value).bitPattern)
+  }
+
+  /// A cell with a date, in seconds since 2001-01-01 00:00:00 UTC.
+  @inlinable
+  public static func date(_ seconds: Double) -> RowCell {
+    RowCell(tag: .date, bits: TotalOrder.normalized(seconds).bitPattern)
+  }
+
+  /// A cell with a UUID.
+  @inlinable
+  public static func uuid(_ value: UUID) -> RowCell {
+    let halves = unsafeBitCast(value.uuid, to: (UInt64, UInt64).self)
+    return RowCell(tag: .uuid, bits: halves.0, extra: halves.1)
+  }
+
+  /// A cell over borrowed UTF-8 text, which must be valid UTF-8.
+  @inlinable
+  public static func text(_ utf8: UnsafeRawBufferPointer) -> RowCell { borrowed(.text, utf8) }
+
+  /// A cell over borrowed bytes.
+  @inlinable
+  public static func bytes(_ bytes: UnsafeRawBufferPointer) -> RowCell { borrowed(.bytes, bytes) }
+
+  /// A cell over the borrowed canonical text of a decimal number.
+  @inlinable
+  public static func decimal(_ utf8: UnsafeRawBufferPointer) -> RowCell { borrowed(.decimal, utf8) }
+
+  /// A cell over borrowed canonical JSON text.
+  @inlinable
+  public static func document(_ utf8: UnsafeRawBufferPointer) -> RowCell { borrowed(.document, utf8) }
+
+  @inlinable
+  static func borrowed(_ tag: Tag, _ bytes: UnsafeRawBufferPointer) -> RowCell {
+    RowCell(tag: tag, bits: UInt64(bytes.count), pointer: bytes.baseAddress)
+  }
+}
+
+extension RowCell {
+  /// The bits of a number or date, as they are stored.
+  @inlinable package var rawBits: UInt64 { bits }
+
+  /// The second half of a UUID, as ``rawBits`` are the first.
+  @inlinable package var rawExtra: UInt64 { extra }
+
+  /// Whether the field is nil.
+  @inlinable public var isNull: Bool { tag == .null }
+
+  /// The Boolean value of a ``Tag/bool`` cell.
+  @inlinable public var boolValue: Bool { bits != 0 }
+
+  /// The integer of an ``Tag/integer`` cell.
+  @inlinable public var integerValue: Int64 { Int64(bitPattern: bits) }
+
+  /// The number of a ``Tag/double`` cell, or the seconds of a ``Tag/date`` cell.
+  @inlinable public var doubleValue: Double { Double(bitPattern: bits) }
+
+  /// The UUID of a ``Tag/uuid`` cell.
+  ///
+  /// The initializer of `UUID` is not inlined and takes a hundred instructions; the bits are cast instead.
+  @inlinable public var uuidValue: UUID { unsafeBitCast((bits, extra), to: UUID.self) }
+
+  /// The bytes of a text, bytes, decimal or document cell, valid only while the row is borrowed.
+  @inlinable public var borrowedBytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : Int(bits))
+  }
+
+  /// The borrowed bytes as UTF-8 code units.
+  @inlinable public var borrowedText: UnsafeBufferPointer<UInt8> {
+    borrowedBytes.assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// A copy of the cell's value that outlives the row.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if a decimal's text is malformed.
+  public func value() throws -> PersistentValue {
+    switch tag {
+    case .null: .null
+    case .bool: .bool(boolValue)
+    case .integer: .integer(integerValue)
+    case .double: .double(doubleValue)
+    case .text: .text(String(decoding: borrowedText, as: UTF8.self))
+    case .bytes: .bytes([UInt8](borrowedText))
+    case .date: .date(doubleValue)
+    case .uuid: .uuid(uuidValue)
+    case .decimal: .decimal(try decimalValue())
+    case .document: .document(String(decoding: borrowedText, as: UTF8.self))
+    }
+  }
+
+  /// The number of a ``Tag/decimal`` cell.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/damaged`` if the text is malformed.
+  public func decimalValue() throws -> Decimal {
+    let text = String(decoding: borrowedText, as: UTF8.self)
+    guard let decimal = Decimal(canonicalText: text) else {
+      throw PersistenceError.damaged("the text of a decimal field is not a decimal number")
+    }
+    return decimal
+  }
+
+  /// Compares two cells of one kind: negative, zero or positive; nil sorts first (contract O3, V3 to V4a).
+  public static func compare(_ left: RowCell, _ right: RowCell) -> Int {
+    guard left.tag == right.tag else {
+      return TotalOrder.compare(Int64(left.tag.rawValue), Int64(right.tag.rawValue))
+    }
+    switch left.tag {
+    case .null: return 0
+    case .bool, .integer: return TotalOrder.compare(left.integerValue, right.integerValue)
+    case .double, .date: return TotalOrder.compare(left.doubleValue, right.doubleValue)
+    case .text, .bytes, .document: return TotalOrder.compare(left.borrowedBytes, right.borrowedBytes)
+    case .uuid:
+      let first = TotalOrder.compareUnsigned(left.bits.bigEndian, right.bits.bigEndian)
+      return first != 0 ? first : TotalOrder.compareUnsigned(left.extra.bigEndian, right.extra.bigEndian)
+    case .decimal:
+      let (first, second) = (try? left.decimalValue(), try? right.decimalValue())
+      return TotalOrder.compare(first ?? .nan, second ?? .nan)
+    }
+  }
+}
+
+extension TotalOrder {
+  /// Compares two unsigned integers: negative, zero or positive.
+  @inlinable
+  static func compareUnsigned(_ left: UInt64, _ right: UInt64) -> Int {
+    left < right ? -1 : (left == right ? 0 : 1)
   }
 }

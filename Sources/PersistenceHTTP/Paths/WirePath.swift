@@ -1,3 +1,7 @@
+package import PersistenceDriver
+import PersistenceDriverSupport
+import PersistencePrimitives
+
 /// The resources of a server, by path, for the server and its clients.
 ///
 /// Names of models and keys are data. Each is one segment, with all special characters encoded, so that
@@ -47,4 +51,94 @@ package enum WirePath: Equatable, Sendable {
 
   /// Whether the parameter `schema` may name the schema of the client.
   package var takesSchema: Bool { recordModel != nil || self == .batches }
+}
+
+/// The text of a path.
+extension WirePath {
+  /// Reads the encoded path of a request, without the query; nil if it has no resource.
+  package init?(_ path: String) {
+    var parts = path[...].parts("/")
+    guard parts.first == "" else { return nil }
+    parts.removeFirst()
+    var segments: [String] = []
+    for part in parts {
+      guard let segment = PathSegment.text(part) else { return nil }
+      segments.append(segment)
+    }
+    // Fixed segments are compared in their encoded form: only names and keys are decoded.
+    switch (parts.first, parts.count) {
+    case ("health", 1): self = .health
+    case ("ready", 1): self = .ready
+    case ("metrics", 1): self = .metrics
+    case ("openapi.json", 1): self = .description
+    case ("models", 1): self = .models
+    case ("batches", 1): self = .batches
+    case ("schemas", 2): self = .schema(segments[1])
+    case ("models", 2): self = .model(segments[1])
+    case ("models", 3...):
+      let name = segments[1]
+      switch (parts[2], parts.count) {
+      case ("records", 3): self = .records(name)
+      case ("query", 3): self = .query(name)
+      case ("count", 3): self = .count(name)
+      case ("changes", 3): self = .changes(name)
+      case ("events", 3): self = .events(name)
+      case ("records", 4...): self = .record(name, Array(segments[3...]))
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+
+  package var text: String {
+    switch self {
+    case .health: "/health"
+    case .ready: "/ready"
+    case .metrics: "/metrics"
+    case .description: "/openapi.json"
+    case .models: "/models"
+    case .batches: "/batches"
+    case .schema(let digest): "/schemas/" + PathSegment.escaped(digest)
+    case .model(let name): "/models/" + PathSegment.escaped(name)
+    case .records(let name): "/models/" + PathSegment.escaped(name) + "/records"
+    case .query(let name): "/models/" + PathSegment.escaped(name) + "/query"
+    case .count(let name): "/models/" + PathSegment.escaped(name) + "/count"
+    case .changes(let name): "/models/" + PathSegment.escaped(name) + "/changes"
+    case .events(let name): "/models/" + PathSegment.escaped(name) + "/events"
+    case .record(let name, let key):
+      "/models/" + PathSegment.escaped(name) + "/records/"
+        + key.map(PathSegment.escaped).joined(separator: "/")
+    }
+  }
+}
+
+extension WirePath {
+  /// The path of a record.
+  package static func record(_ key: RecordKey, in schema: ModelSchema) -> WirePath {
+    .record(
+      schema.name,
+      zip(key.values, schema.keyPositions).map { ValueWriter.text($0, schema.fields[$1].kind) })
+  }
+}
+
+extension RecordKey {
+  /// Reads a key from the segments of a path.
+  ///
+  /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/invalidRequest`` if they are not a key
+  ///   of the model.
+  package init(path texts: [String], in schema: ModelSchema) throws {
+    guard texts.count == schema.key.count else {
+      throw PersistenceError.invalidRequest(
+        "a key of \(schema.name) has \(schema.key.count) parts (\(schema.key.joined(separator: ", "))), the path has "
+          + "\(texts.count)")
+    }
+    self.init(
+      try zip(texts, schema.keyPositions).map { text, position in
+        let field = schema.fields[position]
+        if let value = ValueReader.strict.value(ofText: text, field.kind) { return value }
+        throw PersistenceError(
+          .invalidRequest, "the key field “\(field.name)” of \(schema.name) is \(field.kind.rawValue)",
+          model: schema.name, field: field.name)
+      })
+  }
 }

@@ -154,3 +154,33 @@ extension AccessPlan: CustomStringConvertible {
     return conditions.joined(separator: ", ")
   }
 }
+
+/// A plan with the properties that decide the choice.
+struct PlanCandidate {
+  var plan: AccessPlan
+  /// A score of the ranges' selectivity, before anything is counted; 0 if the ranges contain everything.
+  var score: Int
+  /// Whether the plan finds at most one record.
+  var isPoint: Bool
+  /// The conditions that the ranges decide, by position.
+  var covered: Set<Int>
+  /// The other conditions that the path's keys decide.
+  var keyTerms: Set<Int> = []
+  /// Whether the keys contain all fields that the request reads and evaluates.
+  var isCovering = false
+
+  /// Whether the path's keys contain all of these fields.
+  ///
+  /// Comparing a few names is faster than hashing them.
+  func holds(_ fields: [String]) -> Bool {
+    fields.allSatisfy { field in
+      let name = StoredName(field)
+      return plan.components.contains { StoredName($0) == name }
+    }
+  }
+
+  var isIndex: Bool { if case .index = plan.path { true } else { false } }
+
+  /// Whether the plan reads a part of an index.
+  var isNarrowIndex: Bool { isIndex && score > 0 && !plan.ranges.isEmpty }
+}

@@ -23,15 +23,65 @@ package struct AccessPlanner {
     self.indexes = indexes
     conjunction = Conjunction(request.predicate)
   }
+}
 
-  /// Every plan that can answer the request, so that tests can compare their results.
-  package func all() -> [AccessPlan] {
-    let single = [candidate(.scan)] + indexes.indices.map { candidate(.index($0)) }
-    let narrow = single.filter { $0.isNarrowIndex }
-    return single.map { $0.plan }
-      + narrow.flatMap { first in
-        narrow.filter { $0.plan.path != first.plan.path }.map { intersection(of: first, with: $0).plan }
+extension AccessPlanner {
+  /// A plan with at most this many entries is taken without further estimates.
+  private static let fewEntries = 64
+
+  /// The best plan; it reads the statistics only if the request alone does not decide.
+  package func best(_ statistics: some PlanStatistics) throws -> AccessPlan {
+    try best(statistics, knowing: nil)
+  }
+
+  /// The best plan; its path may be known from an earlier request of the same shape.
+  package func best(_ statistics: some PlanStatistics, knowing known: KnownPlans?) throws -> AccessPlan {
+    let shape = known == nil ? nil : RequestShape(request, needs)
+    if let shape, let path = known?.path(for: shape) { return uncompared(path).plan }
+    let candidates = useful()
+    if let plan = obvious(candidates)?.plan {
+      // Without ranges, the values decided.
+      if let shape, !plan.ranges.isEmpty {
+        known?.keep(plan.path == .primaryKey ? .scan : plan.path, for: shape)
       }
+      return plan
+    }
+    for candidate in candidates.filter({ $0.score > 0 }).sorted(by: { $0.score > $1.score }).prefix(2) {
+      let entries = try statistics.entries(of: candidate.plan, upTo: Self.fewEntries + 1)
+      if entries <= Self.fewEntries { return candidate.plan }
+    }
+    return try cheapest(candidates, statistics)
+  }
+
+  /// The plan that reads only matching rows and in the required order; nil if there is none.
+  package func exact() -> AccessPlan? { exact(useful())?.plan }
+
+  /// The plans that may be the best.
+  private func useful() -> [PlanCandidate] {
+    [candidate(.scan)]
+      + indexes.indices.map { candidate(.index($0)) }.filter {
+        $0.score > 0 || $0.isCovering || !$0.keyTerms.isEmpty || (needs.isOrdered && $0.plan.isOrdered)
+      }
+  }
+
+  /// The plan that is best whatever the estimates are.
+  private func obvious(_ candidates: [PlanCandidate]) -> PlanCandidate? {
+    if candidates.count == 1 { return candidates[0] }
+    if let nothing = candidates.first(where: { $0.plan.ranges.isEmpty }) { return nothing }
+    // Of two equal paths, the primary key comes first: it needs no second lookup.
+    if let point = candidates.first(where: { $0.isPoint }) { return point }
+    return exact(candidates)
+  }
+
+  private func exact(_ candidates: [PlanCandidate]) -> PlanCandidate? {
+    let exact = candidates.filter {
+      $0.plan.residual == nil && ($0.plan.isOrdered || !needs.isOrdered)
+    }
+    // The catalog keeps the number of all records, so a scan counts them without reading any.
+    if needs.fields?.isEmpty ?? false, let all = exact.first(where: { $0.plan.path == .scan }) { return all }
+    return exact.enumerated().min {
+      (PlanCost.step($0.element), $0.offset) < (PlanCost.step($1.element), $1.offset)
+    }?.element
   }
 }
 
@@ -58,24 +108,8 @@ extension AccessPlanner {
     return PlanCandidate(plan: plan, score: score, isPoint: isPoint, covered: covered)
   }
 
-  /// The plan that intersects the rows of two paths.
-  func intersection(of walked: PlanCandidate, with collected: PlanCandidate) -> PlanCandidate {
-    let covered = walked.covered.union(collected.covered)
-    var plan = walked.plan
-    plan.anchor = nil
-    plan.isOrdered = false
-    plan.isReversed = false
-    var other = collected.plan
-    other.anchor = nil
-    plan.intersected = [other]
-    plan.native = request.after == nil ? conjunction.node(only: covered) : nil
-    plan.residual = request.after == nil ? conjunction.node(without: covered) : request.predicateWithAnchor
-    return addingCoverage(
-      PlanCandidate(plan: plan, score: walked.score + collected.score, isPoint: false, covered: covered))
-  }
-
   /// Determines which conditions and fields the keys of a path cover.
-  private func addingCoverage(_ candidate: PlanCandidate) -> PlanCandidate {
+  func addingCoverage(_ candidate: PlanCandidate) -> PlanCandidate {
     var candidate = candidate
     for index in conjunction.terms.indices
     where !candidate.covered.contains(index) && candidate.holds(conjunction.terms[index].node.fields) {

@@ -112,113 +112,161 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
   }
 }
 
-/// The byte format of a record.
+/// Decoding in place: after the checks, cells point into the row.
 ///
-/// ```
-/// 0      format, 2
-/// 1      flags, 0
-/// 2..<4  the revision of the writer's schema, little-endian
-/// 4..<8  the checksum of the variable part, little-endian
-/// 8..<12 the checksum of the fixed part, the bytes before it and the row's length, little-endian
-/// 12...  the fixed part: one bit for each field, set if it is nil;
-///        then for each field, 1 byte for a Bool, 8 for a number or date, 16 for a UUID, and for all others
-///        4 bytes with its end offset in the variable part
-///        the variable part
-/// ```
-///
-/// Fields have the order of the stored schema, numbers are little-endian, and nil fields are zero. The schema
-/// determines every offset, so a field is decoded without reading others. Two checksums allow a reader of
-/// numbers to verify them without reading the texts.
-enum PackedRow {
-  static let format: UInt8 = 2
-  static let headerLength = 12
-  static let variableChecksum = 4
-  static let fixedChecksum = 8
-
-  // Arbitrary odd constants with about as many ones as zeros in every byte.
-  private static let first: UInt64 = 0x9A6D_35C3_5AA9_C655
-  private static let second: UInt64 = 0xD3A5_695C_B12E_3A97
-  private static let third: UInt64 = 0x6C4B_D295_E359_1DA3
-
-  /// The checksum of everything before the variable part, and of the row's length.
-  @inline(__always)
-  static func fixedChecksum(_ row: UnsafeRawPointer, fixedLength: Int, count: Int) -> UInt32 {
-    let seed = word(row, 0) ^ (UInt64(truncatingIfNeeded: count) &* third)
-    return checksum(row + headerLength, fixedLength &- headerLength, seed: seed)
-  }
-
-  /// Whether bytes, at least as many as the fixed part, have the row's head and a valid checksum.
-  @inline(__always)
-  static func isFixedPartSound(_ row: UnsafeRawPointer, head: UInt32, fixedLength: Int, count: Int) -> Bool {
-    row.loadUnaligned(as: UInt32.self).littleEndian == head
-      && row.loadUnaligned(fromByteOffset: fixedChecksum, as: UInt32.self).littleEndian
-        == fixedChecksum(row, fixedLength: fixedLength, count: count)
-  }
-
-  /// The checksum of the variable part.
-  @inline(__always)
-  static func variableChecksum(_ row: UnsafeRawPointer, fixedLength: Int, count: Int) -> UInt32 {
-    checksum(row + fixedLength, count &- fixedLength, seed: third)
-  }
-
-  /// The checksum of other data than rows.
-  static func checksum(of bytes: [UInt8]) -> UInt32 {
-    bytes.withUnsafeBytes { bytes in
-      bytes.baseAddress.map { checksum($0, bytes.count, seed: second) } ?? 0
-    }
-  }
-
-  /// A checksum that multiplies sixteen bytes at a time and folds both halves of the product.
+/// No input makes a read leave the row: every offset is checked against its length.
+extension RowLayout {
+  /// Checks a row and decodes all its fields.
   ///
-  /// It detects damage; it does not protect against forgery.
+  /// - Complexity: Linear in the row's length, several bytes a cycle.
   @inline(__always)
-  private static func checksum(_ bytes: UnsafeRawPointer, _ count: Int, seed: UInt64) -> UInt32 {
-    var state = product(seed ^ first, UInt64(truncatingIfNeeded: count) ^ second)
-    var index = 0
-    if count > 64 {
-      // Two chains hide the latency of the multiplication.
-      var other = state ^ third
-      while index &+ 32 < count {
-        state = product(word(bytes, index) ^ first, word(bytes, index &+ 8) ^ state)
-        other = product(word(bytes, index &+ 16) ^ second, word(bytes, index &+ 24) ^ other)
-        index &+= 32
+  package func fill(_ buffer: RowBuffer, from row: UnsafeRawBufferPointer) throws {
+    guard let base = start(of: row) else { return try fillEarlier(buffer, from: row, only: nil) }
+    try checkFixed(base, row.count)
+    if hasVariable { try checkVariable(base, row.count) }
+    let (cells, count) = (buffer.storage, min(count, buffer.count))
+    var position = 0
+    while position < count {
+      cells[position] = try cell(at: position, in: base, count: row.count)
+      position &+= 1
+    }
+  }
+
+  /// Checks the parts of a row that contain some positions, and decodes the fields there.
+  package func fill(_ buffer: RowBuffer, from row: UnsafeRawBufferPointer, only positions: [Int]) throws {
+    var check = RowCheck.nothing
+    try positions.withUnsafeBufferPointer { try fill(buffer, from: row, only: $0, &check) }
+  }
+
+  /// The same for unretained positions, if a part of the row may have been checked already.
+  @inline(__always)
+  func fill(
+    _ buffer: RowBuffer, from row: UnsafeRawBufferPointer, only positions: UnsafeBufferPointer<Int>,
+    _ check: inout RowCheck
+  ) throws {
+    let base: UnsafeRawPointer
+    if check == .nothing {
+      // A row of an earlier revision stays unchecked, so that every call takes this path.
+      guard let start = start(of: row) else { return try fillEarlier(buffer, from: row, only: positions) }
+      try checkFixed(start, row.count)
+      base = start
+      check = .fixedPart
+    } else {
+      guard let checked = row.baseAddress else { throw RowDamage.cut.error }
+      base = checked
+    }
+    let cells = buffer.storage
+    for position in positions where position < buffer.count {
+      if check == .fixedPart, slots[position].form == .variable {
+        try checkVariable(base, row.count)
+        check = .whole
       }
-      state = state &+ other
+      cells[position] = try cell(at: position, in: base, count: row.count)
     }
-    while index &+ 16 < count {
-      state = product(word(bytes, index) ^ first, word(bytes, index &+ 8) ^ state)
-      index &+= 16
+  }
+
+  /// The start of a row with this layout's head and enough bytes for its fixed part; nil for any other row.
+  @inline(__always)
+  private func start(of row: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+    guard row.count >= fixedLength, let base = row.baseAddress,
+      base.loadUnaligned(as: UInt32.self).littleEndian == head
+    else { return nil }
+    return base
+  }
+
+  /// Decodes all fields of a row of an earlier revision, or some; throws if the row has no such revision.
+  @inline(never)
+  private func fillEarlier(
+    _ buffer: RowBuffer, from row: UnsafeRawBufferPointer, only positions: UnsafeBufferPointer<Int>?
+  ) throws {
+    guard try earlier?.fill(buffer, from: row, only: positions) == true else {
+      throw row.count < fixedLength ? RowDamage.cut.error : RowDamage.head.error
     }
-    // The rest: the last sixteen bytes, which may overlap those before, or all bytes if there are fewer.
-    let (low, high) = last(bytes, count)
-    state = product(low ^ second, high ^ state)
-    return UInt32(truncatingIfNeeded: state ^ state >> 32)
+  }
+
+  /// Throws unless the row's fixed part is undamaged and the row has its original length.
+  @inline(__always)
+  private func checkFixed(_ base: UnsafeRawPointer, _ count: Int) throws {
+    guard
+      base.loadUnaligned(fromByteOffset: PackedRow.fixedChecksum, as: UInt32.self).littleEndian
+        == PackedRow.fixedChecksum(base, fixedLength: fixedLength, count: count)
+    else { throw RowDamage.checksum.error }
+  }
+
+  /// Throws unless the variable part is undamaged; the fixed part has been checked.
+  @inline(__always)
+  private func checkVariable(_ base: UnsafeRawPointer, _ count: Int) throws {
+    guard
+      base.loadUnaligned(fromByteOffset: PackedRow.variableChecksum, as: UInt32.self).littleEndian
+        == PackedRow.variableChecksum(base, fixedLength: fixedLength, count: count)
+    else { throw RowDamage.checksum.error }
+  }
+
+  /// The cell of a field in a checked row.
+  @inline(__always)
+  private func cell(at position: Int, in base: UnsafeRawPointer, count: Int) throws -> RowCell {
+    let slot = slots + position
+    let offset = Int(slot.pointee.offset)
+    if base.load(fromByteOffset: Int(slot.pointee.nilByte), as: UInt8.self) & slot.pointee.nilBit != 0 {
+      guard slot.pointee.isOptional else { throw misplaced(position, "is nil, but not optional") }
+      return .null
+    }
+    switch slot.pointee.form {
+    case .word:
+      let bits = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      return RowCell(tag: slot.pointee.tag, bits: bits)
+    case .variable:
+      let end = Int(end(base, offset))
+      let previous = Int(slot.pointee.previousEnd)
+      let start = previous == 0 ? 0 : Int(self.end(base, previous))
+      guard start <= end, end <= count &- fixedLength else {
+        throw misplaced(position, "lies outside the record")
+      }
+      return RowCell(
+        tag: slot.pointee.tag, bits: UInt64(truncatingIfNeeded: end &- start),
+        pointer: base + (fixedLength &+ start))
+    case .bool:
+      let truth = base.load(fromByteOffset: offset, as: UInt8.self)
+      guard truth <= 1 else { throw misplaced(position, "contains no Boolean") }
+      return .bool(truth == 1)
+    case .uuid:
+      // A cell contains the sixteen bytes unchanged.
+      return RowCell(
+        tag: .uuid, bits: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+        extra: base.loadUnaligned(fromByteOffset: offset &+ 8, as: UInt64.self))
+    case .none: return .null
+    }
   }
 
   @inline(__always)
-  private static func last(_ bytes: UnsafeRawPointer, _ count: Int) -> (UInt64, UInt64) {
-    if count >= 16 { return (word(bytes, count &- 16), word(bytes, count &- 8)) }
-    if count >= 8 { return (word(bytes, 0), word(bytes, count &- 8)) }
-    if count >= 4 { return (half(bytes, 0), half(bytes, count &- 4)) }
-    guard count > 0 else { return (0, 0) }
-    let (head, middle) = (bytes.load(as: UInt8.self), bytes.load(fromByteOffset: count / 2, as: UInt8.self))
-    let tail = bytes.load(fromByteOffset: count &- 1, as: UInt8.self)
-    return (UInt64(head) | UInt64(middle) << 8, UInt64(tail))
+  private func end(_ base: UnsafeRawPointer, _ offset: Int) -> UInt32 {
+    base.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian
   }
 
-  @inline(__always)
-  private static func word(_ base: UnsafeRawPointer, _ index: Int) -> UInt64 {
-    base.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
+  @inline(never)
+  private func misplaced(_ position: Int, _ what: String) -> PersistenceError {
+    PersistenceError.damaged("the stored field “\(schema.fields[position].name)” \(what)")
   }
+}
 
-  @inline(__always)
-  private static func half(_ base: UnsafeRawPointer, _ index: Int) -> UInt64 {
-    UInt64(base.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian)
-  }
+/// The part of a row that has been checked.
+enum RowCheck {
+  case nothing
+  /// The numbers and all offsets.
+  case fixedPart
+  case whole
+}
 
-  @inline(__always)
-  private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let product = left.multipliedFullWidth(by: right)
-    return product.high ^ product.low
+/// Damage of a whole row.
+private enum RowDamage {
+  case cut, head, checksum
+
+  @inline(never)
+  var error: PersistenceError {
+    switch self {
+    case .cut: .damaged("the record is truncated")
+    case .head: .damaged("the record's header does not match its schema")
+    case .checksum: .damaged("the record's checksum is wrong")
+    }
   }
 }

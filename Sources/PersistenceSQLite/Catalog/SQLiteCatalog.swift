@@ -46,26 +46,6 @@ extension SQLiteConnection {
     discardModels()
   }
 
-  /// A declaration mapped to its table; nil where the file does not hold the model.
-  func model(for schema: ModelSchema) throws -> SQLiteModel? {
-    if let known = knownModel(for: schema) { return known }
-    guard let table = try table(StoredName(schema.name)) else { return nil }
-    let model = try table.model(for: schema, store: store)
-    if models.count >= Self.modelLimit { discardModels() }
-    models.append((schema, model))
-    lastModel = (schema, model)
-    return model
-  }
-
-  /// The same, if this connection has used the declaration under the current catalog.
-  func knownModel(for schema: ModelSchema) -> SQLiteModel? {
-    let identity = schema.identity
-    if let lastModel, lastModel.declared.identity == identity { return lastModel.model }
-    guard let known = models.first(where: { $0.declared.identity == identity }) else { return nil }
-    lastModel = known
-    return known.model
-  }
-
   /// The models' schemas, in the order of their names, without foreign tables that no model can represent.
   func schemas() throws -> [ModelSchema] {
     guard let catalog else { return [] }
@@ -80,7 +60,7 @@ extension SQLiteConnection {
   }
 
   /// The table of a model; nil where the file does not hold it.
-  private func table(_ name: StoredName) throws -> SQLiteTable? {
+  func table(_ name: StoredName) throws -> SQLiteTable? {
     if let layout = catalog?.layouts[name] {
       return try store.table(name, definedBy: layout) { try ownTable(name.text, layout) }
     }

@@ -117,3 +117,67 @@ final class SQLiteModel: @unchecked Sendable {  // immutable after init
     deleteAll = StatementKey(.deleteAll, model: number)
   }
 }
+
+/// The columns of a statement's rows: their fields, and how to read them.
+final class SQLiteColumns: @unchecked Sendable {  // immutable after init; `readers` is freed with it
+  /// The position of each column's field.
+  let positions: [Int]
+
+  /// The columns as items of a statement key; empty for all fields.
+  let items: [SQLItem]
+
+  /// How many columns the caller's rows have; further ones are for this package's own use.
+  let selectedCount: Int
+
+  /// The reader of each column.
+  let readers: UnsafeBufferPointer<SQLiteCellReader>
+
+  /// All fields of a model.
+  init(all cells: [SQLiteCellReader]) {
+    positions = Array(cells.indices)
+    items = []
+    selectedCount = cells.count
+    readers = Self.copy(cells)
+  }
+
+  /// Some fields of a model: those of the caller's rows, which may contain duplicates, and others, such as the order's.
+  init(_ selected: [Int], and others: [Int], of cells: [SQLiteCellReader]) {
+    positions = selected + others.filter { !selected.contains($0) }
+    items = positions.map { SQLItem(.field, $0) }
+    selectedCount = selected.count
+    readers = Self.copy(positions.map { cells[$0] })
+  }
+
+  deinit { readers.deallocate() }
+
+  /// The columns that hold fields.
+  func columns(of fields: [Int]) -> [Int] { fields.compactMap { positions.firstIndex(of: $0) } }
+
+  private static func copy(_ readers: [SQLiteCellReader]) -> UnsafeBufferPointer<SQLiteCellReader> {
+    let copy = UnsafeMutableBufferPointer<SQLiteCellReader>.allocate(capacity: readers.count)
+    _ = copy.initialize(from: readers)
+    return UnsafeBufferPointer(copy)
+  }
+}
+
+extension SQLiteConnection {
+  /// A declaration mapped to its table; nil where the file does not hold the model.
+  func model(for schema: ModelSchema) throws -> SQLiteModel? {
+    if let known = knownModel(for: schema) { return known }
+    guard let table = try table(StoredName(schema.name)) else { return nil }
+    let model = try table.model(for: schema, store: store)
+    if models.count >= Self.modelLimit { discardModels() }
+    models.append((schema, model))
+    lastModel = (schema, model)
+    return model
+  }
+
+  /// The same, if this connection has used the declaration under the current catalog.
+  func knownModel(for schema: ModelSchema) -> SQLiteModel? {
+    let identity = schema.identity
+    if let lastModel, lastModel.declared.identity == identity { return lastModel.model }
+    guard let known = models.first(where: { $0.declared.identity == identity }) else { return nil }
+    lastModel = known
+    return known.model
+  }
+}

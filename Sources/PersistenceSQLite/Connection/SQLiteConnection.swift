@@ -192,7 +192,7 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
       lastStatement = known
       return known
     }
-    let text = store.text(of: key, on: model.table)
+    let text = text(of: key, on: model.table)
     let prepared: OpaquePointer
     do {
       prepared = try prepare(
@@ -212,6 +212,11 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
       lastStatement = made
     }
     return made
+  }
+
+  /// The text of a statement key, which the store caches.
+  func text(of key: StatementKey, on table: SQLTable) -> SQLiteStore.StatementText {
+    store.text(of: key) { SQLQueryTranslator.text(of: key, on: table, SQLiteDialect()) }
   }
 
   func run(_ command: SQLiteCommand) throws { _ = try number(command) }

@@ -39,10 +39,10 @@ final class SQLiteStore: Sendable {
   private static let textLimit = 2_000
 
   /// The text of a statement key, from the cache if possible.
-  func text(of key: StatementKey, on table: SQLTable) -> StatementText {
+  func text(of key: StatementKey, _ translate: () -> String) -> StatementText {
     if let known = texts.withLock({ $0[key] }) { return known }
     counters.texts.add(1, ordering: .relaxed)
-    let text = StatementText(sql: SQLQueryTranslator.text(of: key, on: table, SQLiteDialect()))
+    let text = StatementText(sql: translate())
     texts.withLock { texts in
       if texts.count >= Self.textLimit { texts.removeAll() }
       texts[key] = text

@@ -3,19 +3,6 @@ import PersistenceDriver
 import PersistenceSQL
 
 extension SQLiteTransaction {
-  func define(_ schema: ModelSchema) throws { try define(schema, awaitingIndexes: false) }
-
-  func defineDeferringIndexes(_ schema: ModelSchema) throws {
-    try define(schema, awaitingIndexes: !schema.indexes.isEmpty)
-  }
-
-  private func define(_ schema: ModelSchema, awaitingIndexes: Bool) throws {
-    // Defining a known model again costs one lookup.
-    let isKnown = try withReader { try $0.model(for: schema) != nil }
-    if isKnown { return }
-    try nested { try withReader { try $0.create(schema, awaitingIndexes: awaitingIndexes) } }
-  }
-
   func buildIndexes(of schema: ModelSchema) throws -> Bool {
     guard let layout = try withReader({ try $0.ownLayout(of: schema) }),
       let first = layout.unbuiltIndexes.first

@@ -17,7 +17,7 @@ extension SQLiteConnection {
   /// How SQLite executes a request, according to its query plan.
   func plan(for request: FetchRequest, of model: SQLiteModel) throws -> QueryPlan {
     let query = try SQLQuery(request, includingAnchor: true, model: model.number)
-    let lines = try explain(store.text(of: query.select(.rows, limit: 1).key, on: model.table).sql)
+    let lines = try explain(text(of: query.select(.rows, limit: 1).key, on: model.table).sql)
     let table = lines.filter { $0.hasPrefix("SCAN") || $0.hasPrefix("SEARCH") || $0.hasPrefix("MULTI-INDEX") }
     return QueryPlan(
       access: try access(table, of: model), native: request.predicateWithAnchor?.shape,

@@ -1,4 +1,7 @@
+import Foundation
+import PersistenceDriver
 import PersistenceHTTP
+import PersistencePrimitives
 
 /// A request, independent of the HTTP framework.
 struct ServiceRequest: Sendable {
@@ -59,4 +62,81 @@ struct ServiceRequest: Sendable {
   var needsStore: Bool { path != .health && path != .metrics }
 
   var hasBody: Bool { method == .post || method == .put || method == .patch }
+}
+
+/// The body, parameters and tags of a request.
+extension ServiceRequest {
+  func json() throws -> JSONValue {
+    do {
+      return try body.withUnsafeBytes { try JSONParser.parse($0) }
+    } catch let error as JSONSyntaxError {
+      throw PersistenceError.invalidRequest("the body is not valid JSON: \(error)")
+    }
+  }
+
+  func parameters(known: Set<String>) throws -> QueryParameters {
+    try QueryParameters(parameters.map { $0[...] }, known: path.takesSchema ? known.union(["schema"]) : known)
+  }
+
+  /// The digests of the client's schemas, that of the path's model first; nil if the request has none.
+  func schemaDigests() throws -> [String]? {
+    guard path.takesSchema, let parameters, parameters.contains("schema") else { return nil }
+    return try QueryParameters(parameters[...], known: nil)["schema"]
+      .map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+  }
+
+  /// The tags of the If-Match header, one of which the stored record must have.
+  func ifMatchTags() throws -> EntityTag.List? {
+    try ifMatch.map { try Self.list(EntityTag.List($0), "If-Match") }
+  }
+
+  /// The tags of the If-None-Match header, none of which the stored record may have.
+  func ifNoneMatchTags() throws -> EntityTag.List? {
+    try ifNoneMatch.map { try Self.list(EntityTag.List($0, matchesWeakly: true), "If-None-Match") }
+  }
+
+  private static func list(_ list: EntityTag.List?, _ name: String) throws -> EntityTag.List {
+    guard let list else { throw PersistenceError.invalidRequest("the header \(name) is malformed") }
+    return list
+  }
+}
+
+/// The answer to a request, independent of the HTTP framework.
+struct Answer: Sendable {
+  enum Body: Sendable {
+    case none
+    case json(String)
+    case problem(String)
+    case text(String)
+    /// Bytes of a media type, which are read as the client receives them.
+    case stream(type: String, any AnswerStream)
+    case events(EventStream)
+  }
+
+  var status: Int
+  var headers: [(name: String, value: String)] = []
+  var body = Body.none
+  /// Whether the answer may be sent compressed: not one whose entity tag is that of its exact bytes.
+  var isCompressible = false
+  /// The code of a problem, for metrics.
+  var error: PersistenceError.Code?
+
+  static func json(_ value: JSONValue, status: Int = 200) -> Answer {
+    Answer(status: status, body: .json(JSONText.canonical(value)), isCompressible: true)
+  }
+
+  static func record(_ line: String, status: Int = 200) -> Answer {
+    Answer(status: status, headers: [("ETag", EntityTag(ofLine: line).text)], body: .json(line))
+  }
+
+  static func problem(_ problem: Problem) -> Answer {
+    var answer = Answer(status: problem.status, body: .problem(JSONText.canonical(problem.json)))
+    answer.error = problem.code
+    switch problem.status {
+    case 401: answer.headers.append(("WWW-Authenticate", "Bearer"))
+    case 503: answer.headers.append(("Retry-After", "1"))
+    default: break
+    }
+    return answer
+  }
 }

@@ -1,7 +1,11 @@
+import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTPCompression
+import PersistenceDriver
 import PersistenceDriverSupport
+import PersistenceHTTP
 
 /// The context of a request: its connection.
 struct ServerRequestContext: RequestContext {
@@ -52,5 +56,185 @@ struct StoreResponder: HTTPResponder {
       throw ChannelError.ioOnClosedChannel
     }
     return try await respond(to: request, of: connection)
+  }
+}
+
+extension StoreResponder {
+  func respond(to request: Request, of connection: Connection) async throws -> Response {
+    let start = ContinuousClock.now
+    let client = Client(connection)
+    var answer: Answer
+    do {
+      answer = try await self.answer(request, client)
+    } catch let problem as Problem {
+      answer = .problem(problem)
+    } catch let error as PersistenceError where error.code == .cancelled {
+      // The client has gone, or the server was stopped: nobody waits for an answer.
+      metrics.add(request.method, status: Self.goneStatus, error: nil, time: ContinuousClock.now - start)
+      throw CancellationError()
+    } catch let error as PersistenceError {
+      let problem = Problem(error)
+      if problem.status >= 500 { logger.error("a request failed", metadata: ["error": "\(error)"]) }
+      answer = .problem(problem)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      // The connection failed or the request is malformed, so no answer is possible.
+      logger.debug("cannot read a request", metadata: ["error": "\(error)"])
+      throw error
+    }
+    answer.headers += origins.headers(for: request.head)
+    let time = ContinuousClock.now - start
+    metrics.add(request.method, status: answer.status, error: answer.error, time: time)
+    logger.info("request", metadata: Self.record(request, answer.status, time, connection.channel))
+    return response(answer, to: request, of: client)
+  }
+
+  /// The status of requests whose clients went before their answers, in metrics only.
+  private static let goneStatus = 499
+
+  /// The line of the access log: without parameters, which contain data, and without the token.
+  private static func record(_ request: Request, _ status: Int, _ time: Duration, _ channel: (any Channel)?)
+    -> Logger.Metadata
+  {
+    [
+      "method": "\(request.method.rawValue)",
+      "path": "\((request.head.path ?? "").prefix { $0 != "?" }.prefix(200))",
+      "status": "\(status)", "milliseconds": "\(Int(time / .milliseconds(1)))",
+      "peer": "\(channel?.remoteAddress?.ipAddress ?? "local")",
+    ]
+  }
+}
+
+extension StoreResponder {
+  /// The answer to a request: checks it, reads its body, and asks the service.
+  func answer(_ request: Request, _ client: Client) async throws -> Answer {
+    if let refusal = Self.refusal(of: request) { throw refusal }
+    let target = request.head.path ?? ""
+    guard target.utf8.count <= service.limits.pathSize else {
+      throw Problem(status: 414, .invalidRequest, "the path is longer than \(service.limits.pathSize) bytes")
+    }
+    if let answer = origins.preflight(request.head) { return answer }
+    let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
+    let path = WirePath(String(target[..<(mark ?? target.endIndex)]))
+    guard !client.connection.isSurplus || path == .health else { throw Self.tooManyConnections }
+    // Without a token, a client learns only that a server exists, and not which paths it has.
+    let grant = tokens.grant(authorization: request.headers[.authorization])
+    guard path?.isOpen == true || grant.access > .none else {
+      throw Problem(status: 401, .unauthorized, "send a token: Authorization: Bearer …")
+    }
+    client.set(grant.token)
+    guard let path else { throw Self.noPath(target[..<(mark ?? target.endIndex)]) }
+    let methods = ServiceRequest.methods(of: path)
+    guard let method = ServiceRequest.Method(rawValue: request.method.rawValue), methods.contains(method)
+    else {
+      let allowed = methods.map(\.rawValue).joined(separator: ", ")
+      var answer = Answer.problem(Problem(status: 405, .unsupported, "this path supports \(allowed)"))
+      answer.headers.append(("Allow", allowed))
+      return answer
+    }
+    var served = ServiceRequest(method: method, path: path)
+    guard !served.isWriting || grant.access == .write else {
+      throw Problem(status: 403, .unauthorized, "the token permits only reading")
+    }
+    if let mark { served.parameters = String(target[target.utf8.index(after: mark)...]) }
+    if let name = HTTPField.Name("Idempotency-Key") { served.idempotencyKey = request.headers[name] }
+    served.ifMatch = request.headers[.ifMatch]
+    served.ifNoneMatch = request.headers[.ifNoneMatch]
+    if let name = HTTPField.Name("Prefer") { served.prefer = request.headers[name] }
+    if let name = HTTPField.Name("Last-Event-ID") { served.lastEventID = request.headers[name] }
+    served.authorization = request.headers[.authorization]
+    served.wantsLines = MediaRanges(request.headers[.accept]).preferLines
+    if served.hasBody { served.body = try await body(of: request) }
+    return try await answer(served, client)
+  }
+
+  private func answer(_ request: ServiceRequest, _ client: Client) async throws -> Answer {
+    if request.path == .metrics { return Answer(status: 200, body: .text(metrics.text)) }
+    guard request.needsStore else { return try service.answer(request) }
+    if case .events(let model) = request.path, request.method == .get {
+      return try await events(of: model, request, client)
+    }
+    if request.isWriting {
+      return try await writing.run(within: service.limits.requestTime) { try service.answer(request) }
+    }
+    return try await read(for: client) { try service.answer(request) }
+  }
+
+  private func body(of request: Request) async throws -> [UInt8] {
+    let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
+    let isPatch = request.method == .patch && type == "application/merge-patch+json"
+    guard isPatch || type.split(separator: " ").first == "application/json" else {
+      throw Problem(status: 415, .invalidRequest, "the Content-Type of the body must be application/json")
+    }
+    // A handler of the connection unpacks the body.
+    let coding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
+    guard ["identity", "gzip", "deflate"].contains(coding) else {
+      throw Problem(
+        status: 415, .invalidRequest, "the Content-Encoding of the body must be gzip, deflate or identity")
+    }
+    let limit = service.limits.bodySize
+    func tooLong() -> Problem {
+      Problem(status: 413, .invalidRequest, "the body is longer than \(limit) bytes")
+    }
+    if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLong() }
+    var bytes: [UInt8] = []
+    do {
+      for try await part in request.body {
+        guard bytes.count + part.readableBytes <= limit else { throw tooLong() }
+        bytes.append(contentsOf: part.readableBytesView)
+      }
+    } catch is NIOHTTPDecompression.DecompressionError {
+      throw Problem(
+        status: 413, .invalidRequest, "the body is longer than \(limit) bytes, or not valid \(coding)")
+    } catch is NIOHTTPDecompression.ExtraDecompressionError {
+      throw Problem(status: 400, .invalidRequest, "the body is not valid \(coding)")
+    }
+    return bytes
+  }
+
+  /// The problem of a request that ``RequestGuard`` has marked; nil if it has not.
+  private static func refusal(of request: Request) -> Problem? {
+    guard let name = HTTPField.Name(RequestGuard.mark),
+      let refusal = request.headers[name].flatMap({ RequestGuard.Refusal(rawValue: $0) })
+    else { return nil }
+    return switch refusal {
+    case .version: Problem(status: 505, .unsupported, "the server speaks HTTP/1.1 and HTTP/1.0")
+    case .host: Problem(status: 400, .invalidRequest, "a request must have one valid Host header")
+    case .otherHost:
+      Problem(status: 421, .unauthorized, "the server does not have the name in the Host header")
+    case .coding: Problem(status: 501, .unsupported, "the only Transfer-Encoding is chunked")
+    case .expectation: Problem(status: 417, .unsupported, "the only expectation is 100-continue")
+    }
+  }
+
+  private static let tooManyConnections = Problem(
+    status: 503, .busy, "the server has too many connections; try again later")
+
+  private static func noPath(_ path: Substring) -> Problem {
+    let isMalformed = path.split(separator: "/").contains { PathSegment.text($0) == nil }
+    return isMalformed
+      ? Problem(status: 400, .invalidRequest, "an escape in the path is malformed, or not UTF-8")
+      : Problem(status: 404, .notFound, "the server has no such path")
+  }
+}
+
+/// The media types that a client accepts, with their qualities (RFC 9110, 12.5.1).
+struct MediaRanges {
+  private var qualities: [String: Double] = [:]
+
+  init(_ accept: String?) {
+    for range in (accept ?? "").split(separator: ",") {
+      let parts = range.split(separator: ";").map { $0.trimmingPrefix(while: \.isWhitespace).lowercased() }
+      guard let type = parts.first?.split(separator: " ").first else { continue }
+      let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+      qualities[String(type)] = quality
+    }
+  }
+
+  /// Whether the client wants one record per line: only one that names this type does, and not less than JSON.
+  var preferLines: Bool {
+    guard let lines = qualities["application/x-ndjson"], lines > 0 else { return false }
+    return lines >= qualities["application/json"] ?? 0
   }
 }

@@ -5,23 +5,6 @@ import PersistenceHTTP
 import PersistencePrimitives
 
 extension StoreService {
-  /// The service for the schema of a request: that of its parameter `schema`, or else the store's own.
-  func serving(_ request: ServiceRequest) throws -> StoreService {
-    var service = self
-    if let digests = try request.schemaDigests() {
-      let entry = try schemas.entry(digests)
-      if let model = request.path.recordModel, StoredName(model) != StoredName(entry.schemas[0].name) {
-        throw PersistenceError.invalidRequest(
-          "the schema of the request declares another model than the path")
-      }
-      service.declared = entry.schemas
-      service.context = FittedContext(context, entry.fits)
-    } else if try SchemaLedger.exists(in: context) {
-      service.context = FittedContext(context, schemas.visible)
-    }
-    return service
-  }
-
   /// Accepts the schema of a client.
   func accept(_ digest: String, _ request: ServiceRequest) throws -> Answer {
     _ = try request.parameters(known: [])

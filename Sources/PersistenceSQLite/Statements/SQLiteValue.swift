@@ -3,6 +3,116 @@ import Foundation
 import PersistenceDriver
 import PersistenceSQL
 
+/// NaN as stored in SQLite: the blob `x'4E614E'`, which is `NaN` in ASCII.
+enum SQLiteNaN {
+  static let count = 3
+  nonisolated(unsafe) static let bytes: UnsafePointer<UInt8> = {  // written once, never freed
+    let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 4)
+    bytes.update(from: [0x4E, 0x61, 0x4E, 0], count: 4)
+    return UnsafePointer(bytes)
+  }()
+
+  static func isNaN(_ bytes: UnsafeRawPointer?, _ count: Int32) -> Bool {
+    guard count == 3, let bytes else { return false }
+    return memcmp(bytes, self.bytes, 3) == 0
+  }
+}
+
+/// A value owned by SQLite: a column of a statement's current row, or an argument of a function.
+///
+/// It reads a column through `sqlite3_column_value`, the cheapest way. SQLite allows that because all connections here
+/// are open without SQLite's locks (https://sqlite.org/c3ref/value.html).
+struct SQLiteValue {
+  private let value: OpaquePointer?
+
+  @inline(__always)
+  init(_ value: OpaquePointer?) { self.value = value }
+
+  @inline(__always)
+  init(_ statement: OpaquePointer, column: Int) {
+    value = sqlite3_column_value(statement, Int32(truncatingIfNeeded: column))
+  }
+
+  @inline(__always) var type: Int32 { sqlite3_value_type(value) }
+  @inline(__always) var integer: Int64 { sqlite3_value_int64(value) }
+  @inline(__always) var double: Double { sqlite3_value_double(value) }
+
+  @inline(__always) var text: UnsafeRawBufferPointer {
+    let start = UnsafeRawPointer(sqlite3_value_text(value))
+    return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+  }
+
+  /// The bytes of a blob, with an address even if it is empty.
+  @inline(__always) var blob: UnsafeRawBufferPointer {
+    guard let start = sqlite3_value_blob(value) else {
+      return UnsafeRawBufferPointer(start: SQLiteNaN.bytes, count: 0)
+    }
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+  }
+}
+
+/// Reads and checks the values of one field.
+struct SQLiteCellReader: Sendable, Hashable {
+  let tag: RowCell.Tag
+  let isOptional: Bool
+  /// Whether to check text for valid UTF-8: necessary for tables of other programs, not for this package's own.
+  let checksText: Bool
+
+  /// The reader for an aggregate, which is nil where there are no rows.
+  var optional: SQLiteCellReader { SQLiteCellReader(tag: tag, isOptional: true, checksText: checksText) }
+
+  /// The cell, which points into SQLite's memory; nil where the stored value is not of the field's kind.
+  @inline(__always)
+  func cell(_ source: SQLiteValue) -> RowCell? {
+    let type = source.type
+    if type == SQLITE_NULL { return isOptional ? .null : nil }
+    switch tag {
+    case .null: return nil
+    case .integer: return type == SQLITE_INTEGER ? .integer(source.integer) : nil
+    case .text: return text(source, type).map(RowCell.text)
+    case .double: return number(source, type).map(RowCell.double)
+    case .date: return number(source, type).map(RowCell.date)
+    case .bool:
+      guard type == SQLITE_INTEGER else { return nil }
+      let integer = source.integer
+      return integer == 0 || integer == 1 ? .bool(integer == 1) : nil
+    case .bytes:
+      guard type == SQLITE_BLOB else { return nil }
+      return .bytes(source.blob)
+    case .uuid:
+      guard type == SQLITE_BLOB else { return nil }
+      let blob = source.blob
+      guard blob.count == 16 else { return nil }
+      return .uuid(UUID(uuid: blob.loadUnaligned(as: uuid_t.self)))
+    case .decimal: return text(source, type).map(RowCell.decimal)
+    case .document: return text(source, type).map(RowCell.document)
+    }
+  }
+
+  /// The bytes of a text; nil where the value is not text, or not valid UTF-8, as other programs may write.
+  ///
+  /// Repairing the text would change keys and orders, and lose the original once the record is written back.
+  @inline(__always)
+  private func text(_ source: SQLiteValue, _ type: Int32) -> UnsafeRawBufferPointer? {
+    guard type == SQLITE_TEXT else { return nil }
+    let text = source.text
+    return !checksText || UTF8Text.isValid(text) ? text : nil
+  }
+
+  @inline(__always)
+  private func number(_ source: SQLiteValue, _ type: Int32) -> Double? {
+    if type == SQLITE_FLOAT { return source.double }
+    if type == SQLITE_INTEGER {
+      // Other programs store whole numbers as integers; one that a double cannot represent is not rounded.
+      let number = Double(source.integer)
+      return Int64(exactly: number) == source.integer ? number : nil
+    }
+    guard type == SQLITE_BLOB else { return nil }
+    let blob = source.blob
+    return SQLiteNaN.isNaN(blob.baseAddress, Int32(clamping: blob.count)) ? .nan : nil
+  }
+}
+
 extension SQLiteStatement {
   /// Binds the parameters of a lowered request.
   func bind(_ bindings: [SQLBinding]) throws {
