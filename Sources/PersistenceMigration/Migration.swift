@@ -70,18 +70,30 @@ public struct Migration: Sendable {
     let mappers = try mappers(in: snapshot)
     let (losses, unmappedObjects) = try requireAllowedLosses(of: mappers, in: snapshot, progress)
     if options.clearsDestination { try requireReadable(mappers, in: snapshot, progress) }
+    return try destination.monitor.whileFilling {
+      var report = try fill(mappers, from: snapshot, progress)
+      (report.losses, report.unmappedObjects) = (losses, unmappedObjects + report.unmappedObjects)
+      return report
+    }
+  }
+
+  private func fill(
+    _ mappers: [RecordMapper], from snapshot: any StorageSnapshot, _ progress: (StoreProgress) throws -> Void
+  ) throws -> MigrationReport {
     let preparation = Preparation(migration: self, mappers: mappers)
-    var ledger =
-      switch options.start {
-      case .new: try preparation.begin()
-      case .restart: try preparation.restart()
-      case .resume: try Resumption(migration: self, mappers: mappers, snapshot: snapshot).ledger(progress)
-      }
-    var rejectCount = try replayRejects()
+    var rejectCount = 0
+    var ledger: Ledger
+    switch options.start {
+    case .new: ledger = try preparation.begin()
+    case .restart: ledger = try preparation.restart()
+    case .resume:
+      ledger = try Resumption(migration: self, mappers: mappers, snapshot: snapshot).ledger(progress)
+      rejectCount = try replayRejects()
+    }
     var report = MigrationReport(
       models: [], verification: options.verification, isResumed: options.start == .resume)
     let references = try ReferenceCopy(mappers, in: snapshot, options)
-    (report.losses, report.unmappedObjects) = (losses, unmappedObjects + references.lost)
+    report.unmappedObjects = references.lost
     for (index, mapper) in mappers.enumerated() {
       let model = ModelMigration(migration: self, mapper: mapper, snapshot: snapshot)
       report.models.append(try model.run(&ledger.entries[index], &rejectCount, progress))
@@ -90,7 +102,8 @@ public struct Migration: Sendable {
       report.comparison = try FullVerification(migration: self, mappers: mappers, snapshot: snapshot)
         .run(report, progress)
     }
-    report.rejects = try RejectStore.read(from: destination, limit: MigrationReport.rejectLimit)
+    report.rejects = try RejectStore.read(
+      from: destination, location: destination.location, limit: MigrationReport.rejectLimit)
     try references.check(destination)
     try destination.transaction { transaction in
       for entry in ledger.entries {
@@ -100,7 +113,6 @@ public struct Migration: Sendable {
       try Ledger.remove(in: transaction)
       if options.leavesReceipt { try MoveReceipt(ledger).save(in: transaction) }
     }
-    destination.monitor.note(isComplete: true)
     return report
   }
 
@@ -110,7 +122,7 @@ public struct Migration: Sendable {
   /// would grow with every transaction. Returns the number of rejects.
   private func replayRejects() throws -> Int {
     let snapshot = try destination.snapshot()
-    if let rejects { try RejectStore.replay(to: rejects, from: snapshot) }
+    if let rejects { try RejectStore.replay(to: rejects, from: snapshot, location: destination.location) }
     return try RejectStore.count(in: snapshot)
   }
 

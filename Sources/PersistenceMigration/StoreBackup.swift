@@ -12,23 +12,13 @@ package enum StoreBackup {
       try StoredName(schema.name) == StoredName(ReservedModel.fillLedger)
         && destination.count(FetchRequest(schema)) > 0
     }
-    // An unfinished copy is removed with what it copied; anything else may be of value.
-    if !isUnfinished, !replacesContent { try requireEmpty(destination) }
+    // An unfinished copy is removed with what it copied. Anything else may be of value, and refuses the copy.
     var options = MigrationOptions(start: isUnfinished ? .restart : .new, verification: verification)
     options.copiesEverything = true
     options.clearsDestination = replacesContent
     var report = try Migration(from: source, to: destination, options: options).run(progress)
     report.models.removeAll { ReservedModel.isReserved($0.name) }
     return report
-  }
-
-  private static func requireEmpty(_ store: any StorageContext) throws {
-    for schema in try store.catalog() {
-      let count = try store.count(FetchRequest(schema))
-      guard count == 0 else {
-        throw PersistenceError.destinationNotEmpty(schema.name, count: count, location: store.location)
-      }
-    }
   }
 
   /// A URL that opens an existing store only, if the engine of the URL can.

@@ -134,4 +134,26 @@ struct BackupTests {
       #expect(try pairs(in: store) == 200)
     }
   }
+
+  @Test(
+    "a backup over an unfinished migration refuses a destination with other records, and keeps them",
+    arguments: TestStores.durable)
+  func otherRecords(engine: String) throws {
+    try withStore(engine) { store, repository, backup in
+      let url = try StoreURL(backup)
+      let destination = try TestStores.open(url.scheme, url.path)
+      let other = try ModelSchema(name: "Other", fields: [FieldSchema("id", .int64)], key: ["id"])
+      try SampleStores.save([.integer(1)], other, in: destination)
+      #expect(throws: Stop.self) {
+        try Migration(from: store, to: destination).run { if $0.phase == .copying { throw Stop() } }
+      }
+      try destination.close()
+      #expect(try code { try repository.backup(to: backup, engines: Self.engines) } == .destinationNotEmpty)
+      let found = try TestStores.open(url.scheme, url.path)
+      #expect(try found.count(FetchRequest(other)) == 1)
+      // The unfinished migration is as it was, and can be resumed.
+      _ = try Migration(from: store, to: found, options: MigrationOptions(start: .resume)).run()
+      try found.close()
+    }
+  }
 }

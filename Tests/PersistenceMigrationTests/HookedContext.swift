@@ -9,16 +9,30 @@ final class HookedContext: StorageContextWrapper {
   let wrapped: any StorageContext
   private let beforeTransaction: Mutex<Hook?>
   private let afterSnapshot: Mutex<Hook?>
+  private let afterLookup: Mutex<Hook?>
+  private let afterPublication: Mutex<Hook?>
 
-  init(_ wrapped: any StorageContext, beforeTransaction: Hook? = nil, afterSnapshot: Hook? = nil) {
+  init(
+    _ wrapped: any StorageContext, beforeTransaction: Hook? = nil, afterSnapshot: Hook? = nil,
+    afterLookup: Hook? = nil, afterPublication: Hook? = nil
+  ) {
     self.wrapped = wrapped
     self.beforeTransaction = Mutex(beforeTransaction)
     self.afterSnapshot = Mutex(afterSnapshot)
+    self.afterLookup = Mutex(afterLookup)
+    self.afterPublication = Mutex(afterPublication)
   }
 
   func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     try Self.take(beforeTransaction)?()
     try wrapped.transaction(body)
+    if try !wrapped.holdsUnfinishedMigration() { try Self.take(afterPublication)?() }
+  }
+
+  func schema(named name: String) throws -> ModelSchema? {
+    let schema = try wrapped.schema(named: name)
+    try Self.take(afterLookup)?()
+    return schema
   }
 
   func snapshot() throws -> any StorageSnapshot {

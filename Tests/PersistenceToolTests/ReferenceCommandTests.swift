@@ -172,6 +172,61 @@ struct ReferenceCommandTests {
     try read.close()
   }
 
+  @Test(
+    "L1 import rejects the records that refer to a rejected one, and stores the others",
+    arguments: [1, 3, 100])
+  func rejectedTargets(batch: Int) throws {
+    let folder = try TemporaryFolder()
+    let url = "sqlite:" + folder("nodes.sqlite")
+    let store = try Repository(opening: url, engines: [.sqlite])
+    try store.save(Seat(1000, "taken", nil))
+    try store.close()
+    // Record 2 is refused; 3 and 1 refer to it, and 4 to 3. Record 6 repeats the label of 4, which is never stored.
+    let seats: [(Int, String, Int?)] = [
+      (1, "a", 2), (2, "taken", nil), (3, "c", 2), (4, "d", 3), (5, "e", 1000), (6, "d", nil), (7, "g", 6),
+    ]
+    let lines = seats.map { id, label, next in
+      #"{"id": \#(id), "label": "\#(label)", "next": \#(next.map(String.init) ?? "null")}"#
+    }
+    let file = try folder.file("seats.ndjson", lines.joined(separator: "\n"))
+    let tool = ToolHarness()
+    let run = tool("import", file, url, "--model", "Seat", "--batch", "\(batch)", "--format", "json")
+    #expect(run.code == 2, "\(run)")
+    let report = run.output + run.messages
+    #expect(report.contains("Seat 2") && report.contains("Seat 3") && report.contains("taken"), "\(run)")
+    #expect(tool("verify", url).code == 0)
+    let read = try Repository(opening: url, engines: [.sqlite])
+    #expect(try read.fetch(Seat.self).map(\.id) == [5, 6, 7, 1000])
+    try read.close()
+  }
+
+  private struct Seat: PersistentRecord {
+    var id: Int
+    var label: String
+    var next: Reference<Seat>?
+
+    static let schema = RecordSchema<Seat>(
+      "Seat", fields: [.field("id", \.id), .field("label", \.label), .field("next", \.next)], key: [\.id],
+      indexes: [RecordIndex([\Seat.label], isUnique: true)])
+    var primaryKey: Int { id }
+
+    init(_ id: Int, _ label: String, _ next: Int?) {
+      (self.id, self.label, self.next) = (id, label, next.map { Reference($0) })
+    }
+
+    init(from row: borrowing Row) throws {
+      id = try row.decode(at: 0)
+      label = try row.decode(at: 1)
+      next = try row.decode(at: 2)
+    }
+
+    func encode(into row: RowBuffer) throws {
+      row.encode(id, at: 0)
+      row.encode(label, at: 1)
+      row.encode(next, at: 2)
+    }
+  }
+
   private struct Node: PersistentRecord {
     var id: Int
     var next: Reference<Node>?

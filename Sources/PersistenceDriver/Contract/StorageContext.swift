@@ -91,8 +91,9 @@ extension StorageContext {
   @usableFromInline
   func checkCompleteness() throws {
     if monitor.isCheckedComplete { return }
-    guard try !holdsUnfinishedMigration() else { throw PersistenceError.incompleteStore(location) }
-    monitor.note(isComplete: true)
+    guard try monitor.checkComplete({ try !holdsUnfinishedMigration() }) else {
+      throw PersistenceError.incompleteStore(location)
+    }
   }
 }
 

@@ -14,7 +14,7 @@ public final class ContextMonitor: Sendable {
   private let wholeness = Atomic<Bool>(false)
   private let settled = Mutex<[ObjectIdentifier: ModelSchema]>([:])
   private let isChecked = Atomic<Bool>(false)
-  private let fits = Mutex<(any AnyObject & Sendable)?>(nil)
+  private let completeness = Mutex(Completeness())
   private let rules = Mutex<(any Sendable)?>(nil)
 
   /// Creates a monitor for a store.
@@ -36,19 +36,38 @@ public final class ContextMonitor: Sendable {
   /// Every call reads it. If it is false, a call takes longer, and finds out why.
   public var isKnownComplete: Bool { wholeness.load(ordering: .relaxed) }
 
-  /// Sets ``isKnownComplete``; code that begins to fill the store sets it to false.
-  package func note(isComplete: Bool) {
-    fits.withLock { fits in
-      isChecked.store(isComplete, ordering: .relaxed)
-      wholeness.store(isComplete && fits == nil, ordering: .relaxed)
+  /// Runs a copy that fills the store, and forgets that the store was complete.
+  ///
+  /// Before the first transaction commits, the store does not show that it is being filled. So no check that
+  /// overlaps the copy is remembered, and neither is the end of the copy: another one may have begun.
+  package func whileFilling<Result>(_ body: () throws -> Result) rethrows -> Result {
+    completeness.withLock { state in
+      state.runningFills += 1
+      state.begunFills += 1
+      isChecked.store(false, ordering: .relaxed)
+      wholeness.store(false, ordering: .relaxed)
     }
+    defer { completeness.withLock { $0.runningFills -= 1 } }
+    return try body()
+  }
+
+  /// Reads whether the store is complete, and remembers that it is unless a copy filled it meanwhile.
+  package func checkComplete(_ read: () throws -> Bool) rethrows -> Bool {
+    let begun: UInt64? = completeness.withLock { $0.runningFills == 0 ? $0.begunFills : nil }
+    guard try read() else { return false }
+    completeness.withLock { state in
+      guard state.begunFills == begun else { return }
+      isChecked.store(true, ordering: .relaxed)
+      wholeness.store(state.fits == nil, ordering: .relaxed)
+    }
+    return true
   }
 
   /// Whether the store is known to be complete, also if it needs mappings.
   package var isCheckedComplete: Bool { isChecked.load(ordering: .relaxed) }
 
   /// The object that maps declarations to other stored schemas; nil if no program needs it.
-  package var schemaFits: (any AnyObject & Sendable)? { fits.withLock { $0 } }
+  package var schemaFits: (any AnyObject & Sendable)? { completeness.withLock { $0.fits } }
 
   /// Whether a declared schema with earlier names is known to be the stored one.
   package func isSettled(_ schema: ModelSchema) -> Bool { settled.withLock { $0[schema.identity] != nil } }
@@ -58,8 +77,8 @@ public final class ContextMonitor: Sendable {
 
   /// Keeps the object that maps declarations, unless there is one, so that ``isKnownComplete`` stays false.
   package func keepSchemaFits(_ made: any AnyObject & Sendable) {
-    fits.withLock { fits in
-      if fits == nil { fits = made }
+    completeness.withLock { state in
+      if state.fits == nil { state.fits = made }
       wholeness.store(false, ordering: .relaxed)
     }
   }
@@ -110,6 +129,16 @@ public final class ContextMonitor: Sendable {
 }
 
 extension ContextMonitor {
+  /// What decides whether calls may rely on ``isKnownComplete``.
+  private struct Completeness {
+    /// The object that maps declarations to other stored schemas.
+    var fits: (any AnyObject & Sendable)?
+    /// The number of copies that fill the store now.
+    var runningFills = 0
+    /// The number of copies that have begun to fill the store.
+    var begunFills: UInt64 = 0
+  }
+
   private struct Pins {
     var next: UInt64 = 0
     /// The few pins, in the order of their tokens.

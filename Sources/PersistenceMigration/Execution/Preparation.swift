@@ -20,7 +20,7 @@ struct Preparation {
   func begin() throws -> Ledger {
     // Check before the transaction too, so that a refused destination is not opened for writing.
     if !options.clearsDestination { try requireVacancy(in: destination) }
-    destination.monitor.note(isComplete: false)
+    try migration.rejects?.begin(with: [])
     var ledger = Ledger(head: head, entries: [])
     try destination.transaction { transaction in
       try clear(transaction)
@@ -32,8 +32,9 @@ struct Preparation {
 
   /// Removes what an unfinished migration copied, and starts a new one.
   func restart() throws -> Ledger {
-    guard !(try RecoveredLedger.read(from: destination.snapshot()).isEmpty) else { return try begin() }
-    destination.monitor.note(isComplete: false)
+    let unfinished = try RecoveredLedger.read(from: destination.snapshot())
+    guard !unfinished.isEmpty else { return try begin() }
+    try migration.rejects?.begin(with: [])
     var ledger = Ledger(head: head, entries: [])
     // One transaction removes and begins, so that the destination always has a ledger.
     try destination.transaction { transaction in
@@ -141,7 +142,7 @@ struct Preparation {
   }
 
   /// Checks that no migration is unfinished in the destination, and that it holds no records of the models to copy,
-  /// unless the options resolve conflicts.
+  /// unless the options resolve conflicts; nor of any other model, if the copy is to equal the source.
   private func requireVacancy(in reader: any StorageReader) throws {
     let catalog = try reader.catalog()
     let ledger = StoredName(ReservedModel.fillLedger)
@@ -153,7 +154,8 @@ struct Preparation {
     }
     guard options.conflicts == .fail else { return }
     let names = Set(mappers.map { StoredName($0.destination.name) })
-    for schema in catalog where names.contains(StoredName(schema.name)) {
+    for schema in catalog
+    where options.copiesEverything ? !Ledger.isOwn(schema) : names.contains(StoredName(schema.name)) {
       let count = try reader.count(try FetchRequest(schema))
       guard count == 0 else {
         throw PersistenceError.destinationNotEmpty(schema.name, count: count, location: destination.location)

@@ -24,7 +24,6 @@ struct Resumption {
     if let difference = ledger.head.difference(from: head) {
       throw PersistenceError.otherMigration(difference, location: location)
     }
-    migration.destination.monitor.note(isComplete: false)
     var ordered = ledger
     ordered.entries = []
     for mapper in mappers {
@@ -159,13 +158,10 @@ private struct LastTransactionCheck {
   }
 
   private func rejectedPositions(of entry: LedgerEntry, in reader: any StorageReader) throws -> Set<Int> {
-    var (positions, done, isFinished): (Set<Int>, Int, Bool) = ([], 0, false)
-    while !isFinished {
-      let rejects = try RejectStore.read(from: reader, after: done, limit: RejectStore.pageSize)
+    var positions: Set<Int> = []
+    try RejectStore.forEachPage(in: reader, location: migration.destination.location) { rejects in
       let own = rejects.filter { StoredName($0.model) == StoredName(entry.model) }
       positions.formUnion(own.map(\.position))
-      done += rejects.count
-      isFinished = rejects.count < RejectStore.pageSize
     }
     return positions
   }

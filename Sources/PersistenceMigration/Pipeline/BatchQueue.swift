@@ -139,6 +139,9 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
     var error: PersistenceError
     /// The record as JSON; nil if unreadable.
     var record: String?
+
+    /// The approximate size in memory.
+    var size: Int { error.message.utf8.count + (record?.utf8.count ?? 0) }
   }
 
   @exclusivity(unchecked) private var rows: RowArena
@@ -146,7 +149,8 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
   var count: Int { rows.count }
   /// The approximate size of the values in bytes.
   @exclusivity(unchecked) private(set) var bytes = 0
-  var failures: [Failure] = []
+  private(set) var failures: [Failure] = []
+  private var failureBytes = 0
   /// The number of records of the model before the first row, including unreadable ones.
   var firstPosition = 0
   /// The digest of the rows, if either thread has computed it.
@@ -164,7 +168,7 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
 
   var isEmpty: Bool { count == 0 && failures.isEmpty }
   var isFull: Bool {
-    count >= Self.rowLimit || bytes >= Self.byteLimit || failures.count >= Self.rowLimit
+    count >= Self.rowLimit || bytes + failureBytes >= Self.byteLimit || failures.count >= Self.rowLimit
   }
 
   /// The number of records of the model before a row of the batch.
@@ -178,8 +182,15 @@ final class RowBatch: @unchecked Sendable {  // handed from thread to thread by 
     rows.removeAll()
     bytes = 0
     failures.removeAll(keepingCapacity: true)
+    failureBytes = 0
     digest = nil
     (endsTransaction, endsModel, lastKey, failuresBehind) = (false, false, nil, 0)
+  }
+
+  /// Appends a failure, whose size counts towards that of the batch.
+  func append(_ failure: Failure) {
+    failures.append(failure)
+    failureBytes += failure.size
   }
 
   /// Appends a copy of a row of a known ``PersistenceDriver/Row/approximateSize``.

@@ -152,10 +152,11 @@ struct SourceReader: Sendable {
         return
       }
       try flushIfFull()
-      batch.failures.append(
-        RowBatch.Failure(index: batch.count, position: position, error: error, record: record))
+      let failure = RowBatch.Failure(index: batch.count, position: position, error: error, record: record)
+      batch.append(failure)
       failuresBehind += 1
       transactionRows += 1
+      transactionBytes += failure.size
     }
 
     /// Maps a source record and adds it.

@@ -7,13 +7,17 @@ public struct MigrationReject: Sendable, Hashable, Codable {
   public var model: String
   /// The number of records of the model before it in the source, in key order.
   public var position: Int
-  /// The key, if it could be read.
+  /// The key, if it could be read, and takes at most 64 KiB as JSON.
   public var key: RecordKey?
   /// The stable code of the reason: the raw value of a ``PersistenceError/Code``.
   public var code: String
-  /// The reason, as text.
+  /// The reason, as text of at most 64 KiB.
+  ///
+  /// A longer one is cut, and ends with its full size.
   public var reason: String
-  /// The values by field name, as JSON; nil if the record could not be read.
+  /// The values by field name, as JSON of at most 64 KiB; nil if the record could not be read.
+  ///
+  /// A text that says so, with the size, stands for a value that exceeds the limit.
   public var record: String?
 }
 
@@ -23,6 +27,9 @@ public struct MigrationReject: Sendable, Hashable, Codable {
 /// batches. So a sink receives each committed reject exactly once, even if the migration is interrupted.
 public protocol MigrationRejectSink: Sendable {
   /// Starts with the rejects of previous runs; the sink discards its old content.
+  ///
+  /// A migration that does not resume calls it before it writes anything. If the call throws, the destination is
+  /// unchanged.
   ///
   /// - Throws: An error that stops the migration, which can be resumed.
   func begin(with rejects: [MigrationReject]) throws
@@ -38,7 +45,7 @@ public struct MigrationRejectFile: MigrationRejectSink {
   /// The path of the file.
   public let path: String
 
-  /// Makes a sink; the migration creates the file when it starts.
+  /// Makes a sink; the migration creates the file before it writes to the destination.
   ///
   /// - Parameter path: The file.
   public init(path: String) { self.path = path }

@@ -22,29 +22,66 @@ enum RejectStore {
     try reader.count(try FetchRequest(try Ledger.rejectSchema()))
   }
 
-  /// A page of the stored rejects, in order.
-  static func read(from reader: any StorageReader, after offset: Int = 0, limit: Int) throws
-    -> [MigrationReject]
-  {
-    var rejects: [MigrationReject] = []
-    let request = try FetchRequest(try Ledger.rejectSchema(), limit: limit, offset: offset)
+  /// The first stored rejects, in order.
+  static func read(from reader: any StorageReader, location: String, limit: Int) throws -> [MigrationReject] {
+    var first: [MigrationReject] = []
+    let request = try FetchRequest(try Ledger.rejectSchema(), limit: limit)
+    try forEachPage(of: request, in: reader, location: location) { first += $0 }
+    return first
+  }
+
+  /// Passes all stored rejects to a closure, in order and in pages of bounded size.
+  static func forEachPage(
+    in reader: any StorageReader, location: String, _ body: ([MigrationReject]) throws -> Void
+  ) throws {
+    let request = try FetchRequest(try Ledger.rejectSchema())
+    try forEachPage(of: request, in: reader, location: location, body)
+  }
+
+  private static func forEachPage(
+    of request: FetchRequest, in reader: any StorageReader, location: String,
+    _ body: ([MigrationReject]) throws -> Void
+  ) throws {
     let results = try reader.fetch(request)
-    _ = try results.read(from: 0, limit: limit) { row in
-      rejects.append(try JSONDecoder().decode(MigrationReject.self, from: Data(row[1].borrowedBytes)))
+    var (page, bytes, done, isFinished) = ([MigrationReject](), 0, 0, false)
+    while !isFinished {
+      // One at a time: an earlier version of this package stored rejects of any size.
+      isFinished =
+        try results.read(from: done, limit: 1) { row in
+          let content = row[1].borrowedBytes
+          bytes += content.count
+          page.append(try reject(Data(content), location))
+        } == 0
+      done += 1
+      guard isFinished || page.count == pageRows || bytes >= pageBytes else { continue }
+      if !page.isEmpty { try body(page) }
+      (page, bytes) = ([], 0)
     }
-    return rejects
+  }
+
+  private static func reject(_ content: Data, _ location: String) throws -> MigrationReject {
+    do {
+      return try JSONDecoder().decode(MigrationReject.self, from: content)
+    } catch {
+      throw PersistenceError(
+        .damaged,
+        "a reject that the unfinished migration stored is unreadable (\(error)); restart the migration",
+        location: location)
+    }
   }
 
   /// Passes all stored rejects to a sink, page by page.
-  static func replay(to sink: any MigrationRejectSink, from reader: any StorageReader) throws {
-    var (done, rejects) = (0, try read(from: reader, limit: pageSize))
-    try sink.begin(with: rejects)
-    while rejects.count == pageSize {
-      done += pageSize
-      rejects = try read(from: reader, after: done, limit: pageSize)
-      if !rejects.isEmpty { try sink.add(rejects) }
+  static func replay(
+    to sink: any MigrationRejectSink, from reader: any StorageReader, location: String
+  ) throws {
+    var hasBegun = false
+    try forEachPage(in: reader, location: location) { page in
+      try hasBegun ? sink.add(page) : sink.begin(with: page)
+      hasBegun = true
     }
+    if !hasBegun { try sink.begin(with: []) }
   }
 
-  static let pageSize = 1000
+  private static let pageRows = 1000
+  private static let pageBytes = 1 << 20
 }

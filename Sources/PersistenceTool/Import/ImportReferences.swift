@@ -34,18 +34,22 @@ struct ImportReferences {
   ///
   /// - Parameters:
   ///   - records: The values of the records.
-  ///   - reader: Reads the store.
-  /// - Returns: A reason for each record.
+  ///   - rejected: The positions of the records that the store refuses for another reason.
+  ///   - reader: Reads the store, without the records.
+  /// - Returns: A reason for each record that is not refused.
   /// - Throws: ``PersistenceError`` if the store cannot be read.
-  func problems(of records: [[PersistentValue]], in reader: any StorageReader) throws -> [String?] {
+  func problems(
+    of records: [[PersistentValue]], besides rejected: Set<Int> = [], in reader: any StorageReader
+  ) throws -> [String?] {
     var problems = [String?](repeating: nil, count: records.count)
     if fields.isEmpty { return problems }
     let stored = try fields.map { try self.stored($0, records, in: reader) }
+    let others = records.indices.filter { !rejected.contains($0) }
     // A record that must wait makes those wait that refer to it.
     while true {
-      let own = Set(records.indices.lazy.filter { problems[$0] == nil }.map { records[$0][keyPosition] })
+      let own = Set(others.lazy.filter { problems[$0] == nil }.map { key(of: records[$0]) })
       var isChanged = false
-      for index in records.indices where problems[index] == nil {
+      for index in others where problems[index] == nil {
         for (field, stored) in zip(fields, stored) {
           let key = records[index][field.position]
           guard !key.isNull, !stored.contains(key), !(field.isOwn && own.contains(key)) else { continue }
@@ -57,6 +61,14 @@ struct ImportReferences {
       if !isChanged { return problems }
     }
   }
+
+  /// Whether a record refers to one of some records of the same model.
+  func refer(_ record: [PersistentValue], toAnyOf targets: Set<PersistentValue>) -> Bool {
+    fields.contains { $0.isOwn && targets.contains(record[$0.position]) }
+  }
+
+  /// The key of a record, as references write it.
+  func key(of record: [PersistentValue]) -> PersistentValue { record[keyPosition] }
 
   /// The keys among those that a field has that the store contains.
   private func stored(_ field: Field, _ records: [[PersistentValue]], in reader: any StorageReader) throws

@@ -13,10 +13,9 @@ final class Importer {
   private let batchSize: Int
   private let onReject: (ImportReport.Reject) throws -> Void
   private let readers: [FieldReader]
-  private let row: RowBuffer
   private var nextKey: Int64 = 1
   /// Records that refer to others, which may come later in the file.
-  private var waiting: [Pending] = []
+  private var waiting: [PendingRecord] = []
 
   private(set) var report: ImportReport
 
@@ -30,7 +29,6 @@ final class Importer {
     self.batchSize = batchSize
     self.onReject = onReject
     readers = plan.schema.fields.map { FieldReader(field: $0) }
-    row = RowBuffer(count: plan.schema.fields.count)
     report = ImportReport(
       model: plan.schema.name, key: plan.schema.key, isKeyGenerated: plan.generatedPosition != nil,
       fields: plan.schema.fields.map { field in
@@ -40,24 +38,16 @@ final class Importer {
       })
   }
 
-  /// A record that was read, and is ready to be stored.
-  private struct Pending {
-    let place: String
-    let values: [PersistentValue]
-    /// Why the record waits.
-    var problem: String?
-  }
-
   /// Stores the records in the order of the file, one transaction per batch.
   ///
-  /// Records that refer to later ones wait in memory for a last transaction. Those whose references still lead nowhere are
-  /// rejected.
+  /// Records that refer to later ones wait in memory for the last transactions. Those whose references still lead nowhere,
+  /// or to a rejected record, are rejected.
   func run(into store: any StorageContext) throws {
     try store.transaction { try $0.define(plan.schema) }
     if let position = plan.generatedPosition { try continueKeys(store, plan.schema.fields[position].name) }
     let progress = ProgressDisplay(session)
-    let references = try ImportReferences(of: plan.schema, in: store)
-    var batch: [Pending] = []
+    let writer = ImportBatch(plan.schema, try ImportReferences(of: plan.schema, in: store))
+    var batch: [PendingRecord] = []
     func checkpoint() throws {
       try session.checkInterrupt()
       try progress.update("importing \(plan.schema.name)", done: report.read, total: plan.recordCount)
@@ -66,7 +56,7 @@ final class Importer {
       report.read += 1
       if let pending = try read(record) { batch.append(pending) }
       if batch.count == batchSize {
-        try write(batch, references, to: store)
+        try write(batch, by: writer, to: store)
         batch.removeAll(keepingCapacity: true)
         try checkpoint()
       } else if report.read.isMultiple(of: 256) {
@@ -74,14 +64,9 @@ final class Importer {
       }
     }
     try session.checkInterrupt()
-    try write(batch, references, to: store)
-    let late = waiting
-    waiting = []
-    try write(late, references, to: store)
-    for record in waiting {
-      let reason = record.problem ?? "a reference leads nowhere"
-      try reject(ImportReport.Reject(place: record.place, key: key(of: record), reason: reason))
-    }
+    try write(batch, by: writer, to: store)
+    try writeWaiting(by: writer, to: store)
+    for record in waiting { try reject(record) }
     try progress.finish()
   }
 
@@ -96,7 +81,7 @@ final class Importer {
     nextKey = next
   }
 
-  private func read(_ record: SourceRecord) throws -> Pending? {
+  private func read(_ record: SourceRecord) throws -> PendingRecord? {
     do {
       let fields = try record.fields.get()
       var values = [PersistentValue?](repeating: nil, count: readers.count)
@@ -123,55 +108,39 @@ final class Importer {
       for (position, value) in values.enumerated() where value?.isNull ?? true {
         report.fields[position].nulls += 1
       }
-      return Pending(place: record.place, values: values.map { $0 ?? .null })
+      return PendingRecord(place: record.place, values: values.map { $0 ?? .null })
     } catch let rejection as RecordRejection {
       try reject(ImportReport.Reject(place: record.place, key: nil, reason: rejection.reason))
       return nil
     }
   }
 
-  private func key(of record: Pending) -> String {
+  private func key(of record: PendingRecord) -> String {
     plan.schema.keyPositions.map { "\(record.values[$0])" }.joined(separator: ", ")
   }
 
-  private func write(_ records: [Pending], _ references: ImportReferences, to store: any StorageContext)
-    throws
+  private func write(_ records: [PendingRecord], by writer: ImportBatch, to store: any StorageContext) throws
   {
     guard !records.isEmpty else { return }
-    var (batch, late, rejects) = (records, [Pending](), [ImportReport.Reject]())
-    try store.keepingTransaction { transaction in
-      (batch, late, rejects) = ([], [], [])
-      for (record, problem) in zip(
-        records, try references.problems(of: records.map(\.values), in: transaction))
-      {
-        if let problem {
-          late.append(Pending(place: record.place, values: record.values, problem: problem))
-        } else {
-          batch.append(record)
-        }
-      }
-      let isDone = try transaction.insertTogether(batch.count, in: plan.schema) { position, insert in
-        row.set(batch[position].values)
-        try row.withRow(insert)
-      }
-      for record in isDone ? [] : batch {
-        row.set(record.values)
-        do {
-          try row.withRow { try transaction.insert($0, in: plan.schema) }
-        } catch let error as PersistenceError where Self.concernsOneRecord(error) {
-          rejects.append(
-            ImportReport.Reject(place: record.place, key: key(of: record), reason: error.message))
-        }
-      }
-    }
-    waiting += late
-    report.imported += batch.count - rejects.count
-    for rejected in rejects { try reject(rejected) }
+    let outcome = try writer.store(records, in: store)
+    waiting += outcome.late
+    report.imported += outcome.stored
+    for record in outcome.rejects { try reject(record) }
   }
 
-  /// Whether an error concerns one record only, so that the others can be stored.
-  private static func concernsOneRecord(_ error: PersistenceError) -> Bool {
-    [.duplicateKey, .uniqueViolation, .valueTooLarge, .encodingFailed, .unsupported].contains(error.code)
+  /// Stores the records that wait, until no further one can be stored or is refused.
+  private func writeWaiting(by writer: ImportBatch, to store: any StorageContext) throws {
+    var before = Int.max
+    while waiting.count < before {
+      let late = waiting
+      (before, waiting) = (late.count, [])
+      try write(late, by: writer, to: store)
+    }
+  }
+
+  private func reject(_ record: PendingRecord) throws {
+    let reason = record.problem ?? "a reference leads nowhere"
+    try reject(ImportReport.Reject(place: record.place, key: key(of: record), reason: reason))
   }
 
   private func reject(_ rejected: ImportReport.Reject) throws {
