@@ -352,7 +352,7 @@ let package = Package(
       name: "PersistencePostgresTests",
       dependencies: [
         "PersistenceDriver", "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceCore",
-        "PersistenceSQL", "OurContexts", "PersistenceConformance", postgres,
+        "PersistenceSQL", "PersistenceMigration", "OurContexts", "PersistenceConformance", postgres,
       ], swiftSettings: settings),
     .testTarget(
       name: "PersistenceKeyValueTests",

@@ -14,4 +14,14 @@ extension Capabilities {
       largestKey: postgresKeyLimit, largestValue: postgresValueLimit, evaluatesPredicates: true,
       hasSecondaryIndexes: true, dropsModels: true, reportsCommits: true, noticesOutsideCommits: true)
   }
+
+  /// The capabilities of a schema of other programs: the server's dates, no removal of tables, and no record of commits by
+  /// others.
+  static func postgresForeign(isReadOnly: Bool) -> Self {
+    var capabilities = postgres(isReadOnly: isReadOnly)
+    capabilities.datePrecision = .microseconds
+    capabilities.dropsModels = false
+    capabilities.noticesOutsideCommits = false
+    return capabilities
+  }
 }

@@ -33,6 +33,17 @@ public struct PostgresConfiguration: Sendable {
   /// Whether to create a missing store; true by default.
   public var createsMissingStore: Bool
 
+  /// Whether the schema belongs to other programs: their tables are models, and nothing is created in it.
+  ///
+  /// With nil, the default, it does if it contains tables and no store. With false, the opening creates a store beside
+  /// the tables.
+  public var isForeign: Bool?
+
+  /// The views of other programs that are models, which are read-only.
+  ///
+  /// A view needs a column of integers, texts or UUIDs whose values differ in all rows; the opening looks for it.
+  public var includedViews: [String]
+
   /// How many idle connections to keep open; 8 by default.
   public var poolSize: Int
 
@@ -54,6 +65,7 @@ public struct PostgresConfiguration: Sendable {
   public init(
     schema: String = "public", busyTimeout: Duration = .seconds(5), connectTimeout: Duration = .seconds(10),
     statementTimeout: Duration? = nil, isReadOnly: Bool = false, createsMissingStore: Bool = true,
+    isForeign: Bool? = nil, includedViews: [String] = [],
     poolSize: Int = 8, pinLimit: Int = 16, pinTimeout: Duration = .seconds(300), pooler: Pooler = .session,
     monitoring: Monitoring = Monitoring()
   ) {
@@ -63,6 +75,8 @@ public struct PostgresConfiguration: Sendable {
     self.statementTimeout = statementTimeout
     self.isReadOnly = isReadOnly
     self.createsMissingStore = createsMissingStore
+    self.isForeign = isForeign
+    self.includedViews = includedViews
     self.poolSize = poolSize
     self.pinLimit = pinLimit
     self.pinTimeout = pinTimeout

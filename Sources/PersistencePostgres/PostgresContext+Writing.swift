@@ -5,6 +5,7 @@ extension PostgresContext {
   /// Runs a closure in a transaction, which excludes all other writers of the store.
   public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
     guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
+    if store.isForeign { return try foreignTransaction(body) }
     let deadline = ContinuousClock.now + store.configuration.busyTimeout
     try shared.gate.withEntry(timeout: store.configuration.busyTimeout, location: location) {
       guard !pool.isClosed else { throw PersistenceError.closed("the store at \(location)") }
@@ -122,7 +123,7 @@ extension PostgresContext {
   }
 
   /// Finds out whether a transaction was committed whose connection broke meanwhile; throws unless it was.
-  private func settle(_ number: String?, _ run: String?, _ error: PersistenceError) throws {
+  func settle(_ number: String?, _ run: String?, _ error: PersistenceError) throws {
     pool.discardIdle()
     guard let number, let connection = try? pool.take() else { throw error.ofUnansweredCommit }
     let outcome = (try? connection.outcome(of: number, begunIn: run)) ?? nil

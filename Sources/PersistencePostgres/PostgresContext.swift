@@ -5,6 +5,9 @@ import PersistenceSQL
 
 /// A context that stores models in a schema of a PostgreSQL database, with an ordinary table for each model.
 ///
+/// A schema that contains tables and no store belongs to other programs: their tables become models, and nothing is
+/// created in it (``PostgresConfiguration/isForeign``).
+///
 /// A pool of connections reads and writes. Results that do not fit into their first page hold a transaction of the
 /// server, and so does a snapshot.
 ///
@@ -64,9 +67,12 @@ public final class PostgresContext: ObservableContext, PostgresReader {
       try PostgresAddress(url, isReadOnly: configuration.isReadOnly), configuration)
     pool = PostgresPool(store)
     pins = PostgresPins(pool, store)
-    capabilities = .postgres(isReadOnly: configuration.isReadOnly)
-    monitor = ContextMonitor(configuration.monitoring, location: store.location)
     let opening = try PostgresOpening(store)
+    capabilities =
+      store.isForeign
+      ? .postgresForeign(isReadOnly: configuration.isReadOnly)
+      : .postgres(isReadOnly: configuration.isReadOnly)
+    monitor = ContextMonitor(configuration.monitoring, location: store.location)
     shared = PostgresSharedStore.of(opening.identity, store)
     pool.giveBack(opening.connection)
     monitor.opened(opening.details)
@@ -106,11 +112,11 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     else { return nil }
     let connection = try pool.take()
     defer { pool.giveBack(connection) }
-    var parameters = PostgresParameters()
+    var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
     let text = store.text(of: model.key(.find), on: model.table)
     // The version is read after the record: if it is still the known one, it was when the record was read.
-    let version = PostgresCommand("SELECT version FROM \(store.own("state"))", prepared: -10)
+    let version = PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)
     guard
       let results = try? connection.run(
         [PostgresCommand(text.sql, prepared: text.number, parameters), version], "find a \(schema.name)",
@@ -162,7 +168,7 @@ public final class PostgresContext: ObservableContext, PostgresReader {
         attempts += 1
         let wasVerified = session?.isVerified ?? false
         // The server may have removed a table since the catalog was read.
-        let isStale = error is StaleCatalog || (!wasVerified && isMissingTable(error) && attempts < 3)
+        let isStale = error is StaleCatalog || (!wasVerified && mayBeStale(error) && attempts < 3)
         guard isStale || (isIdleLoss(error) && !wasVerified && attempts == 1), attempts < 20 else {
           guard error is StaleCatalog else { throw error }
           throw PersistenceError(.busy, "the store's models keep changing; retry", location: location)
@@ -172,8 +178,10 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     }
   }
 
-  private func isMissingTable(_ error: any Error) -> Bool {
-    (error as? PersistenceError)?.isPostgres("42P01") ?? false
+  /// Whether an error may come from a table that was removed, or that another program has changed.
+  private func mayBeStale(_ error: any Error) -> Bool {
+    guard let error = error as? PersistenceError else { return false }
+    return error.isPostgres("42P01") || (store.isForeign && error.isOfDefinition)
   }
 
   private func isIdleLoss(_ error: any Error) -> Bool {
@@ -238,7 +246,10 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     -> PostgresSession
   {
     let tables = catalog.layouts.keys.sorted().compactMap { name in
-      (try? store.table(name, in: catalog)).flatMap { $0 }.map { store.dialect.table($0.layout.table) }
+      (try? store.table(name, in: catalog)).flatMap { $0 }.flatMap { table in
+        // The server locks tables and views, and no others.
+        ["m", "f"].contains(table.foreign?.relation.kind) ? nil : store.dialect.table(table.layout.table)
+      }
     }
     guard !tables.isEmpty else { return PostgresSession.reading(connection, catalog) }
     let lock = PostgresCommand("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS SHARE MODE")
@@ -255,7 +266,7 @@ public final class PostgresContext: ObservableContext, PostgresReader {
   /// Results that are still in use stay readable; releasing the last of them closes its connection.
   public func close() throws {
     try shared.gate.withEntry(timeout: store.configuration.busyTimeout, location: location) {
-      if !pool.isClosed, !capabilities.isReadOnly { removeDropped() }
+      if !pool.isClosed, !capabilities.isReadOnly, !store.isForeign { removeDropped() }
       pool.close()
     }
     observers.end(of: self)

@@ -26,6 +26,14 @@ extension PostgresConfiguration {
     StoreOption("timeout", .duration, "how long the server may take for a statement; no limit by default"),
     StoreOption("readonly", .flag, "whether to open the store read-only"),
     StoreOption("create", .flag, "whether to create a missing store; true by default"),
+    StoreOption(
+      "foreign", .flag,
+      "whether the schema belongs to other programs, whose tables become models; by default, if it contains tables and no "
+        + "store"),
+    StoreOption(
+      "views", .text,
+      "views of other programs to include as models, which are read-only; separated by commas; a \\ escapes the next "
+        + "character"),
     StoreOption("pool", .integer(1...256), "how many idle connections to keep open; 8 by default"),
     StoreOption(
       "pins", .integer(1...1_024),
@@ -45,6 +53,8 @@ extension PostgresConfiguration {
     if let timeout = options.duration("timeout") { configuration.statementTimeout = timeout }
     if let isReadOnly = options.flag("readonly") { configuration.isReadOnly = isReadOnly }
     if let creates = options.flag("create") { configuration.createsMissingStore = creates }
+    configuration.isForeign = options.flag("foreign") ?? isForeign
+    if let views = options.names("views") { configuration.includedViews = views }
     if let size = options.integer("pool") { configuration.poolSize = size }
     if let pins = options.integer("pins") { configuration.pinLimit = pins }
     if let limit = options.duration("pinlimit") { configuration.pinTimeout = limit }

@@ -60,6 +60,8 @@ enum PostgresErrorMapping {
     case "XX001", "XX002":
       return (.damaged, "the server's files are damaged; restore the database from a backup")
     case "23505": return (.uniqueViolation, "a unique index rejects the record")
+    case "23503":
+      return (.brokenReference, "a foreign key of a table rejects the change; see the engine's message")
     case "42P01", "42703":
       return (.damaged, "a table does not match the store's catalog: another program has changed it")
     default: break

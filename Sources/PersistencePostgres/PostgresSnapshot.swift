@@ -32,6 +32,7 @@ extension PostgresReader {
   public func schema(named name: String) throws -> ModelSchema? {
     try withSession { session in
       try session.verify()
+      guard session.catalog.layouts[StoredName(name)] != nil else { return nil }
       return try session.store.table(StoredName(name), in: session.catalog)?.schema
     }
   }
@@ -59,7 +60,10 @@ extension PostgresReader {
 
   /// The cost of a change of schema.
   public func cost(of change: SchemaChange) throws -> EvolutionCost {
-    try withSession { try PostgresEvolution(change, in: $0).cost }
+    try withSession { session in
+      if session.store.isForeign { throw session.foreignTable(of: change.stored) }
+      return try PostgresEvolution(change, in: session).cost
+    }
   }
 
   /// The indexes of a model that wait to be built.

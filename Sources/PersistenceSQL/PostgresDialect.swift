@@ -1,6 +1,8 @@
 package import PersistenceDriver
 
-/// PostgreSQL's SQL, over tables of one schema whose text has the collation `C`.
+/// PostgreSQL's SQL, over tables of one schema.
+///
+/// The text of this package's own tables has the collation `C`; ``SQLColumn/comparison`` says how to compare others.
 package struct PostgresDialect: SQLDialect {
   private let schema: String
 
@@ -19,15 +21,45 @@ package struct PostgresDialect: SQLDialect {
 
   package var abortClause: String { "" }
 
-  package func value(_ column: SQLColumn) -> String { identifier(column.name) }
+  package func value(_ column: SQLColumn) -> String {
+    // The same expression as in GROUP BY.
+    column.comparison == .asInt8
+      ? identifier(column.name) + "::int8"
+      : column.kind == .document ? identifier(column.name) : ordered(column)
+  }
 
   package func compared(_ column: SQLColumn) -> String {
     // JSON has no equality; canonical documents are equal if their texts are.
-    identifier(column.name) + (column.kind == .document ? "::text" : "")
+    column.comparison == .asText
+      ? ordered(column) : identifier(column.name) + (column.kind == .document ? "::text" : "")
   }
 
-  package func operand(_ parameter: String, of kind: FieldKind) -> String {
-    kind == .document ? parameter + "::text" : parameter
+  package func ordered(_ column: SQLColumn) -> String {
+    switch column.comparison {
+    case .byBytes: identifier(column.name) + " COLLATE \"C\""
+    case .asText: identifier(column.name) + "::text COLLATE \"C\""
+    case .plain, .withoutAffinity, .asDocument, .asInt8: compared(column)
+    }
+  }
+
+  package func operand(_ parameter: String, of column: SQLColumn) -> String {
+    switch column.conversion {
+    case .localTime: "(\(parameter) AT TIME ZONE 'UTC')"
+    case .day: "(\(parameter) AT TIME ZONE 'UTC')::date"
+    case .none, .cast, .exactJSON: column.kind == .document ? parameter + "::text" : parameter
+    }
+  }
+
+  package func assigned(_ parameter: String, to column: SQLColumn) -> String {
+    switch column.conversion {
+    case .none: parameter
+    case .cast(let type): "\(parameter)::\(type)"
+    // A text that is no JSON is an error, which nothing else in SQL can raise.
+    case .exactJSON:
+      "CASE WHEN \(parameter)::jsonb::text = \(parameter) THEN \(parameter)::jsonb "
+        + "ELSE ('otherwise: ' || \(parameter))::jsonb END"
+    case .localTime, .day: operand(parameter, of: column)
+    }
   }
 
   package func unindexed(_ expression: String) -> String { expression }

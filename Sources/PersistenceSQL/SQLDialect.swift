@@ -23,11 +23,17 @@ package protocol SQLDialect: Sendable {
   /// A column as a result or an argument.
   func value(_ column: SQLColumn) -> String
 
-  /// A column as an operand of a comparison or a sort key.
+  /// A column as an operand of an equality.
   func compared(_ column: SQLColumn) -> String
 
-  /// A parameter as an operand of a comparison with a column of a kind.
-  func operand(_ parameter: String, of kind: FieldKind) -> String
+  /// A column as an operand of an order.
+  func ordered(_ column: SQLColumn) -> String
+
+  /// A parameter as an operand of a comparison with a column.
+  func operand(_ parameter: String, of column: SQLColumn) -> String
+
+  /// A parameter as the new value of a column.
+  func assigned(_ parameter: String, to column: SQLColumn) -> String
 
   /// An equivalent expression that the database does not look up in an index.
   func unindexed(_ expression: String) -> String

@@ -23,8 +23,8 @@ extension SQLQueryTranslator {
     case .field: column(item.position)
     case .count: "count(*)"
     case .countOfValues: "count(\(column(item.position)))"
-    case .minimum: "min(\(dialect.compared(table.columns[item.position])))"
-    case .maximum: "max(\(dialect.compared(table.columns[item.position])))"
+    case .minimum: "min(\(dialect.ordered(table.columns[item.position])))"
+    case .maximum: "max(\(dialect.ordered(table.columns[item.position])))"
     case .sum: "sum(\(column(item.position)))"
     }
   }
@@ -50,6 +50,8 @@ extension SQLQueryTranslator {
   }
 
   mutating func assignments(_ key: StatementKey) -> String {
-    key.items.map { "\(target($0.position)) = \(parameter())" }.joined(separator: ", ")
+    key.items.map { item in
+      "\(target(item.position)) = \(dialect.assigned(parameter(), to: table.columns[item.position]))"
+    }.joined(separator: ", ")
   }
 }

@@ -64,7 +64,7 @@ package struct SQLQueryTranslator {
   /// The expression that compares a column in the contract's order.
   func orderKey(_ position: Int) -> String {
     let column = table.columns[position]
-    return dialect.orderKey(dialect.compared(column), of: column.kind)
+    return dialect.orderKey(dialect.ordered(column), of: column.kind)
   }
 
   /// A column as the target of an assignment.
@@ -82,7 +82,7 @@ package struct SQLQueryTranslator {
 
   /// The next parameter as an operand of a comparison with a column.
   mutating func operand(of position: Int) -> String {
-    dialect.operand(parameter(), of: table.columns[position].kind)
+    dialect.operand(parameter(), of: table.columns[position])
   }
 
   mutating func parameter() -> String {
@@ -137,8 +137,11 @@ extension SQLQueryTranslator {
   }
 
   func insert() -> String {
-    let values = table.columns.indices.map { dialect.parameter($0 + 1) }
+    let values = table.columns.indices.map {
+      dialect.assigned(dialect.parameter($0 + 1), to: table.columns[$0])
+    }
     return "INSERT \(abortClause)INTO \(name) (\(targets(table.columns.indices))) "
+      + (table.overridesIdentity ? "OVERRIDING SYSTEM VALUE " : "")
       + "VALUES (\(values.joined(separator: ", ")))"
   }
 
@@ -151,7 +154,9 @@ extension SQLQueryTranslator {
   func update() -> String {
     // A record that has only key fields is set to itself, so that SQLite counts it.
     let changed = nonKeyColumns.isEmpty ? table.key : nonKeyColumns
-    let changes = changed.map { "\(target($0)) = \(dialect.parameter($0 + 1))" }
+    let changes = changed.map {
+      "\(target($0)) = \(dialect.assigned(dialect.parameter($0 + 1), to: table.columns[$0]))"
+    }
     let key = table.key.map { equality(of: $0, dialect.parameter($0 + 1)) }
     return "UPDATE \(abortClause)\(name) SET \(changes.joined(separator: ", ")) "
       + "WHERE \(key.joined(separator: " AND "))"
@@ -231,8 +236,8 @@ extension SQLQueryTranslator {
     case .isBetween, .isNotBetween:
       let isNegated = opcode.operation == .isNotBetween
       let key = orderKey(opcode.field)
-      let lower = dialect.orderKey(parameter(), of: column.kind)
-      let upper = dialect.orderKey(parameter(), of: column.kind)
+      let lower = dialect.orderKey(operand(of: opcode.field), of: column.kind)
+      let upper = dialect.orderKey(operand(of: opcode.field), of: column.kind)
       if !isNegated, ascending.contains(opcode.field) {
         return "\(dialect.unindexed(key)) >= \(lower) AND \(key) <= \(upper)"
       }
@@ -265,7 +270,7 @@ extension SQLQueryTranslator {
 
   private mutating func ordering(_ opcode: PredicateOpcode, _ sign: String) -> String {
     var key = orderKey(opcode.field)
-    let value = dialect.orderKey(parameter(), of: table.columns[opcode.field].kind)
+    let value = dialect.orderKey(operand(of: opcode.field), of: table.columns[opcode.field].kind)
     if (sign.hasPrefix(">") ? ascending : descending).contains(opcode.field) { key = dialect.unindexed(key) }
     return orNull("\(key) \(sign) \(value)", opcode.orNull ? [opcode.field] : [])
   }
@@ -280,7 +285,8 @@ extension SQLQueryTranslator {
     -> String
   {
     let (left, right) = (table.columns[opcode.field], table.columns[opcode.other])
-    let (first, second) = (dialect.compared(left), dialect.compared(right))
+    // Two columns may have different collations, so both have that of an order.
+    let (first, second) = (dialect.ordered(left), dialect.ordered(right))
     return left.isOptional || right.isOptional ? nullSafe(first, second) : "\(first) \(sign) \(second)"
   }
 

@@ -26,9 +26,12 @@ package struct SQLTable: Sendable, Hashable {
   /// own `INSERT OR IGNORE` would fail.
   package let hasConflictClauses: Bool
 
+  /// Whether an insertion has to say that it gives values to identity columns, which the server would generate.
+  package let overridesIdentity: Bool
+
   package init(
     name: String, columns: [SQLColumn], key: [Int], indexes: [[Int]] = [], rowID: String?,
-    isForeign: Bool = false, hasConflictClauses: Bool = false
+    isForeign: Bool = false, hasConflictClauses: Bool = false, overridesIdentity: Bool = false
   ) {
     self.name = name
     self.columns = columns
@@ -37,6 +40,7 @@ package struct SQLTable: Sendable, Hashable {
     self.rowID = rowID
     self.isForeign = isForeign
     self.hasConflictClauses = hasConflictClauses
+    self.overridesIdentity = overridesIdentity
   }
 }
 
@@ -47,11 +51,31 @@ package struct SQLColumn: Sendable, Hashable {
     /// The bare column.
     case plain
     /// With the binary collation, where the column's declaration has another.
+    ///
+    /// PostgreSQL needs it for orders only: its deterministic collations have the equality of bytes.
     case byBytes
+    /// By a cast to text, because the column's type has another equality or none.
+    case asText
+    /// The bare column; results widen it to an integer of 64 bits.
+    case asInt8
     /// Without the column's affinity, which would convert a text operand to a number.
     case withoutAffinity
     /// Through a function that turns every value into a document, in results as well; such a column is read-only.
     case asDocument
+  }
+
+  /// How a parameter becomes a value of the column.
+  package enum Conversion: Sendable, Hashable {
+    /// As it is.
+    case none
+    /// By a cast to a type, whose name is quoted; comparisons are between texts.
+    case cast(String)
+    /// To a `jsonb`; a text that the server would write otherwise is an error. Comparisons are between texts.
+    case exactJSON
+    /// From a moment to its local time in UTC.
+    case localTime
+    /// From a moment to its day in UTC.
+    case day
   }
 
   /// The column's name in the database, unquoted.
@@ -69,14 +93,18 @@ package struct SQLColumn: Sendable, Hashable {
   /// Whether the column's affinity turns texts that look like numbers into numbers.
   package let convertsText: Bool
 
+  /// How a parameter becomes a value of the column.
+  package let conversion: Conversion
+
   package init(
     _ name: String, _ kind: FieldKind, isOptional: Bool, comparison: Comparison = .plain,
-    convertsText: Bool = false
+    convertsText: Bool = false, conversion: Conversion = .none
   ) {
     self.name = name
     self.kind = kind
     self.isOptional = isOptional
     self.comparison = comparison
     self.convertsText = convertsText
+    self.conversion = conversion
   }
 }

@@ -30,20 +30,24 @@ package struct SQLiteDialect: SQLDialect {
   package func value(_ column: SQLColumn) -> String {
     switch column.comparison {
     case .asDocument: "\(Self.documentFunction)(\(identifier(column.name)))"
-    case .plain, .byBytes, .withoutAffinity: identifier(column.name)
+    case .plain, .byBytes, .withoutAffinity, .asText, .asInt8: identifier(column.name)
     }
   }
 
   package func compared(_ column: SQLColumn) -> String {
     switch column.comparison {
-    case .plain: identifier(column.name)
+    case .plain, .asText, .asInt8: identifier(column.name)
     case .byBytes: identifier(column.name) + " COLLATE BINARY"
     case .withoutAffinity: "+" + identifier(column.name) + " COLLATE BINARY"
     case .asDocument: value(column)
     }
   }
 
-  package func operand(_ parameter: String, of kind: FieldKind) -> String { parameter }
+  package func ordered(_ column: SQLColumn) -> String { compared(column) }
+
+  package func operand(_ parameter: String, of column: SQLColumn) -> String { parameter }
+
+  package func assigned(_ parameter: String, to column: SQLColumn) -> String { parameter }
 
   package func unindexed(_ expression: String) -> String { "+" + expression }
 

@@ -51,29 +51,12 @@ extension StorageEngine {
     configuration.checksums = options.flag("checksums")
     if let size = options.integer("pool") { configuration.poolSize = size }
     if let surveys = options.flag("survey") { configuration.surveysForeignTables = surveys }
-    if let views = options["views"] {
+    if let views = options.names("views") {
       guard configuration.surveysForeignTables else {
         throw PersistenceError(.invalidURL, "the option views needs survey=true", location: "\(url)")
       }
-      configuration.includedViews = names(views)
+      configuration.includedViews = views
     }
     return try SQLiteContext(path: url.path, configuration: configuration)
   }
-}
-
-/// The names in a list separated by commas, where a backslash escapes the next character.
-private func names(_ list: String) -> [String] {
-  var names = [""]
-  var isLiteral = false
-  for character in list.unicodeScalars {
-    if !isLiteral, character == "\\" {
-      isLiteral = true
-    } else if !isLiteral, character == "," {
-      names.append("")
-    } else {
-      names[names.count - 1].unicodeScalars.append(character)
-      isLiteral = false
-    }
-  }
-  return names.filter { !$0.isEmpty }
 }

@@ -12,7 +12,8 @@
         ("55P03", PersistenceError.Code.busy), ("40001", .busy), ("53300", .busy), ("57014", .timedOut),
         ("25P03", .snapshotExpired), ("25006", .readOnly), ("28P01", .unauthorized), ("3D000", .missingStore),
         ("42501", .accessDenied), ("53100", .storeFull), ("54000", .valueTooLarge), ("58030", .inputOutput),
-        ("XX001", .damaged), ("42P01", .damaged), ("23505", .uniqueViolation), ("23514", .invalidRequest),
+        ("XX001", .damaged), ("42P01", .damaged), ("23505", .uniqueViolation), ("23503", .brokenReference),
+        ("23514", .invalidRequest),
         ("08006", .unreachable), ("57P01", .unreachable), ("22012", .engineFailure),
       ])
     func codes(_ state: String, _ code: PersistenceError.Code) {

@@ -36,6 +36,8 @@ public struct UnmappedObject: Sendable, Hashable, Codable {
     public static let severalKinds = Kind(rawValue: "several kinds")
     /// Automatically assigned numbers that are never reused.
     public static let autoIncrement = Kind(rawValue: "autoincrement")
+    /// A column of a type that no kind represents, whose values no copy has.
+    package static let column = Kind(rawValue: "column")
   }
 
   /// The kind of the object.
@@ -87,6 +89,6 @@ public struct UnmappedObject: Sendable, Hashable, Codable {
     self.records = records
   }
 
-  /// Whether a copy loses records that exist nowhere else in the store.
-  package var losesRecords: Bool { kind == .table && records != 0 }
+  /// Whether a copy loses records or values that exist nowhere else in the store.
+  package var losesRecords: Bool { (kind == .table && records != 0) || kind == .column }
 }

@@ -78,6 +78,25 @@ public struct StoreOptions: Sendable {
   /// The value of a ``StoreOption/Values-swift.enum/bytes(_:)``; nil if the URL does not have it.
   public func bytes(_ name: String) -> Int? { self[name].flatMap(StoreOption.parseBytes) }
 
+  /// The names in a list separated by commas, where a backslash escapes the next character; nil if the URL does not have
+  /// the option.
+  package func names(_ name: String) -> [String]? {
+    guard let list = self[name] else { return nil }
+    var names = [""]
+    var isLiteral = false
+    for character in list.unicodeScalars {
+      if !isLiteral, character == "\\" {
+        isLiteral = true
+      } else if !isLiteral, character == "," {
+        names.append("")
+      } else {
+        names[names.count - 1].unicodeScalars.append(character)
+        isLiteral = false
+      }
+    }
+    return names.filter { !$0.isEmpty }
+  }
+
   /// The value of a ``StoreOption/Values-swift.enum/duration``; nil if the URL does not have it.
   public func duration(_ name: String) -> Duration? { self[name].flatMap(StoreOption.parseDuration) }
 }

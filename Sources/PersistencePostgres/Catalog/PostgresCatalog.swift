@@ -7,8 +7,17 @@ import PersistenceDriver
 struct PostgresCatalog: Sendable {
   let version: Int64
 
-  /// The encoded layouts of the models.
-  let layouts: [StoredName: String]
+  /// The encoded layouts of the models; the descriptions of other programs' tables that are models.
+  var layouts: [StoredName: String]
+
+  /// The descriptions of other programs' tables and views that are no models.
+  var others: [StoredName: String] = [:]
+
+  /// Why no model can represent a table.
+  var rejected: [StoredName: PersistenceError] = [:]
+
+  /// Whether writing a record may change others, by triggers and foreign keys.
+  var hasSideEffects = false
 }
 
 /// A catalog that a session used is no longer the newest one: the work starts again with the newest one.

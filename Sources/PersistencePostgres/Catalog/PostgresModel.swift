@@ -8,6 +8,12 @@ final class PostgresModel: Sendable {
   let schema: ModelSchema
   let layout: PostgresLayout
 
+  /// The columns of another program's table, in the order of the declared fields; nil for one of this package.
+  let foreign: [PostgresForeignColumn]?
+
+  /// Whether the table is a view of another program, which is not written.
+  let isView: Bool
+
   /// The table, with its columns in the order of the declared fields.
   let table: SQLTable
 
@@ -40,15 +46,22 @@ final class PostgresModel: Sendable {
     self.number = number
     layout = table.layout
     let stored = table.layout.schema
+    let foreign = table.foreign.map { foreign in
+      schema.fields.compactMap { field in stored.position(of: field.name).map { foreign.columns[$0] } }
+    }
+    self.foreign = foreign
+    isView = table.foreign?.relation.isView ?? false
     self.table = SQLTable(
       name: table.layout.table,
-      columns: schema.fields.compactMap { field in
-        stored.position(of: field.name).map {
-          SQLColumn(table.layout.columns[$0], field.kind, isOptional: field.isOptional)
-        }
-      }, key: schema.keyPositions,
-      indexes: schema.indexes.map { $0.fields.compactMap { schema.position(of: $0) } }, rowID: nil)
-    columns = PostgresColumns(all: schema)
+      columns: foreign?.map(\.sql)
+        ?? schema.fields.compactMap { field in
+          stored.position(of: field.name).map {
+            SQLColumn(table.layout.columns[$0], field.kind, isOptional: field.isOptional)
+          }
+        }, key: schema.keyPositions,
+      indexes: schema.indexes.map { $0.fields.compactMap { schema.position(of: $0) } }, rowID: nil,
+      isForeign: foreign != nil, overridesIdentity: table.foreign?.overridesIdentity ?? false)
+    columns = PostgresColumns(Array(schema.fields.indices), of: schema, foreign)
     indexes = zip(stored.indexes, table.layout.indexes).map { index, built in
       Index(
         positions: index.fields.compactMap { schema.position(of: $0) }, isUnique: index.isUnique,

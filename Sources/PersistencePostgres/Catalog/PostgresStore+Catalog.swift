@@ -4,13 +4,14 @@ extension PostgresStore {
   /// The statements that read the catalog, in a transaction that has begun.
   var catalogCommands: [PostgresCommand] {
     [
-      PostgresCommand("SELECT version FROM \(own("state"))"),
-      PostgresCommand("SELECT model, layout FROM \(own("catalog"))"),
+      PostgresCommand("SELECT version FROM \(state)"),
+      isForeign ? relations : PostgresCommand("SELECT model, layout FROM \(own("catalog"))"),
     ]
   }
 
   /// The catalog in the results of ``catalogCommands``.
   func catalog(_ results: ArraySlice<PostgresResult>) throws -> PostgresCatalog {
+    if isForeign { return try foreignCatalog(results) }
     guard let state = results.first, let models = results.last, state.count == 1,
       let version = state.integer(0, 0)
     else { throw PersistenceError.damaged("the table persistence_state is empty").at(location: location) }
@@ -43,8 +44,14 @@ extension PostgresStore {
   }
 
   /// The table of a model; nil where the catalog does not hold it.
+  ///
+  /// - Throws: ``PersistenceError`` for a table of another program that no model can represent, among others.
   func table(_ name: StoredName, in catalog: PostgresCatalog) throws -> PostgresTable? {
-    guard let text = catalog.layouts[name] else { return nil }
+    guard let text = catalog.layouts[name] else {
+      if let error = catalog.rejected[name] { throw error }
+      return nil
+    }
+    if isForeign { return try foreignTable(name, text) }
     return try table(name, definedBy: text) {
       let layout: PostgresLayout
       do {

@@ -8,12 +8,16 @@ final class PostgresTable: Sendable {
   /// The layout as the catalog has it, to detect changes.
   let definition: String
 
+  /// The table as another program made it; nil for one of this package.
+  let foreign: PostgresForeignTable?
+
   private let models = Lock<[PostgresModel]>([])
 
   /// How many declarations to cache; programs that make thousands of schemas make equal ones.
   private static let modelLimit = 200
 
-  init(_ layout: PostgresLayout, definition: String) {
+  init(_ layout: PostgresLayout, definition: String, foreign: PostgresForeignTable? = nil) {
+    self.foreign = foreign
     self.layout = layout
     self.definition = definition
   }

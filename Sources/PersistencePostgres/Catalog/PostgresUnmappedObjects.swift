@@ -5,6 +5,7 @@ extension PostgresSession {
   /// The objects of the store's schema that models do not represent.
   func unmappedObjects() throws -> [UnmappedObject] {
     try verify()
+    if store.isForeign { return try foreignUnmappedObjects() }
     var parameters = PostgresParameters()
     parameters.add(text: store.dialect.identifier(store.configuration.schema))
     let result = try run(

@@ -19,6 +19,9 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   /// How often libpq said that nothing is left to read, although a batch has not ended.
   private var emptyAnswers = 0
 
+  /// What the server said of the last statement that it refused.
+  private(set) var rejection: PostgresRejection?
+
   /// The statements that the server has prepared.
   private var prepared: Set<Int> = []
   private static let preparedLimit = 400
@@ -216,6 +219,7 @@ extension PostgresConnection {
       case PGRES_PIPELINE_ABORTED: break
       default:
         let error = PostgresErrorMapping.error(result.handle, handle, wait.action, store.location)
+        if failure == nil { rejection = PostgresRejection(result.handle) }
         // The server's prepared statements are not those that this side knows.
         let isConfused =
           error.isPostgres("42P05") || error.isPostgres("26000")

@@ -14,6 +14,14 @@ struct PostgresOpening {
     var version = ""
     connection = try PostgresConnection.open(store) { version = try Self.requireSupport($0, store) }
     var found = try Self.identity(connection, store)
+    if try store.belongsToOthers(connection, hasStore: found != nil) {
+      try store.openForeignSchema(connection)
+      identity = [
+        "foreign", try Self.database(connection), Self.cluster(connection), store.location,
+      ].joined(separator: " ")
+      details = "PostgreSQL \(version), tables of other programs"
+      return
+    }
     if found == nil, !store.configuration.isReadOnly, store.configuration.createsMissingStore {
       try Self.create(connection, store)
       found = try Self.identity(connection, store)
@@ -74,6 +82,13 @@ struct PostgresOpening {
         store)
     }
     return facts.text(0, 3) ?? ""
+  }
+
+  /// The number of the database.
+  private static func database(_ connection: PostgresConnection) throws -> String {
+    let command = PostgresCommand(
+      "SELECT oid::text FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()")
+    return try connection.run([command], "read the database's number").first?.text(0, 0) ?? ""
   }
 
   /// The number of the server's cluster; empty where the user may not read it.

@@ -75,7 +75,7 @@ final class PostgresSession {
   static func reading(
     _ connection: PostgresConnection, _ catalog: PostgresCatalog, locking: [PostgresCommand]
   ) -> PostgresSession {
-    let state = connection.store.own("state")
+    let state = connection.store.state
     return PostgresSession(
       .reading, connection, catalog,
       opening: [PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", prepared: -6)] + locking
@@ -281,7 +281,7 @@ extension PostgresSession {
 
   /// A statement with conditions, which the server plans for their values.
   func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
-    var parameters = PostgresParameters()
+    var parameters = PostgresParameters(isForeign: model.foreign != nil)
     try parameters.add(statement.bindings)
     return PostgresCommand(store.text(of: statement.key, on: model.table).sql, parameters)
   }

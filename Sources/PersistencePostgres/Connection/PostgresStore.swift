@@ -12,6 +12,7 @@ final class PostgresStore: Sendable {
   private let texts = Lock<[KeyedText: Text]>([:])
   private let tables = Lock<[StoredName: PostgresTable]>([:])
   private let newest = Lock<PostgresCatalog?>(nil)
+  private let foreignSchema = Lock<PostgresForeignSchema?>(nil)
   private let nextModel = Atomic<UInt32>(1)
   private let nextText = Atomic<Int>(1)
 
@@ -61,6 +62,12 @@ final class PostgresStore: Sendable {
   var catalog: PostgresCatalog? {
     get { newest.withLock { $0 } }
     set { newest.withLock { $0 = newValue } }
+  }
+
+  /// The schema of other programs that the opening found; nil for a store of this package.
+  var foreign: PostgresForeignSchema? {
+    get { foreignSchema.withLock { $0 } }
+    set { foreignSchema.withLock { $0 = newValue } }
   }
 
   /// The table of a definition: the same object as long as the definition is the same, so that its caches live on.

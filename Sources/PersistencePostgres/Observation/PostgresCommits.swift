@@ -134,7 +134,8 @@ final class PostgresSharedStore: Sendable {
 
   private init(_ store: PostgresStore) {
     commits = PostgresCommits(store)
-    observers = CommitObservers(outside: commits)
+    // Only writers of this package record their commits.
+    observers = CommitObservers(outside: store.isForeign ? nil : commits)
   }
 
   /// The state of the store with an identity, which all open contexts share.

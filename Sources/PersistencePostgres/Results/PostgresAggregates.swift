@@ -56,13 +56,13 @@ struct PostgresAggregates {
     let statement = query.lowered.aggregates(items, limit: rows.limit, offset: rows.offset)
     let result = try session.run(
       try session.command(statement, of: query.model), "aggregate the records of \(schema.name)")
-    let fields = PostgresColumns(all: schema).readers
+    let fields = query.model.columns.readers
     var groups: [AggregateGroup] = []
     for row in 0..<result.count {
       var column = 0
       let key = try positions.map { position in
         defer { column += 1 }
-        return try result.value(row, column, fields[position])
+        return try result.value(row, column, fields[position], query.model.foreign?[position])
       }
       var values: [PersistentValue] = []
       for aggregate in request.aggregates {
@@ -83,7 +83,7 @@ struct PostgresAggregates {
     case .count: return .integer(result.integer(row, column) ?? 0)
     case .minimum(let name), .maximum(let name):
       guard let position = schema.position(of: name) else { return nil }
-      return try result.value(row, column, fields[position])
+      return try result.value(row, column, fields[position], query.model.foreign?[position])
     case .sum, .average:
       // A sum of integers is a `numeric`, which never overflows.
       guard let bytes = result.bytes(row, column) else {

@@ -23,8 +23,10 @@ struct PostgresQuery {
     var (natives, rests): ([PredicateNode], [PredicateNode]) = ([], [])
     for node in Self.condition(of: request)?.conjuncts ?? [] {
       // The evaluator takes any number of fields, so what SQL cannot express at all is a residual too.
-      let isNative = (try? LoweredPredicate(node, in: schema, dialect)).map { !$0.callsEvaluator } ?? false
-      if isNative { natives.append(node) } else { rests.append(node) }
+      let native = model.foreign.map { PostgresForeignCondition(schema, $0).condition(node) } ?? node
+      let isNative =
+        native.flatMap { try? LoweredPredicate($0, in: schema, dialect) }.map { !$0.callsEvaluator } ?? false
+      if isNative, let native { natives.append(native) } else { rests.append(node) }
     }
     var predicate = try LoweredPredicate(PredicateNode.conjunction(of: natives), in: schema, dialect)
     if predicate.callsEvaluator || predicate.bindings.count > Self.parameterLimit {
@@ -59,7 +61,7 @@ struct PostgresQuery {
   /// The columns that hold some fields, and those that the residual reads.
   func columns(_ selected: [Int]?) -> PostgresColumns {
     guard let selected else { return model.columns }
-    return PostgresColumns(selected, and: residual?.positions ?? [], of: request.schema)
+    return PostgresColumns(selected, and: residual?.positions ?? [], of: request.schema, model.foreign)
   }
 
   /// The statement that yields the rows in order.

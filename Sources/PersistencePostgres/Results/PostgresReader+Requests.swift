@@ -42,7 +42,8 @@ extension PostgresSession {
   /// Finds a record by its key, with a statement that is prepared once.
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     guard let model = try model(for: schema) else { return false }
-    var parameters = PostgresParameters()
+    if model.foreign != nil, key.hasForeignText { return false }
+    var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
     let result = try run(command(model.key(.find), of: model, parameters), "find a \(schema.name)")
     guard result.count > 0 else { return false }

@@ -11,8 +11,10 @@ struct PostgresParameters {
   private var formats: [Int32] = []
   /// The values, after a byte that gives even an empty one an address.
   private var bytes: [UInt8] = [0]
+  /// Whether they are for tables of other programs: text has no escapes, and dates are moments.
+  private let isForeign: Bool
 
-  init() {}
+  init(isForeign: Bool = false) { self.isForeign = isForeign }
 
   var count: Int { types.count }
 
@@ -84,19 +86,22 @@ struct PostgresParameters {
   mutating func add(_ value: PersistentValue) {
     guard !value.isNull else { return addNull(0) }
     let isText = if case .decimal = value { true } else { false }
-    add(PostgresType.of(value.tag), isText: isText) { Self.append(value, to: &$0) }
+    let isForeign = isForeign
+    add(PostgresType.of(value.tag, isForeign), isText: isText) { Self.append(value, to: &$0, isForeign) }
   }
 
   /// Adds a cell in its column's format.
   mutating func add(_ cell: RowCell, of kind: FieldKind) {
-    let type = PostgresType.of(kind.tag)
+    let (type, isForeign) = (PostgresType.of(kind.tag, isForeign), isForeign)
     guard !cell.isNull else { return addNull(type) }
-    add(type, isText: cell.tag == .decimal) { Self.append(cell, to: &$0) }
+    add(type, isText: cell.tag == .decimal) { Self.append(cell, to: &$0, isForeign) }
   }
 
   /// Appends a cell in its column's format, which is text for decimals.
-  static func append(_ cell: RowCell, to bytes: inout [UInt8]) {
+  static func append(_ cell: RowCell, to bytes: inout [UInt8], _ isForeign: Bool = false) {
     switch cell.tag {
+    case .text where isForeign: bytes.append(contentsOf: cell.borrowedBytes)
+    case .date where isForeign: bytes.append(bigEndian: PostgresMoment.nearest(to: cell.doubleValue) ?? 0)
     case .null: break
     case .bool: bytes.append(cell.boolValue ? 1 : 0)
     case .integer: bytes.append(bigEndian: cell.integerValue)
@@ -117,7 +122,9 @@ struct PostgresParameters {
       }
     }
     // Documents are compared as text.
-    let element = tag == .document ? PostgresType.text : PostgresType.of(tag)
+    let (element, isForeign) = (
+      tag == .document ? PostgresType.text : PostgresType.of(tag, isForeign), isForeign
+    )
     add(PostgresType.array(of: element)) { bytes in
       for word in [1, 0, Int32(bitPattern: element), Int32(clamping: values.count), 1] {
         bytes.append(bigEndian: word)
@@ -125,15 +132,17 @@ struct PostgresParameters {
       for value in values {
         let start = bytes.count
         bytes.append(bigEndian: Int32(0))
-        Self.append(value, to: &bytes)
+        Self.append(value, to: &bytes, isForeign)
         let length = Int32(clamping: bytes.count - start - 4)
         withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
       }
     }
   }
 
-  private static func append(_ value: PersistentValue, to bytes: inout [UInt8]) {
+  private static func append(_ value: PersistentValue, to bytes: inout [UInt8], _ isForeign: Bool) {
     switch value {
+    case .text(let value) where isForeign: bytes.append(contentsOf: value.utf8)
+    case .date(let value) where isForeign: bytes.append(bigEndian: PostgresMoment.nearest(to: value) ?? 0)
     case .null: break
     case .bool(let value): bytes.append(value ? 1 : 0)
     case .integer(let value): bytes.append(bigEndian: value)
@@ -161,9 +170,11 @@ enum PostgresType {
   static let numeric: Oid = 1700
   static let numericArray: Oid = 1231
   static let uuid: Oid = 2950
+  static let timestamptz: Oid = 1184
 
-  static func of(_ tag: RowCell.Tag) -> Oid {
+  static func of(_ tag: RowCell.Tag, _ isForeign: Bool = false) -> Oid {
     switch tag {
+    case .date where isForeign: timestamptz
     case .null: 0
     case .bool: bool
     case .integer: int8
@@ -183,6 +194,7 @@ enum PostgresType {
     case int8: 1016
     case float8: 1022
     case uuid: 2951
+    case timestamptz: 1185
     default: 1009
     }
   }

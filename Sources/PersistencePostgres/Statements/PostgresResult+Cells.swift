@@ -8,21 +8,26 @@ extension PostgresResult {
     for column in columns.readers.indices {
       let reader = columns.readers[column]
       guard let bytes = bytes(row, column) else {
-        guard reader.isOptional else { throw Self.mismatch(column, reader, "nil") }
+        guard reader.isOptional else {
+          throw columns.foreign?[column].unexpectedNull ?? Self.mismatch(column, reader, "nil")
+        }
         continue
       }
-      guard Self.set(buffer, at: column, reader.tag, bytes) else {
-        throw Self.mismatch(column, reader, "\(bytes.count) bytes of another kind")
+      guard Self.set(buffer, at: column, reader, bytes) else {
+        throw columns.foreign?[column].unreadable
+          ?? Self.mismatch(column, reader, "\(bytes.count) bytes of another kind")
       }
     }
   }
 
   /// The value of a cell.
-  func value(_ row: Int, _ column: Int, _ reader: PostgresColumns.Reader) throws -> PersistentValue {
+  func value(
+    _ row: Int, _ column: Int, _ reader: PostgresColumns.Reader, _ foreign: PostgresForeignColumn? = nil
+  ) throws -> PersistentValue {
     guard let bytes = bytes(row, column) else { return .null }
     let buffer = RowBuffer(count: 1)
-    guard Self.set(buffer, at: 0, reader.tag, bytes) else {
-      throw Self.mismatch(column, reader, "\(bytes.count) bytes of another kind")
+    guard Self.set(buffer, at: 0, reader, bytes) else {
+      throw foreign?.unreadable ?? Self.mismatch(column, reader, "\(bytes.count) bytes of another kind")
     }
     return try buffer.withRow { try $0.value(at: 0) }
   }
@@ -36,6 +41,15 @@ extension PostgresResult {
   /// Sets a cell of a buffer from a binary value; false if the value is none of its kind.
   @inline(__always)
   private static func set(
+    _ buffer: RowBuffer, at position: Int, _ reader: PostgresColumns.Reader, _ bytes: UnsafeRawBufferPointer
+  ) -> Bool {
+    if reader.isForeign { return setForeign(buffer, at: position, reader.tag, bytes) }
+    return set(buffer, at: position, reader.tag, bytes)
+  }
+
+  /// Sets a cell from a value as this package writes it.
+  @inline(__always)
+  static func set(
     _ buffer: RowBuffer, at position: Int, _ tag: RowCell.Tag, _ bytes: UnsafeRawBufferPointer
   ) -> Bool {
     switch tag {
