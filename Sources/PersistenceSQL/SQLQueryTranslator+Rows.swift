@@ -9,7 +9,8 @@ extension SQLQueryTranslator {
   /// A statement over rows that yields one row for each group, in the order of the groups.
   func aggregates(_ key: StatementKey, of rows: String) -> String {
     let positions = key.items.filter { $0.operation == .field }.map { $0.position }
-    let text = "SELECT \(key.items.map(expression).joined(separator: ", ")) FROM \(rows)"
+    let names = positions.map { table.columns[$0].name }
+    let text = "SELECT \(key.items.map { expression($0, amid: names) }.joined(separator: ", ")) FROM \(rows)"
     guard !positions.isEmpty else { return text }
     let groups = positions.map(orderKey).joined(separator: ", ")
     let order = positions.map {
@@ -18,15 +19,25 @@ extension SQLQueryTranslator {
     return text + " GROUP BY \(groups) ORDER BY \(order.joined(separator: ", "))"
   }
 
-  private func expression(_ item: SQLItem) -> String {
-    switch item.operation {
-    case .field: column(item.position)
-    case .count: "count(*)"
-    case .countOfValues: "count(\(column(item.position)))"
-    case .minimum: "min(\(dialect.ordered(table.columns[item.position])))"
-    case .maximum: "max(\(dialect.ordered(table.columns[item.position])))"
-    case .sum: "sum(\(column(item.position)))"
-    }
+  /// An aggregate or a field of a group.
+  ///
+  /// The result of a function has the function's name. PostgreSQL refuses to order by a column of the same name, unless the
+  /// result has another one.
+  private func expression(_ item: SQLItem, amid names: [String]) -> String {
+    let (function, argument) =
+      switch item.operation {
+      case .field: ("", column(item.position))
+      case .count: ("count", "*")
+      case .countOfValues: ("count", column(item.position))
+      case .minimum: ("min", dialect.ordered(table.columns[item.position]))
+      case .maximum: ("max", dialect.ordered(table.columns[item.position]))
+      case .sum: ("sum", column(item.position))
+      }
+    if function.isEmpty { return argument }
+    guard names.contains(function) else { return "\(function)(\(argument))" }
+    var name = function + "_"
+    while names.contains(name) { name += "_" }
+    return "\(function)(\(argument)) AS \(name)"
   }
 
   /// The statement for the records of an ascending list of keys: a seek for each, in the order of the list.

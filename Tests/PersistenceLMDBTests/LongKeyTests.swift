@@ -42,6 +42,35 @@ struct LongKeyTests {
     #expect(try context.keys(FetchRequest(schema)) == Array(sorted.prefix(3)))
   }
 
+  @Test(
+    "O1 O2 records with some long values come in the order of the values, and those with equal ones by their keys",
+    arguments: [false, true])
+  func listedValues(isDescending: Bool) throws {
+    let scratch = try Scratch()
+    let schema = try Scratch.schema(indexes: [IndexSchema(["text"])])
+    let context = try scratch.open()
+    // Values that are cut at the same bytes, of which the longer ones are greater.
+    let texts = Self.lengths.map { String(repeating: "t", count: $0) }
+    let notes = texts.enumerated().flatMap { number, text in ["", "a", "b"].map { ("\(number)\($0)", text) } }
+    var random = SeededGenerator(seed: 22)
+    try context.save(notes.shuffled(using: &random), schema)
+    let order = [FieldOrder("text", isDescending: isDescending)]
+    for _ in 0..<20 {
+      let listed = Array(texts.shuffled(using: &random).prefix(Int.random(in: 2...12, using: &random)))
+      let request = try FetchRequest(
+        schema, where: .isIn(field: "text", listed.map { .text($0) }), order: order)
+      let found = try context.keys(request)
+      let chosen = try FetchRequest(schema, order: order)
+      let all = try context.keys(chosen)
+      let expected = all.filter { key in notes.contains { $0.0 == key && listed.contains($0.1) } }
+      #expect(found == expected)
+      #expect(try context.count(request) == expected.count)
+    }
+    let ascending = notes.sorted { ($0.1.utf8.count, $0.0) < ($1.1.utf8.count, $1.0) }.map(\.0)
+    #expect(
+      try context.keys(FetchRequest(schema, order: [FieldOrder("text")])) == ascending)
+  }
+
   @Test("W4 V3 long values are indexed, distinguished and unique")
   func indexedValues() throws {
     let scratch = try Scratch()

@@ -94,11 +94,24 @@ struct AccessPath: Sendable {
     ranges = ranges.map { $0.clamped(to: beyond) }
   }
 
+  /// The ranges, of which those in one run are all of the run: by their digests, they have another order than their values.
+  private func wholeRuns() -> [ByteRange] {
+    var counts: [[UInt8]: Int] = [:]
+    for range in ranges where range.lower.count > form.runLength {
+      counts[Array(range.lower.prefix(form.runLength)), default: 0] += 1
+    }
+    return ranges.map { range in
+      let run = Array(range.lower.prefix(form.runLength))
+      guard range.lower.count > form.runLength, counts[run, default: 0] > 1 else { return range }
+      return ByteRange(lower: run, upper: ByteOrder.next(after: run))
+    }
+  }
+
   /// Merges ranges that overlap after widening, so that no entry occurs twice.
   private mutating func merge() {
     guard isWidened, ranges.count > 1 else { return }
     var merged: [ByteRange] = []
-    for range in ranges.sorted(by: { ByteOrder.compare($0.lower, $1.lower) < 0 }) {
+    for range in wholeRuns().sorted(by: { ByteOrder.compare($0.lower, $1.lower) < 0 }) {
       guard let last = merged.last, last.upper.map({ ByteOrder.compare(range.lower, $0) < 0 }) ?? true else {
         merged.append(range)
         continue

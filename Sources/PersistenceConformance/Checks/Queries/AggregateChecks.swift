@@ -14,6 +14,8 @@ enum AggregateChecks {
       "grouping separates long values with a common prefix, wherever an engine truncates its keys",
       [.v3, .o1], longGroups),
     ConformanceCheck(
+      "fields with the names of aggregates are grouped and ordered like others", [.v4, .o3], namesOfFunctions),
+    ConformanceCheck(
       "sums are exact and rounded once, so they do not depend on the order of records", [.v4], exactSums),
     ConformanceCheck(
       "averages of integers divide the exact sum, also beyond 2^53", [.v5, .v4], integerAverages),
@@ -115,6 +117,29 @@ enum AggregateChecks {
         let groups = try storage.aggregate(AggregateRequest(alone, grouping: ["bytes"], aggregates: [.count]))
         try expect(groups, equals: [AggregateGroup(key: [.bytes(value)], values: [.integer(1)])])
       }
+    }
+  }
+
+  @Sendable private static func namesOfFunctions(_ context: ContextUnderTest) throws {
+    let names = ["count", "min", "max", "sum", "avg", "count_"]
+    let schema = try ModelSchema(
+      name: "Tally", fields: (["id"] + names).map { FieldSchema($0, .int64) }, key: ["id"])
+    let storage = try context.makeStore().open().storage
+    try RowStore(storage, schema).save(
+      (1...6).map { id in [.integer(id)] + names.map { _ in .integer(id % 2) } })
+    let aggregates: [Aggregate] = [
+      .count, .minimum(of: "id"), .maximum(of: "id"), .sum(of: "id"), .average(of: "id"),
+    ]
+    for grouping in names.map({ [$0] }) + [["sum", "count"], names] {
+      let groups = try storage.aggregate(
+        AggregateRequest(FetchRequest(schema), grouping: grouping, aggregates: aggregates))
+      let expected = [
+        (0, [.integer(3), .integer(2), .integer(6), .integer(12), .double(4)]),
+        (1, [.integer(3), .integer(1), .integer(5), .integer(9), .double(3)]),
+      ].map { (value: Int64, results: [PersistentValue]) in
+        AggregateGroup(key: grouping.map { _ in .integer(value) }, values: results)
+      }
+      try expect(groups, equals: expected, "grouped by \(grouping)")
     }
   }
 
