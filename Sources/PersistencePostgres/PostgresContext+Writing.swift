@@ -89,6 +89,12 @@ extension PostgresContext {
 
   /// Commits, and returns the transaction's number; nil if it has written nothing.
   private func commit(_ session: PostgresSession) throws -> String? {
+    let purge = Int.random(in: 0..<256) == 0 ? [PostgresCommits.purge(store)] : []
+    return try commit(session, after: purge + [PostgresCommits.log(store)])
+  }
+
+  /// Commits after some statements, of which the last one reads the transaction's number.
+  func commit(_ session: PostgresSession, after commands: [PostgresCommand]) throws -> String? {
     guard session.hasWritten else {
       session.end()
       return nil
@@ -100,10 +106,7 @@ extension PostgresContext {
     }
     var number: String?
     do {
-      let answer = try session.connection.commit(
-        after: session.takeQueue() + (Int.random(in: 0..<256) == 0 ? [PostgresCommits.purge(store)] : [])
-          + [PostgresCommits.log(store)]
-      ) {
+      let answer = try session.connection.commit(after: session.takeQueue() + commands) {
         number = $0.last?.text(0, 0)
       }
       // The commit of a failed transaction succeeds, and rolls it back.
@@ -123,7 +126,7 @@ extension PostgresContext {
   }
 
   /// Finds out whether a transaction was committed whose connection broke meanwhile; throws unless it was.
-  func settle(_ number: String?, _ run: String?, _ error: PersistenceError) throws {
+  private func settle(_ number: String?, _ run: String?, _ error: PersistenceError) throws {
     pool.discardIdle()
     guard let number, let connection = try? pool.take() else { throw error.ofUnansweredCommit }
     let outcome = (try? connection.outcome(of: number, begunIn: run)) ?? nil

@@ -60,31 +60,8 @@ extension PostgresContext {
   }
 
   private func commitForeign(_ session: PostgresSession) throws {
-    guard session.hasWritten else { return session.end() }
-    guard !session.connection.isBroken else {
-      throw PersistenceError(
-        .unreachable, "the connection broke before the commit, so the transaction was rolled back; retry",
-        location: location)
-    }
-    var number: String?
     let read = PostgresCommand(
       "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text", prepared: -11)
-    do {
-      let answer = try session.connection.commit(after: session.takeQueue() + [read]) {
-        number = $0.last?.text(0, 0)
-      }
-      // The commit of a failed transaction succeeds, and rolls it back.
-      guard answer?.tag == "COMMIT" else {
-        throw PersistenceError(
-          .engineFailure, "PostgreSQL rolled the transaction back instead of committing it; retry",
-          location: location)
-      }
-    } catch let error as UnansweredCommit {
-      try settle(number, session.connection.serverRun, error.reason)
-    } catch let error as PersistenceError {
-      if !session.connection.isBroken { session.end() }
-      throw error.ofWriting
-    }
-    store.catalog = session.catalog
+    _ = try commit(session, after: [read])
   }
 }
