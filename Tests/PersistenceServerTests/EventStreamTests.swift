@@ -157,7 +157,7 @@ struct EventStreamTests {
       try await until {
         try await blocking(server) { port in
           let client = try EventClient(port)
-          return client.waits(for: "event: changes")
+          return client.waits(for: "event: changes", "503") && !client.text.contains("503")
         }
       }
     }

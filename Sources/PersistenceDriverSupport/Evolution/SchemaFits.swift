@@ -46,18 +46,16 @@ package final class SchemaFits: Sendable {
     }
     if let found = found.flatMap(\.self) { return found }
     let (mapping, isAbsent) = try mapping(of: schema, reader)
-    // A model that is absent may appear at any time, also under an earlier name.
-    if isAbsent { return try body(nil) }
+    // A model that is absent may appear at any time, also under an earlier name. One that has its earlier name may appear
+    // beside it under its own, which another program defines that does not know the earlier one.
+    if isAbsent || mapping.map({ StoredName($0.stored.name) != StoredName(schema.name) }) == true {
+      return try body(mapping)
+    }
     state.withLock { state in
       if state.mappings.count >= Self.mappingLimit { state.mappings.removeAll() }
       state.mappings[schema.identity] = (schema, mapping)
     }
     return try body(mapping)
-  }
-
-  /// The mapping that earlier requests of a schema used, or that they needed none; nil if there were none.
-  func knownMapping(of schema: ModelSchema) -> SchemaMapping?? {
-    state.withLock { $0.mappings[schema.identity] }.map(\.mapping)
   }
 
   /// Calls a closure with the mapping of a schema that earlier requests used; returns nil if there is none, or the store has

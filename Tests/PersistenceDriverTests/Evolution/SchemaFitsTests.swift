@@ -67,4 +67,39 @@ struct SchemaFitsTests {
     #expect(try context.find(RecordKey([.integer(1)]), in: stored) { values = try $0.values() })
     #expect(values == [.integer(1), .integer(3)])
   }
+
+  @Test("S3 a model that appears beside its earlier name is the one that is read and written")
+  func modelBesideItsEarlierName() throws {
+    let earlier = try declaration("Draft", [])
+    let other = try declaration("Sketch", [])
+    let renamed = try declaration("Sketch", was: ["Draft"], [])
+    func insert(_ id: Int64, _ declaration: ModelDeclaration, in context: any StorageContext) throws {
+      try context.transaction { transaction in
+        let row = RowBuffer(count: 1)
+        row.set([.integer(id)])
+        try row.withRow { try transaction.insert($0, in: declaration.schema) }
+      }
+    }
+    func keys() throws -> [PersistentValue] {
+      var keys: [PersistentValue] = []
+      _ = try fitted.fetch(FetchRequest(renamed.schema)).read(from: 0, limit: 10) { keys += try $0.values() }
+      return keys
+    }
+    let fits = SchemaFits(location: "")
+    fits.declare(renamed)
+    let fitted = FittedContext(context, fits)
+
+    try open(earlier)
+    try insert(1, earlier, in: context)
+    #expect(try keys() == [.integer(1)])
+    // The program does not know that the model was named otherwise.
+    try open(other)
+    try insert(2, other, in: context)
+    #expect(try keys() == [.integer(2)])
+    let found = try [1, 2].map { try fitted.find(RecordKey([.integer($0)]), in: renamed.schema) { _ in } }
+    #expect(found == [false, true])
+    try insert(3, renamed, in: fitted)
+    #expect(try context.count(FetchRequest(other.schema)) == 2)
+    #expect(try context.count(FetchRequest(earlier.schema)) == 1)
+  }
 }
