@@ -76,10 +76,10 @@ struct RemoteServerTests {
     let log = LogRecorder()
     let sources = try DataSources(
       opening: server.url, engines: [], monitoring: Monitoring(logger: log.logger(.info), slowRequest: .zero))
-    _ = try? await sources.dataSource(of: Film.self).find(4711)
+    _ = try? await sources.dataSource(of: Film.self).find(471_183_920_555)
     #expect(log.lines().contains { $0.contains("slow request") && $0.contains(server.url) })
-    #expect(server.requests.contains { $0.path.contains("4711") })
-    #expect(!log.lines().contains { $0.contains("4711") })
+    #expect(server.requests.contains { $0.path.contains("471183920555") })
+    #expect(!log.lines().contains { $0.contains("471183920555") })
   }
 }
 

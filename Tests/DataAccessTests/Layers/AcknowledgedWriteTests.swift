@@ -36,25 +36,29 @@ struct AcknowledgedWriteTests {
 
   @Test(
     "A1 an answer from before a write was acknowledged overwrites it in no layer, whichever process sends it",
-    arguments: [1, 2], [Note(1, "mine"), Note(3, "mine"), nil])
+    .timeLimit(.minutes(1)), arguments: [1, 2], [Note(1, "mine"), Note(3, "mine"), nil])
   func late(processes: Int, written: Note?) async throws {
     let notes = [Note(1, "old"), Note(2)]
     let bed = try TestBed(notes, count: processes)
     let (writer, reader) = (bed.sources[0], bed.sources[processes - 1])
     _ = try await writer.execute(everyNote)
-    for _ in 0..<2 {
-      bed.remote.script(.failure(PersistenceError(.unauthorized, "expired token")), for: .apply)
-    }
+    // The senders of all sources try in the background, whenever they are scheduled, and sleep.
+    bed.late.refusal = PersistenceError(.unauthorized, "expired token")
     if let written { try await writer.save(written) } else { try await writer.delete(notes[0]) }
-    // The sender in the background has failed, and sleeps.
-    await bed.clock.sleepers(1)
     bed.late.delay(.seconds(1))
     let slow = Task { try await reader.execute(everyNote) }
-    await bed.clock.sleepers(2)
+    await bed.remote.calls { $0.count { $0.operation == .execute && $0.outcome != .inFlight } == 2 }
+    bed.late.refusal = nil
     try await writer.outbox?.send()
     #expect(try await writer.outbox?.count() == 0)
-    bed.clock.advance(by: .seconds(1))
+    let passing = Task { [clock = bed.clock] in
+      while !Task.isCancelled {
+        clock.advance(by: .seconds(1))
+        await Task.yield()
+      }
+    }
     _ = try await slow.value
+    passing.cancel()
     bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
     let key = written?.id ?? 1
     for source in bed.sources {

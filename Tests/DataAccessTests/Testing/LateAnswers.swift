@@ -11,6 +11,13 @@ final class LateAnswers: DataSource {
   private let clock: TestClock
   private let delays: Mutex<[Duration]>
   private let assign: @Sendable (Note) -> Note
+  private let refusing = Mutex<PersistenceError?>(nil)
+
+  /// The error of batches; nil to apply them.
+  var refusal: PersistenceError? {
+    get { refusing.withLock { $0 } }
+    set { refusing.withLock { $0 = newValue } }
+  }
 
   /// Creates a data source.
   ///
@@ -44,7 +51,10 @@ final class LateAnswers: DataSource {
   }
   func save(_ object: Note) async throws -> Note { try await base.save(object) }
   func delete(_ object: Note) async throws -> Note? { try await base.delete(object) }
-  func apply(_ batch: ChangeBatch<Note>) async throws -> Bool { try await base.apply(batch) }
+  func apply(_ batch: ChangeBatch<Note>) async throws -> Bool {
+    if let refusal { throw refusal }
+    return try await base.apply(batch)
+  }
   func find(_ key: Int) async throws -> Note? {
     func open(_ base: some DataSource<Note>) async throws -> Note? { try await base.find(key) }
     return try await late { try await open(base) }
