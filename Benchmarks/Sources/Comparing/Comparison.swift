@@ -14,6 +14,8 @@ public struct Comparison {
     case ratio(Double)
     /// Milliseconds more than the reference.
     case more(milliseconds: Double)
+    /// Nothing: the reference gives what the library must not.
+    case none
   }
 
   /// Runs both sides in turn, after a warm-up; each is first in half of the rounds.
@@ -40,6 +42,7 @@ public struct Comparison {
     switch goal {
     case .ratio(let limit): (seconds / referenceSeconds * 100).rounded() <= (limit * 100).rounded()
     case .more(let milliseconds): (seconds - referenceSeconds) * 1000 <= milliseconds
+    case .none: true
     }
   }
 }
@@ -52,6 +55,7 @@ extension Comparison: CustomStringConvertible {
       case .ratio(let limit): String(format: "%.2f (≤ %.2f)", seconds / referenceSeconds, limit)
       case .more(let limit):
         String(format: "%+.2f ms (≤ %.0f ms)", (seconds - referenceSeconds) * 1000, limit)
+      case .none: String(format: "%.2f", seconds / referenceSeconds)
       }
     let times = String(format: "%.2f ms, %@ %.2f ms", seconds * 1000, reference, referenceSeconds * 1000)
     let name = work.padding(toLength: 34, withPad: " ", startingAt: 0)

@@ -6,6 +6,10 @@ final class RawLMDB {
   private let environment: OpaquePointer
   private var database: MDB_dbi = 0
   private static let lengthCount = 4
+  /// How many bytes one transaction of ``computeInLittleMemory()`` writes, as in the library.
+  private static let batchSize = 12 << 20
+  /// How often the records were copied.
+  private var copies = 0
 
   init(_ path: String, rows: Int) throws {
     var made: OpaquePointer?
@@ -81,5 +85,77 @@ final class RawLMDB {
       }
       guard code == MDB_NOTFOUND else { return try Self.check(code) }
     }
+  }
+
+  /// As ``compute()``, with as little memory as the library: it copies the records in several transactions to keys behind the
+  /// old ones, and then removes those.
+  func computeInLittleMemory() throws {
+    copies += 1
+    let first = copies << 40
+    var next = (copies - 1) << 40
+    var isDone = false
+    while !isDone {
+      try write { transaction in isDone = try copy(from: &next, below: first, transaction) }
+    }
+    isDone = false
+    while !isDone { try write { transaction in isDone = try removeSome(below: first, transaction) } }
+  }
+
+  /// Copies some records; returns whether they are the last ones.
+  private func copy(from next: inout Int, below end: Int, _ transaction: OpaquePointer) throws -> Bool {
+    var cursor: OpaquePointer?
+    try Self.check(mdb_cursor_open(transaction, database, &cursor))
+    defer { mdb_cursor_close(cursor) }
+    var (key, value) = (MDB_val(), MDB_val())
+    var rewritten: [UInt8] = []
+    var code = withUnsafeMutableBytes(of: &next) { bytes in
+      key = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+      return mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+    }
+    var size = 0
+    while code == MDB_SUCCESS {
+      guard let id = key.mv_data?.loadUnaligned(as: Int.self) else { throw Failure("no key") }
+      if id >= end { return true }
+      if size >= Self.batchSize {
+        next = id
+        return false
+      }
+      let old = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+      rewritten.removeAll(keepingCapacity: true)
+      rewritten.append(contentsOf: old)
+      withUnsafeBytes(of: minutes(old.prefix(Self.lengthCount))) { rewritten.append(contentsOf: $0) }
+      size += rewritten.count
+      // The numbers of the records are below 2^40.
+      var copied = id % (1 << 40) + end
+      let put = withUnsafeMutableBytes(of: &copied) { id in
+        rewritten.withUnsafeMutableBytes { bytes in
+          var key = MDB_val(mv_size: id.count, mv_data: id.baseAddress)
+          var value = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+          return mdb_put(transaction, database, &key, &value, UInt32(MDB_APPEND))
+        }
+      }
+      try Self.check(put)
+      code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+    }
+    guard code == MDB_NOTFOUND else { throw Failure("LMDB: " + String(cString: mdb_strerror(code))) }
+    return true
+  }
+
+  /// Removes some records; returns whether they were the last ones.
+  private func removeSome(below end: Int, _ transaction: OpaquePointer) throws -> Bool {
+    var cursor: OpaquePointer?
+    try Self.check(mdb_cursor_open(transaction, database, &cursor))
+    defer { mdb_cursor_close(cursor) }
+    var (key, value) = (MDB_val(), MDB_val())
+    var size = 0
+    while size < Self.batchSize {
+      let code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
+      guard code == MDB_SUCCESS, let id = key.mv_data?.loadUnaligned(as: Int.self), id < end else {
+        return true
+      }
+      size += value.mv_size
+      try Self.check(mdb_cursor_del(cursor, 0))
+    }
+    return false
   }
 }

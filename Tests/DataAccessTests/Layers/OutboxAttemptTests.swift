@@ -82,6 +82,68 @@ struct OutboxAttemptTests {
     #expect(try await bed.cache.find(1)?.text == "mine")
   }
 
+  /// A test bed with a waiting write of the first note, and with one of the second note in the same batch if it is joint.
+  private func bed(isJoint: Bool, _ answer: ScriptedAnswer) async throws -> OutboxTests.TestBed {
+    let bed = try OutboxTests.TestBed([Note(1, "old"), Note(2, "old")])
+    if isJoint {
+      bed.remote.answerOtherwise(.failure(LayerTestBed.gone))
+      try await bed.source.save(Note(3))
+      await bed.clock.sleepers(1)
+      try await bed.source.save(Note(1, "mine"))
+      try await bed.source.save(Note(2, "mine"))
+      bed.remote.script(.genuine, answer, for: .apply)
+      await #expect(throws: PersistenceError.self) { try await bed.outbox.send() }
+      bed.remote.answerOtherwise(.genuine)
+    } else {
+      bed.remote.script(answer, for: .apply)
+      try await bed.source.save(Note(1, "mine"))
+      await bed.clock.sleepers(1)
+    }
+    #expect(try await bed.outbox.count() == (isJoint ? 2 : 1))
+    return bed
+  }
+
+  @Test("A3 an entry whose answer was lost is applied once, though it was resent", arguments: [false, true])
+  func resentAfterLostAnswer(isJoint: Bool) async throws {
+    let bed = try await bed(isJoint: isJoint, .lost(LayerTestBed.gone))
+    let entry = try #require(try await bed.outbox.waiting().first)
+    try await bed.outbox.setAside(entry)
+    _ = try await bed.remote.save(Note(1, "theirs"))
+    try await bed.outbox.resend(try #require(try await bed.outbox.setAside().first))
+    try await bed.outbox.send()
+    #expect(try await bed.outbox.count() == 0)
+    #expect(try await bed.remote.find(1) == Note(1, "theirs"))
+    #expect(try await bed.source.find(1) == Note(1, "theirs"))
+    #expect(try await bed.remote.find(2) == Note(2, isJoint ? "mine" : "old"))
+  }
+
+  @Test("A3 an entry that never arrived is applied after it was resent", arguments: [false, true])
+  func resentAfterLostRequest(isJoint: Bool) async throws {
+    let bed = try await bed(isJoint: isJoint, .failure(LayerTestBed.gone))
+    let entry = try #require(try await bed.outbox.waiting().first)
+    try await bed.outbox.setAside(entry)
+    try await bed.outbox.send()
+    #expect(try await bed.remote.find(1) == Note(1, "old"))
+    #expect(try await bed.remote.find(2) == Note(2, isJoint ? "mine" : "old"))
+    try await bed.outbox.resend(try #require(try await bed.outbox.setAside().first))
+    try await bed.outbox.send()
+    #expect(try await bed.outbox.count() == 0)
+    #expect(try await bed.remote.find(1) == Note(1, "mine"))
+  }
+
+  @Test("A3 a request that arrives after other changes were resent has no effect")
+  func lateRequest() async throws {
+    let bed = try await bed(isJoint: false, .failure(LayerTestBed.gone))
+    let entry = try #require(try await bed.outbox.waiting().first)
+    try await bed.outbox.setAside(entry)
+    let aside = try #require(try await bed.outbox.setAside().first)
+    try await bed.outbox.resend(aside, as: [.save(Note(1, "again"))])
+    try await bed.outbox.send()
+    _ = try? await bed.remote.apply(ChangeBatch(entry.changes ?? [], id: entry.id))
+    #expect(try await bed.remote.find(1) == Note(1, "again"))
+    #expect(try await bed.outbox.count() == 0)
+  }
+
   @Test("an explicit send ignores the outcome of an attempt that started before it")
   func askedDuringAttempt() async throws {
     let bed = try OutboxTests.TestBed()

@@ -16,15 +16,20 @@ extension Journal {
   // MARK: Writing
 
   func enqueue(
-    _ changes: [ObjectChange<Object>], id: UUID, by writer: UUID, at date: Date, mayJoin: Bool
+    _ changes: [ObjectChange<Object>], id: UUID, by writer: UUID, at date: Date, mayJoin: Bool,
+    following earlier: OutboxRecord? = nil
   ) throws {
     let data = try LayerCoding.data(changes.map(OutboxChange.init))
     let number = try advance(by: writer)
     var entry = OutboxRecord(
       model: model, number: number, batch: id, changes: data, created: date,
       schemaName: try LayerSchemas.name(of: Object.schema.model))
-    // The first one is sent at once and alone, so that no transaction needs to record it before.
-    if mayJoin, try waiting.limit(1).count() > 0 { entry.isUnsent = true }
+    if let earlier {
+      entry.follow(earlier)
+    } else if mayJoin, try waiting.limit(1).count() > 0 {
+      // The first one is sent at once and alone, so that no transaction needs to record it before.
+      entry.isUnsent = true
+    }
     try repository.insert(entry)
     try recordKeys(changes.map(\.object.recordKey), of: number)
   }
@@ -66,6 +71,8 @@ extension Journal {
   /// - Returns: Whether the entry still waited.
   func setAside(_ entry: OutboxRecord, _ error: PersistenceError) throws -> Bool {
     guard var current = try current(entry), !current.isSetAside else { return false }
+    // Its joint batch is not sent without it: whether the remote layer has it would tell nothing of this entry.
+    try revokeJoint(of: current)
     current.isSetAside = true
     current.keep(error)
     try repository.save(current)
@@ -73,15 +80,16 @@ extension Journal {
     return true
   }
 
-  /// Removes an entry that was set aside.
+  /// Removes and returns an entry that was set aside.
   ///
   /// - Throws: `notFound` if it is no longer set aside.
-  func remove(_ entry: OutboxEntry<Object>) throws {
+  func take(_ entry: OutboxEntry<Object>) throws -> OutboxRecord {
     guard let record = try record(entry), record.isSetAside else {
       throw PersistenceError(
         .notFound, "the outbox has no entry \(entry.id) that was set aside", model: model)
     }
     try delete(record)
+    return record
   }
 
   /// Records the keys of entries that an earlier release wrote.

@@ -264,14 +264,14 @@ final class JournaledLayer<Object: PersistentRecord>: ReplicaLayer {
       func work(_ inside: any PersistentRepository) throws {
         let journal = try Journal<Object>(inside)
         before = []
-        if let entry { try journal.remove(entry) }
+        let earlier = try entry.map { try journal.take($0) }
         for change in changes {
           before.append(try inside.find(Object.self, id: change.object.primaryKey))
           try inside.apply(entry == nil ? change : change.unconditional)
           try journal.clearStale(change.object.recordKey)
         }
         // A caller that chose the id may send the same batch from another device.
-        try journal.enqueue(changes, id: id, by: writer, at: created, mayJoin: !once)
+        try journal.enqueue(changes, id: id, by: writer, at: created, mayJoin: !once, following: earlier)
         for change in changes { try journal.recordAbsence(after: change, asOf: date) }
       }
       if once {

@@ -1,4 +1,5 @@
 public import PersistenceCore
+import Foundation
 import PersistenceDriver
 
 /// The writes of a ``LayeredDataSource`` that the remote layer has not received yet, or has rejected.
@@ -48,7 +49,9 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
   /// Appends an entry that was set aside to the queue again, optionally with other changes, and applies these
   /// locally.
   ///
-  /// The layered data source sends it at once if it still exists; otherwise the next one does.
+  /// The layered data source sends it at once if it still exists; otherwise the next one does. If an earlier request with the
+  /// entry has arrived, the same changes are not applied again; before other changes, the remote layer is asked to ignore
+  /// that request.
   ///
   /// - Parameters:
   ///   - entry: The entry.
@@ -59,13 +62,15 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
   public func resend(_ entry: OutboxEntry<Object>, as changes: [ObjectChange<Object>]? = nil)
     async throws(PersistenceError)
   {
+    // Under the same id, the remote layer applies the same changes once.
+    let id = changes == nil ? entry.id : UUID()
     guard let changes = changes ?? entry.changes else {
       throw PersistenceError(
         .schemaMismatch,
         "the entry \(entry.id) was written with another schema of its model; resend it with new changes",
         model: try mappingErrors { try Object.schema.model.name })
     }
-    _ = try await writes.write(changes, replacing: entry)
+    _ = try await writes.write(changes, id: id, replacing: entry)
   }
 
   /// Replaces the changes of a waiting entry, which keeps its place, and applies these locally.

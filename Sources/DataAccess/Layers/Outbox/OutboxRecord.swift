@@ -76,9 +76,22 @@ struct OutboxRecord: PersistentRecord {
   ///
   /// A request with the earlier ones may still arrive, so its batch is revoked before the entry is sent.
   mutating func replaceBatch() {
-    if joint == nil, isUnsent != true { (joint, jointEnd) = (batch, number) }
+    let earlier = self
+    batch = UUID()
+    follow(earlier)
+  }
+
+  /// Takes the place of an entry, with the same changes if it has the same id.
+  ///
+  /// A request with that entry may have arrived, or still arrive. Under its id, the remote layer applies the same changes
+  /// once; a joint batch, and one with other changes, is revoked first.
+  mutating func follow(_ earlier: OutboxRecord) {
+    (isUnsent, joint, jointEnd) = (earlier.isUnsent, earlier.joint, earlier.jointEnd.map { max($0, number) })
+    if batch != earlier.batch {
+      if joint == nil, isUnsent != true { (joint, jointEnd) = (earlier.batch, number) }
+      isUnsent = true
+    }
     isRevoked = joint == nil ? nil : true
-    (batch, isUnsent) = (UUID(), true)
   }
 
   /// Makes the entry one that no request has contained.

@@ -147,7 +147,7 @@ actor OutboxSender<Object: PersistentRecord> {
     for entry in batch.entries {
       if case .failure(let error) = entry.changes { try await setAside(entry.record, entry.allKeys, error) }
     }
-    if batch.isRevoked {
+    if batch.isRevoked || (batch.isJoint && !batch.entries.allSatisfy(\.isReadable)) {
       try await revoke(batch)
       // Its entries wait again, and those behind them for them.
       if !isFirst { throw PersistenceError(.busy, "a batch of the outbox was separated; try again") }
