@@ -3,7 +3,7 @@ import PersistenceDriverSupport
 
 extension PostgresContext {
   /// Runs a closure in a transaction, which excludes all other writers of the store.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
     if store.isForeign { return try foreignTransaction(body) }
     let deadline = ContinuousClock.now + store.configuration.busyTimeout

@@ -47,7 +47,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
   }
 
   /// Runs a closure as one transaction on a copy of the state, which the commit publishes.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     try gate.withEntry(timeout: busyTimeout, location: location) {
       let transaction = MemoryTransaction(try readableState(), location: location)
       defer { transaction.end() }

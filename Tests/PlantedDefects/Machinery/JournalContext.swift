@@ -30,7 +30,7 @@ final class JournalContext: StorageContextWrapper {
     }
     let records = try file.exists ? file.read() : []
     if !options.isReadOnly { try file.replace(with: records) }
-    try wrapped.transaction { transaction in
+    try wrapped.transaction(mode) { transaction in
       for record in records {
         guard let entries = try? JSONDecoder().decode([LoggedWrite].self, from: Data(record)) else {
           throw PersistenceError.damaged("a record of the journal cannot be decoded")
@@ -41,10 +41,10 @@ final class JournalContext: StorageContextWrapper {
     journal = Mutex(file)
   }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     if capabilities.isReadOnly { throw PersistenceError.readOnly(location) }
     var writes: [WriteRecorder.Write] = []
-    try wrapped.transaction { transaction in
+    try wrapped.transaction(mode) { transaction in
       let recorder = WriteRecorder()
       try body(RecordedTransaction(transaction, recorder))
       writes = recorder.all

@@ -96,7 +96,7 @@ public final class OneFileContext: StorageContext, StateReader {
   }
 
   /// Runs a closure on a copy of the newest state, and replaces the file if the closure returns.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
     let timeout = configuration.busyTimeout
     let deadline = ContinuousClock.now + timeout
