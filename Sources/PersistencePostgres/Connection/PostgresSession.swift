@@ -44,6 +44,13 @@ final class PostgresSession {
   /// Whether the transaction has changed anything.
   var hasWritten = false
 
+  /// Whether the transaction runs beside others, and may run again.
+  private(set) var isReplayable = false
+  /// Why the transaction has to run again, whatever its closure makes of the error.
+  private(set) var conflict: PostgresConflict?
+  /// The number of a transaction that writes, if it was read at the begin.
+  private(set) var number: UInt64?
+
   /// Writes whose results nobody needs, which travel with the next batch.
   private var queue: [PostgresCommand] = []
   private var queuedBytes = 0
@@ -88,16 +95,30 @@ final class PostgresSession {
   /// Makes the transaction outlive its call.
   func pin() { kind = .pinned }
 
-  /// Declares the transaction's begin, which the caller ran itself.
-  func begun() {
+  /// Declares the begin of a transaction that writes, which the caller ran itself.
+  func begun(_ mode: TransactionMode, number: UInt64?) {
     opening = []
     (wasSent, isVerified) = (true, true)
+    (isReplayable, self.number) = (mode == .replayable, number)
+  }
+
+  /// Notes that a replayable transaction has met another one; returns the error for its closure.
+  func notingConflict(_ error: PersistenceError) -> PersistenceError {
+    if isReplayable, conflict == nil { conflict = .again(error) }
+    return error
+  }
+
+  /// Throws in a replayable transaction, which then runs again as the only writer.
+  func requireAlone() throws {
+    guard isReplayable else { return }
+    if conflict == nil { conflict = .alone }
+    throw failure ?? PostgresConflict.alone
   }
 
   /// Runs statements and returns their results.
   func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
     try sendCopy()
-    if let failure { throw failure }
+    try requireHealth()
     let insertions = queuedInsertions.map { $0 + opening.count }
     let prefix = opening + takeQueue() + closing()
     let isGuarded = kind == .pinned
@@ -130,7 +151,7 @@ final class PostgresSession {
   /// If it fails, for example because the disk is full, so does the whole transaction.
   func enqueue(_ command: PostgresCommand, _ action: String, isInsertion: Bool = false) throws {
     try sendCopy()
-    if let failure { throw failure }
+    try requireHealth()
     if isInsertion { queuedInsertions.append(queue.count) }
     queue.append(command)
     queuedBytes += command.parameters.byteCount
@@ -141,7 +162,7 @@ final class PostgresSession {
   ///
   /// If it is refused, the transaction fails.
   func copy(_ row: borrowing Row, into model: PostgresModel) throws {
-    if let failure { throw failure }
+    try requireHealth()
     if let rows = waitingRows, rows.model !== model || rows.bytes.count >= PostgresCopy.byteLimit {
       try sendCopy()
     }
@@ -197,6 +218,12 @@ final class PostgresSession {
     return result
   }
 
+  /// Throws if the transaction has failed, or has to run again.
+  func requireHealth() throws {
+    if let failure { throw failure }
+    if let conflict { throw conflict }
+  }
+
   /// What follows from a batch that failed.
   private func failed(_ error: any Error) -> any Error {
     let error: any Error = kind == .writing ? (error as? PersistenceError)?.ofWriting ?? error : error
@@ -217,12 +244,18 @@ final class PostgresSession {
       failure =
         error as? PersistenceError
         ?? PersistenceError(.cancelled, "the transaction was cancelled", location: store.location)
+      if let failure, failure.isConflict { _ = notingConflict(failure) }
     }
     return error
   }
 
   /// Forgets the failure, and the refused insertions, of a part that was rolled back.
-  func recovered() { (failure, hasRefusal) = (nil, false) }
+  ///
+  /// A conflict concerns the whole transaction.
+  func recovered() {
+    hasRefusal = false
+    if conflict == nil { failure = nil }
+  }
 
   /// Asks for the version of the catalog, if no statement was sent yet.
   func verify() throws { if !isVerified { _ = try run([], "read the version of the catalog") } }

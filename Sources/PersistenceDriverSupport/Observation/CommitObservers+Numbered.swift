@@ -1,0 +1,122 @@
+import PersistenceDriver
+
+/// Commits of transactions that run at the same time.
+extension CommitObservers {
+  /// Commits a transaction beside others, and notifies the observers of it once.
+  ///
+  /// The number must be registered before anybody can see the commit: a check that finds a number which is not
+  /// registered takes it for another process's.
+  ///
+  /// - Parameters:
+  ///   - transaction: The result of ``begin(_:)``.
+  ///   - number: The number of the transaction; nil if the store had no observers when it began.
+  ///   - body: Commits, and returns whether the transaction has written anything.
+  /// - Throws: The closure's error.
+  package func commit(_ transaction: ObservedTransaction, number: UInt64?, _ body: () throws -> Bool) throws {
+    let record = number == nil ? nil : transaction.record
+    if let number, let record { pending.withLock { $0[number] = record } }
+    let hasWritten: Bool
+    do {
+      hasWritten = try body()
+    } catch {
+      if let record = take(number), Self.mayHaveSucceeded(error) {
+        record.discardRecordedKeys()
+        notify { tell($0, of: record, &$1) }
+      }
+      throw error
+    }
+    guard hasWritten, isObserved else { return _ = take(number) }
+    notify { observers, woken in
+      // Another thread may have found the commit meanwhile.
+      guard record == nil || isPending(number), !observers.isEmpty else { return }
+      do {
+        _ = try check(observers, &woken)
+        if let record = take(number) { tell(observers, of: record, &woken) }
+      } catch {
+        // The observers meet this error too, because they check before they read.
+        _ = take(number)
+        for observer in observers { woken += observer.discardKeys() }
+      }
+    }
+    _ = take(number)
+  }
+
+  /// Whether a commit that failed may be in the store.
+  private static func mayHaveSucceeded(_ error: any Error) -> Bool {
+    guard let error = error as? PersistenceError else { return true }
+    return error.code == .outcomeUnknown
+  }
+
+  private func isPending(_ number: UInt64?) -> Bool {
+    guard let number else { return false }
+    return pending.withLock { $0[number] != nil }
+  }
+
+  private func take(_ number: UInt64?) -> CommitRecord? {
+    guard let number else { return nil }
+    return pending.withLock { $0.removeValue(forKey: number) }
+  }
+
+  private func notify(_ body: ([CommitObserver], inout [CheckedContinuation<Void, Never>]) -> Void) {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    observers.withLock { body($0, &woken) }
+    for waiter in woken { waiter.resume() }
+  }
+
+  /// Notifies the observers of commits, and returns whether other processes have committed too.
+  ///
+  /// A transaction that saw another one has a greater number, so numbers order the changes of a record.
+  func tell(
+    _ observers: [CommitObserver], of news: NewCommits, _ woken: inout [CheckedContinuation<Void, Never>]
+  ) -> Bool {
+    let records = pending.withLock { pending in
+      news.numbers.sorted().map { pending.removeValue(forKey: $0) }
+    }
+    let own = records.compactMap(\.self)
+    if let first = own.first, own.count == 1 {
+      tell(observers, of: first, &woken)
+    } else {
+      for record in own where record.hasTouched(Self.ledger) { record.discardAllKeys() }
+      for observer in observers { woken += tell(observer, of: own) }
+    }
+    guard !news.isWhole || own.count < records.count else { return false }
+    for observer in observers { woken += observer.discardKeys() }
+    return true
+  }
+
+  /// Notifies an observer of several commits, in the order of their numbers.
+  private func tell(_ observer: CommitObserver, of records: [CommitRecord]) -> [CheckedContinuation<Void, Never>] {
+    var changes = KeyChanges(limit: observer.keyLimit)
+    var woken: [CheckedContinuation<Void, Never>] = []
+    for record in records {
+      if let known = record.changes(for: observer) {
+        changes.merge(concurrent: known)
+      } else if record.hasTouched(observer.target.models) {
+        woken += observer.discardKeys()
+      }
+      if !record.changedSchemas.isEmpty { woken += observer.schemasChanged(record.changedSchemas) }
+    }
+    return woken + observer.merge(changes)
+  }
+
+  /// Reads a snapshot, and the commits that it sees; nil if the numbers of its commits cannot be read.
+  func look(
+    _ observer: CommitObserver, at context: any StorageContext, _ numbered: any NumberedCommits,
+    _ observers: [CommitObserver], _ woken: inout [CheckedContinuation<Void, Never>]
+  ) throws -> (snapshot: any StorageSnapshot, changes: KeyChanges)? {
+    let snapshot = try context.snapshot()
+    guard let news = try numbered.newCommits(seenBy: snapshot.innermost) else { return nil }
+    _ = tell(observers, of: news, &woken)
+    try observer.settle(try snapshot.storedRequest(for: observer.request))
+    return (snapshot, observer.takeChanges())
+  }
+}
+
+extension StorageSnapshot {
+  /// The snapshot of the engine, if this wraps one.
+  fileprivate var innermost: any StorageSnapshot {
+    var snapshot: any StorageSnapshot = self
+    while let wrapper = snapshot as? any StorageSnapshotWrapper { snapshot = wrapper.wrapped }
+    return snapshot
+  }
+}
