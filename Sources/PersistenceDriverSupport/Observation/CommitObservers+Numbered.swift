@@ -85,7 +85,9 @@ extension CommitObservers {
   }
 
   /// Notifies an observer of several commits, in the order of their numbers.
-  private func tell(_ observer: CommitObserver, of records: [CommitRecord]) -> [CheckedContinuation<Void, Never>] {
+  private func tell(_ observer: CommitObserver, of records: [CommitRecord])
+    -> [CheckedContinuation<Void, Never>]
+  {
     var changes = KeyChanges(limit: observer.keyLimit)
     var woken: [CheckedContinuation<Void, Never>] = []
     for record in records {

@@ -157,7 +157,9 @@ extension CommitObservers {
     var woken: [CheckedContinuation<Void, Never>] = []
     defer { for waiter in woken { waiter.resume() } }
     return try observers.withLock { observers in
-      if let numbered, let exact = try look(observer, at: context, numbered, observers, &woken) { return exact }
+      if let numbered, let exact = try look(observer, at: context, numbered, observers, &woken) {
+        return exact
+      }
       var attempts = 0
       while true {
         _ = try check(observers, &woken)
