@@ -34,7 +34,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
   /// Not durable, for one process, with unique indexes only.
   public let capabilities = Capabilities(
     isDurable: false, isMultiProcess: false, evaluatesPredicates: true, hasSecondaryIndexes: false,
-    dropsModels: true, reportsCommits: true)
+    dropsModels: true, reportsCommits: true, writesInParallel: false, replays: false)
 
   func readableState() throws -> MemoryState {
     guard let state = state.withLock({ $0 }) else { throw PersistenceError.closed("the memory context") }

@@ -33,7 +33,7 @@ final class FlawedContext: StorageContextWrapper, RowChangingWrapper {
   }
 
   func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
-    let run = flaw.transaction ?? { try $0.transaction($1) }
+    let run = flaw.transaction ?? { try $0.transaction(mode, $1) }
     try run(wrapped) { try body(wrap($0)) }
   }
   func close() throws {

@@ -30,7 +30,7 @@ final class JournalContext: StorageContextWrapper {
     }
     let records = try file.exists ? file.read() : []
     if !options.isReadOnly { try file.replace(with: records) }
-    try wrapped.transaction(mode) { transaction in
+    try wrapped.transaction { transaction in
       for record in records {
         guard let entries = try? JSONDecoder().decode([LoggedWrite].self, from: Data(record)) else {
           throw PersistenceError.damaged("a record of the journal cannot be decoded")

@@ -38,7 +38,7 @@ final class LogContext: StorageContextWrapper {
       _ = try log.replace(with: [])
     }
     let (records, length) = try log.read()
-    try wrapped.transaction(mode) { transaction in
+    try wrapped.transaction { transaction in
       for record in records {
         guard let entries = try? JSONDecoder().decode([LoggedWrite].self, from: record) else {
           throw PersistenceError.damaged("a record of the log cannot be decoded")

@@ -28,7 +28,7 @@ final class MirroredContext: StorageContextWrapper {
     self.flush = flush
     wrapped = front
     let content = try back.catalog().map { ($0, try back.rows(FetchRequest($0))) }
-    try wrapped.transaction(mode) { transaction in
+    try wrapped.transaction { transaction in
       for (schema, rows) in content {
         try transaction.define(schema)
         for row in rows { try transaction.write(.save, row, in: schema) }

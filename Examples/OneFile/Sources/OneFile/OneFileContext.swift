@@ -51,7 +51,8 @@ public final class OneFileContext: StorageContext, StateReader {
     monitor = ContextMonitor(monitoring, location: location)
     capabilities = Capabilities(
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: configuration.isReadOnly,
-      evaluatesPredicates: false, hasSecondaryIndexes: false, dropsModels: true, detectsDamage: true)
+      evaluatesPredicates: false, hasSecondaryIndexes: false, dropsModels: true, detectsDamage: true,
+      writesInParallel: false, replays: false)
     if try !file.exists() { try Self.create(file, configuration) }
     let (header, state) = try file.read()
     known = Mutex(Version(header: header, state: state))
