@@ -75,7 +75,7 @@ extension PostgresContext {
         if session.catalog.hasSideEffects { observed.mayHaveChangedMore() }
         try observers.commit(observed) { try commitForeign(session) }
       } else {
-        try observers.commit(observed, number: session.number) { try commit(session) }
+        try observers.commit(observed, session.numbered) { try commit(session) }
       }
     } catch let error as PersistenceError where mode == .replayable && error.isConflict {
       throw PostgresConflict.again(error)
@@ -126,7 +126,9 @@ extension PostgresContext {
     }
     guard let catalog else { throw PersistenceError.closed("the store at \(location)") }
     let session = PostgresSession(.writing, connection, catalog, opening: [])
-    session.begun(mode, number: isNumbered ? results.last?.text(0, 1).flatMap(UInt64.init) : nil)
+    let numbered =
+      isNumbered ? NumberedTransaction(results.last?.text(0, 1), moment: results.last?.text(0, 2)) : nil
+    session.begun(mode, numbered)
     return session
   }
 
@@ -149,7 +151,9 @@ extension PostgresContext {
       case .exclusive: (PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ"), "SHARE ROW EXCLUSIVE")
       case .replayable: (serializable, "ROW EXCLUSIVE")
       }
-    let number = isNumbered ? ", pg_catalog.pg_current_xact_id()::text" : ""
+    let number =
+      isNumbered
+      ? ", pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_current_snapshot()::text" : ""
     return [
       begin, timeout, PostgresCommand("LOCK TABLE \(store.own("gate")) IN \(lock) MODE"),
       PostgresCommand("SELECT version\(number) FROM \(store.own("state"))"),

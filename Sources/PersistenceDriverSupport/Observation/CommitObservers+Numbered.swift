@@ -1,5 +1,15 @@
 import PersistenceDriver
 
+/// The changes of a commit that no check has found yet.
+struct PendingCommit {
+  let record: CommitRecord
+  let transaction: NumberedTransaction
+
+  init(_ record: CommitRecord, of transaction: NumberedTransaction) {
+    (self.record, self.transaction) = (record, transaction)
+  }
+}
+
 /// Commits of transactions that run at the same time.
 extension CommitObservers {
   /// Commits a transaction beside others, and notifies the observers of it once.
@@ -9,19 +19,24 @@ extension CommitObservers {
   ///
   /// - Parameters:
   ///   - transaction: The result of ``begin(_:)``.
-  ///   - number: The number of the transaction; nil if the store had no observers when it began.
+  ///   - numbered: The number of the transaction; nil if the store had no observers when it began.
   ///   - body: Commits, and returns whether the transaction has written anything.
   /// - Throws: The closure's error.
-  package func commit(_ transaction: ObservedTransaction, number: UInt64?, _ body: () throws -> Bool) throws {
-    let record = number == nil ? nil : transaction.record
-    if let number, let record { pending.withLock { $0[number] = record } }
+  package func commit(
+    _ transaction: ObservedTransaction, _ numbered: NumberedTransaction?, _ body: () throws -> Bool
+  ) throws {
+    let number = numbered?.number
+    let record = numbered == nil ? nil : transaction.record
+    if let numbered, let record {
+      pending.withLock { $0[numbered.number] = PendingCommit(record, of: numbered) }
+    }
     let hasWritten: Bool
     do {
       hasWritten = try body()
     } catch {
-      if let record = take(number), Self.mayHaveSucceeded(error) {
-        record.discardRecordedKeys()
-        notify { tell($0, of: record, &$1) }
+      if let own = take(number), Self.mayHaveSucceeded(error) {
+        own.record.discardRecordedKeys()
+        notify { tell($0, of: own.record, &$1) }
       }
       throw error
     }
@@ -31,7 +46,7 @@ extension CommitObservers {
       guard record == nil || isPending(number), !observers.isEmpty else { return }
       do {
         _ = try check(observers, &woken)
-        if let record = take(number) { tell(observers, of: record, &woken) }
+        if let own = take(number) { tell(observers, of: own.record, &woken) }
       } catch {
         // The observers meet this error too, because they check before they read.
         _ = take(number)
@@ -52,7 +67,7 @@ extension CommitObservers {
     return pending.withLock { $0[number] != nil }
   }
 
-  private func take(_ number: UInt64?) -> CommitRecord? {
+  private func take(_ number: UInt64?) -> PendingCommit? {
     guard let number else { return nil }
     return pending.withLock { $0.removeValue(forKey: number) }
   }
@@ -64,41 +79,40 @@ extension CommitObservers {
   }
 
   /// Notifies the observers of commits, and returns whether other processes have committed too.
-  ///
-  /// A transaction that saw another one has a greater number, so numbers order the changes of a record.
   func tell(
     _ observers: [CommitObserver], of news: NewCommits, _ woken: inout [CheckedContinuation<Void, Never>]
   ) -> Bool {
-    let records = pending.withLock { pending in
+    let found = pending.withLock { pending in
       news.numbers.sorted().map { pending.removeValue(forKey: $0) }
     }
-    let own = records.compactMap(\.self)
+    let own = found.compactMap(\.self)
     if let first = own.first, own.count == 1 {
-      tell(observers, of: first, &woken)
+      tell(observers, of: first.record, &woken)
     } else {
-      for record in own where record.hasTouched(Self.ledger) { record.discardAllKeys() }
+      for commit in own where commit.record.hasTouched(Self.ledger) { commit.record.discardAllKeys() }
       for observer in observers { woken += tell(observer, of: own) }
     }
-    guard !news.isWhole || own.count < records.count else { return false }
+    guard !news.isWhole || own.count < found.count else { return false }
     for observer in observers { woken += observer.discardKeys() }
     return true
   }
 
-  /// Notifies an observer of several commits, in the order of their numbers.
-  private func tell(_ observer: CommitObserver, of records: [CommitRecord])
+  /// Notifies an observer of several commits.
+  private func tell(_ observer: CommitObserver, of commits: [PendingCommit])
     -> [CheckedContinuation<Void, Never>]
   {
-    var changes = KeyChanges(limit: observer.keyLimit)
+    var changes = ConcurrentChanges(limit: observer.keyLimit)
     var woken: [CheckedContinuation<Void, Never>] = []
-    for record in records {
+    for commit in commits {
+      let record = commit.record
       if let known = record.changes(for: observer) {
-        changes.merge(concurrent: known)
+        changes.add(known, of: commit.transaction)
       } else if record.hasTouched(observer.target.models) {
         woken += observer.discardKeys()
       }
       if !record.changedSchemas.isEmpty { woken += observer.schemasChanged(record.changedSchemas) }
     }
-    return woken + observer.merge(changes)
+    return woken + observer.merge(changes.all)
   }
 
   /// Reads a snapshot, and the commits that it sees; nil if the numbers of its commits cannot be read.

@@ -29,7 +29,7 @@ public final class CommitObservers: Sendable {
   let numbered: (any NumberedCommits)?
 
   /// The changes of this process's commits that no check has found yet, by the numbers of the transactions.
-  let pending = Lock<[UInt64: CommitRecord]>([:])
+  let pending = Lock<[UInt64: PendingCommit]>([:])
 
   /// Creates an empty list of observers.
   ///

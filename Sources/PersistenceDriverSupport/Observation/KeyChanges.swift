@@ -67,14 +67,4 @@ package struct KeyChanges: Sendable {
       record(key, matchedBefore: entry.matchedBefore, matchesNow: entry.matchesNow)
     }
   }
-
-  /// Adds the changes of another commit, of which it is unknown whether it came before or after the others.
-  ///
-  /// An insertion and a deletion of one key are ambiguous: the record of before may have been deleted first.
-  mutating func merge(concurrent other: KeyChanges) {
-    for (key, entry) in other.entries {
-      if let known = entries[key], !known.matchedBefore, !entry.matchesNow { return discardKeys() }
-    }
-    merge(other)
-  }
 }

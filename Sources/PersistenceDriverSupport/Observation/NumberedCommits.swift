@@ -10,6 +10,28 @@ package struct NewCommits: Sendable {
   package init(numbers: [UInt64], isWhole: Bool) { (self.numbers, self.isWhole) = (numbers, isWhole) }
 }
 
+/// A transaction that runs beside others, and which of them it has seen.
+package struct NumberedTransaction: Sendable {
+  package let number: UInt64
+  /// The least number that was in use when the transaction began, and the first that was not given yet.
+  private let (least, next): (UInt64, UInt64)
+  /// The numbers between them of transactions that had not ended.
+  private let open: Set<UInt64>
+
+  /// Makes a transaction from its number and its moment, as in `735:740:735,738`; nil if either is malformed.
+  package init?(_ number: String?, moment: String?) {
+    let parts = (moment ?? "").split(separator: ":", omittingEmptySubsequences: false)
+    guard let number = number.flatMap({ UInt64($0) }), parts.count == 3, let least = UInt64(parts[0]),
+      let next = UInt64(parts[1])
+    else { return nil }
+    (self.number, self.least, self.next) = (number, least, next)
+    open = Set(parts[2].split(separator: ",").compactMap { UInt64($0) })
+  }
+
+  /// Whether another transaction had ended when this one began.
+  package func sees(_ other: UInt64) -> Bool { other < least || (other < next && !open.contains(other)) }
+}
+
 /// The detection of commits in a store whose transactions commit at the same time, by the numbers of the transactions.
 ///
 /// It finds the commits of this process too. ``CommitObservers`` knows those that it registered.

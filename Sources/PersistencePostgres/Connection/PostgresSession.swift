@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceSQL
 
 /// A connection in a transaction, with the catalog of its moment.
@@ -49,7 +50,7 @@ final class PostgresSession {
   /// Why the transaction has to run again, whatever its closure makes of the error.
   private(set) var conflict: PostgresConflict?
   /// The number of a transaction that writes, if it was read at the begin.
-  private(set) var number: UInt64?
+  private(set) var numbered: NumberedTransaction?
 
   /// Writes whose results nobody needs, which travel with the next batch.
   private var queue: [PostgresCommand] = []
@@ -96,10 +97,10 @@ final class PostgresSession {
   func pin() { kind = .pinned }
 
   /// Declares the begin of a transaction that writes, which the caller ran itself.
-  func begun(_ mode: TransactionMode, number: UInt64?) {
+  func begun(_ mode: TransactionMode, _ numbered: NumberedTransaction?) {
     opening = []
     (wasSent, isVerified) = (true, true)
-    (isReplayable, self.number) = (mode == .replayable, number)
+    (isReplayable, self.numbered) = (mode == .replayable, numbered)
   }
 
   /// Notes that a replayable transaction has met another one; returns the error for its closure.
