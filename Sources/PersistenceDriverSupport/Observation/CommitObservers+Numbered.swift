@@ -56,6 +56,9 @@ extension CommitObservers {
     _ = take(number)
   }
 
+  /// The number of commits of this process that no check has found yet.
+  package var pendingCount: Int { pending.withLock { $0.count } }
+
   /// Whether a commit that failed may be in the store.
   private static func mayHaveSucceeded(_ error: any Error) -> Bool {
     guard let error = error as? PersistenceError else { return true }
