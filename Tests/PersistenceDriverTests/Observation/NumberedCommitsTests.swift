@@ -31,6 +31,7 @@ struct NumberedCommitsTests {
   private func run(
     _ numbered: NumberedTransaction, _ change: (any StorageTransaction) throws -> Void
   ) throws -> (_ outcome: () throws -> Bool) throws -> Void {
+    let observers = observers
     var observed: ObservedTransaction?
     try context.transaction { transaction in
       let begun = observers.begin(transaction)
@@ -38,7 +39,6 @@ struct NumberedCommitsTests {
       observed = begun
     }
     let begun = try #require(observed)
-    let observers = observers
     return { try observers.commit(begun, numbered, $0) }
   }
 
