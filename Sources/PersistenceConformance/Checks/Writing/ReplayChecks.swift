@@ -22,6 +22,10 @@ enum ReplayChecks {
       "of threads that insert one unique value at once, one succeeds and the others get its error",
       [.w4, .w6], unique),
     ConformanceCheck(
+      "while threads delete records and insert others that refer to them, no reference is broken",
+      [.l1, .w6],
+      references),
+    ConformanceCheck(
       "a replayable closure that throws rolls back, and its error is passed on", [.w3, .e2], failure),
   ]
 
@@ -146,6 +150,29 @@ enum ReplayChecks {
       try expect(codes.filter { $0 == nil }.count, equals: 1, "\(codes)")
       try expect(codes.filter { $0 == .uniqueViolation }.count, equals: 3, "\(codes)")
       try expect(repository.count(Person.self), equals: round + 2)
+    }
+  }
+
+  @Sendable private static func references(_ context: ContextUnderTest) throws {
+    let rounds = context.effort.times(10, thorough: 100)
+    let repository = try context.makeRepository(with: [Studio(0)], .patient)
+    try repository.insert(Film(0, studio: 0))
+    try Threads.run(4) { number in
+      for round in 1...rounds {
+        do {
+          switch number {
+          case 0: try repository.save(Studio(round))
+          case 1: try repository.delete(Studio.self, id: round)
+          default: try repository.save(Film(number, studio: round))
+          }
+        } catch let error as PersistenceError where error.code == .brokenReference {
+          continue
+        }
+      }
+    }
+    let studios = Set(try repository.fetch(Studio.self).map(\.id))
+    for film in try repository.fetch(Film.self) {
+      try expect(studios.contains(film.studio.key), "the studio of the film \(film.id)")
     }
   }
 
