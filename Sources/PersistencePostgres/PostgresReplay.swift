@@ -27,3 +27,24 @@ struct PostgresReplay {
     return true
   }
 }
+
+extension PostgresSession {
+  /// Notes that a replayable transaction has met another one; returns the error for its closure.
+  func notingConflict(_ error: PersistenceError) -> PersistenceError {
+    if isReplayable, conflict == nil { conflict = .again(error) }
+    return error
+  }
+
+  /// Throws in a replayable transaction, which then runs again as the only writer.
+  func requireAlone() throws {
+    guard isReplayable else { return }
+    if conflict == nil { conflict = .alone }
+    throw failure ?? PostgresConflict.alone
+  }
+
+  /// Throws if the transaction has failed, or has to run again.
+  func requireHealth() throws {
+    if let failure { throw failure }
+    if let conflict { throw conflict }
+  }
+}

@@ -48,7 +48,7 @@ final class PostgresSession {
   /// Whether the transaction runs beside others, and may run again.
   private(set) var isReplayable = false
   /// Why the transaction has to run again, whatever its closure makes of the error.
-  private(set) var conflict: PostgresConflict?
+  var conflict: PostgresConflict?
   /// The number of a transaction that writes, if it was read at the begin.
   private(set) var numbered: NumberedTransaction?
 
@@ -101,19 +101,6 @@ final class PostgresSession {
     opening = []
     (wasSent, isVerified) = (true, true)
     (isReplayable, self.numbered) = (mode == .replayable, numbered)
-  }
-
-  /// Notes that a replayable transaction has met another one; returns the error for its closure.
-  func notingConflict(_ error: PersistenceError) -> PersistenceError {
-    if isReplayable, conflict == nil { conflict = .again(error) }
-    return error
-  }
-
-  /// Throws in a replayable transaction, which then runs again as the only writer.
-  func requireAlone() throws {
-    guard isReplayable else { return }
-    if conflict == nil { conflict = .alone }
-    throw failure ?? PostgresConflict.alone
   }
 
   /// Runs statements and returns their results.
@@ -219,12 +206,6 @@ final class PostgresSession {
     return result
   }
 
-  /// Throws if the transaction has failed, or has to run again.
-  func requireHealth() throws {
-    if let failure { throw failure }
-    if let conflict { throw conflict }
-  }
-
   /// What follows from a batch that failed.
   private func failed(_ error: any Error) -> any Error {
     let error: any Error = kind == .writing ? (error as? PersistenceError)?.ofWriting ?? error : error
@@ -295,28 +276,5 @@ extension PostgresSession {
   func invalidateCursors() {
     cursorEpoch += 1
     unusedCursors = []
-  }
-}
-
-/// Models and their statements.
-extension PostgresSession {
-  /// A declaration mapped to its table; nil where the store does not hold the model.
-  func model(for schema: ModelSchema) throws -> PostgresModel? {
-    try store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
-  }
-
-  /// A statement over one record or all, which the connection prepares once.
-  func command(_ key: StatementKey, of model: PostgresModel, _ parameters: PostgresParameters)
-    -> PostgresCommand
-  {
-    let text = store.text(of: key, on: model.table)
-    return PostgresCommand(text.sql, prepared: text.number, parameters)
-  }
-
-  /// A statement with conditions, which the server plans for their values.
-  func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
-    var parameters = PostgresParameters(isForeign: model.foreign != nil)
-    try parameters.add(statement.bindings)
-    return PostgresCommand(store.text(of: statement.key, on: model.table).sql, parameters)
   }
 }
