@@ -74,7 +74,8 @@ final class CountedContext: StorageContext, CountedReader {
   }
   func snapshot() throws -> any StorageSnapshot { answer("snapshot", CountedSnapshot(calls: calls)) }
   func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
-    try body(answer("transaction", CountedTransaction(calls: calls)))
+    let name = mode == .exclusive ? "transaction" : "transaction(\(mode))"
+    try body(answer(name, CountedTransaction(calls: calls)))
   }
   func close() throws { answer("close", ()) }
 }
