@@ -81,10 +81,10 @@ extension CommitObservers {
     for waiter in woken { waiter.resume() }
   }
 
-  /// Notifies the observers of commits, and returns whether other processes have committed too.
+  /// Notifies the observers of commits.
   func tell(
     _ observers: [CommitObserver], of news: NewCommits, _ woken: inout [CheckedContinuation<Void, Never>]
-  ) -> Bool {
+  ) {
     let found = pending.withLock { pending in
       news.numbers.sorted().map { pending.removeValue(forKey: $0) }
     }
@@ -95,9 +95,9 @@ extension CommitObservers {
       for commit in own where commit.record.hasTouched(Self.ledger) { commit.record.discardAllKeys() }
       for observer in observers { woken += tell(observer, of: own) }
     }
-    guard !news.isWhole || own.count < found.count else { return false }
+    // The others are those of other processes.
+    guard !news.isWhole || own.count < found.count else { return }
     for observer in observers { woken += observer.discardKeys() }
-    return true
   }
 
   /// Notifies an observer of several commits.
@@ -125,7 +125,7 @@ extension CommitObservers {
   ) throws -> (snapshot: any StorageSnapshot, changes: KeyChanges)? {
     let snapshot = try context.snapshot()
     guard let news = try numbered.newCommits(seenBy: snapshot.innermost) else { return nil }
-    _ = tell(observers, of: news, &woken)
+    tell(observers, of: news, &woken)
     try observer.settle(try snapshot.storedRequest(for: observer.request))
     return (snapshot, observer.takeChanges())
   }

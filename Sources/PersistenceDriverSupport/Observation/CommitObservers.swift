@@ -95,13 +95,18 @@ public final class CommitObservers: Sendable {
     }
   }
 
-  /// Notifies the observers of another process's commit, and returns whether there was one.
+  /// Notifies the observers of another process's commit, and returns whether there was one; where transactions commit at
+  /// the same time, of those of this process too.
   func check(_ observers: [CommitObserver], _ woken: inout [CheckedContinuation<Void, Never>]) throws
     -> Bool
   {
     guard let outside else { return false }
     do {
-      if let numbered { return tell(observers, of: try numbered.newCommits(), &woken) }
+      if let numbered {
+        let news = try numbered.newCommits()
+        tell(observers, of: news, &woken)
+        return !news.isEmpty
+      }
       guard try outside.check() else { return false }
     } catch let error as PersistenceError where error.code == .busy {
       // Another process is committing; the next check detects it.

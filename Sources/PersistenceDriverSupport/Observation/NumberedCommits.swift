@@ -7,6 +7,9 @@ package struct NewCommits: Sendable {
   /// Whether these are all; if not, any record may have changed.
   package var isWhole: Bool
 
+  /// Whether nobody has committed.
+  package var isEmpty: Bool { isWhole && numbers.isEmpty }
+
   package init(numbers: [UInt64], isWhole: Bool) { (self.numbers, self.isWhole) = (numbers, isWhole) }
 }
 
@@ -48,7 +51,6 @@ package protocol NumberedCommits: OutsideCommits {
 extension NumberedCommits {
   /// Whether any process has committed since the last call.
   package func check() throws -> Bool {
-    let news = try newCommits()
-    return !news.isWhole || !news.numbers.isEmpty
+    try !newCommits().isEmpty
   }
 }

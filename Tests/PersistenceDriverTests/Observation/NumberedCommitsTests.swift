@@ -93,6 +93,24 @@ struct NumberedCommitsTests {
     #expect(try observers.look(observer, at: context).changes.isUnknown)
   }
 
+  @Test("U1 a commit beside a snapshot that cannot be compared with it causes another snapshot")
+  func incomparable() throws {
+    commits.comparesSnapshots.store(false, ordering: .relaxed)
+    let observer = try observer()
+    let commit = try run(transaction(10, "10:10:"), insert(1))
+    let counting = CountingContext(wrapped: context) { [commits] in
+      // The first snapshot turns out to be incomparable.
+      if $0 == 2 { commits.found.withLock { $0 = [10] } }
+    }
+    try commit {
+      let changes = try observers.look(observer, at: counting).changes
+      #expect(changes.entries.count == 1 && !changes.isUnknown)
+      #expect(counting.snapshots.load(ordering: .relaxed) == 3)
+      return true
+    }
+    #expect(try observers.look(observer, at: context).changes.isEmpty)
+  }
+
   @Test("U1 a rolled-back commit is not told, and one of unknown outcome discards the keys")
   func failures() throws {
     let observer = try observer()
@@ -137,6 +155,7 @@ struct NumberedCommitsTests {
 /// Numbers of commits as a test states them, each found once.
 private final class ScriptedNumbers: NumberedCommits {
   let found = Mutex<[UInt64]>([])
+  let comparesSnapshots = Atomic(true)
 
   func newCommits() throws -> NewCommits {
     found.withLock { found in
@@ -145,6 +164,27 @@ private final class ScriptedNumbers: NumberedCommits {
     }
   }
 
-  func newCommits(seenBy snapshot: any StorageSnapshot) throws -> NewCommits? { try newCommits() }
+  func newCommits(seenBy snapshot: any StorageSnapshot) throws -> NewCommits? {
+    guard comparesSnapshots.load(ordering: .relaxed) else { return nil }
+    return try newCommits()
+  }
+
   func reset() {}
+}
+
+/// A context that counts its snapshots.
+private final class CountingContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+  let snapshots = Atomic(0)
+  private let taken: @Sendable (Int) -> Void
+
+  init(wrapped: any StorageContext, _ taken: @escaping @Sendable (Int) -> Void) {
+    (self.wrapped, self.taken) = (wrapped, taken)
+  }
+
+  func snapshot() throws -> any StorageSnapshot {
+    let snapshot = try wrapped.snapshot()
+    taken(snapshots.add(1, ordering: .relaxed).newValue)
+    return snapshot
+  }
 }
