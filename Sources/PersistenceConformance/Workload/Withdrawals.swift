@@ -8,7 +8,7 @@ enum Withdrawals {
   ///
   /// - Returns: Whether the money was taken.
   static func withdraw(
-    from id: Int, in repository: any PersistentRepository, replayable: Bool = false
+    from id: Int, in repository: any PersistentRepository, replayable: Bool
   ) throws -> Bool {
     try repository.transaction(replayable: replayable) { store in
       let sum = try store.fetch(Account.self).reduce(0) { $0 + $1.balance }
@@ -24,7 +24,7 @@ enum Withdrawals {
   /// Takes the next free seat: the number of people with a seat, counted by an index in the same transaction.
   ///
   /// Two at once would take the same seat.
-  static func takeSeat(_ name: String, in repository: any PersistentRepository, replayable: Bool = false)
+  static func takeSeat(_ name: String, in repository: any PersistentRepository, replayable: Bool)
     throws
   {
     try repository.transaction(replayable: replayable) { store in

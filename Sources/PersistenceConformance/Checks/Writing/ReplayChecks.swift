@@ -13,9 +13,11 @@ enum ReplayChecks {
     ConformanceCheck(
       "replayable increments of few records on many threads are all there", [.w6, .w2], increments),
     ConformanceCheck(
-      "replayable transactions that read two records and change one show no write skew", [.w6, .w3], skew),
+      "replayable transactions that read two records and change one show no write skew", [.w6, .w3]
+    ) { try IsolationChecks.skew($0, replayable: true) },
     ConformanceCheck(
-      "replayable transactions that count and then insert never count uncommitted records", [.w6], phantoms),
+      "replayable transactions that count and then insert never count uncommitted records", [.w6]
+    ) { try IsolationChecks.phantoms($0, replayable: true) },
     ConformanceCheck(
       "replayable transactions that define models at once all commit", [.w6, .w3], definitions),
     ConformanceCheck(
@@ -99,27 +101,6 @@ enum ReplayChecks {
       }
     }
     try expect(repository.fetch(Account.self).reduce(0) { $0 + $1.balance }, equals: 8 * each)
-  }
-
-  @Sendable private static func skew(_ context: ContextUnderTest) throws {
-    for _ in 0..<context.effort.times(8, thorough: 100) {
-      let repository = try context.makeRepository(
-        with: [Account(1, balance: 50), Account(2, balance: 50)], .patient)
-      let done = try Threads.run(4) {
-        try Withdrawals.withdraw(from: $0 % 2 + 1, in: repository, replayable: true)
-      }
-      try expect(done.filter { $0 }.count, equals: 1, "withdrawals of 60 from 100 by four threads")
-      try expect(repository.fetch(Account.self).reduce(0) { $0 + $1.balance }, equals: 40)
-    }
-  }
-
-  @Sendable private static func phantoms(_ context: ContextUnderTest) throws {
-    let repository = try context.makeStore().open(.patient)
-    try Threads.run(4) { number in
-      for step in 0..<8 { try Withdrawals.takeSeat("\(number)-\(step)", in: repository, replayable: true) }
-    }
-    let seats = try repository.filter(Person.self).sorted(by: \.age).result().map(\.age)
-    try expect(seats, equals: (0..<32).map(Optional.some))
   }
 
   @Sendable private static func definitions(_ context: ContextUnderTest) throws {
