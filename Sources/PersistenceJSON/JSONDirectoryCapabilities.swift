@@ -5,6 +5,6 @@ extension JSONDirectoryContext {
     Capabilities(
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: configuration.isReadOnly,
       evaluatesPredicates: false, hasSecondaryIndexes: true, dropsModels: true, reportsCommits: true,
-      noticesOutsideCommits: true)
+      noticesOutsideCommits: true, writesInParallel: false, replays: false)
   }
 }

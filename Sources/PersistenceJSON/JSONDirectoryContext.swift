@@ -107,7 +107,7 @@ public final class JSONDirectoryContext: ObservableContext, JSONDirectoryReader 
   }
 
   /// Runs a closure as one transaction, and commits its files through the journal.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     try writing { try run($0, body) }
     monitor.reportLongHeldResults()
   }

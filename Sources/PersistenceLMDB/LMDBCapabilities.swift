@@ -9,6 +9,6 @@ extension Capabilities {
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: isReadOnly, datePrecision: .exact,
       largestKey: nil, largestValue: Int(UInt32.max) - (1 << 20), largestStore: largestStore,
       evaluatesPredicates: true, hasSecondaryIndexes: true, dropsModels: true, reportsCommits: true,
-      noticesOutsideCommits: true, mapsFiles: true)
+      noticesOutsideCommits: true, mapsFiles: true, writesInParallel: false, replays: false)
   }
 }

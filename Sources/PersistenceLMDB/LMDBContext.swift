@@ -150,7 +150,7 @@ public final class LMDBContext: ObservableContext {
   /// Runs a closure as one transaction, as the only writer of all processes.
   ///
   /// A thread inside a transaction of one context must not begin one of another context of the same store.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     try withExtendedLifetime(try openSession()) { session in
       guard !configuration.isReadOnly else { throw PersistenceError.readOnly(location) }
       let environment = session.environment

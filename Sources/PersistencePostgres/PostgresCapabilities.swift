@@ -8,20 +8,23 @@ extension Capabilities {
   static let postgresValueLimit = 512 << 20
 
   /// The capabilities of a store in PostgreSQL.
-  static func postgres(isReadOnly: Bool) -> Self {
+  static func postgres(_ configuration: PostgresConfiguration) -> Self {
     Capabilities(
-      isDurable: true, isMultiProcess: true, hasFiles: false, isReadOnly: isReadOnly, datePrecision: .exact,
-      largestKey: postgresKeyLimit, largestValue: postgresValueLimit, evaluatesPredicates: true,
-      hasSecondaryIndexes: true, dropsModels: true, reportsCommits: true, noticesOutsideCommits: true)
+      isDurable: true, isMultiProcess: true, hasFiles: false, isReadOnly: configuration.isReadOnly,
+      datePrecision: .exact, largestKey: postgresKeyLimit, largestValue: postgresValueLimit,
+      largestRow: postgresValueLimit, evaluatesPredicates: true, hasSecondaryIndexes: true, dropsModels: true,
+      reportsCommits: true, noticesOutsideCommits: true, writesInParallel: true, replays: true,
+      pins: configuration.pinLimit, pinLimit: configuration.pinTimeout)
   }
 
-  /// The capabilities of a schema of other programs: the server's dates, no removal of tables, and no record of commits by
-  /// others.
-  static func postgresForeign(isReadOnly: Bool) -> Self {
-    var capabilities = postgres(isReadOnly: isReadOnly)
+  /// The capabilities of a schema of other programs: the server's dates, no removal of tables, no record of commits by
+  /// others, and so one writer at a time in this process.
+  static func postgresForeign(_ configuration: PostgresConfiguration) -> Self {
+    var capabilities = postgres(configuration)
     capabilities.datePrecision = .microseconds
     capabilities.dropsModels = false
     capabilities.noticesOutsideCommits = false
+    capabilities.writesInParallel = false
     return capabilities
   }
 }

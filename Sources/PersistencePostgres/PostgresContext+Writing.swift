@@ -2,40 +2,96 @@ public import PersistenceDriver
 import PersistenceDriverSupport
 
 extension PostgresContext {
-  /// Runs a closure in a transaction, which excludes all other writers of the store.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  /// Runs a closure in a transaction.
+  ///
+  /// An exclusive transaction runs once, as the only writer of the store. Replayable ones run at the same time, and again
+  /// after a conflict, until the busy time-out has passed.
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
-    if store.isForeign { return try foreignTransaction(body) }
-    let deadline = ContinuousClock.now + store.configuration.busyTimeout
-    try shared.gate.withEntry(timeout: store.configuration.busyTimeout, location: location) {
-      guard !pool.isClosed else { throw PersistenceError.closed("the store at \(location)") }
-      let session = try beginWriting(until: deadline)
-      defer { pool.giveBack(session.connection) }
-      let transaction = PostgresTransaction(session, waitingUntil: deadline)
-      let observed = observers.begin(transaction)
-      do {
-        try body(observed.transaction)
-        try transaction.end()
-      } catch {
-        transaction.abandon()
-        session.end()
-        throw error
-      }
-      try observers.commit(observed) {
-        try shared.commits.committing { try commit(session) }
-      }
-      if transaction.hasDropped { removeDropped() }
+    let timeout = store.configuration.busyTimeout
+    let deadline = ContinuousClock.now + timeout
+    switch mode {
+    case .exclusive: try enter(.exclusive, timeout: timeout, until: deadline, body)
+    case .replayable: try replay(timeout: timeout, until: deadline, body)
     }
     monitor.reportLongHeldResults()
   }
 
+  /// Runs a closure beside others until it meets no conflict, or alone if it changes tables.
+  private func replay(
+    timeout: Duration, until deadline: ContinuousClock.Instant,
+    _ body: (any StorageTransaction) throws -> Void
+  ) throws {
+    var (timeout, replay) = (timeout, PostgresReplay(until: deadline))
+    while true {
+      do {
+        return try enter(.replayable, timeout: timeout, until: deadline, body)
+      } catch PostgresConflict.alone {
+        return try enter(.exclusive, timeout: max(.zero, deadline - .now), until: deadline, body)
+      } catch PostgresConflict.again(let error) {
+        guard replay.pause() else { throw error.ofLastConflict(waited: store.configuration.busyTimeout) }
+        timeout = max(.zero, deadline - .now)
+      }
+    }
+  }
+
+  /// Runs a closure once, when the gate of this process admits it.
+  private func enter(
+    _ mode: TransactionMode, timeout: Duration, until deadline: ContinuousClock.Instant,
+    _ body: (any StorageTransaction) throws -> Void
+  ) throws {
+    // Observers of another program's tables hear of commits in their order, so writers take turns.
+    if mode == .exclusive || store.isForeign {
+      try shared.gate.withEntry(timeout: timeout, location: location) { try run(mode, until: deadline, body) }
+    } else {
+      try shared.gate.withSharedEntry(timeout: timeout, location: location) {
+        try run(mode, until: deadline, body)
+      }
+    }
+  }
+
+  /// Runs a closure once; throws ``PostgresConflict`` if it is replayable and has to run again.
+  private func run(
+    _ mode: TransactionMode, until deadline: ContinuousClock.Instant,
+    _ body: (any StorageTransaction) throws -> Void
+  ) throws {
+    guard !pool.isClosed else { throw PersistenceError.closed("the store at \(location)") }
+    let session = try beginWriting(mode, until: deadline)
+    defer { pool.giveBack(session.connection) }
+    let transaction: any PostgresWriter =
+      store.isForeign
+      ? PostgresForeignTransaction(session) : PostgresTransaction(session, waitingUntil: deadline)
+    let observed = observers.begin(transaction)
+    do {
+      try body(observed.transaction)
+      try transaction.end()
+    } catch {
+      transaction.abandon()
+      session.end()
+      throw session.conflict ?? error
+    }
+    do {
+      if store.isForeign {
+        if session.catalog.hasSideEffects { observed.mayHaveChangedMore() }
+        try observers.commit(observed) { try commitForeign(session) }
+      } else {
+        try observers.commit(observed, session.numbered) { try commit(session) }
+      }
+    } catch let error as PersistenceError where mode == .replayable && error.isConflict {
+      throw PostgresConflict.again(error)
+    }
+    if transaction.hasDropped { removeDropped() }
+  }
+
   /// Begins a transaction, and waits for writers in other processes until the deadline.
-  private func beginWriting(until deadline: ContinuousClock.Instant) throws -> PostgresSession {
+  private func beginWriting(_ mode: TransactionMode, until deadline: ContinuousClock.Instant) throws
+    -> PostgresSession
+  {
     var isRepeated = false
     while true {
       let connection = try pool.take()
       do {
-        return try begin(connection, until: deadline)
+        return try begin(mode, connection, until: deadline)
       } catch let error as PersistenceError where error.isLostConnection && !isRepeated {
         // A restart of the server breaks idle connections, before the transaction has begun.
         isRepeated = true
@@ -47,23 +103,19 @@ extension PostgresContext {
     }
   }
 
-  private func begin(_ connection: PostgresConnection, until deadline: ContinuousClock.Instant) throws
-    -> PostgresSession
-  {
+  private func begin(
+    _ mode: TransactionMode, _ connection: PostgresConnection, until deadline: ContinuousClock.Instant
+  ) throws -> PostgresSession {
+    let isNumbered = !store.isForeign && observers.isObserved
     let results: [PostgresResult]
     do {
-      // The lock comes before the first query, so that the transaction sees all earlier ones.
       results = try connection.run(
-        [
-          PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ"), .lockTimeout(deadline - .now),
-          PostgresCommand("LOCK TABLE \(store.own("gate")) IN SHARE ROW EXCLUSIVE MODE"),
-          PostgresCommand("SELECT version FROM \(store.own("state"))"),
-        ], "begin a transaction")
+        opening(mode, until: deadline, isNumbered: isNumbered), "begin a transaction")
     } catch let error as PersistenceError where error.isPostgres("55P03") {
       var busy = PersistenceError.busy(location, waited: store.configuration.busyTimeout)
       busy.engineError = error.engineError
       throw busy
-    } catch let error as PersistenceError {
+    } catch let error as PersistenceError where !store.isForeign {
       throw error.ofMissingStore(location)
     }
     var catalog = store.catalog
@@ -74,8 +126,38 @@ extension PostgresContext {
     }
     guard let catalog else { throw PersistenceError.closed("the store at \(location)") }
     let session = PostgresSession(.writing, connection, catalog, opening: [])
-    session.begun()
+    let numbered =
+      isNumbered ? NumberedTransaction(results.last?.text(0, 1), moment: results.last?.text(0, 2)) : nil
+    session.begun(mode, numbered)
     return session
+  }
+
+  /// The statements that begin a transaction, and read the version of the catalog.
+  ///
+  /// The lock comes before the first query, so that the transaction sees all that an excluded writer has committed.
+  /// An exclusive transaction needs no SERIALIZABLE: what it reads cannot change until it ends, since nobody else writes.
+  /// Its number is read early, so that an observed commit is known before another thread can see it.
+  private func opening(_ mode: TransactionMode, until deadline: ContinuousClock.Instant, isNumbered: Bool)
+    -> [PostgresCommand]
+  {
+    let timeout = PostgresCommand.lockTimeout(deadline - .now)
+    let serializable = PostgresCommand("BEGIN ISOLATION LEVEL SERIALIZABLE")
+    if store.isForeign {
+      // Other programs know of no gate.
+      return [serializable, timeout, PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)]
+    }
+    let (begin, lock) =
+      switch mode {
+      case .exclusive: (PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ"), "SHARE ROW EXCLUSIVE")
+      case .replayable: (serializable, "ROW EXCLUSIVE")
+      }
+    let number =
+      isNumbered
+      ? ", pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_current_snapshot()::text" : ""
+    return [
+      begin, timeout, PostgresCommand("LOCK TABLE \(store.own("gate")) IN \(lock) MODE"),
+      PostgresCommand("SELECT version\(number) FROM \(store.own("state"))"),
+    ]
   }
 
   func end(_ connection: PostgresConnection) {
@@ -87,14 +169,24 @@ extension PostgresContext {
     pool.giveBack(connection)
   }
 
-  /// Commits, and returns the transaction's number; nil if it has written nothing.
-  private func commit(_ session: PostgresSession) throws -> String? {
-    let purge = Int.random(in: 0..<256) == 0 ? [PostgresCommits.purge(store)] : []
-    return try commit(session, after: purge + [PostgresCommits.log(store)])
+  /// Commits, and returns whether the transaction has written anything.
+  private func commit(_ session: PostgresSession) throws -> Bool {
+    guard try commit(session, after: [PostgresCommits.log(store)]) != nil else { return false }
+    if Int.random(in: 0..<256) == 0 {
+      // It reads all numbers, so as a part of a serializable transaction it would conflict with all others.
+      try? session.connection.post([PostgresCommits.purge(store)], "remove old numbers of commits")
+    }
+    return true
+  }
+
+  private func commitForeign(_ session: PostgresSession) throws {
+    let read = PostgresCommand(
+      "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text", prepared: -11)
+    _ = try commit(session, after: [read])
   }
 
   /// Commits after some statements, of which the last one reads the transaction's number.
-  func commit(_ session: PostgresSession, after commands: [PostgresCommand]) throws -> String? {
+  private func commit(_ session: PostgresSession, after commands: [PostgresCommand]) throws -> String? {
     guard session.hasWritten else {
       session.end()
       return nil
@@ -121,7 +213,8 @@ extension PostgresContext {
       if !session.connection.isBroken { session.end() }
       throw error.ofWriting
     }
-    store.catalog = session.catalog
+    // An exclusive writer may have changed the catalog since a replayable transaction ended.
+    if !session.isReplayable { store.catalog = session.catalog }
     return number
   }
 

@@ -70,8 +70,7 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     let opening = try PostgresOpening(store)
     capabilities =
       store.isForeign
-      ? .postgresForeign(isReadOnly: configuration.isReadOnly)
-      : .postgres(isReadOnly: configuration.isReadOnly)
+      ? .postgresForeign(configuration) : .postgres(configuration)
     monitor = ContextMonitor(configuration.monitoring, location: store.location)
     shared = PostgresSharedStore.of(opening.identity, store)
     pool.giveBack(opening.connection)

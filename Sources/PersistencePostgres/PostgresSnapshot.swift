@@ -18,6 +18,18 @@ protocol PostgresReader: StorageReader {
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result
 }
 
+/// A transaction that writes.
+protocol PostgresWriter: StorageTransaction, PostgresReader {
+  /// Whether a table or an index was dropped from the catalog, and waits to be removed.
+  var hasDropped: Bool { get }
+
+  /// Ends the transaction before it is committed; throws if a statement has failed, so that the server would roll back.
+  func end() throws
+
+  /// Ends the transaction before it is rolled back.
+  func abandon()
+}
+
 extension PostgresReader {
   /// The schemas of all models.
   public func catalog() throws -> [ModelSchema] {

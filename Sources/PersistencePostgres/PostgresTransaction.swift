@@ -2,8 +2,11 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQL
 
-/// An open transaction, in which no other writer of the store works.
-final class PostgresTransaction: PipelinedTransaction, PostgresReader {
+/// An open transaction of a store of this package.
+///
+/// An exclusive one is the only writer. A replayable one is serializable, and changes no tables: it runs again as an
+/// exclusive one for that.
+final class PostgresTransaction: PipelinedTransaction, PostgresWriter {
   let session: PostgresSession
   /// When the transaction stops waiting for locks.
   let deadline: ContinuousClock.Instant
@@ -27,7 +30,7 @@ final class PostgresTransaction: PipelinedTransaction, PostgresReader {
         .duplicateKey, "an insertion was refused, and its answer was not awaited", location: store.location)
     }
     isOpen = false
-    if let failure = session.failure { throw failure }
+    try session.requireHealth()
   }
 
   /// Ends the transaction before it is rolled back.
@@ -94,7 +97,10 @@ final class PostgresTransaction: PipelinedTransaction, PostgresReader {
     do {
       return try body()
     } catch let error as PersistenceError where error.isPostgres("23505") {
-      throw try violation(of: row, model) ?? error.at(model: model.schema.name)
+      if let violation = try violation(of: row, model) { throw violation }
+      // The record in the way may be newer than the moment of this transaction.
+      try session.requireAlone()
+      throw error.at(model: model.schema.name)
     }
   }
 
@@ -147,7 +153,7 @@ final class PostgresTransaction: PipelinedTransaction, PostgresReader {
     do {
       try body()
       try requireOpen()
-      if let failure = session.failure { throw failure }
+      try session.requireHealth()
     } catch {
       session.catalog = catalog
       hasDropped = hadDropped
@@ -155,6 +161,12 @@ final class PostgresTransaction: PipelinedTransaction, PostgresReader {
       throw error
     }
     _ = try session.run(PostgresCommand("RELEASE \(savepoint)"), "end a nested transaction")
+  }
+
+  /// Runs a nested transaction that changes tables or the catalog, beside which no other writer may run.
+  func changingTables(_ body: () throws -> Void) throws {
+    try session.requireAlone()
+    try nested(body)
   }
 
   private var depth = 0

@@ -10,6 +10,6 @@ extension Capabilities {
       readersBlockWriters: journal == .delete, datePrecision: .exact, largestKey: largestValue,
       largestValue: largestValue, evaluatesPredicates: true, hasSecondaryIndexes: true,
       dropsModels: true, reportsCommits: true, noticesOutsideCommits: true,
-      detectsDamage: hasChecksums)
+      detectsDamage: hasChecksums, writesInParallel: false, replays: false)
   }
 }

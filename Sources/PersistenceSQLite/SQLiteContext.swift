@@ -122,7 +122,7 @@ public final class SQLiteContext: ObservableContext, SQLiteReader {
   public func snapshot() throws -> any StorageSnapshot { SQLiteSnapshot(try readTransactions.begin()) }
 
   /// Runs a closure in a transaction, which excludes all other writers.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     try write { connection, deadline in
       try connection.beginWriting(until: deadline)
       if observers.isObserved { file.commits.begin() }

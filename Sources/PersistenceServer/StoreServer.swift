@@ -88,8 +88,9 @@ public struct StoreServer: Sendable {
     whenListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) async throws {
     let reading = BlockingThreads("server", limit: limits.readingThreads, queueLimit: limits.waitingRequests)
-    // A store has one writer at a time. The second thread parses the next request meanwhile.
-    let writing = BlockingThreads("server", limit: 2, queueLimit: limits.waitingRequests)
+    // Where a store has one writer at a time, the second thread parses the next request meanwhile.
+    let writers = context.capabilities.writesInParallel ? max(2, limits.readingThreads) : 2
+    let writing = BlockingThreads("server", limit: writers, queueLimit: limits.waitingRequests)
     var failure: (any Error)?
     do {
       try await serve(host, port, endsOnSignals, stop, whenListening, reading, writing)

@@ -23,9 +23,9 @@ final class HookedContext: StorageContextWrapper {
     self.afterPublication = Mutex(afterPublication)
   }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     try Self.take(beforeTransaction)?()
-    try wrapped.transaction(body)
+    try wrapped.transaction(mode, body)
     if try !wrapped.holdsUnfinishedMigration() { try Self.take(afterPublication)?() }
   }
 

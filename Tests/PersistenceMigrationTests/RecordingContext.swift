@@ -21,8 +21,8 @@ final class RecordingContext: StorageContextWrapper {
   var largestTransaction: Int { counts.withLock { $0.largest } }
   var location: String { "recording " + wrapped.location }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
-    try wrapped.transaction { transaction in
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
+    try wrapped.transaction(mode) { transaction in
       let recording = Transaction(transaction, self)
       try body(recording)
       counts.withLock { $0.largest = max($0.largest, recording.inserts) }

@@ -164,8 +164,8 @@ private final class GatedContext: StorageContextWrapper {
 
   func open() { gate.signal() }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     if count.add(1, ordering: .relaxed).newValue == 10 { gate.wait() }
-    try wrapped.transaction(body)
+    try wrapped.transaction(mode, body)
   }
 }

@@ -230,35 +230,60 @@
       try context.close()
     }
 
-    @Test("U1 no commit is missed whose number was removed, and those of this process stay known as its own")
-    func pause() throws {
+    @Test("U1 no commit is missed whose number was removed, and none is told twice")
+    func removedNumbers() throws {
       let scratch = try Scratch()
       let context = try scratch.open()
       let commits = PostgresCommits(context.store)
       let table = "\(scratch.schemaName).persistence_commits"
-      func save(_ id: Int64) throws {
-        try context.save([Scratch.row(id, "\(id)")])
-        let newest = try scratch.run("SELECT max(xid)::text FROM \(table)")
-        try commits.committing { newest.first?.text(0, 0) }
+      let connection = try PostgresConnection.open(context.store)
+      func save(_ id: Int64) throws { try context.save([Scratch.row(id, "\(id)")]) }
+      func purge() throws {
+        _ = try connection.run([PostgresCommits.purge(context.store, keeping: .zero)], "remove old numbers")
       }
       #expect(try !commits.check(), "the first check")
-      #expect(try !commits.check(), "nothing was committed")
-      try context.save([Scratch.row(1, "one")])
-      #expect(try commits.check(), "by another process, as far as these observers know")
-      #expect(try !commits.check(), "told once")
+      #expect(try commits.newCommits().numbers.isEmpty, "nothing was committed")
+      try save(1)
+      let first = try commits.newCommits()
+      #expect(first.isWhole && first.numbers.count == 1)
+      #expect(try commits.newCommits().numbers.isEmpty, "told once")
       try save(2)
-      #expect(try !commits.check(), "its own")
-      let connection = try PostgresConnection.open(context.store)
-      let purge = PostgresCommits.purge(context.store, keeping: .zero)
-      _ = try connection.run([purge], "remove old numbers")
-      #expect(try !commits.check(), "the newest of the old numbers stays")
+      #expect(try commits.newCommits().numbers.count == 1)
+      try purge()
+      #expect(try commits.newCommits().isWhole, "the greatest of the old numbers stays")
+      #expect(try scratch.run("SELECT 1 FROM \(table) WHERE xid > '1'").first?.count == 1)
       try save(3)
-      #expect(try !commits.check(), "its own")
+      #expect(try commits.newCommits().numbers.count == 1)
       try save(4)
       try save(5)
-      _ = try connection.run([purge], "remove old numbers")
-      #expect(try scratch.run("SELECT 1 FROM \(table)").first?.count == 1)
-      #expect(try commits.check(), "another process may have committed between those that are left")
+      try purge()
+      #expect(
+        try !commits.newCommits().isWhole, "another process may have committed between those that are left")
+      #expect(try commits.newCommits().isWhole)
+      try context.close()
+    }
+
+    @Test("U1 a commit is found although greater numbers were committed and removed before it")
+    func lateNumbers() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      let commits = PostgresCommits(context.store)
+      let late = try PostgresConnection.open(context.store)
+      try context.save([Scratch.row(1, "one")])
+      for isRemoved in [false, true] {
+        _ = try late.run([PostgresCommand("BEGIN"), PostgresCommits.log(context.store)], "begin")
+        try context.save([Scratch.row(2, "two")])
+        _ = try commits.newCommits()
+        try context.save([Scratch.row(3, "three")])
+        #expect(try commits.newCommits().numbers.count == 1)
+        _ = try late.run([PostgresCommand("COMMIT")], "commit")
+        if isRemoved {
+          _ = try late.run([PostgresCommits.purge(context.store, keeping: .zero)], "remove old numbers")
+        }
+        let news = try commits.newCommits()
+        #expect(news.isWhole == !isRemoved)
+        #expect(news.numbers.count == (isRemoved ? 0 : 1))
+      }
       try context.close()
     }
 

@@ -83,7 +83,10 @@ public struct RepositoryDataSource<Object: PersistentRecord>: DataSource {
   @discardableResult
   public func apply(_ batch: ChangeBatch<Object>) async throws(PersistenceError) -> Bool {
     try await work { [isMirror] repository in
-      try repository.applyOnce(batch.id, digest: try batch.digest(), isMirror: isMirror) { inside in
+      let digest = try batch.digest()
+      return try repository.applyOnce(
+        batch.id, digest: digest, isMirror: isMirror, replayable: true
+      ) { inside in
         for change in batch.changes { try inside.apply(change) }
       }
     }
@@ -112,13 +115,14 @@ public struct RepositoryDataSource<Object: PersistentRecord>: DataSource {
     DataSourcePages { ResultPager(source: self, query: query, size: max(1, size)).next }
   }
 
+  /// Runs a write, which may run more than once.
   private func write<Result: Sendable>(
     atomically isAtomic: Bool = false,
     _ body: @escaping @Sendable (any PersistentRepository) throws -> Result
   ) async throws(PersistenceError) -> Result {
     try await work { [isMirror] repository in
-      if isMirror { return try repository.mirrorTransaction(body) }
-      return isAtomic ? try repository.transaction(body) : try body(repository)
+      if isMirror { return try repository.mirrorTransaction(replayable: true, body) }
+      return isAtomic ? try repository.transaction(replayable: true, body) : try body(repository)
     }
   }
 

@@ -75,12 +75,12 @@ final class FuzzSubject {
       try takeTurns(at: place)
       switch step {
       case .transaction(let steps, let ending):
-        try storage.keepingTransaction { try run(steps, ending, in: $0, path, &outcomes) }
+        try storage.keepingTransaction(.exclusive) { try run(steps, ending, in: $0, path, &outcomes) }
         outcomes.append(FuzzOutcome(path, step.name, .done))
       case .define, .evolve, .insert, .update, .save, .saveMany, .delete, .deleteRows, .updateRows,
         .deleteAll:
         var value = FuzzOutcome.Value.done
-        try storage.keepingTransaction { value = try write(step, $0) }
+        try storage.keepingTransaction(.replayable) { value = try write(step, $0) }
         outcomes.append(FuzzOutcome(path, step.name, value))
       case .declared(let words, .define(let model)) where words.past != nil:
         try open(model, words)

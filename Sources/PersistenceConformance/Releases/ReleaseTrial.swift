@@ -69,7 +69,7 @@ struct ReleaseTrial {
     defer { try? storage.close() }
     for release in releases {
       do {
-        try storage.keepingTransaction(declares: true) {
+        try storage.keepingTransaction(.exclusive, declares: true) {
           try release.document.apply(in: $0, location: storage.location)
         }
       } catch let error as PersistenceError where [.unsupported, .schemaMismatch].contains(error.code) {
@@ -95,7 +95,7 @@ struct ReleaseTrial {
       }
       try deleteDangling(targets, in: transaction)
     }
-    try storage.keepingTransaction(declares: true) {
+    try storage.keepingTransaction(.exclusive, declares: true) {
       try release.document.apply(in: $0, location: storage.location)
     }
     let rows = try release.document.models.map { model in

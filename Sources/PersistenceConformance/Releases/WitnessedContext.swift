@@ -33,9 +33,9 @@ final class WitnessedContext: StorageContextWrapper {
     notes.withLock { notes in names.contains { notes.writtenModels.contains(StoredName($0)) } }
   }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     notes.withLock { $0.transactions += 1 }
-    try wrapped.transaction { transaction in
+    try wrapped.transaction(mode) { transaction in
       try body(WitnessedTransaction(transaction, self))
       try moment(true)
     }

@@ -23,6 +23,7 @@ extension ConformanceCheck {
     InsideTransactionChecks.all, RequestWriteChecks.all, UpdateInPlaceChecks.all, UniqueKindChecks.all,
     StoredStateChecks.all, WriterChecks.all, DropChecks.all, DeferredIndexChecks.all, IncompleteChecks.all,
     BatchChecks.all, slow(ConcurrencyChecks.all), slow(IsolationChecks.all),
+    slow(ReplayChecks.all),
   ].flatMap { $0 }
 
   private static let values = [

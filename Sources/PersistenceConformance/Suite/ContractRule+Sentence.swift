@@ -45,7 +45,7 @@ extension ContractRule {
     case .w5:
       "What was acknowledged survives a kill, and, at the default durability, the loss of power."
     case .w6:
-      "One writer at a time, in order of arrival; then `busy`."
+      "Transactions take effect as if one ran after another."
     case .w7:
       "Each call is all or nothing: one that throws leaves its transaction as it was."
     case .r1:

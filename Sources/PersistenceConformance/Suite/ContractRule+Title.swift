@@ -20,7 +20,7 @@ extension ContractRule {
     case .w3: "transactions are all or nothing"
     case .w4: "unique indexes"
     case .w5: "committed transactions are durable"
-    case .w6: "one writer at a time, readers never wait"
+    case .w6: "transactions act one after another, readers never wait"
     case .w7: "each call is all or nothing"
     case .r1: "results are lazy"
     case .r1a: "results inside transactions"

@@ -7,8 +7,10 @@ enum Withdrawals {
   /// Two at once, each from its own account, would leave a negative total (write skew).
   ///
   /// - Returns: Whether the money was taken.
-  static func withdraw(from id: Int, in repository: any PersistentRepository) throws -> Bool {
-    try repository.transaction { store in
+  static func withdraw(
+    from id: Int, in repository: any PersistentRepository, replayable: Bool
+  ) throws -> Bool {
+    try repository.transaction(replayable: replayable) { store in
       let sum = try store.fetch(Account.self).reduce(0) { $0 + $1.balance }
       guard sum >= 60 else { return false }
       var account = try store.find(Account.self, id: id) ?? Account(id, balance: 0)
@@ -22,8 +24,10 @@ enum Withdrawals {
   /// Takes the next free seat: the number of people with a seat, counted by an index in the same transaction.
   ///
   /// Two at once would take the same seat.
-  static func takeSeat(_ name: String, in repository: any PersistentRepository) throws {
-    try repository.transaction { store in
+  static func takeSeat(_ name: String, in repository: any PersistentRepository, replayable: Bool)
+    throws
+  {
+    try repository.transaction(replayable: replayable) { store in
       let taken = try store.filter(Person.self, where: \.team == "seated").count()
       try store.insert(Person(name, age: taken, team: "seated"))
     }

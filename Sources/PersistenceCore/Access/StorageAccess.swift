@@ -140,20 +140,25 @@ enum StorageAccess {
 
   /// Performs a single write, in a new transaction or as part of the running one.
   ///
-  /// A single write that throws leaves the transaction unchanged (contract W4).
+  /// In a new transaction, the closure may run more than once. A single write that throws leaves the transaction unchanged (contract W4).
   func writeSingle(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
     case .store(let store, let declares):
-      try TransactionScope.enter(store) { try store.keepingTransaction(declares: declares, body) }
+      try TransactionScope.enter(store) {
+        try store.keepingTransaction(.replayable, declares: declares, body)
+      }
     case .transaction(let transaction, _): try body(transaction)
     }
   }
 
-  /// Performs several writes atomically, in a new transaction or in a nested one.
+  /// Performs several writes atomically, in a new transaction, where the closure may run more than once, or in a nested
+  /// one.
   func writeAtomically(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
     case .store(let store, let declares):
-      try TransactionScope.enter(store) { try store.keepingTransaction(declares: declares, body) }
+      try TransactionScope.enter(store) {
+        try store.keepingTransaction(.replayable, declares: declares, body)
+      }
     case .transaction(let transaction, let inside):
       try inside.nested(transaction) { try body(transaction) }
     }

@@ -76,7 +76,7 @@ struct ReleaseFindings {
   /// Makes a store what a release makes it; returns false if the release could not open it.
   private func open(_ store: MemoryContext, _ release: Release) -> Bool {
     do {
-      try store.keepingTransaction(declares: true) {
+      try store.keepingTransaction(.exclusive, declares: true) {
         try release.document.apply(in: $0, location: store.location)
       }
       return true

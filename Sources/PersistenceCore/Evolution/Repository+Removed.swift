@@ -79,7 +79,7 @@ extension Repository {
   private func restore(_ name: RemovedName) throws {
     let store = try store()
     try TransactionScope.enter(store) {
-      try store.keepingTransaction { transaction in
+      try store.keepingTransaction(.exclusive) { transaction in
         let removed = try SchemaStore.removed(in: transaction).first {
           [$0.model].containsName(name.model)
             && $0.field.map(StoredName.init) == name.field.map(StoredName.init)

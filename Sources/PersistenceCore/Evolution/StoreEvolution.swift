@@ -57,7 +57,8 @@ struct StoreEvolution {
     try context.requireComplete()
     guard try isNeeded(context.snapshot()), !context.capabilities.isReadOnly else { return }
     try TransactionScope.enter(context) {
-      try context.keepingTransaction(declares: declarations.contains { !$0.references.isEmpty }) {
+      let declares = declarations.contains { !$0.references.isEmpty }
+      try context.keepingTransaction(.exclusive, declares: declares) {
         try evolve($0, progress)
       }
     }

@@ -51,7 +51,8 @@ extension PersistentRepository {
   ///
   /// - Parameters:
   ///   - model: A model with the identity to look up; its other properties are ignored.
-  ///   - change: Changes the stored model; if it throws, nothing is changed.
+  ///   - change: Changes the stored model; if it throws, nothing is changed. It may run more than once on an engine that
+  ///     ``PersistenceDriver/Capabilities/replays``.
   /// - Returns: The stored model after the change.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if there is no such model,
   ///   and the closure's error.
@@ -134,7 +135,8 @@ extension PersistentRepository {
   /// - Parameters:
   ///   - model: The record's type.
   ///   - id: The key, which the closure must not change.
-  ///   - change: Changes the stored record; if it throws, nothing is changed.
+  ///   - change: Changes the stored record; if it throws, nothing is changed. It may run more than once on an engine that
+  ///     ``PersistenceDriver/Capabilities/replays``.
   /// - Returns: The stored record after the change.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/notFound`` if there is no such record,
   ///   and the closure's error.

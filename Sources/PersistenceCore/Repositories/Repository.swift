@@ -80,13 +80,15 @@ public struct Repository: PersistentRepository {
   }
 
   /// Runs a closure as one transaction.
-  public func transaction<Result>(_ body: (any PersistentRepository) throws -> Result) throws -> Result {
-    try transaction(keepsReferences: true, body)
+  public func transaction<Result>(
+    replayable: Bool, _ body: (any PersistentRepository) throws -> Result
+  ) throws -> Result {
+    try transaction(replayable ? .replayable : .exclusive, keepsReferences: true, body)
   }
 
   /// Runs a closure as one transaction; without keeping references, if the store is filled for another one.
   fileprivate func transaction<Result>(
-    keepsReferences: Bool, _ body: (any PersistentRepository) throws -> Result
+    _ mode: TransactionMode, keepsReferences: Bool, _ body: (any PersistentRepository) throws -> Result
   ) throws -> Result {
     var result: Result?
     if let inside = context as? TransactionContext {
@@ -96,7 +98,7 @@ public struct Repository: PersistentRepository {
       try TransactionScope.requireOutside(of: store)
       try store.requireComplete()
       try TransactionScope.enter(store) {
-        try store.transaction { transaction in
+        try store.transaction(mode) { transaction in
           try TransactionContext.run(transaction, of: store, keepsReferences: keepsReferences) {
             result = try body(Repository($0))
           }
@@ -139,20 +141,43 @@ public protocol PersistentRepository: Sendable {
   /// The closure uses the repository that it receives. Its reads see its own writes, and a nested transaction that
   /// throws rolls back alone. The outer repository throws inside the closure (R1a).
   ///
-  /// - Parameter body: The work.
+  /// A replayable closure may run more than once: where many writers work at once
+  /// (``PersistenceDriver/Capabilities/writesInParallel``), it runs beside them, and again if it conflicted with one. So it
+  /// does nothing but to read and write through the repository that it receives, and to return its result. Any other
+  /// closure runs once, and excludes the other writers of the store. In a nested transaction, the outer one decides.
+  ///
+  /// - Parameters:
+  ///   - replayable: Whether the closure may run more than once.
+  ///   - body: The work.
   /// - Returns: The result of the closure.
   /// - Throws: The closure's error; ``PersistenceError`` with code ``PersistenceError/Code/busy`` if another writer did
-  ///   not finish within the busy time-out.
-  func transaction<Result>(_ body: (any PersistentRepository) throws -> Result) throws -> Result
+  ///   not finish within the busy time-out, or a replayable closure met conflicts until then.
+  func transaction<Result>(
+    replayable: Bool, _ body: (any PersistentRepository) throws -> Result
+  ) throws -> Result
 }
 
 extension PersistentRepository {
+  /// Runs a closure once as one transaction, which excludes the other writers of the store.
+  ///
+  /// ``transaction(replayable:_:)`` describes transactions, and those that run beside other writers.
+  ///
+  /// - Parameter body: The work.
+  /// - Returns: The result of the closure.
+  /// - Throws: The closure's error, and ``PersistenceError``.
+  public func transaction<Result>(_ body: (any PersistentRepository) throws -> Result) throws -> Result {
+    try transaction(replayable: false, body)
+  }
+
   /// Runs a closure as one transaction that keeps no references, because the store mirrors another one, whose children may
   /// arrive before their parents (contract L9).
-  package func mirrorTransaction<Result>(_ body: (any PersistentRepository) throws -> Result) throws -> Result
-  {
-    guard let repository = self as? Repository else { return try transaction(body) }
-    return try repository.transaction(keepsReferences: false, body)
+  package func mirrorTransaction<Result>(
+    replayable: Bool = false, _ body: (any PersistentRepository) throws -> Result
+  ) throws -> Result {
+    guard let repository = self as? Repository else {
+      return try transaction(replayable: replayable, body)
+    }
+    return try repository.transaction(replayable ? .replayable : .exclusive, keepsReferences: false, body)
   }
 
   /// Runs a closure as one transaction, unless a batch with this id was applied before.
@@ -162,22 +187,26 @@ extension PersistentRepository {
   ///
   /// - Parameters:
   ///   - batch: The id of the batch.
+  ///   - replayable: Whether the closure may run more than once, as in ``transaction(replayable:_:)``.
   ///   - body: The work, with the repository to use.
   /// - Returns: Whether the closure ran; false if the batch was applied before.
   /// - Throws: The closure's error; the batch is not applied then. ``PersistenceError`` with code
   ///   ``PersistenceError/Code/unsupported`` if the context does not store rows.
   @discardableResult
-  public func applyOnce(_ batch: UUID, _ body: (any PersistentRepository) throws -> Void) throws -> Bool {
-    try applyOnce(batch, digest: nil, body)
+  public func applyOnce(
+    _ batch: UUID, replayable: Bool = false, _ body: (any PersistentRepository) throws -> Void
+  ) throws -> Bool {
+    try applyOnce(batch, digest: nil, replayable: replayable, body)
   }
 
   /// Runs a closure as one transaction, unless a batch with this id was applied before.
   ///
   /// It throws `batchReused` if that batch had another digest.
   package func applyOnce(
-    _ batch: UUID, digest: [UInt8]?, isMirror: Bool = false, _ body: (any PersistentRepository) throws -> Void
+    _ batch: UUID, digest: [UInt8]?, isMirror: Bool = false, replayable: Bool = false,
+    _ body: (any PersistentRepository) throws -> Void
   ) throws -> Bool {
-    try (isMirror ? mirrorTransaction : transaction) { inside in
+    func apply(_ inside: any PersistentRepository) throws -> Bool {
       guard let transaction = try (inside.context as? TransactionContext)?.transaction() else {
         throw PersistenceError.unsupported("remember which batches were applied", by: "\(type(of: context))")
       }
@@ -185,5 +214,8 @@ extension PersistentRepository {
       try body(inside)
       return true
     }
+    return isMirror
+      ? try mirrorTransaction(replayable: replayable, apply)
+      : try transaction(replayable: replayable, apply)
   }
 }

@@ -26,6 +26,8 @@ public struct Capabilities: Sendable, Hashable, Codable {
   public var largestKey: Int?
   /// The longest value, in bytes; nil if only memory limits it.
   public var largestValue: Int?
+  /// The longest record, in bytes of its values; nil if only memory limits it.
+  public var largestRow: Int?
   /// The store's configured size limit, in bytes (contract E7); nil if only the storage medium limits it.
   public var largestStore: Int?
   /// Whether the engine evaluates predicates.
@@ -50,14 +52,24 @@ public struct Capabilities: Sendable, Hashable, Codable {
   /// The operating system then ends the process if another program cuts a file off while it is open, or if the device
   /// fails.
   public var mapsFiles: Bool
+  /// Whether replayable transactions run at the same time (contract W6).
+  public var writesInParallel: Bool
+  /// Whether the closure of a replayable transaction may run more than once (contract W2, W3).
+  public var replays: Bool
+  /// The number of moments that results and snapshots can hold at a time (contract R2); nil if only memory limits it.
+  public var pins: Int?
+  /// How long a result or snapshot can hold its moment (contract R2); nil if it may for ever.
+  public var pinLimit: Duration?
 
   /// Creates a declaration of capabilities.
   public init(
     isDurable: Bool, isMultiProcess: Bool, hasFiles: Bool = false, isReadOnly: Bool = false,
     readersBlockWriters: Bool = false, datePrecision: DatePrecision = .exact, largestKey: Int? = nil,
-    largestValue: Int? = nil, largestStore: Int? = nil, evaluatesPredicates: Bool, hasSecondaryIndexes: Bool,
-    dropsModels: Bool = false, reportsCommits: Bool = false, noticesOutsideCommits: Bool = false,
-    detectsDamage: Bool = false, reclaimsSpace: Bool = true, mapsFiles: Bool = false
+    largestValue: Int? = nil, largestRow: Int? = nil, largestStore: Int? = nil, evaluatesPredicates: Bool,
+    hasSecondaryIndexes: Bool, dropsModels: Bool = false, reportsCommits: Bool = false,
+    noticesOutsideCommits: Bool = false, detectsDamage: Bool = false, reclaimsSpace: Bool = true,
+    mapsFiles: Bool = false, writesInParallel: Bool = false, replays: Bool = false, pins: Int? = nil,
+    pinLimit: Duration? = nil
   ) {
     self.isDurable = isDurable
     self.isMultiProcess = isMultiProcess
@@ -67,6 +79,7 @@ public struct Capabilities: Sendable, Hashable, Codable {
     self.datePrecision = datePrecision
     self.largestKey = largestKey
     self.largestValue = largestValue
+    self.largestRow = largestRow
     self.largestStore = largestStore
     self.evaluatesPredicates = evaluatesPredicates
     self.hasSecondaryIndexes = hasSecondaryIndexes
@@ -76,5 +89,9 @@ public struct Capabilities: Sendable, Hashable, Codable {
     self.detectsDamage = detectsDamage
     self.reclaimsSpace = reclaimsSpace
     self.mapsFiles = mapsFiles
+    self.writesInParallel = writesInParallel
+    self.replays = replays
+    self.pins = pins
+    self.pinLimit = pinLimit
   }
 }

@@ -64,10 +64,15 @@ public protocol StorageContext: PersistentContext, StorageReader {
   /// After the call returns, the transaction survives a kill of the process and, at the default durability, a power
   /// failure (contract W5).
   ///
+  /// An engine with one writer at a time runs every transaction as an exclusive one. A wrapper forwards the mode.
+  ///
+  /// - Parameters:
+  ///   - mode: Whether other writers run beside the closure, which may then run more than once.
+  ///   - body: The work.
   /// - Throws: The closure's error; ``PersistenceError`` with code ``PersistenceError/Code/busy`` if another writer
-  ///   did not finish within the busy time-out, and ``PersistenceError/Code/insideTransaction`` if this thread is
-  ///   already in a transaction of this context.
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws
+  ///   did not finish within the busy time-out, or a replayable transaction met conflicts until then; and
+  ///   ``PersistenceError/Code/insideTransaction`` if this thread is already in a transaction of this context.
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws
 
   /// Closes the store as soon as all live results are released. Further calls throw
   /// ``PersistenceError/Code/closed``; closing twice has no effect.
@@ -77,6 +82,14 @@ public protocol StorageContext: PersistentContext, StorageReader {
 }
 
 extension StorageContext {
+  /// Runs a closure once as one transaction, which excludes the other writers of the store.
+  ///
+  /// - Parameter body: The work.
+  /// - Throws: As ``transaction(_:_:)`` does.
+  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    try transaction(.exclusive, body)
+  }
+
   /// Checks that no unfinished copy is filling the store.
   ///
   /// Repositories call it before they read or write. It reads the catalog once: a store found complete counts as

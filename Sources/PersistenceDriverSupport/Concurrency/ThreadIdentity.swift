@@ -19,6 +19,9 @@ package struct ThreadIdentity: Sendable, Hashable {
     #endif
   }
 
+  /// The identity of no thread.
+  package static let nobody = ThreadIdentity(number: 0)
+
   /// A number that differs for most threads, from which a thread derives its first slot in a pool.
   package var spread: Int {
     // Thread addresses differ in their middle bits; the multiplication moves these to the top.

@@ -20,7 +20,7 @@ extension SchemaStore {
     let snapshot = try context.snapshot()
     for content in removed { _ = try schema(of: content, snapshot) }
     for batch in batches(removed) {
-      try context.keepingTransaction { try erase(batch, in: $0, progress) }
+      try context.keepingTransaction(.exclusive) { try erase(batch, in: $0, progress) }
     }
   }
 

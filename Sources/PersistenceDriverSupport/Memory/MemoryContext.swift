@@ -34,7 +34,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
   /// Not durable, for one process, with unique indexes only.
   public let capabilities = Capabilities(
     isDurable: false, isMultiProcess: false, evaluatesPredicates: true, hasSecondaryIndexes: false,
-    dropsModels: true, reportsCommits: true)
+    dropsModels: true, reportsCommits: true, writesInParallel: false, replays: false)
 
   func readableState() throws -> MemoryState {
     guard let state = state.withLock({ $0 }) else { throw PersistenceError.closed("the memory context") }
@@ -47,7 +47,7 @@ public final class MemoryContext: ObservableContext, MemoryReader {
   }
 
   /// Runs a closure as one transaction on a copy of the state, which the commit publishes.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     try gate.withEntry(timeout: busyTimeout, location: location) {
       let transaction = MemoryTransaction(try readableState(), location: location)
       defer { transaction.end() }

@@ -15,19 +15,29 @@ import Synchronization
 /// try observers.commit(observed) { try connection.commit() }
 /// ```
 ///
-/// A commit and the first read of a new observer exclude each other, so no change is lost or reported twice.
+/// A commit and the first read of a new observer exclude each other, so no change is lost or reported twice. Where
+/// transactions commit at the same time (``NumberedCommits``), their numbers decide which commits a read has seen.
 public final class CommitObservers: Sendable {
-  private let observers = Lock<[CommitObserver]>([])
+  let observers = Lock<[CommitObserver]>([])
   private let observed = Atomic<Bool>(false)
-  private static let ledger = StoredName(ReservedModel.fillLedger)
+  static let ledger = StoredName(ReservedModel.fillLedger)
 
   /// Detects commits of other processes; nil if the engine cannot.
   let outside: (any OutsideCommits)?
 
+  /// Detects all commits by number; nil if one transaction of this process commits at a time.
+  let numbered: (any NumberedCommits)?
+
+  /// The changes of this process's commits that no check has found yet, by the numbers of the transactions.
+  let pending = Lock<[UInt64: PendingCommit]>([:])
+
   /// Creates an empty list of observers.
   ///
   /// - Parameter outside: Detects commits of other processes; nil if there are none, or the engine cannot detect them.
-  public init(outside: (any OutsideCommits)? = nil) { self.outside = outside }
+  public init(outside: (any OutsideCommits)? = nil) {
+    self.outside = outside
+    numbered = outside as? any NumberedCommits
+  }
 
   /// Whether the store has observers.
   public var isObserved: Bool { observed.load(ordering: .acquiring) }
@@ -67,7 +77,7 @@ public final class CommitObservers: Sendable {
     }
   }
 
-  private func tell(
+  func tell(
     _ observers: [CommitObserver], of record: CommitRecord?, _ woken: inout [CheckedContinuation<Void, Never>]
   ) {
     // The begin and end of a copy concern all observers of the store.
@@ -85,12 +95,18 @@ public final class CommitObservers: Sendable {
     }
   }
 
-  /// Notifies the observers of another process's commit, and returns whether there was one.
-  private func check(_ observers: [CommitObserver], _ woken: inout [CheckedContinuation<Void, Never>]) throws
+  /// Notifies the observers of another process's commit, and returns whether there was one; where transactions commit at
+  /// the same time, of those of this process too.
+  func check(_ observers: [CommitObserver], _ woken: inout [CheckedContinuation<Void, Never>]) throws
     -> Bool
   {
     guard let outside else { return false }
     do {
+      if let numbered {
+        let news = try numbered.newCommits()
+        tell(observers, of: news, &woken)
+        return !news.isEmpty
+      }
       guard try outside.check() else { return false }
     } catch let error as PersistenceError where error.code == .busy {
       // Another process is committing; the next check detects it.
@@ -146,6 +162,9 @@ extension CommitObservers {
     var woken: [CheckedContinuation<Void, Never>] = []
     defer { for waiter in woken { waiter.resume() } }
     return try observers.withLock { observers in
+      if let numbered, let exact = try look(observer, at: context, numbered, observers, &woken) {
+        return exact
+      }
       var attempts = 0
       while true {
         _ = try check(observers, &woken)

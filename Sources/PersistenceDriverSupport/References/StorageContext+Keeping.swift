@@ -7,18 +7,19 @@ extension StorageContext {
   /// without references costs one look-up in the catalog.
   ///
   /// - Parameters:
+  ///   - mode: Whether other writers run beside the closure, which may then run more than once.
   ///   - declares: Whether the closure may declare references.
   ///   - body: The work.
   /// - Throws: ``PersistenceError`` with code ``PersistenceError/Code/brokenReference``, and as
-  ///   ``PersistenceDriver/StorageContext/transaction(_:)`` does.
+  ///   ``PersistenceDriver/StorageContext/transaction(_:_:)`` does.
   package func keepingTransaction(
-    declares: Bool = false, _ body: (any StorageTransaction) throws -> Void
+    _ mode: TransactionMode, declares: Bool = false, _ body: (any StorageTransaction) throws -> Void
   ) throws {
     // The schemas of references are those of the store, so the mapping comes on top.
     if type(of: self) == FittedContext.self, let fitted = self as? FittedContext {
-      return try fitted.wrapped.keepingTransaction(declares: declares) { try body(fitted.wrap($0)) }
+      return try fitted.wrapped.keepingTransaction(mode, declares: declares) { try body(fitted.wrap($0)) }
     }
-    try transaction { transaction in
+    try transaction(mode) { transaction in
       guard try declares || ReferenceLedger.exists(in: transaction) else { return try body(transaction) }
       let keeper = KeepingTransaction(transaction, location: location)
       try body(keeper)

@@ -47,9 +47,9 @@ public final class LoggingContext: StorageContextWrapper, LoggingReader {
   }
 
   /// Runs a transaction of the wrapped context, and logs its calls and its outcome.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     try log.call("transaction", outcome: { _ in "committed" }) {
-      try wrapped.transaction { try body(wrap($0)) }
+      try wrapped.transaction(mode) { try body(wrap($0)) }
     }
   }
 

@@ -25,7 +25,7 @@ public final class ReadOnlyContext: StorageContextWrapper {
   }
 
   /// Throws ``PersistenceError/Code/readOnly``, without calling the closure.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     throw PersistenceError(
       .readOnly, "the context is a read-only wrapper; write through the wrapped context",
       location: location)

@@ -64,8 +64,8 @@ extension StorageContextWrapper {
   public func snapshot() throws -> any StorageSnapshot { wrap(try wrapped.snapshot()) }
 
   /// Runs a transaction of the wrapped context, and passes it wrapped to the closure.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
-    try wrapped.transaction { try body(wrap($0)) }
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
+    try wrapped.transaction(mode) { try body(wrap($0)) }
   }
 
   /// Closes the wrapped context.

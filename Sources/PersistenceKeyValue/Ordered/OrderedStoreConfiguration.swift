@@ -50,6 +50,7 @@ extension Capabilities {
       hasFiles: configuration.hasFiles, isReadOnly: configuration.isReadOnly, datePrecision: .exact,
       largestKey: nil, largestValue: Int(UInt32.max) - (1 << 20), largestStore: configuration.largestStore,
       evaluatesPredicates: true, hasSecondaryIndexes: true, dropsModels: true, reportsCommits: true,
-      noticesOutsideCommits: configuration.isMultiProcess, reclaimsSpace: configuration.reclaimsSpace)
+      noticesOutsideCommits: configuration.isMultiProcess, reclaimsSpace: configuration.reclaimsSpace,
+      writesInParallel: false, replays: false)
   }
 }

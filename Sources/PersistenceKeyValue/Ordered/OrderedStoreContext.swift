@@ -113,7 +113,7 @@ public final class OrderedStoreContext: ObservableContext, VerifiableContext, Ke
   }
 
   /// Runs a closure as one transaction, as the only writer of all processes.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     _ = try session()
     guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
     let deadline = ContinuousClock.now + busyTimeout

@@ -6,6 +6,9 @@ extension PersistenceError {
     engineError?.engine == "PostgreSQL" && engineError?.code == PostgresErrorMapping.number(of: state)
   }
 
+  /// Whether the server refuses what no order of the transactions would give, or ends a deadlock.
+  var isConflict: Bool { isPostgres("40001") || isPostgres("40P01") }
+
   /// Whether the connection broke, so that another one may succeed.
   var isLostConnection: Bool { code == .unreachable }
 
@@ -20,6 +23,16 @@ extension PersistenceError {
     error.message =
       "the server ended the transaction because it was idle for too long, and rolled it back; retry, and wait for nothing "
       + "inside the transaction"
+    return error
+  }
+
+  /// The error of a replayable transaction that met conflicts until its time was over.
+  func ofLastConflict(waited: Duration) -> PersistenceError {
+    var error = self
+    error.code = .busy
+    error.message =
+      "the transaction conflicted with others for the busy time-out of \(waited), and was rolled back; retry, or raise "
+      + "the time-out"
     return error
   }
 

@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 import PersistenceSQL
 
 /// A connection in a transaction, with the catalog of its moment.
@@ -44,6 +45,13 @@ final class PostgresSession {
   /// Whether the transaction has changed anything.
   var hasWritten = false
 
+  /// Whether the transaction runs beside others, and may run again.
+  private(set) var isReplayable = false
+  /// Why the transaction has to run again, whatever its closure makes of the error.
+  var conflict: PostgresConflict?
+  /// The number of a transaction that writes, if it was read at the begin.
+  private(set) var numbered: NumberedTransaction?
+
   /// Writes whose results nobody needs, which travel with the next batch.
   private var queue: [PostgresCommand] = []
   private var queuedBytes = 0
@@ -88,16 +96,17 @@ final class PostgresSession {
   /// Makes the transaction outlive its call.
   func pin() { kind = .pinned }
 
-  /// Declares the transaction's begin, which the caller ran itself.
-  func begun() {
+  /// Declares the begin of a transaction that writes, which the caller ran itself.
+  func begun(_ mode: TransactionMode, _ numbered: NumberedTransaction?) {
     opening = []
     (wasSent, isVerified) = (true, true)
+    (isReplayable, self.numbered) = (mode == .replayable, numbered)
   }
 
   /// Runs statements and returns their results.
   func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
     try sendCopy()
-    if let failure { throw failure }
+    try requireHealth()
     let insertions = queuedInsertions.map { $0 + opening.count }
     let prefix = opening + takeQueue() + closing()
     let isGuarded = kind == .pinned
@@ -130,7 +139,7 @@ final class PostgresSession {
   /// If it fails, for example because the disk is full, so does the whole transaction.
   func enqueue(_ command: PostgresCommand, _ action: String, isInsertion: Bool = false) throws {
     try sendCopy()
-    if let failure { throw failure }
+    try requireHealth()
     if isInsertion { queuedInsertions.append(queue.count) }
     queue.append(command)
     queuedBytes += command.parameters.byteCount
@@ -141,7 +150,7 @@ final class PostgresSession {
   ///
   /// If it is refused, the transaction fails.
   func copy(_ row: borrowing Row, into model: PostgresModel) throws {
-    if let failure { throw failure }
+    try requireHealth()
     if let rows = waitingRows, rows.model !== model || rows.bytes.count >= PostgresCopy.byteLimit {
       try sendCopy()
     }
@@ -217,12 +226,18 @@ final class PostgresSession {
       failure =
         error as? PersistenceError
         ?? PersistenceError(.cancelled, "the transaction was cancelled", location: store.location)
+      if let failure, failure.isConflict { _ = notingConflict(failure) }
     }
     return error
   }
 
   /// Forgets the failure, and the refused insertions, of a part that was rolled back.
-  func recovered() { (failure, hasRefusal) = (nil, false) }
+  ///
+  /// A conflict concerns the whole transaction.
+  func recovered() {
+    hasRefusal = false
+    if conflict == nil { failure = nil }
+  }
 
   /// Asks for the version of the catalog, if no statement was sent yet.
   func verify() throws { if !isVerified { _ = try run([], "read the version of the catalog") } }
@@ -261,28 +276,5 @@ extension PostgresSession {
   func invalidateCursors() {
     cursorEpoch += 1
     unusedCursors = []
-  }
-}
-
-/// Models and their statements.
-extension PostgresSession {
-  /// A declaration mapped to its table; nil where the store does not hold the model.
-  func model(for schema: ModelSchema) throws -> PostgresModel? {
-    try store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
-  }
-
-  /// A statement over one record or all, which the connection prepares once.
-  func command(_ key: StatementKey, of model: PostgresModel, _ parameters: PostgresParameters)
-    -> PostgresCommand
-  {
-    let text = store.text(of: key, on: model.table)
-    return PostgresCommand(text.sql, prepared: text.number, parameters)
-  }
-
-  /// A statement with conditions, which the server plans for their values.
-  func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
-    var parameters = PostgresParameters(isForeign: model.foreign != nil)
-    try parameters.add(statement.bindings)
-    return PostgresCommand(store.text(of: statement.key, on: model.table).sql, parameters)
   }
 }

@@ -10,7 +10,7 @@ extension PostgresTransaction {
     // Defining a known model again costs one lookup.
     let isKnown = try withSession { try $0.model(for: schema) != nil }
     if isKnown { return }
-    try nested {
+    try changingTables {
       var layout = try createTable(of: schema)
       if !defersIndexes { try build(Array(schema.indexes.indices), of: &layout) }
       try record(layout, replacing: nil)
@@ -27,7 +27,7 @@ extension PostgresTransaction {
     // built together.
     let isNew = layout.unbuilt.count == layout.indexes.count
     let numbers = isNew ? layout.unbuilt : [first]
-    try nested {
+    try changingTables {
       try build(numbers, of: &layout)
       try record(layout, replacing: schema.name)
     }
@@ -36,7 +36,7 @@ extension PostgresTransaction {
 
   func drop(_ schema: ModelSchema) throws {
     guard let layout = try withSession({ try $0.model(for: schema)?.layout }) else { return }
-    try nested {
+    try changingTables {
       try forget("table", layout.table)
       var name = PostgresParameters()
       name.add(.text(schema.name))

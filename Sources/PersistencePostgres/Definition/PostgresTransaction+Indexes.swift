@@ -38,7 +38,7 @@ extension PostgresTransaction {
 
   /// Replaces indexes by wide ones, in which values of any length have room.
   func widen(_ numbers: [Int], of layout: PostgresLayout) throws {
-    try nested {
+    try changingTables {
       try closeCursors()
       var (changed, taken) = (layout, try takenNames())
       for number in numbers {

@@ -83,7 +83,7 @@ extension PostgresTransaction {
   func evolve(_ change: SchemaChange) throws {
     let evolution = try withSession { try PostgresEvolution(change, in: $0) }
     guard change.compute == nil else { return try evolveByCopying(change) }
-    try nested {
+    try changingTables {
       try closeCursors()
       try StoreProgress.report(0)
       if let columns = try evolution.keepsTable ? keptColumns(evolution) : nil {

@@ -5,10 +5,13 @@ import PersistenceSQL
 /// An open transaction on tables of other programs, which may write at the same time.
 ///
 /// It is serializable: the server refuses what no order of the transactions of this package would give.
-final class PostgresForeignTransaction: StorageTransaction, PostgresReader {
+final class PostgresForeignTransaction: PostgresWriter {
   let session: PostgresSession
   private var isOpen = true
   private var depth = 0
+
+  /// False: tables of other programs are not dropped.
+  var hasDropped: Bool { false }
 
   init(_ session: PostgresSession) { self.session = session }
 
@@ -18,7 +21,7 @@ final class PostgresForeignTransaction: StorageTransaction, PostgresReader {
   func end() throws {
     try requireOpen()
     isOpen = false
-    if let failure = session.failure { throw failure }
+    try session.requireHealth()
   }
 
   /// Ends the transaction before it is rolled back.
@@ -60,7 +63,7 @@ final class PostgresForeignTransaction: StorageTransaction, PostgresReader {
       var error = error
       error.code = .busy
       error.message = "another program has inserted the record meanwhile; retry the transaction"
-      throw error
+      throw session.notingConflict(error)
     }
   }
 
@@ -156,7 +159,7 @@ extension PostgresForeignTransaction {
     do {
       try body()
       try requireOpen()
-      if let failure = session.failure { throw failure }
+      try session.requireHealth()
     } catch {
       if isOpen { try rollBack(to: savepoint) }
       throw error

@@ -2,14 +2,17 @@ import PersistenceDriver
 import PersistenceDriverSupport
 import Synchronization
 
-/// Detects commits by other processes.
+/// Detects commits by all processes.
 ///
 /// Each transaction that writes adds its number to the table `persistence_commits`. A commit is new if its number is
 /// visible in the newest moment, and was not in the last one that was checked. So none is missed and none is told twice,
-/// in whatever order transactions commit, and after a reconnection too.
-final class PostgresCommits: OutsideCommits {
+/// in whatever order transactions begin and commit, and after a reconnection too.
+final class PostgresCommits: NumberedCommits {
   /// How long the table keeps a number at least.
   private static let kept = Duration.seconds(600)
+
+  /// The number that says that numbers were removed; no transaction has it.
+  private static let removal = "'1'::pg_catalog.xid8"
 
   private struct State: @unchecked Sendable {  // the connection is used under the lock only
     var connection: PostgresConnection?
@@ -19,8 +22,14 @@ final class PostgresCommits: OutsideCommits {
     var serverRun: String?
     /// Whether a connection was opened since the last check to what may be another run of the server.
     var hasNewServer = false
-    /// The numbers of this process's commits that no check has found yet.
-    var own: Set<String> = []
+
+    /// The commits in the answer to a check, which is the last one from then on.
+    mutating func take(_ result: PostgresResult) -> NewCommits {
+      let isWhole = moment == nil || (!hasNewServer && result.integer(0, 2) == 1)
+      (moment, hasNewServer) = (result.text(0, 0), false)
+      let found = (result.text(0, 1) ?? "").split(separator: ",").compactMap { UInt64($0) }
+      return NewCommits(numbers: isWhole ? found : [], isWhole: isWhole)
+    }
   }
 
   private let store: PostgresStore
@@ -28,53 +37,61 @@ final class PostgresCommits: OutsideCommits {
 
   init(_ store: PostgresStore) { self.store = store }
 
-  func check() throws -> Bool {
+  func newCommits() throws -> NewCommits {
     try state.withLock { state in
-      let moment = state.moment
-      let result = try read(&state, since: moment)
-      defer { state.hasNewServer = false }
-      state.moment = result.text(0, 0)
-      let found = Set((result.text(0, 1) ?? "").split(separator: ",").map(String.init))
-      guard moment != nil, !state.hasNewServer, result.integer(0, 2) == 1 else {
-        state.own.removeAll()
-        return moment != nil
+      for isLast in [false, true] {
+        do {
+          let connection = try connection(&state)
+          let results = try connection.run([check(since: state.moment)], "look for commits")
+          guard let result = results.first, result.count == 1 else { break }
+          return state.take(result)
+        } catch let error as PersistenceError where error.isLostConnection && !isLast {
+          state.connection = nil
+        }
       }
-      defer { state.own.subtract(found) }
-      return !found.isSubset(of: state.own)
+      throw PersistenceError(
+        .engineFailure, "PostgreSQL did not answer a statement", location: store.location)
     }
   }
 
-  private func read(_ state: inout State, since moment: String?) throws -> PostgresResult {
+  func newCommits(seenBy snapshot: any StorageSnapshot) throws -> NewCommits? {
+    guard let snapshot = snapshot as? PostgresSnapshot else { return nil }
+    return try state.withLock { state in
+      try snapshot.withSession { session in
+        // Moments of different runs of the server cannot be compared.
+        guard let run = session.connection.serverRun, run == state.serverRun else { return nil }
+        return state.take(try session.run(check(since: state.moment), "look for commits"))
+      }
+    }
+  }
+
+  /// The statement that reads the newest moment, the numbers since another one, and whether none of them is missing.
+  private func check(since moment: String?) -> PostgresCommand {
     var parameters = PostgresParameters()
     parameters.add(text: moment ?? "1:1:")
     let commits = store.own("commits")
+    let now = "pg_catalog.pg_current_snapshot()"
     let since = "$1::text::pg_catalog.pg_snapshot"
     // The first condition is for the index. A restored backup may hold numbers that this server has not given yet.
     let found =
       moment == nil
       ? "NULL::text"
       : "(SELECT pg_catalog.string_agg(xid::text, ',') FROM \(commits) "
-        + "WHERE xid >= pg_catalog.pg_snapshot_xmin(\(since)) "
-        + "AND xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) "
+        + "WHERE xid >= pg_catalog.pg_snapshot_xmin(\(since)) AND xid < pg_catalog.pg_snapshot_xmax(\(now)) "
         + "AND NOT pg_catalog.pg_visible_in_snapshot(xid, \(since)))"
-    // While a number from before the last check is there, all later ones are. The newest one always is.
+    let least =
+      "(SELECT xid FROM \(commits) WHERE xid > \(Self.removal) "
+      + "AND pg_catalog.pg_visible_in_snapshot(xid, \(since)) ORDER BY xid LIMIT 1)"
+    // A removal takes all numbers below the one that it keeps. So while a number from before the last check is there, all
+    // greater ones are. A lower one that is not there may belong to a transaction that was open at the last check.
     let isWhole =
-      "found IS NULL OR "
-      + "EXISTS (SELECT 1 FROM \(commits) WHERE pg_catalog.pg_visible_in_snapshot(xid, \(since)))"
-    let text =
-      "SELECT pg_catalog.pg_current_snapshot()::text, found, \(isWhole), $1::text "
-      + "FROM (SELECT \(found) AS found OFFSET 0) AS news"
-    for isLast in [false, true] {
-      do {
-        let connection = try connection(&state)
-        let results = try connection.run([PostgresCommand(text, parameters)], "look for commits")
-        guard let result = results.first, result.count == 1 else { break }
-        return result
-      } catch let error as PersistenceError where error.isLostConnection && !isLast {
-        state.connection = nil
-      }
-    }
-    throw PersistenceError(.engineFailure, "PostgreSQL did not answer a statement", location: store.location)
+      "NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = \(Self.removal)) "
+      + "OR (least IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_snapshot_xip(\(since)) AS xip "
+      + "WHERE xip < least AND pg_catalog.pg_visible_in_snapshot(xip, \(now)) "
+      + "AND NOT EXISTS (SELECT 1 FROM \(commits) WHERE xid = xip)))"
+    return PostgresCommand(
+      "SELECT \(now)::text, found, \(isWhole), $1::text "
+        + "FROM (SELECT \(found) AS found, \(least) AS least OFFSET 0) AS news", parameters)
   }
 
   /// The connection for checks, opened again if it is broken.
@@ -89,18 +106,24 @@ final class PostgresCommits: OutsideCommits {
 
   /// The statement that removes old numbers.
   ///
-  /// The newest of the old numbers stays, so that a number older than a moment stays as long as all later ones do.
+  /// Transactions commit in another order than that of their numbers. So it takes all numbers below one that it keeps,
+  /// and none of them is younger than the others: a check relies on both.
   static func purge(_ store: PostgresStore, keeping kept: Duration = kept) -> PostgresCommand {
-    let isOld = "at < pg_catalog.clock_timestamp() - interval '\(kept.components.seconds) seconds'"
+    let commits = store.own("commits")
+    let isYoung = "at >= pg_catalog.clock_timestamp() - interval '\(kept.components.seconds) seconds'"
+    let end = "pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())"
     return PostgresCommand(
-      "DELETE FROM \(store.own("commits")) WHERE \(isOld) AND xid <> (SELECT max(xid) FROM "
-        + "\(store.own("commits")) WHERE \(isOld) "
-        + "AND xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()))")
+      "WITH young AS (SELECT xid FROM \(commits) WHERE xid > \(removal) AND \(isYoung) ORDER BY xid LIMIT 1), "
+        + "kept AS (SELECT xid FROM \(commits) WHERE xid > \(removal) AND xid < \(end) "
+        + "AND xid < coalesce((SELECT xid FROM young), \(end)) ORDER BY xid DESC LIMIT 1), "
+        + "removed AS (DELETE FROM \(commits) WHERE xid > \(removal) AND xid < (SELECT xid FROM kept) RETURNING xid) "
+        + "INSERT INTO \(commits) (xid) SELECT \(removal) WHERE EXISTS (SELECT 1 FROM removed) "
+        + "ON CONFLICT (xid) DO NOTHING")
   }
 
   /// The statement that records and returns the number of the running transaction.
   ///
-  /// Writers take turns, so numbers and times have the order of the commits.
+  /// A restored backup may hold the number already.
   static func log(_ store: PostgresStore) -> PostgresCommand {
     PostgresCommand(
       "INSERT INTO \(store.own("commits")) DEFAULT VALUES "
@@ -109,20 +132,12 @@ final class PostgresCommits: OutsideCommits {
   }
 
   func reset() { state.withLock { $0 = State() } }
-
-  /// Commits for this process; the closure returns the transaction's number, or nil if it has none.
-  ///
-  /// No check runs meanwhile, since the observers' lock is held.
-  func committing(_ commit: () throws -> String?) throws {
-    let number = try commit()
-    guard let number else { return }
-    state.withLock { if $0.moment != nil { $0.own.insert(number) } }
-  }
 }
 
 /// State that all contexts of this process share for one store: the writers' gate and the observers.
 final class PostgresSharedStore: Sendable {
-  let gate = WriterGate()
+  /// Each writer has a connection of its own, of which a server accepts 100 by default.
+  let gate = WriterGate(sharerLimit: 32)
   let commits: PostgresCommits
   let observers: CommitObservers
 

@@ -47,3 +47,26 @@ extension PostgresSession {
     }
   }
 }
+
+/// Models and their statements.
+extension PostgresSession {
+  /// A declaration mapped to its table; nil where the store does not hold the model.
+  func model(for schema: ModelSchema) throws -> PostgresModel? {
+    try store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
+  }
+
+  /// A statement over one record or all, which the connection prepares once.
+  func command(_ key: StatementKey, of model: PostgresModel, _ parameters: PostgresParameters)
+    -> PostgresCommand
+  {
+    let text = store.text(of: key, on: model.table)
+    return PostgresCommand(text.sql, prepared: text.number, parameters)
+  }
+
+  /// A statement with conditions, which the server plans for their values.
+  func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
+    var parameters = PostgresParameters(isForeign: model.foreign != nil)
+    try parameters.add(statement.bindings)
+    return PostgresCommand(store.text(of: statement.key, on: model.table).sql, parameters)
+  }
+}

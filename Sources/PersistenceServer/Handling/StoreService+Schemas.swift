@@ -32,7 +32,7 @@ extension StoreService {
     }
     let fits = SchemaFits(location: "")
     fits.declare(declaration)
-    try context.keepingTransaction { transaction in
+    try context.keepingTransaction(.exclusive) { transaction in
       // Another client may have changed the store in the meantime.
       guard try mustChange(for: declaration, transaction) != nil else { return }
       try fits.evolve(schema, limit: .indexes, in: transaction)

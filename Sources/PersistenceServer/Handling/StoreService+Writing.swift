@@ -73,7 +73,7 @@ extension StoreService {
     }
     var isNew = true
     let digest = batch.id.map { _ in batch.digest }
-    try context.keepingTransaction { transaction in
+    try context.keepingTransaction(.replayable) { transaction in
       if let id = batch.id { isNew = try AppliedBatches().record(id, digest: digest, in: transaction) }
       guard isNew else { return }
       var schemas: [StoredName: (ModelSchema, RowBuffer)] = [:]
@@ -138,7 +138,7 @@ extension StoreService {
     _ name: String, _ body: (any StorageTransaction, ModelSchema) throws -> Answer
   ) throws -> Answer {
     var answer = Answer(status: 204)
-    try context.keepingTransaction { answer = try body($0, try schema(name, in: $0)) }
+    try context.keepingTransaction(.replayable) { answer = try body($0, try schema(name, in: $0)) }
     return answer
   }
 

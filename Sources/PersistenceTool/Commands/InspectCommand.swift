@@ -121,6 +121,7 @@
       if capabilities.hasSecondaryIndexes { words.append("indexes") }
       words.append("dates \(capabilities.datePrecision.rawValue)")
       if let largest = capabilities.largestKey { words.append("keys up to \(largest) bytes") }
+      if capabilities.writesInParallel { words.append("parallel writes") }
       if let largest = capabilities.largestValue { words.append("values up to \(StoreSize.text(largest))") }
       return words
     }

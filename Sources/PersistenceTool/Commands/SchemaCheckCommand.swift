@@ -88,7 +88,7 @@
       _ document: SchemaDocument, to store: any StorageContext, _ display: ProgressDisplay
     ) throws -> SchemaOpening {
       var found = SchemaOpening()
-      try store.keepingTransaction(declares: true) { transaction in
+      try store.keepingTransaction(.exclusive, declares: true) { transaction in
         found = try SchemaOpening(document, transaction, location: store.location)
         guard !found.isRefused, !found.needsCode else { return }
         try document.apply(in: transaction, location: store.location) { try display.update($0) }

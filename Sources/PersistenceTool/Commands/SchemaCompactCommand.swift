@@ -27,7 +27,7 @@
       return try stores.with(stores.openForWriting(url, mustExist: true)) { store in
         try store.requireComplete()
         var restored: RemovedData?
-        try store.keepingTransaction { transaction in
+        try store.keepingTransaction(.exclusive) { transaction in
           let content = try RemovedData.content(named: name, in: transaction)
           restored = try RemovedData(content, transaction)
           try SchemaStore.restore(content, in: transaction)

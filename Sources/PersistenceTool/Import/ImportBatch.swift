@@ -50,7 +50,7 @@ struct ImportBatch {
     while true {
       do {
         var outcome = Outcome()
-        try store.keepingTransaction { transaction in
+        try store.keepingTransaction(.replayable) { transaction in
           outcome = try attempt(records, besides: refused, in: transaction)
         }
         return outcome

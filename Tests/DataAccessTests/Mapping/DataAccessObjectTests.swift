@@ -178,11 +178,11 @@ private final class HeldContext: StorageContextWrapper {
     turn.unlock()
   }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     turn.lock()
     state.withLock { $0.waiting += 1 }
     while state.withLock(\.isHeld) { turn.wait() }
     turn.unlock()
-    try wrapped.transaction(body)
+    try wrapped.transaction(mode, body)
   }
 }

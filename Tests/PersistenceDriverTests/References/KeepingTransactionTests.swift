@@ -20,14 +20,14 @@ struct KeepingTransactionTests {
       try transaction.define(composed)
       try ReferenceLedger.save(reference, in: transaction)
     }
-    try context.keepingTransaction {
+    try context.keepingTransaction(.exclusive) {
       try $0.evolve(SchemaChange(from: composed, to: decomposed, sources: [.field(0), .field(1)]))
     }
     let stored = try ReferenceLedger.references(context)
     #expect(stored.map { StoredName($0.field) } == [StoredName("e\u{301}")])
     #expect(stored != [reference])
     let error = #expect(throws: PersistenceError.self) {
-      try context.keepingTransaction { transaction in
+      try context.keepingTransaction(.exclusive) { transaction in
         let row = RowBuffer(count: 2)
         row.set([.integer(1), .integer(9)])
         try row.withRow { try transaction.insert($0, in: decomposed) }

@@ -73,8 +73,9 @@ final class CountedContext: StorageContext, CountedReader {
         isDurable: false, isMultiProcess: false, evaluatesPredicates: false, hasSecondaryIndexes: false))
   }
   func snapshot() throws -> any StorageSnapshot { answer("snapshot", CountedSnapshot(calls: calls)) }
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
-    try body(answer("transaction", CountedTransaction(calls: calls)))
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
+    let name = mode == .exclusive ? "transaction" : "transaction(\(mode))"
+    try body(answer(name, CountedTransaction(calls: calls)))
   }
   func close() throws { answer("close", ()) }
 }

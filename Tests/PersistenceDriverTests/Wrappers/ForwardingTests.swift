@@ -115,6 +115,9 @@ struct ForwardingTests {
       try expectWrites(by: transaction)
     }
     #expect(context.calls.take().isEmpty)
+    try wrapped.transaction(.replayable) { _ in
+      #expect(context.calls.take() == ["context.transaction(replayable)": 1], "the mode is forwarded")
+    }
   }
 
   @Test("of an observed store's transactions")

@@ -123,6 +123,18 @@ extension PlantedDefect {
         try context.transaction { try body(StaleTransaction($0, before)) }
       }
     },
+    PlantedDefect("closures of transactions run twice", .w3, isSemantic: false) { flaw in
+      flaw.transaction = { context, body in
+        do {
+          try context.transaction { transaction in
+            try body(transaction)
+            throw Undone()
+          }
+        } catch is Undone {
+          try context.transaction(body)
+        }
+      }
+    },
     PlantedDefect("every write commits separately", .w3, isSemantic: false) { flaw in
       flaw.transaction = { context, body in
         let writes = WriteRecorder()

@@ -32,8 +32,8 @@ final class FlawedContext: StorageContextWrapper, RowChangingWrapper {
     try read { try flaw.found(request, in: wrapped) }
   }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
-    let run = flaw.transaction ?? { try $0.transaction($1) }
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
+    let run = flaw.transaction ?? { try $0.transaction(mode, $1) }
     try run(wrapped) { try body(wrap($0)) }
   }
   func close() throws {

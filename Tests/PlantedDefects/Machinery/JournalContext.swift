@@ -41,10 +41,10 @@ final class JournalContext: StorageContextWrapper {
     journal = Mutex(file)
   }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     if capabilities.isReadOnly { throw PersistenceError.readOnly(location) }
     var writes: [WriteRecorder.Write] = []
-    try wrapped.transaction { transaction in
+    try wrapped.transaction(mode) { transaction in
       let recorder = WriteRecorder()
       try body(RecordedTransaction(transaction, recorder))
       writes = recorder.all

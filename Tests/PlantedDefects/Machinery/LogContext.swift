@@ -59,10 +59,10 @@ final class LogContext: StorageContextWrapper {
     inode = Remembered(try log.inode())
   }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     if capabilities.isReadOnly { throw PersistenceError.readOnly(location) }
     if let error = unknownOutcome.value { throw error }
-    try wrapped.transaction { transaction in
+    try wrapped.transaction(mode) { transaction in
       let recorder = WriteRecorder()
       try body(RecordedTransaction(transaction, recorder))
       let isEvolved = recorder.all.contains { if case .evolve = $0 { true } else { false } }

@@ -44,9 +44,9 @@ final class MirroredContext: StorageContextWrapper {
     return capabilities
   }
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     if back.capabilities.isReadOnly { throw PersistenceError.readOnly(location) }
-    try wrapped.transaction { transaction in
+    try wrapped.transaction(mode) { transaction in
       let recorder = WriteRecorder()
       try body(RecordedTransaction(transaction, recorder))
       let writes = recorder.all

@@ -48,12 +48,12 @@ final class TellingContext: ObservableContext, StorageReaderWrapper {
 
   private struct Tried: Error {}
 
-  func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     try gate.withEntry(timeout: .seconds(5), location: location) {
       let writes = WriteRecorder()
       var trial: ObservedTransaction?
       do {
-        try engine.transaction { transaction in
+        try engine.transaction(mode) { transaction in
           let own = RecordedTransaction(transaction, writes)
           let observed = observers.begin(own)
           trial = observed
@@ -67,7 +67,7 @@ final class TellingContext: ObservableContext, StorageReaderWrapper {
       }
       guard let trial else { return }
       try telling.commit(observers, trial) {
-        try engine.transaction { transaction in
+        try engine.transaction(mode) { transaction in
           for write in writes.all { try write.apply(to: transaction) }
         }
       }

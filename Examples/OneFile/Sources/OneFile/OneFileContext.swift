@@ -51,7 +51,8 @@ public final class OneFileContext: StorageContext, StateReader {
     monitor = ContextMonitor(monitoring, location: location)
     capabilities = Capabilities(
       isDurable: true, isMultiProcess: true, hasFiles: true, isReadOnly: configuration.isReadOnly,
-      evaluatesPredicates: false, hasSecondaryIndexes: false, dropsModels: true, detectsDamage: true)
+      evaluatesPredicates: false, hasSecondaryIndexes: false, dropsModels: true, detectsDamage: true,
+      writesInParallel: false, replays: false)
     if try !file.exists() { try Self.create(file, configuration) }
     let (header, state) = try file.read()
     known = Mutex(Version(header: header, state: state))
@@ -96,7 +97,7 @@ public final class OneFileContext: StorageContext, StateReader {
   }
 
   /// Runs a closure on a copy of the newest state, and replaces the file if the closure returns.
-  public func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+  public func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
     guard !capabilities.isReadOnly else { throw PersistenceError.readOnly(location) }
     let timeout = configuration.busyTimeout
     let deadline = ContinuousClock.now + timeout

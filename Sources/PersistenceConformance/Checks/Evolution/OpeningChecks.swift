@@ -48,9 +48,9 @@ enum OpeningChecks {
 
     init(_ wrapped: any StorageContext) { self.wrapped = wrapped }
 
-    func transaction(_ body: (any StorageTransaction) throws -> Void) throws {
+    func transaction(_ mode: TransactionMode, _ body: (any StorageTransaction) throws -> Void) throws {
       transactions.add(1, ordering: .relaxed)
-      try wrapped.transaction(body)
+      try wrapped.transaction(mode, body)
     }
   }
 

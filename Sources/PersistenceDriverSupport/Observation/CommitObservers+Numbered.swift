@@ -1,0 +1,141 @@
+import PersistenceDriver
+
+/// The changes of a commit that no check has found yet.
+struct PendingCommit {
+  let record: CommitRecord
+  let transaction: NumberedTransaction
+
+  init(_ record: CommitRecord, of transaction: NumberedTransaction) {
+    (self.record, self.transaction) = (record, transaction)
+  }
+}
+
+/// Commits of transactions that run at the same time.
+extension CommitObservers {
+  /// Commits a transaction beside others, and notifies the observers of it once.
+  ///
+  /// The number must be registered before anybody can see the commit: a check that finds a number which is not
+  /// registered takes it for another process's.
+  ///
+  /// - Parameters:
+  ///   - transaction: The result of ``begin(_:)``.
+  ///   - numbered: The number of the transaction; nil if the store had no observers when it began.
+  ///   - body: Commits, and returns whether the transaction has written anything.
+  /// - Throws: The closure's error.
+  package func commit(
+    _ transaction: ObservedTransaction, _ numbered: NumberedTransaction?, _ body: () throws -> Bool
+  ) throws {
+    let number = numbered?.number
+    let record = numbered == nil ? nil : transaction.record
+    if let numbered, let record {
+      pending.withLock { $0[numbered.number] = PendingCommit(record, of: numbered) }
+    }
+    let hasWritten: Bool
+    do {
+      hasWritten = try body()
+    } catch {
+      if let own = take(number), Self.mayHaveSucceeded(error) {
+        own.record.discardRecordedKeys()
+        notify { tell($0, of: own.record, &$1) }
+      }
+      throw error
+    }
+    guard hasWritten, isObserved else { return _ = take(number) }
+    notify { observers, woken in
+      // Another thread may have found the commit meanwhile.
+      guard record == nil || isPending(number), !observers.isEmpty else { return }
+      do {
+        _ = try check(observers, &woken)
+        if let own = take(number) { tell(observers, of: own.record, &woken) }
+      } catch {
+        // The observers meet this error too, because they check before they read.
+        _ = take(number)
+        for observer in observers { woken += observer.discardKeys() }
+      }
+    }
+    _ = take(number)
+  }
+
+  /// The number of commits of this process that no check has found yet.
+  package var pendingCount: Int { pending.withLock { $0.count } }
+
+  /// Whether a commit that failed may be in the store.
+  private static func mayHaveSucceeded(_ error: any Error) -> Bool {
+    guard let error = error as? PersistenceError else { return true }
+    return error.code == .outcomeUnknown
+  }
+
+  private func isPending(_ number: UInt64?) -> Bool {
+    guard let number else { return false }
+    return pending.withLock { $0[number] != nil }
+  }
+
+  private func take(_ number: UInt64?) -> PendingCommit? {
+    guard let number else { return nil }
+    return pending.withLock { $0.removeValue(forKey: number) }
+  }
+
+  private func notify(_ body: ([CommitObserver], inout [CheckedContinuation<Void, Never>]) -> Void) {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    observers.withLock { body($0, &woken) }
+    for waiter in woken { waiter.resume() }
+  }
+
+  /// Notifies the observers of commits.
+  func tell(
+    _ observers: [CommitObserver], of news: NewCommits, _ woken: inout [CheckedContinuation<Void, Never>]
+  ) {
+    let found = pending.withLock { pending in
+      news.numbers.sorted().map { pending.removeValue(forKey: $0) }
+    }
+    let own = found.compactMap(\.self)
+    if let first = own.first, own.count == 1 {
+      tell(observers, of: first.record, &woken)
+    } else {
+      for commit in own where commit.record.hasTouched(Self.ledger) { commit.record.discardAllKeys() }
+      for observer in observers { woken += tell(observer, of: own) }
+    }
+    // The others are those of other processes.
+    guard !news.isWhole || own.count < found.count else { return }
+    for observer in observers { woken += observer.discardKeys() }
+  }
+
+  /// Notifies an observer of several commits.
+  private func tell(_ observer: CommitObserver, of commits: [PendingCommit])
+    -> [CheckedContinuation<Void, Never>]
+  {
+    var changes = ConcurrentChanges(limit: observer.keyLimit)
+    var woken: [CheckedContinuation<Void, Never>] = []
+    for commit in commits {
+      let record = commit.record
+      if let known = record.changes(for: observer) {
+        changes.add(known, of: commit.transaction)
+      } else if record.hasTouched(observer.target.models) {
+        woken += observer.discardKeys()
+      }
+      if !record.changedSchemas.isEmpty { woken += observer.schemasChanged(record.changedSchemas) }
+    }
+    return woken + observer.merge(changes.all)
+  }
+
+  /// Reads a snapshot, and the commits that it sees; nil if the numbers of its commits cannot be read.
+  func look(
+    _ observer: CommitObserver, at context: any StorageContext, _ numbered: any NumberedCommits,
+    _ observers: [CommitObserver], _ woken: inout [CheckedContinuation<Void, Never>]
+  ) throws -> (snapshot: any StorageSnapshot, changes: KeyChanges)? {
+    let snapshot = try context.snapshot()
+    guard let news = try numbered.newCommits(seenBy: snapshot.innermost) else { return nil }
+    tell(observers, of: news, &woken)
+    try observer.settle(try snapshot.storedRequest(for: observer.request))
+    return (snapshot, observer.takeChanges())
+  }
+}
+
+extension StorageSnapshot {
+  /// The snapshot of the engine, if this wraps one.
+  fileprivate var innermost: any StorageSnapshot {
+    var snapshot: any StorageSnapshot = self
+    while let wrapper = snapshot as? any StorageSnapshotWrapper { snapshot = wrapper.wrapped }
+    return snapshot
+  }
+}

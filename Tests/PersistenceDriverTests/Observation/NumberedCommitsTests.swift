@@ -1,0 +1,190 @@
+import Synchronization
+import Testing
+import PersistenceDriverSupport
+
+/// U1: observers hear of commits that run at the same time.
+@Suite("Numbered commits")
+struct NumberedCommitsTests {
+  private let notes: ModelSchema
+  private let context = MemoryContext()
+  private let commits = ScriptedNumbers()
+  private let observers: CommitObservers
+
+  init() throws {
+    notes = try ModelSchema(name: "Note", fields: [FieldSchema("id", .int64)], key: ["id"])
+    let schema = notes
+    try context.transaction { try $0.define(schema) }
+    observers = CommitObservers(outside: commits)
+  }
+
+  private func observer() throws -> CommitObserver {
+    let observer = try CommitObserver(FetchRequest(notes), in: context, keyLimit: 100)
+    try observers.add(observer)
+    return observer
+  }
+
+  private func transaction(_ number: UInt64, _ moment: String) throws -> NumberedTransaction {
+    try #require(NumberedTransaction("\(number)", moment: moment))
+  }
+
+  /// Runs a transaction until its commit, which the returned closure makes.
+  private func run(
+    _ numbered: NumberedTransaction, _ change: (any StorageTransaction) throws -> Void
+  ) throws -> (_ outcome: () throws -> Bool) throws -> Void {
+    let observers = observers
+    var observed: ObservedTransaction?
+    try context.transaction { transaction in
+      let begun = observers.begin(transaction)
+      try change(begun.transaction)
+      observed = begun
+    }
+    let begun = try #require(observed)
+    return { try observers.commit(begun, numbered, $0) }
+  }
+
+  private func insert(_ id: Int64) -> (any StorageTransaction) throws -> Void {
+    let schema = notes
+    return { transaction in
+      let row = RowBuffer(count: 1)
+      row.set([.integer(id)])
+      try row.withRow { try transaction.insert($0, in: schema) }
+    }
+  }
+
+  private func delete(_ id: Int64) -> (any StorageTransaction) throws -> Void {
+    let schema = notes
+    return { _ = try $0.delete(RecordKey([.integer(id)]), in: schema) }
+  }
+
+  @Test("U1 a transaction sees those that had ended when it began")
+  func moments() throws {
+    let transaction = try transaction(740, "735:739:735,737")
+    #expect([734, 736, 738].allSatisfy { transaction.sees($0) })
+    #expect(![735, 737, 739, 745].contains { transaction.sees($0) })
+    #expect(try self.transaction(5, "5:5:").sees(4))
+    for (number, moment) in [("x", "1:2:"), ("1", "1:2"), ("1", ""), ("", "1:2:")] {
+      #expect(NumberedTransaction(number, moment: moment) == nil, "\(number) \(moment)")
+    }
+  }
+
+  @Test("U1 a commit is told once, whichever check finds it first")
+  func once() throws {
+    let observer = try observer()
+    let first = try run(transaction(10, "10:10:"), insert(1))
+    let second = try run(transaction(11, "10:11:10"), insert(2))
+    // The check after the second commit finds both.
+    try first {
+      try second {
+        commits.found.withLock { $0 = [11, 10] }
+        return true
+      }
+      return true
+    }
+    let changes = try observers.look(observer, at: context).changes
+    #expect(changes.entries.count == 2 && !changes.isUnknown)
+    #expect(try observers.look(observer, at: context).changes.isEmpty)
+    #expect(observers.pendingCount == 0)
+  }
+
+  @Test("U1 a number that was not registered belongs to another process, whose changes are unknown")
+  func outside() throws {
+    let observer = try observer()
+    commits.found.withLock { $0 = [7] }
+    #expect(try observers.look(observer, at: context).changes.isUnknown)
+  }
+
+  @Test("U1 a commit beside a snapshot that cannot be compared with it causes another snapshot")
+  func incomparable() throws {
+    commits.comparesSnapshots.store(false, ordering: .relaxed)
+    let observer = try observer()
+    let commit = try run(transaction(10, "10:10:"), insert(1))
+    let counting = CountingContext(wrapped: context) { [commits] in
+      // The first snapshot turns out to be incomparable.
+      if $0 == 2 { commits.found.withLock { $0 = [10] } }
+    }
+    try commit {
+      let changes = try observers.look(observer, at: counting).changes
+      #expect(changes.entries.count == 1 && !changes.isUnknown)
+      #expect(counting.snapshots.load(ordering: .relaxed) == 3)
+      return true
+    }
+    #expect(try observers.look(observer, at: context).changes.isEmpty)
+  }
+
+  @Test("U1 a rolled-back commit is not told, and one of unknown outcome discards the keys")
+  func failures() throws {
+    let observer = try observer()
+    for (code, isUnknown) in [(PersistenceError.Code.busy, false), (.outcomeUnknown, true)] {
+      let commit = try run(transaction(10, "10:10:"), insert(Int64(isUnknown ? 1 : 2)))
+      #expect(throws: PersistenceError.self) {
+        try commit { throw PersistenceError(code, "the commit failed") }
+      }
+      #expect(try observers.look(observer, at: context).changes.isUnknown == isUnknown)
+      #expect(observers.pendingCount == 0)
+    }
+    let empty = try run(transaction(12, "12:12:")) { _ in }
+    try empty { false }
+    #expect(try observers.look(observer, at: context).changes.isEmpty)
+    #expect(observers.pendingCount == 0)
+  }
+
+  @Test("U1 an insertion and a deletion of one key are told in their order, whichever number is greater")
+  func orderOfOneKey() throws {
+    let observer = try observer()
+    // The deletion has seen the insertion, or the insertion has not seen the deletion of an earlier record.
+    for (moment, remains) in [("11:11:", false), ("10:11:10", true)] {
+      if remains { try context.transaction(insert(1)) }
+      let insertion = remains ? nil : try run(transaction(10, "10:10:"), insert(1))
+      let deletion = try run(transaction(11, moment), delete(1))
+      let late = remains ? try run(transaction(10, "10:10:"), insert(1)) : nil
+      try (insertion ?? late)? {
+        try deletion {
+          commits.found.withLock { $0 = [10, 11] }
+          return true
+        }
+        return true
+      }
+      let changes = try observers.look(observer, at: context).changes
+      #expect(!changes.isUnknown)
+      let entry = KeyChanges.Entry(matchedBefore: true, matchesNow: true)
+      #expect(changes.entries == (remains ? [RecordKey([.integer(1)]): entry] : [:]))
+    }
+  }
+}
+
+/// Numbers of commits as a test states them, each found once.
+private final class ScriptedNumbers: NumberedCommits {
+  let found = Mutex<[UInt64]>([])
+  let comparesSnapshots = Atomic(true)
+
+  func newCommits() throws -> NewCommits {
+    found.withLock { found in
+      defer { found = [] }
+      return NewCommits(numbers: found, isWhole: true)
+    }
+  }
+
+  func newCommits(seenBy snapshot: any StorageSnapshot) throws -> NewCommits? {
+    guard comparesSnapshots.load(ordering: .relaxed) else { return nil }
+    return try newCommits()
+  }
+
+  func reset() {}
+}
+
+/// A context that counts its snapshots.
+private final class CountingContext: StorageContextWrapper {
+  let wrapped: any StorageContext
+  let snapshots = Atomic(0)
+  private let taken: @Sendable (Int) -> Void
+
+  init(wrapped: any StorageContext, _ taken: @escaping @Sendable (Int) -> Void) {
+    (self.wrapped, self.taken) = (wrapped, taken)
+  }
+
+  func snapshot() throws -> any StorageSnapshot {
+    let snapshot = try wrapped.snapshot()
+    taken(snapshots.add(1, ordering: .relaxed).newValue)
+    return snapshot
+  }
+}
