@@ -161,6 +161,10 @@ func measure(_ scheme: String, rows: Int, _ folder: String) throws -> Bool {
 }
 
 var rows = 200_000
+var schemes = LibraryStore.schemes
+let usage = Failure(
+  "usage: Evolving [--rows N, at least 10000] [--folder FOLDER] [--engine \(LibraryStore.schemes.joined(separator: "|"))]"
+)
 var folder = FileManager.default.temporaryDirectory.path + "/persistence-evolving"
 var arguments = Array(CommandLine.arguments.dropFirst())
 SQLiteLibrary.tuneForParallelReads()
@@ -173,15 +177,14 @@ do {
     switch (arguments[0], Int(arguments[1])) {
     case ("--rows", let number?) where number >= 10_000: rows = number
     case ("--folder", _): folder = arguments[1]
-    default: throw Failure("usage: Evolving [--rows N, at least 10000] [--folder FOLDER]")
+    case ("--engine", _) where LibraryStore.schemes.contains(arguments[1]): schemes = [arguments[1]]
+    default: throw usage
     }
     arguments.removeFirst(2)
   }
-  guard arguments.isEmpty else {
-    throw Failure("usage: Evolving [--rows N, at least 10000] [--folder FOLDER]")
-  }
+  guard arguments.isEmpty else { throw usage }
   var isGood = true
-  for scheme in LibraryStore.schemes {
+  for scheme in schemes {
     try? FileManager.default.removeItem(atPath: folder)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     isGood = try measure(scheme, rows: rows, folder) && isGood
