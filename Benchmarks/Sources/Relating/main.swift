@@ -11,7 +11,7 @@ import PersistenceCore
 import PersistenceSQLite
 import SilentLogging
 
-let (studios, films, rounds) = (1_000, 100_000, 9)
+let (studios, films, rounds) = (1_000, 100_000, 31)
 let arguments = CommandLine.arguments
 let base = arguments.firstIndex(of: "--folder").map { arguments[$0 + 1] } ?? NSTemporaryDirectory()
 let folder = base + "/relating-\(ProcessInfo.processInfo.processIdentifier)"
