@@ -507,10 +507,10 @@ let package = Package(
     .testTarget(
       name: "RecipesTests",
       dependencies: [
-        "Persistence", "PersistenceSQLite", "PersistenceMigration", "DataAccess",
+        "Persistence", "PersistenceMigration", "DataAccess",
         http("Hummingbird", of: "hummingbird"),
         .target(name: "PersistenceServer", condition: .when(traits: ["HTTP"])),
-      ], path: "Tests/RecipesTests", packageAccess: false, swiftSettings: settings),
+      ] + engines, path: "Tests/RecipesTests", packageAccess: false, swiftSettings: settings),
     // An app in three versions, and the listings of the guide "Changing your models" (Examples/evolve).
     .executableTarget(
       name: "EvolvingApp", dependencies: ["Persistence"] + engines,

@@ -1,5 +1,7 @@
 import Foundation
 import Persistence
+import PersistenceJSON
+import PersistenceLMDB
 import PersistenceSQLite
 import Testing
 
@@ -10,11 +12,14 @@ struct MusicTests {
     try GuideListings.expect(in: "RelatingModels.md", partsOf: ["Music.swift"], atLeast: 7)
   }
 
-  @Test("L1 L2 L5 L6 L7 the listings do what the guide says", arguments: ["memory:", "sqlite::memory:"])
-  func listings(url: String) throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("music-\(UUID()).sqlite").path
-    defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
-    let repository = try Repository(opening: url == "memory:" ? url : "sqlite:\(path)", engines: [.sqlite])
+  @Test(
+    "L1 L2 L5 L6 L7 the listings do what the guide says", arguments: ["memory", "sqlite", "lmdb", "json"])
+  func listings(engine: String) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("music-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let url = engine == "memory" ? "memory:" : "\(engine):\(folder)/music"
+    let repository = try Repository(opening: url, engines: [.sqlite, .lmdb, .json])
     try Music.fill(repository)
     #expect(try Music.saving(repository)?.name == "Ella")
     let error = try #require(Music.broken(repository))
