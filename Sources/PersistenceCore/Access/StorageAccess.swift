@@ -140,7 +140,8 @@ enum StorageAccess {
 
   /// Performs a single write, in a new transaction or as part of the running one.
   ///
-  /// In a new transaction, the closure may run more than once. A single write that throws leaves the transaction unchanged (contract W4).
+  /// In a new transaction, the closure may run more than once. A single write that throws leaves the transaction unchanged
+  /// (contract W4).
   func writeSingle(_ body: (any StorageTransaction) throws -> Void) throws {
     switch self {
     case .store(let store, let declares):

@@ -76,8 +76,8 @@ public struct Outbox<Object: PersistentRecord>: Sendable {
   /// Replaces the changes of a waiting entry, which keeps its place, and applies these locally.
   ///
   /// The entry gets a new id, and its attempts count from zero. If the earlier changes may have been sent, the remote
-  /// layer is asked to ignore them before it gets the new ones; it may have applied them already. Locally, the new changes apply without their conditions, except to objects that
-  /// a later entry changes.
+  /// layer is asked to ignore them before it gets the new ones; it may have applied them already. Locally, the new changes
+  /// apply without their conditions, except to objects that a later entry changes.
   ///
   /// - Parameters:
   ///   - entry: The entry.
