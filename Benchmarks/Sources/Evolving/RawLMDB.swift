@@ -103,14 +103,16 @@ final class RawLMDB {
 
   /// Copies some records; returns whether they are the last ones.
   private func copy(from next: inout Int, below end: Int, _ transaction: OpaquePointer) throws -> Bool {
-    var cursor: OpaquePointer?
-    try Self.check(mdb_cursor_open(transaction, database, &cursor))
-    defer { mdb_cursor_close(cursor) }
+    var (reader, writer): (OpaquePointer?, OpaquePointer?)
+    try Self.check(mdb_cursor_open(transaction, database, &reader))
+    defer { mdb_cursor_close(reader) }
+    // A cursor appends without a search for the last page.
+    try Self.check(mdb_cursor_open(transaction, database, &writer))
+    defer { mdb_cursor_close(writer) }
     var (key, value) = (MDB_val(), MDB_val())
-    var rewritten: [UInt8] = []
     var code = withUnsafeMutableBytes(of: &next) { bytes in
       key = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
-      return mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+      return mdb_cursor_get(reader, &key, &value, MDB_SET_RANGE)
     }
     var size = 0
     while code == MDB_SUCCESS {
@@ -121,21 +123,21 @@ final class RawLMDB {
         return false
       }
       let old = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
-      rewritten.removeAll(keepingCapacity: true)
-      rewritten.append(contentsOf: old)
-      withUnsafeBytes(of: minutes(old.prefix(Self.lengthCount))) { rewritten.append(contentsOf: $0) }
-      size += rewritten.count
+      let number = minutes(old.prefix(Self.lengthCount))
       // The numbers of the records are below 2^40.
       var copied = id % (1 << 40) + end
       let put = withUnsafeMutableBytes(of: &copied) { id in
-        rewritten.withUnsafeMutableBytes { bytes in
-          var key = MDB_val(mv_size: id.count, mv_data: id.baseAddress)
-          var value = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
-          return mdb_put(transaction, database, &key, &value, UInt32(MDB_APPEND))
-        }
+        var key = MDB_val(mv_size: id.count, mv_data: id.baseAddress)
+        var value = MDB_val(mv_size: old.count + MemoryLayout<Int>.size, mv_data: nil)
+        let code = mdb_cursor_put(writer, &key, &value, UInt32(MDB_APPEND | MDB_RESERVE))
+        guard code == MDB_SUCCESS, let source = old.baseAddress else { return code }
+        value.mv_data?.copyMemory(from: source, byteCount: old.count)
+        value.mv_data?.storeBytes(of: number, toByteOffset: old.count, as: Int.self)
+        return code
       }
       try Self.check(put)
-      code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+      size += old.count + MemoryLayout<Int>.size
+      code = mdb_cursor_get(reader, &key, &value, MDB_NEXT)
     }
     guard code == MDB_NOTFOUND else { throw Failure("LMDB: " + String(cString: mdb_strerror(code))) }
     return true

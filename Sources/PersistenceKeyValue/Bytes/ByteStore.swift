@@ -76,6 +76,9 @@ package protocol ByteWriter: ByteReader {
   /// A deferred write fails only then; the failure ends the transaction.
   func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws
 
+  /// Inserts or replaces the entries of a batch, whose keys are in order.
+  func write(_ batch: EntryBatch, in space: KeySpace) throws
+
   /// Removes an entry; returns whether it existed.
   func remove(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws -> Bool
 
@@ -99,6 +102,10 @@ extension ByteWriter {
   package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws
   {
     try reserve(key, count: value.count, in: space, isReplacing: true)?.copyMemory(from: value)
+  }
+
+  package func write(_ batch: EntryBatch, in space: KeySpace) throws {
+    try batch.forEach { try put($0, $1, in: space) }
   }
 
   package func checkpoint(undo: @escaping (any ByteWriter) throws -> Void) throws -> Bool { false }

@@ -1,6 +1,6 @@
 import PersistenceDriver
 
-/// A batch of entries in memory, to be sorted by key.
+/// A batch of entries in memory, which are sorted by key or added in this order.
 ///
 /// Sorted writes touch each page of a tree once and fill it. Writes in the order of the rows spend most of
 /// their time finding pages.
@@ -25,18 +25,27 @@ package struct EntryBatch {
   }
 
   package var count: Int { items.count }
+  /// The number of bytes of all keys and values.
+  var byteCount: Int { bytes.count }
   package var isEmpty: Bool { items.isEmpty }
   /// Whether the batch has reached its memory limit.
   package var isFull: Bool { bytes.count + items.count * MemoryLayout<Item>.stride > limit }
 
   /// Adds a copy of an entry.
   package mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    let memory = add(key, count: value.count)
+    if !value.isEmpty { memory.copyMemory(from: value) }
+  }
+
+  /// Adds an entry; returns the memory of its value, for the caller to set before the next call.
+  @inline(__always)
+  mutating func add(_ key: UnsafeRawBufferPointer, count: Int) -> UnsafeMutableRawBufferPointer {
     items.append(
       Item(
         head: Self.word(key, 0), second: Self.word(key, 8), start: bytes.count,
-        keyCount: UInt32(key.count), count: UInt32(key.count + value.count)))
+        keyCount: UInt32(key.count), count: UInt32(key.count + count)))
     bytes.append(key)
-    bytes.append(value)
+    return bytes.extend(by: count)
   }
 
   package mutating func removeAll() {

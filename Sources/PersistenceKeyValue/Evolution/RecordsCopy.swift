@@ -6,6 +6,9 @@ import PersistenceDriverSupport
 /// Copying fills the pages of the store in order, and needs little memory if the store can commit early. Values that grow
 /// in place would leave each page half empty, and all of them in memory.
 struct RecordsCopy {
+  /// The memory of the records between reading and writing, in bytes.
+  private static let batchLimit = 256 << 10
+
   let change: SchemaChange
   let number: UInt16
 
@@ -30,12 +33,12 @@ struct RecordsCopy {
   ) throws {
     try StoreProgress.report(0)
     let reader = ChangedRecords(change, from: old, to: new, location: location)
-    let batch = RecordBatch()
+    var batch = EntryBatch(limit: Self.batchLimit)
     var (done, bytes) = (0, 0)
-    while try reader.read(into: batch, writer) {
-      try batch.write(to: writer)
-      done += batch.records
-      bytes += batch.count
+    while try reader.read(into: &batch, writer) {
+      try writer.write(batch, in: .records)
+      done += batch.count
+      bytes += batch.byteCount
       try StoreProgress.report(done)
       guard let checkpointLimit, bytes >= checkpointLimit else { continue }
       if try Self.checkpoint(writer) { bytes = 0 }
@@ -45,6 +48,9 @@ struct RecordsCopy {
 
 /// Reads the records of a model in the form after a change, one batch after another.
 private final class ChangedRecords {
+  /// Callers of a change learn of its progress at least as often.
+  private static let recordLimit = 1_000
+
   private let old: ModelBinding
   private let new: ModelBinding
   private let location: String
@@ -52,6 +58,9 @@ private final class ChangedRecords {
   private let row: RowBuffer
   /// The key from which on records are read.
   private let start = ByteBuffer()
+  private var isAtEnd = false
+  /// The key of the changed record.
+  private let key = ByteBuffer()
 
   init(_ change: SchemaChange, from old: ModelBinding, to new: ModelBinding, location: String) {
     (self.old, self.new, self.location, self.change) = (old, new, location, RowChange(change))
@@ -60,29 +69,32 @@ private final class ChangedRecords {
   }
 
   /// Replaces the content of a batch by the next records; returns false if there are none.
-  func read(into batch: RecordBatch, _ reader: any ByteReader) throws -> Bool {
-    batch.clear()
+  func read(into batch: inout EntryBatch, _ reader: any ByteReader) throws -> Bool {
+    batch.removeAll()
+    guard !isAtEnd else { return false }
     let access = RecordAccess(old, reader, location: location)
     let cursor = try reader.acquireCursor(in: .records)
     defer { reader.release(cursor) }
     try old.prefix.withUnsafeBytes { prefix in
       var next = try cursor.seek(start.bytes)
-      while !batch.isFull, let record = next, ByteOrder.begins(record.key, with: prefix) {
+      while let record = next, ByteOrder.begins(record.key, with: prefix) {
+        guard batch.count < Self.recordLimit, !batch.isFull else {
+          start.clear()
+          start.append(record.key)
+          return
+        }
+        key.clear()
+        key.append(new.prefix)
+        key.append(UnsafeRawBufferPointer(rebasing: record.key[prefix.count...]))
         try access.borrow(record, row) { stored in
           try change.withRow(from: stored) { row in
-            let value = batch.add(
-              new.prefix, UnsafeRawBufferPointer(rebasing: record.key[prefix.count...]),
-              count: try new.layout.packedLength(of: row))
-            new.layout.pack(row, into: value)
+            new.layout.pack(row, into: batch.add(key.bytes, count: try new.layout.packedLength(of: row)))
           }
         }
-        start.clear()
-        start.append(record.key)
         next = try cursor.next()
       }
-      // The least key after the last record.
-      start.append(0 as UInt8)
+      isAtEnd = true
     }
-    return batch.records > 0
+    return !batch.isEmpty
   }
 }
