@@ -1,6 +1,6 @@
 // The costs of changed schemas, beside those of unchanged ones and of the engines' C interfaces.
 //
-//   swift run -c release Evolving [--rows N] [--folder FOLDER]
+//   swift run -c release Evolving [--rows N] [--folder FOLDER] [--engine ENGINE] [--part PART]
 //
 // Medians of interleaved rounds. The program fails if a goal is missed. The ten million of the design's goals:
 // --rows 10000000.
@@ -75,12 +75,34 @@ func memory(_ scheme: String, _ path: String, rows: Int) throws -> Int {
   return bytes
 }
 
+/// The parts of the measurement.
+enum Part: String, CaseIterable {
+  case reading, computing, memory
+}
+
 /// Measures one engine; returns whether it meets all goals.
-func measure(_ scheme: String, rows: Int, _ folder: String) throws -> Bool {
+func measure(_ scheme: String, _ parts: [Part], rows: Int, _ folder: String) throws -> Bool {
   say("\(scheme), \(rows) records")
-  func path(_ name: String) -> String { "\(folder)/\(scheme)-\(name)" }
-  let (old, new) = (LibraryStore(scheme, path("old")), LibraryStore(scheme, path("new")))
-  let plain = LibraryStore(scheme, path("plain"))
+  var isGood = true
+  for part in parts {
+    let path = "\(folder)/\(scheme)-\(part)"
+    switch part {
+    case .reading: isGood = try measureReading(scheme, path, rows: rows).allSatisfy(\.isMet) && isGood
+    case .computing: isGood = try measureComputing(scheme, path, rows: rows).allSatisfy(\.isMet) && isGood
+    case .memory:
+      let bytes = try memory(scheme, path, rows: rows)
+      let isSmall = bytes <= 64 << 20
+      say("  private memory of .compute          \(bytes >> 20) MiB (≤ 64 MiB)\(isSmall ? "" : "  MISSED")")
+      isGood = isSmall && isGood
+    }
+  }
+  return isGood
+}
+
+/// Measures the work of a store that was opened with a later version.
+func measureReading(_ scheme: String, _ path: String, rows: Int) throws -> [Comparison] {
+  let (old, new) = (LibraryStore(scheme, path + "-old"), LibraryStore(scheme, path + "-new"))
+  let plain = LibraryStore(scheme, path + "-plain")
   try old.fill(Old.self, rows: rows)
   try new.fill(Added6.self, rows: rows)
   try plain.fill(Old.self, rows: rows)
@@ -125,10 +147,20 @@ func measure(_ scheme: String, rows: Int, _ folder: String) throws -> Bool {
       raw: { try save(Old.self, unchanged, rows: rows) }, library: { try save(Old.self, oldRows, rows: rows) }
     ))
   for repository in [oldRows, newRows, unchanged] { try repository.close() }
+  return table
+}
+
+/// Measures rewrites of all records.
+func measureComputing(_ scheme: String, _ path: String, rows: Int) throws -> [Comparison] {
+  var table: [Comparison] = []
+  func add(_ comparison: Comparison) {
+    table.append(comparison)
+    say("\(comparison)")
+  }
 
   /// The opening of a store with the next version at each call, which computes one more field.
   func computing(_ name: String) throws -> () throws -> Double {
-    let store = LibraryStore(scheme, path(name))
+    let store = LibraryStore(scheme, path + "-\(name)")
     try store.fill(Old.self, rows: rows)
     var computed: [any StoreSchema.Type] = [
       App<Computed1>.self, App<Computed2>.self, App<Computed3>.self, App<Computed4>.self,
@@ -136,14 +168,14 @@ func measure(_ scheme: String, rows: Int, _ folder: String) throws -> Bool {
     return { try store.opening(computed.removeFirst()) }
   }
   if scheme == "sqlite" {
-    let raw = try RawSQLite(path("raw"), rows: rows)
+    let raw = try RawSQLite(path + "-raw", rows: rows)
     add(
       try Comparison(
         ".compute", beside: "UPDATE with a C function", .ratio(1.5), rounds: 3,
         raw: { try seconds { try raw.compute() } }, library: try computing("computing")))
   } else {
     // Within one transaction, the loop keeps all changed pages in memory, which the library may not.
-    let (whole, bounded) = (try RawLMDB(path("whole"), rows: rows), try RawLMDB(path("bounded"), rows: rows))
+    let (whole, bounded) = (try RawLMDB(path + "-whole", rows: rows), try RawLMDB(path + "-bounded", rows: rows))
     add(
       try Comparison(
         ".compute", beside: "a C loop in little memory", .ratio(1.5), rounds: 3,
@@ -154,16 +186,14 @@ func measure(_ scheme: String, rows: Int, _ folder: String) throws -> Bool {
         raw: { try seconds { try whole.compute() } }, library: try computing("computing-again")))
   }
 
-  let bytes = try memory(scheme, path("memory"), rows: rows)
-  let isSmall = bytes <= 64 << 20
-  say("  private memory of .compute          \(bytes >> 20) MiB (≤ 64 MiB)\(isSmall ? "" : "  MISSED")")
-  return isSmall && table.allSatisfy(\.isMet)
+  return table
 }
 
 var rows = 200_000
 var schemes = LibraryStore.schemes
+var parts = Part.allCases
 let usage = Failure(
-  "usage: Evolving [--rows N, at least 10000] [--folder FOLDER] [--engine \(LibraryStore.schemes.joined(separator: "|"))]"
+  "usage: Evolving [--rows N, at least 10000] [--folder FOLDER] [--engine \(LibraryStore.schemes.joined(separator: "|"))] [--part \(Part.allCases.map(\.rawValue).joined(separator: "|"))]"
 )
 var folder = FileManager.default.temporaryDirectory.path + "/persistence-evolving"
 var arguments = Array(CommandLine.arguments.dropFirst())
@@ -178,6 +208,9 @@ do {
     case ("--rows", let number?) where number >= 10_000: rows = number
     case ("--folder", _): folder = arguments[1]
     case ("--engine", _) where LibraryStore.schemes.contains(arguments[1]): schemes = [arguments[1]]
+    case ("--part", _):
+      guard let part = Part(rawValue: arguments[1]) else { throw usage }
+      parts = [part]
     default: throw usage
     }
     arguments.removeFirst(2)
@@ -187,7 +220,7 @@ do {
   for scheme in schemes {
     try? FileManager.default.removeItem(atPath: folder)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    isGood = try measure(scheme, rows: rows, folder) && isGood
+    isGood = try measure(scheme, parts, rows: rows, folder) && isGood
     try FileManager.default.removeItem(atPath: folder)
   }
   say(isGood ? "Every goal is met." : "Goals are missed.")
