@@ -12,6 +12,8 @@ import PersistenceSQLite
 
 func say(_ text: String) { print(text) }
 
+func choice(_ words: [String]) -> String { words.joined(separator: "|") }
+
 /// The private memory of this process, in bytes.
 func ownMemory() -> Int {
   let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
@@ -175,7 +177,8 @@ func measureComputing(_ scheme: String, _ path: String, rows: Int) throws -> [Co
         raw: { try seconds { try raw.compute() } }, library: try computing("computing")))
   } else {
     // Within one transaction, the loop keeps all changed pages in memory, which the library may not.
-    let (whole, bounded) = (try RawLMDB(path + "-whole", rows: rows), try RawLMDB(path + "-bounded", rows: rows))
+    let whole = try RawLMDB(path + "-whole", rows: rows)
+    let bounded = try RawLMDB(path + "-bounded", rows: rows)
     add(
       try Comparison(
         ".compute", beside: "a C loop in little memory", .ratio(1.5), rounds: 3,
@@ -193,8 +196,8 @@ var rows = 200_000
 var schemes = LibraryStore.schemes
 var parts = Part.allCases
 let usage = Failure(
-  "usage: Evolving [--rows N, at least 10000] [--folder FOLDER] [--engine \(LibraryStore.schemes.joined(separator: "|"))] [--part \(Part.allCases.map(\.rawValue).joined(separator: "|"))]"
-)
+  "usage: Evolving [--rows N, at least 10000] [--folder FOLDER] [--engine \(choice(LibraryStore.schemes))] "
+    + "[--part \(choice(Part.allCases.map(\.rawValue)))]")
 var folder = FileManager.default.temporaryDirectory.path + "/persistence-evolving"
 var arguments = Array(CommandLine.arguments.dropFirst())
 SQLiteLibrary.tuneForParallelReads()

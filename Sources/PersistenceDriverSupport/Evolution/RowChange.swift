@@ -11,27 +11,28 @@ package final class RowChange {
     case computed
   }
 
-  /// The origin of each target field, by position.
-  private let origins: [Origin]
+  /// The origins of the fields, with their target positions.
+  private let origins: [(position: Int, origin: Origin)]
   private let computed: ComputedFields
   /// The fills, and the values that replace nil, by target position.
   private let constants: RowBuffer
   private let row: RowBuffer
 
-  package init(_ change: SchemaChange) {
+  /// Creates the rows of a change, with all fields or only those from some target position on; the others are nil.
+  package init(_ change: SchemaChange, from first: Int = 0) {
     computed = ComputedFields(change)
     constants = RowBuffer(count: change.sources.count)
     row = RowBuffer(count: change.sources.count)
-    var origins: [Origin] = []
-    for (position, source) in change.sources.enumerated() {
+    var origins: [(Int, Origin)] = []
+    for (position, source) in change.sources.enumerated().dropFirst(first) {
       switch source {
       case .field(let origin, let replacement):
-        origins.append(.stored(origin))
+        origins.append((position, .stored(origin)))
         constants.set(replacement?.normalized ?? .null, at: position)
       case .fill(let value):
-        origins.append(.constant)
+        origins.append((position, .constant))
         constants.set(value.normalized, at: position)
-      case .computed: origins.append(.computed)
+      case .computed: origins.append((position, .computed))
       }
     }
     self.origins = origins
@@ -46,8 +47,8 @@ package final class RowChange {
   ) throws -> Result {
     let values = try computed.compute(from: stored)
     var next = 0
-    for position in origins.indices {
-      switch origins[position] {
+    for (position, origin) in origins {
+      switch origin {
       case .stored(let origin):
         let cell = try stored.field(at: origin)
         row.setCell(cell.isNull ? constants.storage[position] : cell, at: position)

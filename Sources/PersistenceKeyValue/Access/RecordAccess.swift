@@ -72,6 +72,16 @@ struct RecordAccess {
     }
   }
 
+  /// Checks a whole record and decodes some of its fields; returns false if it has an earlier revision.
+  @inline(__always)
+  func fillChecked(_ row: RowBuffer, from record: OrderedEntry, only positions: [Int]) throws -> Bool {
+    var check = RowCheck.nothing
+    try positions.withUnsafeBufferPointer { try fill(row, from: record, only: $0, &check) }
+    guard check != .nothing else { return false }
+    do { try binding.layout.checkRest(of: record.value, &check) } catch { throw located(error, record) }
+    return true
+  }
+
   /// An error with the model, the key and the store's location.
   func located(_ error: any Error, _ record: OrderedEntry) -> any Error {
     guard let error = error as? PersistenceError else { return error }

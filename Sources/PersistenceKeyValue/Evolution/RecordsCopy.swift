@@ -55,6 +55,8 @@ private final class ChangedRecords {
   private let new: ModelBinding
   private let location: String
   private let change: RowChange
+  /// The fields that the change adds, if it keeps the others as they are, so that a record is copied without decoding it.
+  private let appended: AppendedFields?
   private let row: RowBuffer
   /// The key from which on records are read.
   private let start = ByteBuffer()
@@ -64,6 +66,7 @@ private final class ChangedRecords {
 
   init(_ change: SchemaChange, from old: ModelBinding, to new: ModelBinding, location: String) {
     (self.old, self.new, self.location, self.change) = (old, new, location, RowChange(change))
+    appended = AppendedFields(change, to: old.model.schema)
     row = RowBuffer(count: old.layout.count)
     start.append(old.prefix)
   }
@@ -86,15 +89,58 @@ private final class ChangedRecords {
         key.clear()
         key.append(new.prefix)
         key.append(UnsafeRawBufferPointer(rebasing: record.key[prefix.count...]))
-        try access.borrow(record, row) { stored in
-          try change.withRow(from: stored) { row in
-            new.layout.pack(row, into: batch.add(key.bytes, count: try new.layout.packedLength(of: row)))
-          }
-        }
+        try add(record, to: &batch, access)
         next = try cursor.next()
       }
       isAtEnd = true
     }
     return !batch.isEmpty
+  }
+
+  /// Adds a record in its new form.
+  @inline(__always)
+  private func add(_ record: OrderedEntry, to batch: inout EntryBatch, _ access: RecordAccess) throws {
+    if let appended, try access.fillChecked(row, from: record, only: appended.sources) {
+      return try row.withRow { stored in
+        try appended.change.withRow(from: stored) { row in
+          let (layout, positions) = (old.layout, appended.positions)
+          let count = try new.layout.length(of: record.value, in: layout, with: positions, of: row)
+          new.layout.pack(
+            record.value, in: layout, with: positions, of: row, into: batch.add(key.bytes, count: count))
+        }
+      }
+    }
+    try access.borrow(record, row) { stored in
+      try change.withRow(from: stored) { row in
+        new.layout.pack(row, into: batch.add(key.bytes, count: try new.layout.packedLength(of: row)))
+      }
+    }
+  }
+}
+
+/// The fields of a change that follow all stored ones, which keep their form.
+private struct AppendedFields {
+  let positions: [Int]
+  /// The positions of the stored fields from which they are computed.
+  let sources: [Int]
+  /// Makes rows of the fields.
+  let change: RowChange
+
+  /// The fields that a change of a stored schema appends; nil if it changes others.
+  init?(_ change: SchemaChange, to stored: ModelSchema) {
+    let count = stored.fields.count
+    guard change.stored.fields.map(\.name) == stored.fields.map(\.name), change.sources.count > count else {
+      return nil
+    }
+    for (position, source) in change.sources.enumerated() {
+      if position < count {
+        guard source == .field(position) else { return nil }
+      } else if case .field = source {
+        return nil
+      }
+    }
+    positions = Array(count..<change.sources.count)
+    sources = change.compute == nil ? [] : change.computeSources
+    self.change = RowChange(change, from: count)
   }
 }

@@ -121,15 +121,25 @@ extension RowLayout {
     var length = fixedLength
     var position = 0
     while position < count {
-      let cell = row[position]
-      let slot = slots + position
-      if cell.tag != slot.pointee.tag {
-        guard cell.isNull, slot.pointee.isOptional else { throw refused(cell, at: position) }
-      } else if slot.pointee.form == .variable {
-        length &+= cell.borrowedBytes.count
-      }
+      length &+= try variableLength(of: row[position], at: position)
       position &+= 1
     }
+    return try checkedLength(length)
+  }
+
+  /// The length of a value in the variable part, after a check of its kind.
+  @inline(__always)
+  private func variableLength(of cell: RowCell, at position: Int) throws -> Int {
+    let slot = slots + position
+    if cell.tag != slot.pointee.tag {
+      guard cell.isNull, slot.pointee.isOptional else { throw refused(cell, at: position) }
+      return 0
+    }
+    return slot.pointee.form == .variable ? cell.borrowedBytes.count : 0
+  }
+
+  @inline(__always)
+  private func checkedLength(_ length: Int) throws -> Int {
     guard length <= Int(UInt32.max) else {
       throw PersistenceError(
         .valueTooLarge, "a record of \(length) bytes exceeds the limit of 4 GiB", model: schema.name)
@@ -140,41 +150,54 @@ extension RowLayout {
   /// Writes a row into memory of the length that ``packedLength(of:)`` returned.
   package func pack(_ row: borrowing Row, into target: UnsafeMutableRawBufferPointer) {
     guard let base = target.baseAddress, target.count >= fixedLength else { return }
-    UnsafeMutableRawBufferPointer(start: base, count: fixedLength)
-      .initializeMemory(as: UInt8.self, repeating: 0)
-    base.storeBytes(of: head.littleEndian, as: UInt32.self)
+    begin(base)
     var end = fixedLength
     var number = 0
     while number < storedCount {
       let position = Int(storedOrder[number])
       number &+= 1
-      let cell = row[position]
-      let slot = slots + position
-      let offset = Int(slot.pointee.offset)
-      if cell.isNull {
-        let nilByte = base + Int(slot.pointee.nilByte)
-        nilByte.storeBytes(of: nilByte.load(as: UInt8.self) | slot.pointee.nilBit, as: UInt8.self)
-        guard slot.pointee.form == .variable else { continue }
-      }
-      switch slot.pointee.form {
-      case .word: base.storeBytes(of: cell.rawBits.littleEndian, toByteOffset: offset, as: UInt64.self)
-      case .variable:
-        let bytes = cell.borrowedBytes
-        if let source = bytes.baseAddress, !bytes.isEmpty {
-          (base + end).copyMemory(from: source, byteCount: bytes.count)
-          end &+= bytes.count
-        }
-        base.storeBytes(
-          of: UInt32(truncatingIfNeeded: end &- fixedLength).littleEndian, toByteOffset: offset,
-          as: UInt32.self)
-      case .bool: base.storeBytes(of: cell.boolValue ? 1 : 0, toByteOffset: offset, as: UInt8.self)
-      case .uuid:
-        base.storeBytes(of: cell.rawBits, toByteOffset: offset, as: UInt64.self)
-        base.storeBytes(of: cell.rawExtra, toByteOffset: offset &+ 8, as: UInt64.self)
-      case .none: break
-      }
+      place(row[position], at: position, base, &end)
     }
     seal(target)
+  }
+
+  /// Writes the start of a row whose fields are zero.
+  @inline(__always)
+  private func begin(_ base: UnsafeMutableRawPointer) {
+    UnsafeMutableRawBufferPointer(start: base, count: fixedLength)
+      .initializeMemory(as: UInt8.self, repeating: 0)
+    base.storeBytes(of: head.littleEndian, as: UInt32.self)
+  }
+
+  /// Writes a field after those before it in the stored schema; `end` is where the variable part has got to.
+  @inline(__always)
+  private func place(
+    _ cell: RowCell, at position: Int, _ base: UnsafeMutableRawPointer, _ end: inout Int
+  ) {
+    let slot = slots + position
+    let offset = Int(slot.pointee.offset)
+    if cell.isNull {
+      let nilByte = base + Int(slot.pointee.nilByte)
+      nilByte.storeBytes(of: nilByte.load(as: UInt8.self) | slot.pointee.nilBit, as: UInt8.self)
+      guard slot.pointee.form == .variable else { return }
+    }
+    switch slot.pointee.form {
+    case .word: base.storeBytes(of: cell.rawBits.littleEndian, toByteOffset: offset, as: UInt64.self)
+    case .variable:
+      let bytes = cell.borrowedBytes
+      if let source = bytes.baseAddress, !bytes.isEmpty {
+        (base + end).copyMemory(from: source, byteCount: bytes.count)
+        end &+= bytes.count
+      }
+      base.storeBytes(
+        of: UInt32(truncatingIfNeeded: end &- fixedLength).littleEndian, toByteOffset: offset,
+        as: UInt32.self)
+    case .bool: base.storeBytes(of: cell.boolValue ? 1 : 0, toByteOffset: offset, as: UInt8.self)
+    case .uuid:
+      base.storeBytes(of: cell.rawBits, toByteOffset: offset, as: UInt64.self)
+      base.storeBytes(of: cell.rawExtra, toByteOffset: offset &+ 8, as: UInt64.self)
+    case .none: break
+    }
   }
 
   /// Writes the checksums of a row after its other bytes.
@@ -190,5 +213,40 @@ extension RowLayout {
     let field = schema.fields[position]
     return PersistenceError(
       .encodingFailed, "the field \(field) cannot contain \(cell.tag)", model: schema.name, field: field.name)
+  }
+
+  // MARK: Fields at the end
+
+  /// The length of a packed row with further fields at the end; throws beyond 4 GiB.
+  ///
+  /// The packed row is a checked one of a layout whose fields are the first ones of this layout. The row has the values
+  /// of the further fields at their positions, which have the order of the stored schema.
+  func length(
+    of packed: UnsafeRawBufferPointer, in layout: RowLayout, with positions: [Int], of row: borrowing Row
+  ) throws -> Int {
+    var length = packed.count &+ (fixedLength &- layout.fixedLength)
+    for position in positions { length &+= try variableLength(of: row[position], at: position) }
+    return try checkedLength(length)
+  }
+
+  /// Copies a packed row with further fields at the end into memory of the length that
+  /// ``length(of:in:with:of:)`` returned.
+  func pack(
+    _ packed: UnsafeRawBufferPointer, in layout: RowLayout, with positions: [Int], of row: borrowing Row,
+    into target: UnsafeMutableRawBufferPointer
+  ) {
+    guard let base = target.baseAddress, let old = packed.baseAddress, target.count >= fixedLength,
+      packed.count >= layout.fixedLength
+    else { return }
+    begin(base)
+    let (header, variable) = (PackedRow.headerLength, packed.count &- layout.fixedLength)
+    (base + header).copyMemory(from: old + header, byteCount: layout.nilCount)
+    (base + (header &+ nilCount)).copyMemory(
+      from: old + (header &+ layout.nilCount),
+      byteCount: layout.fixedLength &- header &- layout.nilCount)
+    (base + fixedLength).copyMemory(from: old + layout.fixedLength, byteCount: variable)
+    var end = fixedLength &+ variable
+    for position in positions { place(row[position], at: position, base, &end) }
+    seal(target)
   }
 }

@@ -33,6 +33,8 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
   /// The declared positions in the order of the stored schema.
   let storedOrder: UnsafeMutablePointer<Int32>
   let storedCount: Int
+  /// The number of bytes with the bits of nil fields.
+  let nilCount: Int
   /// The offset of the variable part.
   let fixedLength: Int
   /// Whether the schema has fields of variable length.
@@ -62,7 +64,8 @@ package final class RowLayout: @unchecked Sendable {  // immutable after init
     head = UInt32(PackedRow.format) | UInt32(revision) << 16
     count = declared.fields.count
     var found: [Slot] = []
-    var offset = PackedRow.headerLength + (fields.count + 7) / 8
+    nilCount = (fields.count + 7) / 8
+    var offset = PackedRow.headerLength + nilCount
     var previousEnd = 0
     for (number, field) in fields.enumerated() {
       let form = Self.form(of: field.kind.tag)
@@ -163,6 +166,14 @@ extension RowLayout {
       }
       cells[position] = try cell(at: position, in: base, count: row.count)
     }
+  }
+
+  /// Checks what is not checked of a row with this layout.
+  @inline(__always)
+  func checkRest(of row: UnsafeRawBufferPointer, _ check: inout RowCheck) throws {
+    guard check == .fixedPart, hasVariable, let base = row.baseAddress else { return }
+    try checkVariable(base, row.count)
+    check = .whole
   }
 
   /// The start of a row with this layout's head and enough bytes for its fixed part; nil for any other row.
