@@ -114,4 +114,12 @@ struct FileNameTests {
     #expect(try again.rows(of: again.catalog()[0]) == [])
     #expect(try again.rows(of: again.catalog()[1]) == expected)
   }
+
+  @Test("a name whose last character swallows the dot of the suffix is not that of another key (E6)")
+  func joiningCharacter() throws {
+    let schema = try ModelSchema(name: "Item", fields: [FieldSchema("id", .string)], key: ["id"])
+    let file = "a\u{6DD}.json"
+    #expect(FileName.plainKey(of: file, in: schema) == nil)
+    #expect(try FileName.key(of: file, in: schema) == RecordKey([.text("a\u{6DD}")]))
+  }
 }

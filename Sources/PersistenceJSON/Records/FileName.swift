@@ -66,8 +66,7 @@ enum FileName {
   ///
   /// - Throws: ``PersistenceError`` with code `damaged` if the name is not that of a record.
   static func key(of file: String, in schema: ModelSchema) throws -> RecordKey? {
-    guard file.hasSuffix(suffix) else { throw foreign(file) }
-    let stem = file.dropLast(suffix.count)
+    guard let stem = stem(of: file) else { throw foreign(file) }
     if stem.utf8.contains(UInt8(ascii: "~")) { return nil }
     let parts = stem.split(separator: "+", omittingEmptySubsequences: false)
     guard parts.count == schema.keyPositions.count else { throw foreign(file) }
@@ -87,8 +86,7 @@ enum FileName {
   ///
   /// ``file(for:)`` returns the same name for the key.
   static func plainKey(of file: String, in schema: ModelSchema) -> RecordKey? {
-    guard schema.keyPositions.count == 1 else { return nil }
-    let stem = file.dropLast(suffix.utf8.count)
+    guard schema.keyPositions.count == 1, let stem = stem(of: file) else { return nil }
     switch schema.fields[schema.keyPositions[0]].kind {
     case .string: return isPlain(stem) ? RecordKey([.text(String(stem))]) : nil
     case .int64:
@@ -99,6 +97,17 @@ enum FileName {
       return RecordKey([.integer(number)])
     default: return nil
     }
+  }
+
+  /// The name without its suffix; nil if it has another one.
+  ///
+  /// Bytes are compared: some characters, such as U+06DD, form one character with the suffix's dot.
+  static func stem(of file: String) -> Substring? {
+    let bytes = file.utf8
+    guard bytes.count >= suffix.utf8.count, bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) else {
+      return nil
+    }
+    return Substring(bytes.dropLast(suffix.utf8.count))
   }
 
   /// Whether a text is its own file name.

@@ -255,7 +255,7 @@ struct Journal {
   private static func entryName(_ version: UInt64) -> String { "\(version).json" }
 
   private static func version(of entry: String) -> UInt64? {
-    entry.hasSuffix(".json") ? UInt64(entry.dropLast(5)) : nil
+    FileName.stem(of: entry).flatMap { UInt64($0) }
   }
 
   private static func stagedName(_ version: UInt64, _ number: Int) -> String { "\(version)-\(number)" }
