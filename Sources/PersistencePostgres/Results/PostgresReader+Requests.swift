@@ -31,7 +31,7 @@ extension PostgresReader {
 
   /// How many rows a request has; the server counts them, unless the client must evaluate a part of the condition.
   public func count(_ request: FetchRequest) throws -> Int {
-    try withSession { session in
+    try withReadingSession { session in
       guard let model = try session.model(for: request.schema) else { return 0 }
       return try session.count(request, of: model)
     }
@@ -41,19 +41,27 @@ extension PostgresReader {
 extension PostgresSession {
   /// Finds a record by its key, with a statement that is prepared once.
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    guard let model = try model(for: schema) else { return false }
-    if model.foreign != nil, key.hasForeignText { return false }
+    let row = RowBuffer(count: schema.fields.count)
+    guard let found = try find(key, in: schema, filling: row) else { return false }
+    return try withExtendedLifetime(found) {
+      try row.withRow(body)
+      return true
+    }
+  }
+
+  /// Fills a row with a record; returns the result with the row's values, and nil if there is no record.
+  func find(_ key: RecordKey, in schema: ModelSchema, filling row: RowBuffer) throws -> PostgresResult? {
+    guard let model = try model(for: schema) else { return nil }
+    if model.foreign != nil, key.hasForeignText { return nil }
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
     let result = try run(command(model.key(.find), of: model, parameters), "find a \(schema.name)")
-    guard result.count > 0 else { return false }
-    let row = RowBuffer(count: schema.fields.count)
+    guard result.count > 0 else { return nil }
     do {
       try result.fill(row, row: 0, model.columns)
     } catch let error as PersistenceError {
       throw error.at(model: schema.name, key: key, location: store.location)
     }
-    try row.withRow(body)
-    return true
+    return result
   }
 }
