@@ -84,7 +84,7 @@ final class PostgresStandbys: Sendable {
       let answer = try connection.run([PostgresPosition.ofStandby], "read what a standby has replayed")
       connection.replayed = PostgresPosition(answer.first)
       if connection.replayed?.includes(wanted) == true { return }
-      guard ContinuousClock.now < deadline else { throw PostgresDetour() }
+      guard !connection.isOfPrimary, ContinuousClock.now < deadline else { throw PostgresDetour() }
       try ReadInterruption.check()
       Thread.sleep(forTimeInterval: pause)
       pause = min(pause * 2, 0.008)
