@@ -102,11 +102,8 @@ public final class PostgresContext: ObservableContext, PostgresReader {
   {
     try key.validate(for: schema)
     let row = RowBuffer(count: schema.fields.count)
-    guard let found = try read({ try $0.find(key, in: schema, filling: row) }) else { return false }
-    return try withExtendedLifetime(found) {
-      try row.withRow(body)
-      return true
-    }
+    let found = try read { try $0.find(key, in: schema, filling: row) }
+    return try row.withRow(of: found, body)
   }
 
   /// The rows of a request, at one moment that lives as long as the results.

@@ -11,7 +11,7 @@
   @testable import PersistencePostgres
 
   /// The primary server dies, and the standby takes its place.
-  @Suite(.withServer, .serialized) struct PromotionTests {
+  @Suite(.withPrograms, .serialized) struct PromotionTests {
     @Test("W5 with synchronous replication, a promoted standby has every write that was acknowledged")
     func synchronous() throws {
       let server = try ReplicatedServer()

@@ -8,7 +8,7 @@
   @testable import PersistencePostgres
 
   /// Reads from a standby.
-  @Suite(.withServer, .serialized) struct ReplicaTests {
+  @Suite(.withPrograms, .serialized) struct ReplicaTests {
     private func request(_ limit: Int? = nil) throws -> FetchRequest {
       try FetchRequest(Scratch.schema.get(), limit: limit)
     }

@@ -147,6 +147,7 @@ extension PostgresSource {
       }
       return connection
     } catch let error as PersistenceError {
+      try ReadInterruption.check()
       if error.isLostConnection { pool.discardIdle() }
       throw PostgresDetour()
     }

@@ -42,11 +42,7 @@ extension PostgresSession {
   /// Finds a record by its key, with a statement that is prepared once.
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
     let row = RowBuffer(count: schema.fields.count)
-    guard let found = try find(key, in: schema, filling: row) else { return false }
-    return try withExtendedLifetime(found) {
-      try row.withRow(body)
-      return true
-    }
+    return try row.withRow(of: find(key, in: schema, filling: row), body)
   }
 
   /// Fills a row with a record; returns the result with the row's values, and nil if there is no record.
@@ -63,5 +59,14 @@ extension PostgresSession {
       throw error.at(model: schema.name, key: key, location: store.location)
     }
     return result
+  }
+}
+
+extension RowBuffer {
+  /// Calls a closure with the row of the result that filled it; returns false if there is none.
+  func withRow(of result: PostgresResult?, _ body: (borrowing Row) throws -> Void) rethrows -> Bool {
+    guard let result else { return false }
+    try withExtendedLifetime(result) { try withRow(body) }
+    return true
   }
 }
