@@ -11,6 +11,14 @@ public struct PostgresConfiguration: Sendable {
     case transaction
   }
 
+  /// Which servers answer reads outside of transactions.
+  public enum Readers: String, Sendable, Hashable, CaseIterable {
+    /// The primary server, which takes the writes.
+    case primary
+    /// A standby that has replayed the commits of the context; the primary server while there is none.
+    case replica
+  }
+
   /// The schema that contains the store; `public` by default.
   ///
   /// A database can hold many stores, each in a schema of its own.
@@ -58,6 +66,11 @@ public struct PostgresConfiguration: Sendable {
   /// What is between the client and the server.
   public var pooler: Pooler
 
+  /// Which of several servers answer reads outside of transactions; the primary server by default.
+  ///
+  /// A standby shows commits of other contexts late. A read that follows a commit of its own context sees the commit.
+  public var readers: Readers
+
   /// What to monitor, and where to report it.
   public var monitoring: Monitoring
 
@@ -67,7 +80,7 @@ public struct PostgresConfiguration: Sendable {
     statementTimeout: Duration? = nil, isReadOnly: Bool = false, createsMissingStore: Bool = true,
     isForeign: Bool? = nil, includedViews: [String] = [],
     poolSize: Int = 8, pinLimit: Int = 16, pinTimeout: Duration = .seconds(300), pooler: Pooler = .session,
-    monitoring: Monitoring = Monitoring()
+    readers: Readers = .primary, monitoring: Monitoring = Monitoring()
   ) {
     self.schema = schema
     self.busyTimeout = busyTimeout
@@ -81,6 +94,7 @@ public struct PostgresConfiguration: Sendable {
     self.pinLimit = pinLimit
     self.pinTimeout = pinTimeout
     self.pooler = pooler
+    self.readers = readers
     self.monitoring = monitoring
   }
 }

@@ -68,6 +68,8 @@ extension PostgresContext {
     } catch {
       transaction.abandon()
       session.end()
+      // The error may tell of records that a standby does not show yet.
+      if !session.connection.isBroken { replicas?.standbys?.doubt() }
       throw session.conflict ?? error
     }
     do {
@@ -187,8 +189,10 @@ extension PostgresContext {
 
   /// Commits after some statements, of which the last one reads the transaction's number.
   private func commit(_ session: PostgresSession, after commands: [PostgresCommand]) throws -> String? {
+    let standbys = replicas?.standbys
     guard session.hasWritten else {
       session.end()
+      standbys?.doubt()
       return nil
     }
     guard !session.connection.isBroken else {
@@ -198,16 +202,21 @@ extension PostgresContext {
     }
     var number: String?
     do {
-      let answer = try session.connection.commit(after: session.takeQueue() + commands) {
+      let position = standbys == nil ? nil : PostgresPosition.ofPrimary
+      let answers = try session.connection.commit(
+        after: session.takeQueue() + commands, then: position
+      ) {
         number = $0.last?.text(0, 0)
       }
       // The commit of a failed transaction succeeds, and rolls it back.
-      guard answer?.tag == "COMMIT" else {
+      guard answers.commit?.tag == "COMMIT" else {
         throw PersistenceError(
           .engineFailure, "PostgreSQL rolled the transaction back instead of committing it; retry",
           location: location)
       }
+      standbys?.note(answers.query)
     } catch let error as UnansweredCommit {
+      standbys?.doubt()
       try settle(number, session.connection.serverRun, error.reason)
     } catch let error as PersistenceError {
       if !session.connection.isBroken { session.end() }

@@ -9,7 +9,8 @@ import PersistenceSQL
 /// created in it (``PostgresConfiguration/isForeign``).
 ///
 /// A pool of connections reads and writes. Results that do not fit into their first page hold a transaction of the
-/// server, and so does a snapshot.
+/// server, and so does a snapshot. With ``PostgresConfiguration/Readers/replica``, reads outside of transactions go to a
+/// standby.
 ///
 /// ```swift
 /// let context = try PostgresContext(url: "postgres://app@db.example.com/movies")
@@ -30,10 +31,13 @@ public final class PostgresContext: ObservableContext, PostgresReader {
   /// The observers of the store's commits.
   public var observers: CommitObservers { shared.observers }
 
-  let store: PostgresStore
-  let pool: PostgresPool
   let shared: PostgresSharedStore
-  private let pins: PostgresPins
+  private let primary: PostgresSource
+  /// The standbys for reads outside of transactions; nil unless the configuration chooses them.
+  let replicas: PostgresSource?
+
+  var store: PostgresStore { primary.store }
+  var pool: PostgresPool { primary.pool }
 
   /// Opens a store, and creates it if it does not exist.
   ///
@@ -63,27 +67,33 @@ public final class PostgresContext: ObservableContext, PostgresReader {
       throw PersistenceError(
         .invalidURL, "the name of a schema has 1 to 63 bytes; correct the option schema", location: "\(url)")
     }
-    store = PostgresStore(
+    primary = PostgresSource(
       try PostgresAddress(url, isReadOnly: configuration.isReadOnly), configuration)
-    pool = PostgresPool(store)
-    pins = PostgresPins(pool, store)
+    replicas = try PostgresSource.ofStandbys(beside: primary, url)
+    let store = primary.store
     let opening = try PostgresOpening(store)
+    replicas?.store.foreign = store.foreign
     capabilities =
       store.isForeign
       ? .postgresForeign(configuration) : .postgres(configuration)
     monitor = ContextMonitor(configuration.monitoring, location: store.location)
     shared = PostgresSharedStore.of(opening.identity, store)
-    pool.giveBack(opening.connection)
-    monitor.opened(opening.details)
+    primary.pool.giveBack(opening.connection)
+    monitor.opened(opening.details + (replicas == nil ? "" : ", reads on standbys"))
   }
 
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
-    try withNewSession { session in
-      let result = try body(session)
-      try session.verify()
-      release(session)
-      return result
-    }
+    try primary.withSession(body)
+  }
+
+  func withReadingSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
+    try read { try $0.withSession(body) }
+  }
+
+  /// Reads from a standby if the configuration chooses one and it can answer, otherwise from the primary server.
+  private func read<Result>(_ body: (PostgresSource) throws -> Result) throws -> Result {
+    if let replicas, let result = try replicas.attempt(body) { return result }
+    return try body(primary)
   }
 
   /// Finds a record by its key, by one statement outside a transaction where the cached catalog is the newest one.
@@ -92,172 +102,30 @@ public final class PostgresContext: ObservableContext, PostgresReader {
   {
     try key.validate(for: schema)
     let row = RowBuffer(count: schema.fields.count)
-    if let found = try findNewest(key, in: schema, row) {
-      return try withExtendedLifetime(found) {
-        guard found.count > 0 else { return false }
-        try row.withRow(body)
-        return true
-      }
-    }
-    return try withSession { try $0.find(key, in: schema, body) }
-  }
-
-  /// Fills a row with a record; nil if the catalog may be stale, or the statement fails.
-  private func findNewest(_ key: RecordKey, in schema: ModelSchema, _ row: RowBuffer) throws
-    -> PostgresResult?
-  {
-    guard let catalog = store.catalog,
-      let model = try? store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
-    else { return nil }
-    let connection = try pool.take()
-    defer { pool.giveBack(connection) }
-    var parameters = PostgresParameters(isForeign: model.foreign != nil)
-    for value in key.values { parameters.add(value) }
-    let text = store.text(of: model.key(.find), on: model.table)
-    // The version is read after the record: if it is still the known one, it was when the record was read.
-    let version = PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)
-    guard
-      let results = try? connection.run(
-        [PostgresCommand(text.sql, prepared: text.number, parameters), version], "find a \(schema.name)",
-        isReading: true), results.count == 2, results[1].count == 1,
-      results[1].integer(0, 0) == catalog.version
-    else {
-      // If the error recurs, the second attempt throws it.
-      return nil
-    }
-    if results[0].count > 0 {
-      do {
-        try results[0].fill(row, row: 0, model.columns)
-      } catch let error as PersistenceError {
-        throw error.at(model: schema.name, key: key, location: location)
-      }
-    }
-    return results[0]
-  }
-
-  /// Ends a session, and returns its connection.
-  private func release(_ session: PostgresSession) {
-    session.end()
-    pool.giveBack(session.connection)
-  }
-
-  /// Calls a closure with a session for reading, which it releases or keeps; again with a newer catalog if the cached one
-  /// turns out to be stale, and once more if an idle connection turns out to be broken.
-  private func withNewSession<Result>(
-    _ make: (PostgresConnection, PostgresCatalog) -> PostgresSession = PostgresSession.reading,
-    _ body: (PostgresSession) throws -> Result
-  ) throws -> Result {
-    var attempts = 0
-    while true {
-      let connection = try pool.take()
-      var session: PostgresSession?
-      do {
-        let catalog = try store.catalog ?? store.readCatalog(connection)
-        let made = make(connection, catalog)
-        session = made
-        do {
-          return try body(made)
-        } catch let error as PersistenceError where !made.wasSent {
-          // A stale catalog may have caused the error.
-          try made.verify()
-          throw error
-        }
-      } catch {
-        if let session { release(session) } else { pool.giveBack(connection) }
-        attempts += 1
-        let wasVerified = session?.isVerified ?? false
-        // The server may have removed a table since the catalog was read.
-        let isStale = error is StaleCatalog || (!wasVerified && mayBeStale(error) && attempts < 3)
-        guard isStale || (isIdleLoss(error) && !wasVerified && attempts == 1), attempts < 20 else {
-          guard error is StaleCatalog else { throw error }
-          throw PersistenceError(.busy, "the store's models keep changing; retry", location: location)
-        }
-        if isStale { store.catalog = nil } else { pool.discardIdle() }
-      }
-    }
-  }
-
-  /// Whether an error may come from a table that was removed, or that another program has changed.
-  private func mayBeStale(_ error: any Error) -> Bool {
-    guard let error = error as? PersistenceError else { return false }
-    return error.isPostgres("42P01") || (store.isForeign && error.isOfDefinition)
-  }
-
-  private func isIdleLoss(_ error: any Error) -> Bool {
-    (error as? PersistenceError)?.isLostConnection ?? false
+    let found = try read { try $0.find(key, in: schema, filling: row) }
+    return try row.withRow(of: found, body)
   }
 
   /// The rows of a request, at one moment that lives as long as the results.
   public func fetch(_ request: FetchRequest) throws -> any StorageResults {
-    try results(request, selecting: nil)
+    try read { try $0.results(request, selecting: nil) }
   }
 
   /// Selected fields of a request's rows; it reads no others.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try results(request, selecting: positions)
-  }
-
-  private func results(_ request: FetchRequest, selecting positions: [Int]?) throws -> any StorageResults {
-    try withNewSession { session in
-      let results = try PostgresResults(request, selecting: positions, in: session)
-      let isWhole = try results.begin(session)
-      try session.verify()
-      guard !isWhole else {
-        release(session)
-        return results
-      }
-      while true {
-        let (pin, isNew) = try pins.pin(session)
-        let snapshot = PostgresSnapshot(pin)
-        guard !isNew else {
-          try results.attach(to: snapshot, movingTo: nil)
-          return results
-        }
-        do {
-          // The cursor is there before this session releases its lock of the table.
-          try snapshot.withSession { try results.attach(to: snapshot, movingTo: $0) }
-        } catch {
-          guard pin.isLive else { continue }
-          throw error
-        }
-        release(session)
-        return results
-      }
-    }
+    try read { try $0.results(request, selecting: positions) }
   }
 
   /// A snapshot of the newest state; snapshots of one state share a connection.
   public func snapshot() throws -> any StorageSnapshot {
+    guard ObserversLock.isHeld else { return try read { try $0.snapshot() } }
     do {
-      return try withNewSession(sessionWithLocks) { session in
-        try session.verify()
-        let (pin, isNew) = try pins.pin(session)
-        if !isNew { release(session) }
-        return PostgresSnapshot(pin)
-      }
-    } catch let error as PersistenceError where error.isPostgres("55P03") && ObserversLock.isHeld {
+      // The numbers of commits belong to the primary server. Later reads must not be older than what an observer is told.
+      defer { replicas?.standbys?.doubt() }
+      return try primary.snapshot()
+    } catch let error as PersistenceError where error.isPostgres("55P03") {
       throw SnapshotWouldWait()
     }
-  }
-
-  /// A session that locks all tables against removal before its moment begins.
-  private func sessionWithLocks(_ connection: PostgresConnection, _ catalog: PostgresCatalog)
-    -> PostgresSession
-  {
-    let tables = catalog.layouts.keys.sorted().compactMap { name in
-      (try? store.table(name, in: catalog)).flatMap { $0 }.flatMap { table in
-        // The server locks tables and views, and no others.
-        ["m", "f"].contains(table.foreign?.relation.kind) ? nil : store.dialect.table(table.layout.table)
-      }
-    }
-    guard !tables.isEmpty else { return PostgresSession.reading(connection, catalog) }
-    let lock = PostgresCommand("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS SHARE MODE")
-    guard ObserversLock.isHeld else {
-      return PostgresSession.reading(connection, catalog, locking: [lock])
-    }
-    let noLimit = PostgresCommand("SET LOCAL lock_timeout TO DEFAULT")
-    return PostgresSession.reading(
-      connection, catalog, locking: [.lockTimeout(.milliseconds(50)), lock, noLimit])
   }
 
   /// Closes the store.
@@ -267,6 +135,7 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     try shared.gate.withEntry(timeout: store.configuration.busyTimeout, location: location) {
       if !pool.isClosed, !capabilities.isReadOnly, !store.isForeign { removeDropped() }
       pool.close()
+      replicas?.pool.close()
     }
     observers.end(of: self)
   }

@@ -42,6 +42,9 @@ extension PostgresConfiguration {
     StoreOption(
       "pooler", .choice(PostgresConfiguration.Pooler.allCases.map(\.rawValue)),
       "session, or transaction for a pooler such as PgBouncer that gives connections for one transaction"),
+    StoreOption(
+      "readers", .choice(PostgresConfiguration.Readers.allCases.map(\.rawValue)),
+      "replica to read from a standby among the URL's servers, outside of transactions; primary by default"),
   ]
 
   /// The configuration with the options of a URL, which override it.
@@ -60,6 +63,9 @@ extension PostgresConfiguration {
     if let limit = options.duration("pinlimit") { configuration.pinTimeout = limit }
     if let pooler = options["pooler"].flatMap(PostgresConfiguration.Pooler.init(rawValue:)) {
       configuration.pooler = pooler
+    }
+    if let readers = options["readers"].flatMap(PostgresConfiguration.Readers.init(rawValue:)) {
+      configuration.readers = readers
     }
     return configuration
   }

@@ -16,6 +16,15 @@ final class PostgresSnapshot: StorageSnapshot, PostgresReader {
 protocol PostgresReader: StorageReader {
   /// Calls a closure with a session whose catalog is that of its moment.
   func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result
+
+  /// Calls a closure with a session that reads records, and no schemas for their own sake.
+  func withReadingSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result
+}
+
+extension PostgresReader {
+  func withReadingSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
+    try withSession(body)
+  }
 }
 
 /// A transaction that writes.
@@ -56,7 +65,7 @@ extension PostgresReader {
 
   /// How the server executes a request.
   public func plan(for request: FetchRequest) throws -> QueryPlan {
-    try withSession { session in
+    try withReadingSession { session in
       guard let model = try session.model(for: request.schema) else {
         try session.verify()
         return QueryPlan(access: .engine("the store does not hold the model"), ordering: .byEngine)

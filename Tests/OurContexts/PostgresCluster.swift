@@ -1,5 +1,5 @@
 #if Postgres
-  import Foundation
+  package import Foundation
   package import PersistenceConformance
   import PersistenceDriverSupport
   import PersistencePostgres
@@ -30,7 +30,7 @@
     }
 
     /// The folder of initdb and postgres, of the newest version.
-    private static let programs: String? = {
+    package static let programs: String? = {
       let manager = FileManager.default
       let versions = (try? manager.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
       var folders = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map {
@@ -43,30 +43,23 @@
       }
     }()
 
-    private static func start() throws -> String {
-      guard let programs else {
-        throw PersistenceError(.unsupported, obstacle ?? "PostgreSQL is missing")
-      }
+    /// The words before a command that the servers' user runs: a server refuses to run as root.
+    package static let user = geteuid() == 0 ? "runuser -u postgres --" : ""
+
+    /// The words before a folder that make the servers' user its owner.
+    package static let chown = geteuid() == 0 ? "chown postgres" : ":"
+
+    /// Makes a folder for servers.
+    package static func makeFolder() throws -> String {
       // The path of a socket has about a hundred bytes at most.
       let folder = "/tmp/persistence-pg-\(UUID().uuidString.prefix(8))"
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
-      // A server refuses to run as root.
-      let isRoot = geteuid() == 0
-      let user = isRoot ? "runuser -u postgres --" : ""
-      let script = """
-        set -e
-        \(isRoot ? "chown postgres \(folder)" : ":")
-        cd \(folder)
-        \(user) \(programs)/initdb -D \(folder)/data -U postgres -A trust -E UTF8 --locale=C --no-sync >\(folder)/log 2>&1
-        \(user) \(programs)/postgres -D \(folder)/data -c listen_addresses= -c unix_socket_directories=\(folder) \
-          -c fsync=off -c max_connections=400 -c max_locks_per_transaction=512 -c autovacuum_naptime=10s \
-          -c log_min_messages=fatal >>\(folder)/log 2>&1 </dev/null &
-        read -r _ || true
-        kill -INT $(head -n 1 \(folder)/data/postmaster.pid) 2>/dev/null || true
-        wait || true
-        rm -rf \(folder)
-        """
+      return folder
+    }
+
+    /// Starts a shell with a pipe as its input, which ends when the returned descriptor is closed or this process ends.
+    package static func startShell(_ script: String) throws -> (shell: Process, input: Int32) {
       var ends: [Int32] = [0, 0]
       guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
         throw PersistenceError.system(errno, while: "make", at: "a pipe")
@@ -79,6 +72,28 @@
       shell.standardError = FileHandle.nullDevice
       try shell.run()
       close(ends[0])
+      return (shell, ends[1])
+    }
+
+    private static func start() throws -> String {
+      guard let programs else {
+        throw PersistenceError(.unsupported, obstacle ?? "PostgreSQL is missing")
+      }
+      let folder = try makeFolder()
+      let script = """
+        set -e
+        \(chown) \(folder)
+        cd \(folder)
+        \(user) \(programs)/initdb -D \(folder)/data -U postgres -A trust -E UTF8 --locale=C --no-sync >\(folder)/log 2>&1
+        \(user) \(programs)/postgres -D \(folder)/data -c listen_addresses= -c unix_socket_directories=\(folder) \
+          -c fsync=off -c max_connections=400 -c max_locks_per_transaction=512 -c autovacuum_naptime=10s \
+          -c log_min_messages=fatal >>\(folder)/log 2>&1 </dev/null &
+        read -r _ || true
+        kill -INT $(head -n 1 \(folder)/data/postmaster.pid) 2>/dev/null || true
+        wait || true
+        rm -rf \(folder)
+        """
+      let shell = try startShell(script).shell
       let url = "postgres:///postgres?host=\(folder)&user=postgres"
       let deadline = ContinuousClock.now + .seconds(120)
       while true {

@@ -54,7 +54,10 @@
 
     @Test("E2 an unknown option, or a value that an option does not accept, throws invalidURL")
     func options() {
-      for query in ["ssl_mode=require", "sslmode=yes", "pool=0", "busy=5", "connect_timeout=3"] {
+      for query in [
+        "ssl_mode=require", "sslmode=yes", "pool=0", "busy=5", "connect_timeout=3", "readers=standby",
+        "readers=replica&target_session_attrs=any", "readers=replica&pooler=transaction",
+      ] {
         #expect {
           try StorageEngine.postgres.open(
             StoreURL("postgres://localhost:1/x?\(query)"), monitoring: Monitoring())
@@ -62,6 +65,15 @@
           ($0 as? PersistenceError)?.code == .invalidURL
         }
       }
+    }
+
+    @Test("standbys are looked for at the same servers")
+    func standbys() throws {
+      let primary = try PostgresAddress(try StoreURL("postgres://a,b:5433/x"), isReadOnly: false)
+      let standbys = Dictionary(try primary.ofStandbys().parameters.map { ($0.keyword, $0.value) }) { $1 }
+      #expect(standbys["host"] == "a,b")
+      #expect(standbys["target_session_attrs"] == "standby")
+      #expect(try primary.ofStandbys().isOfStandbys && !primary.isOfStandbys)
     }
 
     @Test("a location lists each host with its own port")

@@ -109,5 +109,10 @@
     static var withServer: Self {
       .enabled(if: PostgresCluster.obstacle == nil || Environment["CI"] != nil, "PostgreSQL is not installed")
     }
+
+    /// Runs a test that starts servers itself, also where another server is given.
+    static var withPrograms: Self {
+      .enabled(if: PostgresCluster.programs != nil || Environment["CI"] != nil, "PostgreSQL is not installed")
+    }
   }
 #endif

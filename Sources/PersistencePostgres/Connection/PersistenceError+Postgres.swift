@@ -26,6 +26,17 @@ extension PersistenceError {
     return error
   }
 
+  /// The error of a read, which conflicts only with the changes that a standby replays.
+  var ofReading: PersistenceError {
+    guard isPostgres("40001") else { return self }
+    var error = self
+    error.code = .snapshotExpired
+    error.message =
+      "the standby ended a read that was in the way of changes it had to replay; fetch again, or raise the server's "
+      + "max_standby_streaming_delay"
+    return error
+  }
+
   /// The error of a replayable transaction that met conflicts until its time was over.
   func ofLastConflict(waited: Duration) -> PersistenceError {
     var error = self

@@ -4,7 +4,7 @@ import PersistenceDriver
 /// The server, the database and the user of a URL, as keywords of libpq.
 struct PostgresAddress: Sendable {
   /// The keywords and values for libpq, in order.
-  let parameters: [(keyword: String, value: String)]
+  private(set) var parameters: [(keyword: String, value: String)]
 
   /// The servers and the database, without the user and secrets: for messages and logs.
   let location: String
@@ -127,6 +127,29 @@ struct PostgresAddress: Sendable {
     values["application_name"] = values["application_name"] ?? "persistence"
     values["client_encoding"] = "UTF8"
     parameters = values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  private static let role = "target_session_attrs"
+
+  /// The role that a server must have; nil for any.
+  private var role: String? { parameters.first { $0.keyword == Self.role }?.value }
+
+  /// Whether connections use standbys only.
+  var isOfStandbys: Bool { role == "standby" }
+
+  /// The standbys among the servers.
+  ///
+  /// - Throws: ``PersistenceError`` with code `invalidURL` if the URL chooses servers of another role than the primary.
+  func ofStandbys() throws -> PostgresAddress {
+    guard role == nil || role == "read-write" || role == "primary" else {
+      throw PersistenceError(
+        .invalidURL,
+        "the option readers=replica chooses a standby for reads and the primary server for writes; remove the option "
+          + Self.role, location: location)
+    }
+    var address = self
+    address.parameters = parameters.filter { $0.keyword != Self.role } + [(Self.role, "standby")]
+    return address
   }
 
   /// Whether a connection that may be in plain text, because neither the URL nor the environment chose a mode, reaches

@@ -9,9 +9,11 @@ extension PostgresConnection {
   /// Sends statements and a commit at once, and calls a closure with the results of the statements before it waits for the
   /// commit, which it never cancels.
   ///
+  /// - Returns: The answers to the commit, and to a query that follows it at once; nil for one that fails.
   /// - Throws: ``UnansweredCommit``, or the ``PersistenceError`` of a transaction that was certainly rolled back.
-  func commit(after commands: [PostgresCommand], _ body: ([PostgresResult]) -> Void) throws -> PostgresResult?
-  {
+  func commit(
+    after commands: [PostgresCommand], then query: PostgresCommand?, _ body: ([PostgresResult]) -> Void
+  ) throws -> (commit: PostgresResult?, query: PostgresResult?) {
     let (action, deadline) = (
       "commit a transaction", store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
     )
@@ -21,7 +23,9 @@ extension PostgresConnection {
     var refusal: PersistenceError?
     do {
       let last = try send([PostgresCommand("COMMIT", prepared: -5)], action, deadline)
-      while unread > 2 { try skipBatch(wait) }
+      let next = try query.map { try send([$0], action, deadline) }
+      let sent = next == nil ? 2 : 3
+      while unread > sent { try skipBatch(wait) }
       do {
         body(try readBatch(places, wait))
       } catch let error as PersistenceError where error.isAnswer {
@@ -29,7 +33,7 @@ extension PostgresConnection {
       }
       let answers = try readBatch(last, wait)
       if let refusal { throw refusal }
-      return answers.last
+      return (answers.last, next.flatMap { try? readBatch($0, wait) }?.last)
     } catch let error as PersistenceError {
       if let refusal { throw refusal }
       guard isBroken else { throw error }

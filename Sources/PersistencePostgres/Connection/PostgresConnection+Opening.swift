@@ -37,11 +37,10 @@ extension PostgresConnection {
     try check(connection)
     if store.configuration.pooler == .session {
       // Just-in-time compilation takes longer than most requests, and rows that a policy hides must be an error.
-      _ = try connection.run(
-        ["jit = off", "row_security = off", "client_min_messages = error"].map {
-          PostgresCommand("SET " + $0)
-        },
-        "prepare a connection")
+      var settings = ["jit = off", "row_security = off", "client_min_messages = error"]
+      // A standby refuses SERIALIZABLE, which may be the default of a role.
+      if store.address.isOfStandbys { settings.append("default_transaction_isolation = 'repeatable read'") }
+      _ = try connection.run(settings.map { PostgresCommand("SET " + $0) }, "prepare a connection")
       try connection.watchClient()
     }
     connection.serverRun = try? connection.readServerRun()

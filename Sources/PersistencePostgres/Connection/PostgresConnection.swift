@@ -37,6 +37,9 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   /// The run of the server that the connection belongs to; nil if it is unknown.
   var serverRun: String?
 
+  /// What the connection's standby is known to have replayed.
+  var replayed: PostgresPosition?
+
   deinit { PQfinish(handle) }
 
   /// Whether the connection is in a transaction that has not failed, after all answers were read.
@@ -44,6 +47,11 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
 
   /// Whether the connection is in no transaction, after all answers were read.
   private var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+
+  /// Whether the server is no standby, as it said with its last answer.
+  var isOfPrimary: Bool {
+    PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) } == "off"
+  }
 
   /// The server's process of the connection.
   var process: Int32 { PQbackendPID(handle) }

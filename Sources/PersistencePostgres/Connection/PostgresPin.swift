@@ -35,9 +35,10 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
 
   /// Whether further results may use this pin for the moment of a session.
   ///
-  /// A new result gets at least half of the time limit.
+  /// A new result gets at least half of the time limit. A standby writes a moment without the transactions that were open,
+  /// so equal texts may be different moments there; its run is unknown.
   func admits(_ session: PostgresSession) -> Bool {
-    isLive && moment == session.moment && serverRun == session.connection.serverRun
+    isLive && moment == session.moment && serverRun != nil && serverRun == session.connection.serverRun
       && ContinuousClock.now + session.store.configuration.pinTimeout / 2 <= deadline
   }
 
@@ -57,7 +58,7 @@ final class PostgresPin: @unchecked Sendable {  // the session is used under the
     } catch {
       if session.connection.isBroken {
         // No other connection can take up the moment. The reason may concern the interrupted caller only.
-        let ended = (error as? PersistenceError).flatMap { $0.isPostgres("25P03") ? $0 : nil }
+        let ended = (error as? PersistenceError).flatMap { $0.code == .snapshotExpired ? $0 : nil }
         self.error = ended ?? Self.lost(session.store.location)
         self.session = nil
         holds.store(false, ordering: .releasing)

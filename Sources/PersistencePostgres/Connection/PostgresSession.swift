@@ -208,7 +208,8 @@ final class PostgresSession {
 
   /// What follows from a batch that failed.
   private func failed(_ error: any Error) -> any Error {
-    let error: any Error = kind == .writing ? (error as? PersistenceError)?.ofWriting ?? error : error
+    let known = error as? PersistenceError
+    let error: any Error = (kind == .writing ? known?.ofWriting : known?.ofReading) ?? error
     guard !connection.isBroken else { return error }
     // An interruption that came too late has undone nothing.
     if kind == .pinned, connection.isInTransaction { return error }

@@ -132,7 +132,7 @@ struct PostgresAggregates {
 extension PostgresReader {
   /// Computes aggregates over the rows of a request, in the server if possible.
   public func aggregate(_ request: AggregateRequest) throws -> [AggregateGroup] {
-    try withSession { session in
+    try withReadingSession { session in
       guard let model = try session.model(for: request.rows.schema), request.rows.limit != 0 else {
         try session.verify()
         return try AggregateFold(request).groups()

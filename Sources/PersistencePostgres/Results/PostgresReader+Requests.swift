@@ -31,7 +31,7 @@ extension PostgresReader {
 
   /// How many rows a request has; the server counts them, unless the client must evaluate a part of the condition.
   public func count(_ request: FetchRequest) throws -> Int {
-    try withSession { session in
+    try withReadingSession { session in
       guard let model = try session.model(for: request.schema) else { return 0 }
       return try session.count(request, of: model)
     }
@@ -41,19 +41,32 @@ extension PostgresReader {
 extension PostgresSession {
   /// Finds a record by its key, with a statement that is prepared once.
   func find(_ key: RecordKey, in schema: ModelSchema, _ body: (borrowing Row) throws -> Void) throws -> Bool {
-    guard let model = try model(for: schema) else { return false }
-    if model.foreign != nil, key.hasForeignText { return false }
+    let row = RowBuffer(count: schema.fields.count)
+    return try row.withRow(of: find(key, in: schema, filling: row), body)
+  }
+
+  /// Fills a row with a record; returns the result with the row's values, and nil if there is no record.
+  func find(_ key: RecordKey, in schema: ModelSchema, filling row: RowBuffer) throws -> PostgresResult? {
+    guard let model = try model(for: schema) else { return nil }
+    if model.foreign != nil, key.hasForeignText { return nil }
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
     let result = try run(command(model.key(.find), of: model, parameters), "find a \(schema.name)")
-    guard result.count > 0 else { return false }
-    let row = RowBuffer(count: schema.fields.count)
+    guard result.count > 0 else { return nil }
     do {
       try result.fill(row, row: 0, model.columns)
     } catch let error as PersistenceError {
       throw error.at(model: schema.name, key: key, location: store.location)
     }
-    try row.withRow(body)
+    return result
+  }
+}
+
+extension RowBuffer {
+  /// Calls a closure with the row of the result that filled it; returns false if there is none.
+  func withRow(of result: PostgresResult?, _ body: (borrowing Row) throws -> Void) rethrows -> Bool {
+    guard let result else { return false }
+    try withExtendedLifetime(result) { try withRow(body) }
     return true
   }
 }

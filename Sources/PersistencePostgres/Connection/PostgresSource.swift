@@ -1,0 +1,208 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
+
+/// Where a context reads: connections to the primary server or to standbys, and the moments that they hold.
+final class PostgresSource: Sendable {
+  let store: PostgresStore
+  let pool: PostgresPool
+  /// The rules for reading from standbys; nil for connections to the primary server.
+  let standbys: PostgresStandbys?
+  private let pins: PostgresPins
+
+  private init(_ store: PostgresStore, of standbys: PostgresStandbys?) {
+    self.store = store
+    self.standbys = standbys
+    pool = PostgresPool(store)
+    pins = PostgresPins(pool, store)
+  }
+
+  /// Connections to the server that takes the writes.
+  convenience init(_ address: PostgresAddress, _ configuration: PostgresConfiguration) {
+    self.init(PostgresStore(address, configuration), of: nil)
+  }
+
+  /// Connections to the standbys of the primary server; nil unless the configuration chooses them.
+  static func ofStandbys(beside primary: PostgresSource, _ url: StoreURL) throws -> PostgresSource? {
+    var configuration = primary.store.configuration
+    guard configuration.readers == .replica else { return nil }
+    guard configuration.pooler == .session else {
+      throw PersistenceError(
+        .invalidURL,
+        "a pooler may give each transaction another standby; remove the option readers=replica or pooler=transaction",
+        location: "\(url)")
+    }
+    // A read that finds no standby goes to the primary server, and should not wait for long before.
+    configuration.connectTimeout = min(configuration.connectTimeout, .seconds(2))
+    let standbys = PostgresStandbys(primary.pool, isReadOnly: configuration.isReadOnly)
+    return PostgresSource(
+      PostgresStore(try primary.store.address.ofStandbys(), configuration), of: standbys)
+  }
+}
+
+/// Reads of one call.
+extension PostgresSource {
+  func withSession<Result>(_ body: (PostgresSession) throws -> Result) throws -> Result {
+    try withNewSession { session in
+      let result = try body(session)
+      try session.verify()
+      release(session)
+      return result
+    }
+  }
+
+  /// Fills a row with a record, by one statement outside a transaction where the cached catalog is the newest one; returns
+  /// the result with the row's values, and nil if there is no record.
+  func find(_ key: RecordKey, in schema: ModelSchema, filling row: RowBuffer) throws -> PostgresResult? {
+    if let found = try findNewest(key, in: schema, row) { return found.count > 0 ? found : nil }
+    return try withSession { try $0.find(key, in: schema, filling: row) }
+  }
+
+  /// Fills a row with a record; nil if the catalog may be stale, or the statement fails.
+  private func findNewest(_ key: RecordKey, in schema: ModelSchema, _ row: RowBuffer) throws
+    -> PostgresResult?
+  {
+    guard let catalog = store.catalog,
+      let model = try? store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
+    else { return nil }
+    let connection = try take()
+    defer { pool.giveBack(connection) }
+    var parameters = PostgresParameters(isForeign: model.foreign != nil)
+    for value in key.values { parameters.add(value) }
+    let text = store.text(of: model.key(.find), on: model.table)
+    // The version is read after the record: if it is still the known one, it was when the record was read.
+    let version = PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)
+    guard
+      let results = try? connection.run(
+        [PostgresCommand(text.sql, prepared: text.number, parameters), version], "find a \(schema.name)",
+        isReading: true), results.count == 2, results[1].count == 1,
+      results[1].integer(0, 0) == catalog.version
+    else {
+      // If the error recurs, the second attempt throws it.
+      return nil
+    }
+    if results[0].count > 0 {
+      do {
+        try results[0].fill(row, row: 0, model.columns)
+      } catch let error as PersistenceError {
+        throw error.at(model: schema.name, key: key, location: store.location)
+      }
+    }
+    return results[0]
+  }
+
+  /// Ends a session, and returns its connection.
+  private func release(_ session: PostgresSession) {
+    session.end()
+    pool.giveBack(session.connection)
+  }
+
+  /// Calls a closure with a session for reading, which it releases or keeps; again with a newer catalog if the cached one
+  /// turns out to be stale, and once more if an idle connection turns out to be broken.
+  private func withNewSession<Result>(
+    _ make: (PostgresConnection, PostgresCatalog) -> PostgresSession = PostgresSession.reading,
+    _ body: (PostgresSession) throws -> Result
+  ) throws -> Result {
+    var attempts = 0
+    while true {
+      let connection = try take()
+      var session: PostgresSession?
+      do {
+        let catalog = try store.catalog ?? store.readCatalog(connection)
+        let made = make(connection, catalog)
+        session = made
+        do {
+          return try body(made)
+        } catch let error as PersistenceError where !made.wasSent {
+          // A stale catalog may have caused the error.
+          try made.verify()
+          throw error
+        }
+      } catch {
+        if let session { release(session) } else { pool.giveBack(connection) }
+        attempts += 1
+        let wasVerified = session?.isVerified ?? false
+        // The server may have removed a table since the catalog was read.
+        let isStale = error is StaleCatalog || (!wasVerified && mayBeStale(error) && attempts < 3)
+        guard isStale || (isIdleLoss(error) && !wasVerified && attempts == 1), attempts < 20 else {
+          guard error is StaleCatalog else { throw error }
+          throw PersistenceError(.busy, "the store's models keep changing; retry", location: store.location)
+        }
+        if isStale { store.catalog = nil } else { pool.discardIdle() }
+      }
+    }
+  }
+
+  /// Whether an error may come from a table that was removed, or that another program has changed.
+  private func mayBeStale(_ error: any Error) -> Bool {
+    guard let error = error as? PersistenceError else { return false }
+    return error.isPostgres("42P01") || (store.isForeign && error.isOfDefinition)
+  }
+
+  private func isIdleLoss(_ error: any Error) -> Bool {
+    (error as? PersistenceError)?.isLostConnection ?? false
+  }
+}
+
+/// Reads that may hold their moment.
+extension PostgresSource {
+  /// The rows of a request, with selected fields or all, at one moment that lives as long as the results.
+  func results(_ request: FetchRequest, selecting positions: [Int]?) throws -> PostgresResults {
+    try withNewSession { session in
+      let results = try PostgresResults(request, selecting: positions, in: session)
+      let isWhole = try results.begin(session)
+      try session.verify()
+      guard !isWhole else {
+        release(session)
+        return results
+      }
+      while true {
+        let (pin, isNew) = try pins.pin(session)
+        let snapshot = PostgresSnapshot(pin)
+        guard !isNew else {
+          try results.attach(to: snapshot, movingTo: nil)
+          return results
+        }
+        do {
+          // The cursor is there before this session releases its lock of the table.
+          try snapshot.withSession { try results.attach(to: snapshot, movingTo: $0) }
+        } catch {
+          guard pin.isLive else { continue }
+          throw error
+        }
+        release(session)
+        return results
+      }
+    }
+  }
+
+  /// A snapshot of the newest state; snapshots of one state share a connection.
+  func snapshot() throws -> PostgresSnapshot {
+    try withNewSession(sessionWithLocks) { session in
+      try session.verify()
+      let (pin, isNew) = try pins.pin(session)
+      if !isNew { release(session) }
+      return PostgresSnapshot(pin)
+    }
+  }
+
+  /// A session that locks all tables against removal before its moment begins.
+  private func sessionWithLocks(_ connection: PostgresConnection, _ catalog: PostgresCatalog)
+    -> PostgresSession
+  {
+    let tables = catalog.layouts.keys.sorted().compactMap { name in
+      (try? store.table(name, in: catalog)).flatMap { $0 }.flatMap { table in
+        // The server locks tables and views, and no others.
+        ["m", "f"].contains(table.foreign?.relation.kind) ? nil : store.dialect.table(table.layout.table)
+      }
+    }
+    guard !tables.isEmpty else { return PostgresSession.reading(connection, catalog) }
+    let lock = PostgresCommand("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS SHARE MODE")
+    guard ObserversLock.isHeld else {
+      return PostgresSession.reading(connection, catalog, locking: [lock])
+    }
+    let noLimit = PostgresCommand("SET LOCAL lock_timeout TO DEFAULT")
+    return PostgresSession.reading(
+      connection, catalog, locking: [.lockTimeout(.milliseconds(50)), lock, noLimit])
+  }
+}
