@@ -71,6 +71,18 @@ public struct SQLiteConfiguration: Sendable {
   /// reported as damaged, unless they compute checksums as `CSQLiteFiles` does.
   public var checksums: Bool?
 
+  /// The names of models whose new tables are clustered: SQLite keeps their rows in the order of the key, in one B-tree
+  /// (`WITHOUT ROWID`); none by default.
+  ///
+  /// A model whose key is not a single integer is clustered without being named if its records take 200 bytes at most. A text
+  /// outside of the key, a URL, data and a document have no such limit. Name a model whose texts are short: rows in the order
+  /// of the key are read two to four times as fast. Records of more than a kibibyte are read and written three times as slowly
+  /// from a clustered table.
+  ///
+  /// It is a property of a table, set when the model is defined in the store. Existing tables keep theirs, and a model with a
+  /// single integer key needs none: its table is in the order of the key.
+  public var clusteredModels: [String]
+
   /// What to monitor, and where to report it.
   public var monitoring: Monitoring
 
@@ -79,7 +91,7 @@ public struct SQLiteConfiguration: Sendable {
     journal: Journal? = nil, synchronous: Synchronous = .full, busyTimeout: Duration = .seconds(5),
     isReadOnly: Bool = false, createsMissingFile: Bool = true, poolSize: Int = 8,
     surveysForeignTables: Bool = false, includedViews: [String] = [], checksums: Bool? = nil,
-    monitoring: Monitoring = Monitoring()
+    clusteredModels: [String] = [], monitoring: Monitoring = Monitoring()
   ) {
     self.journal = journal
     self.synchronous = synchronous
@@ -90,6 +102,7 @@ public struct SQLiteConfiguration: Sendable {
     self.surveysForeignTables = surveysForeignTables
     self.includedViews = includedViews
     self.checksums = checksums
+    self.clusteredModels = clusteredModels
     self.monitoring = monitoring
   }
 }
