@@ -74,13 +74,12 @@ public struct SQLiteConfiguration: Sendable {
   /// The names of models whose new tables are clustered: SQLite keeps their rows in the order of the key, in one B-tree
   /// (`WITHOUT ROWID`); none by default.
   ///
-  /// A model whose key is not a single integer is clustered without being named if its records take 200 bytes at most. A text
-  /// outside of the key, a URL, data and a document have no such limit. Name a model whose texts are short: rows in the order
-  /// of the key are read two to four times as fast. Records of more than a kibibyte are read and written three times as slowly
-  /// from a clustered table.
+  /// Models with text, UUID or composite keys whose records take at most 200 bytes are always clustered. Texts outside
+  /// the key, URLs, data and documents may be longer, so name the models in which they are short. SQLite reads the rows
+  /// of a clustered table in the order of the key two to four times as fast; records of more than a kibibyte it finds
+  /// three times as slowly.
   ///
-  /// It is a property of a table, set when the model is defined in the store. Existing tables keep theirs, and a model with a
-  /// single integer key needs none: its table is in the order of the key.
+  /// A table keeps its layout. A table with a single integer key is in the order of the key already.
   public var clusteredModels: [String]
 
   /// What to monitor, and where to report it.

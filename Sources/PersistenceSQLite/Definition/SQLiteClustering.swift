@@ -2,9 +2,9 @@ import PersistenceDriver
 
 /// Which new tables are clustered: SQLite keeps their rows in the B-tree of the key (`WITHOUT ROWID`).
 ///
-/// A table with row IDs keeps a key that is not an integer in an index besides. A look-up then takes two searches, and rows
-/// in the order of the key are scattered over the file. A clustered table has one B-tree, and no copy of the key. Its inner
-/// pages hold whole rows, though, so large rows make it deep.
+/// A table with row IDs keeps a key that is not an integer in an index besides. A look-up then takes two searches, and
+/// rows in the order of the key are scattered over the file. A clustered table has one B-tree, and no copy of the key.
+/// Its inner pages hold whole rows, though, so large rows make it deep.
 enum SQLiteClustering {
   /// The most bytes that a record of a clustered table is expected to take: a twentieth of SQLite's page of 4 KiB.
   ///
@@ -13,8 +13,8 @@ enum SQLiteClustering {
 
   /// Whether the table of a new model is clustered, given the names of the models that the app declares as such.
   ///
-  /// The reserved models keep their row IDs: a store of models with integer keys stays readable for earlier versions of the
-  /// package.
+  /// The reserved models keep their row IDs: a store of models with integer keys stays readable for earlier versions of
+  /// the package.
   static func suits(_ schema: ModelSchema, declared: [String]) -> Bool {
     guard isPossible(for: schema), !schema.isReserved else { return false }
     let name = StoredName(schema.name)

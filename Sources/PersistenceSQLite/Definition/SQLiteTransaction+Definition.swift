@@ -60,7 +60,7 @@ extension SQLiteConnection {
 
   /// Creates the table, the indexes and the view of a new model, and adds it to the catalog.
   ///
-  /// - Parameter isClustered: Whether the table is clustered; nil if ``SQLiteClustering`` decides.
+  /// ``SQLiteClustering`` decides whether the table is clustered, unless the caller does.
   func create(_ schema: ModelSchema, awaitingIndexes: Bool, isClustered: Bool? = nil) throws {
     try requireSupportedFieldCount(schema)
     if catalog?.hasCatalogTable != true { try createCatalogTable() }

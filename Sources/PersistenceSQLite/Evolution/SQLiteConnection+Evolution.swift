@@ -127,7 +127,8 @@ extension SQLiteConnection {
     var taken = try takenNames()
     let name = SQLiteNaming.free("\(layout.table)_new", fallback: "model", taken: &taken)
     let created = SQLiteDefinition(target.schema, table: name, columns: target.columns)
-    try execute(created.table(isClustered: evolution.isClustered), "create the table of \(target.schema.name)")
+    try execute(
+      created.table(isClustered: evolution.isClustered), "create the table of \(target.schema.name)")
     try copy(evolution, to: name)
     try execute(
       "DROP TABLE \(dialect.identifier(layout.table))", "replace the table of \(layout.schema.name)")
