@@ -71,6 +71,17 @@ public struct SQLiteConfiguration: Sendable {
   /// reported as damaged, unless they compute checksums as `CSQLiteFiles` does.
   public var checksums: Bool?
 
+  /// The names of models whose new tables are clustered: SQLite keeps their rows in the order of the key, in one B-tree
+  /// (`WITHOUT ROWID`); none by default.
+  ///
+  /// Models with text, UUID or composite keys whose records take at most 200 bytes are always clustered. Texts outside
+  /// the key, URLs, data and documents may be longer, so name the models in which they are short. SQLite reads the rows
+  /// of a clustered table in the order of the key two to four times as fast; records of more than a kibibyte it finds
+  /// three times as slowly.
+  ///
+  /// A table keeps its layout. A table with a single integer key is in the order of the key already.
+  public var clusteredModels: [String]
+
   /// What to monitor, and where to report it.
   public var monitoring: Monitoring
 
@@ -79,7 +90,7 @@ public struct SQLiteConfiguration: Sendable {
     journal: Journal? = nil, synchronous: Synchronous = .full, busyTimeout: Duration = .seconds(5),
     isReadOnly: Bool = false, createsMissingFile: Bool = true, poolSize: Int = 8,
     surveysForeignTables: Bool = false, includedViews: [String] = [], checksums: Bool? = nil,
-    monitoring: Monitoring = Monitoring()
+    clusteredModels: [String] = [], monitoring: Monitoring = Monitoring()
   ) {
     self.journal = journal
     self.synchronous = synchronous
@@ -90,6 +101,7 @@ public struct SQLiteConfiguration: Sendable {
     self.surveysForeignTables = surveysForeignTables
     self.includedViews = includedViews
     self.checksums = checksums
+    self.clusteredModels = clusteredModels
     self.monitoring = monitoring
   }
 }

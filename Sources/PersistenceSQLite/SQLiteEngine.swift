@@ -28,6 +28,10 @@ extension StorageEngine {
         "checksums", .flag,
         "whether a new store has checksums of its pages, which every later opening verifies; false by default"
       ),
+      StoreOption(
+        "clustered", .text,
+        "models whose new tables keep their rows in the order of the key, besides models of small records; separated by "
+          + "commas, a \\ escapes the next character"),
     ]
   ) { url, options, monitoring in
     guard !url.path.isEmpty else {
@@ -49,6 +53,7 @@ extension StorageEngine {
     if let isReadOnly = options.flag("readonly") { configuration.isReadOnly = isReadOnly }
     if let creates = options.flag("create") { configuration.createsMissingFile = creates }
     configuration.checksums = options.flag("checksums")
+    if let models = options.names("clustered") { configuration.clusteredModels = models }
     if let size = options.integer("pool") { configuration.poolSize = size }
     if let surveys = options.flag("survey") { configuration.surveysForeignTables = surveys }
     if let views = options.names("views") {

@@ -7,7 +7,7 @@ import PersistenceSQL
 ///
 /// Where an index or the key yields the order, each page starts with a seek to the end of the previous one (keyset
 /// pagination). Otherwise a small result is buffered and sorted here; of a larger one SQLite sorts the row IDs, which
-/// take 8 bytes a row.
+/// take 8 bytes a row, or the keys of a table without row IDs.
 final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under the reader's lock
   let usesRandomAccess = false
   private let request: FetchRequest

@@ -103,7 +103,11 @@ struct FaultTests {
       let source = try SQLiteContext(path: folder.appendingPathComponent("source").path)
       try SampleStores.fill(source, pairCount: 10_000)
       let rows = try ResumeTests.rows(of: SampleStores.pairs(), in: source)
-      _ = try source.execute("UPDATE \"Pair\" SET n = 'no number' WHERE rowid = 5001")
+      _ = try source.execute(
+        """
+        UPDATE "Pair" SET n = 'no number'
+        WHERE ("left", "right") IN (SELECT "left", "right" FROM "Pair" ORDER BY "left", "right" LIMIT 1 OFFSET 5000)
+        """)
       let stopped = #expect(throws: PersistenceError.self) {
         try Migration(from: source, to: MemoryContext()).run()
       }

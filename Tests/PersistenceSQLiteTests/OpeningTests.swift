@@ -67,7 +67,7 @@ import Testing
       }
     }
     #expect(try code(with: text) == nil)
-    #expect(try code(with: text.replacing("\"format\":1", with: "\"format\":3")) == .unsupported)
+    #expect(try code(with: text.replacing("\"format\":1", with: "\"format\":4")) == .unsupported)
     for damaged in [
       "", "{}", "[1]", String(text.dropLast()), text.replacing("\"title\"", with: "\"id\""),
       text.replacing("\"string\"", with: "\"strange\""),

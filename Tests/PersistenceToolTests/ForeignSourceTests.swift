@@ -215,6 +215,9 @@
       let run = tool("inspect", source)
       #expect(
         run.output.contains(/\npoints +document\?\n/) && run.output.contains("view “actives”"), "\(run)")
+      // The layouts of the log, the customers and the ordered items.
+      #expect(run.output.contains("\nrows in the order of the key\n"), "\(run)")
+      #expect(run.output.contains("\nrows in the order of the key (WITHOUT ROWID)\n"), "\(run)")
       let export = tool("export", source, "it's", "--format", "csv")
       #expect(
         export.code == 0

@@ -136,8 +136,10 @@ extension SQLiteConnection {
     let columns = zip(layout.columns, layout.schema.fields).map { column, field in
       SQLColumn(column, field.kind, isOptional: field.isOptional)
     }
+    // The file tells the truth, also about a table that another program has made anew.
+    let hasRowIDs = try !SQLiteClustering.isPossible(for: layout.schema) || self.hasRowIDs(layout.table)
     return SQLiteTable(
       schema: layout.schema, name: layout.table, columns: columns,
-      rowID: SQLiteNaming.rowID(besides: layout.columns), definition: text)
+      rowID: hasRowIDs ? SQLiteNaming.rowID(besides: layout.columns) : nil, definition: text)
   }
 }

@@ -8,6 +8,10 @@ struct SQLiteLayout: Encodable {
   static let definedFormat = 1
   /// The format of a model whose schema has changed: columns may have other names than fields, and defaults.
   static let evolvedFormat = 2
+  /// The format of a model in a clustered table, whether it has changed or not.
+  ///
+  /// Versions of the package that read formats up to 2 would look for row IDs; they throw `unsupported` instead.
+  static let clusteredFormat = 3
 
   var format = definedFormat
   var schema: ModelSchema
@@ -46,12 +50,12 @@ struct SQLiteLayout: Encodable {
     let entry = try JSONParser.parse(text)
     let format = try entry.required("format").integer()
     let schema = try entry.required("schema")
-    guard (Self.definedFormat...Self.evolvedFormat).contains(format) else {
+    guard (Self.definedFormat...Self.clusteredFormat).contains(format) else {
       let name = (try? schema.required("name").text()) ?? "a model"
       throw PersistenceError(
         .unsupported,
         "\(name) was written in format \(format), but this version of the package reads formats up to "
-          + "\(Self.evolvedFormat); use a newer version")
+          + "\(Self.clusteredFormat); use a newer version")
     }
     self.init(
       schema: try ModelSchema(json: schema), table: try entry.required("table").text(),

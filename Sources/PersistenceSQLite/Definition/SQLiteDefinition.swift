@@ -17,9 +17,7 @@ struct SQLiteDefinition {
   init(_ layout: SQLiteLayout) { self.init(layout.schema, table: layout.table, columns: layout.columns) }
 
   /// Whether the key is the row ID, which needs no index of its own.
-  private var keyIsRowID: Bool {
-    schema.keyPositions.count == 1 && schema.fields[schema.keyPositions[0]].kind == .int64
-  }
+  private var keyIsRowID: Bool { schema.singleIntegerKey != nil }
 
   private func list(_ positions: [Int]) -> String {
     positions.map { dialect.identifier(columns[$0]) }.joined(separator: ", ")
@@ -34,16 +32,18 @@ struct SQLiteDefinition {
     return Set(schema.keyPositions + positions)
   }
 
-  var table: String {
+  /// The statement for the table, which keeps its rows in the order of the key if it is clustered.
+  func table(isClustered: Bool) -> String {
     let notNull = notNull
     var parts = schema.fields.enumerated().map { position, field in
       var text = "\(dialect.identifier(columns[position])) \(field.kind.sqliteType)"
-      if keyIsRowID, schema.keyPositions[0] == position { text += " PRIMARY KEY" }
+      if schema.singleIntegerKey == position { text += " PRIMARY KEY" }
       if notNull.contains(position) { text += " NOT NULL" }
       return text
     }
     if !keyIsRowID { parts.append("PRIMARY KEY (\(list(schema.keyPositions)))") }
     return "CREATE TABLE \(dialect.identifier(name)) (\(parts.joined(separator: ", ")))"
+      + (isClustered ? " WITHOUT ROWID" : "")
   }
 
   /// The statement for an index; a non-unique index ends with the key's columns, to yield the total order (contract O2).

@@ -59,7 +59,9 @@ extension SQLiteConnection {
   }
 
   /// Creates the table, the indexes and the view of a new model, and adds it to the catalog.
-  func create(_ schema: ModelSchema, awaitingIndexes: Bool) throws {
+  ///
+  /// ``SQLiteClustering`` decides whether the table is clustered, unless the caller does.
+  func create(_ schema: ModelSchema, awaitingIndexes: Bool, isClustered: Bool? = nil) throws {
     try requireSupportedFieldCount(schema)
     if catalog?.hasCatalogTable != true { try createCatalogTable() }
     var taken = try takenNames()
@@ -69,11 +71,14 @@ extension SQLiteConnection {
       SQLiteNaming.free($0.name, fallback: "field", taken: &takenColumns)
     }
     let definition = SQLiteDefinition(schema, table: table, columns: columns)
-    try execute(definition.table, "create the table of \(schema.name)")
+    let isClustered =
+      isClustered ?? SQLiteClustering.suits(schema, declared: store.configuration.clusteredModels)
+    try execute(definition.table(isClustered: isClustered), "create the table of \(schema.name)")
     if !awaitingIndexes { try createIndexes(schema.indexes, of: schema, definition, taken: &taken) }
     if let view = definition.view(taken: &taken) { try execute(view, "create the view of \(schema.name)") }
-    let layout = SQLiteLayout(
+    var layout = SQLiteLayout(
       schema: schema, table: table, columns: columns, awaitsIndexes: awaitingIndexes)
+    if isClustered { layout.format = SQLiteLayout.clusteredFormat }
     _ = try rows(
       "INSERT INTO \(SQLiteCatalog.tableName) (model, table_name, layout) VALUES (?1, ?2, ?3)",
       [.text(schema.name), .text(table), .text(try layout.encoded())])

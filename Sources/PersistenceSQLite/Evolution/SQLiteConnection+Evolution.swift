@@ -11,7 +11,8 @@ extension SQLiteTransaction {
       if try evolution.isEmpty && withReader({ try $0.foreignObjects(of: evolution.layout).isEmpty }) {
         return try withReader { connection in
           try connection.drop(evolution.layout)
-          try connection.create(change.target, awaitingIndexes: false)
+          try connection.create(
+            change.target, awaitingIndexes: false, isClustered: evolution.isClustered)
         }
       }
       try withReader { connection in try connection.reportingProgress { try connection.evolve(evolution) } }
@@ -126,7 +127,8 @@ extension SQLiteConnection {
     var taken = try takenNames()
     let name = SQLiteNaming.free("\(layout.table)_new", fallback: "model", taken: &taken)
     let created = SQLiteDefinition(target.schema, table: name, columns: target.columns)
-    try execute(created.table, "create the table of \(target.schema.name)")
+    try execute(
+      created.table(isClustered: evolution.isClustered), "create the table of \(target.schema.name)")
     try copy(evolution, to: name)
     try execute(
       "DROP TABLE \(dialect.identifier(layout.table))", "replace the table of \(layout.schema.name)")

@@ -24,6 +24,8 @@ struct SQLiteEvolution {
   /// The columns of the stored fields, in the order of the change's stored schema.
   let storedColumns: [String]
   let isEmpty: Bool
+  /// Whether the table is clustered, which a change keeps.
+  let isClustered: Bool
   private(set) var added: [AddedColumn] = []
   /// The columns of computed fields, in the order of the fields.
   private(set) var computed: [String] = []
@@ -51,6 +53,8 @@ struct SQLiteEvolution {
     }
     storedColumns = stored
     isEmpty = try connection.rows("SELECT 1 FROM \(dialect.identifier(layout.table)) LIMIT 1").isEmpty
+    isClustered =
+      try SQLiteClustering.isPossible(for: layout.schema) && !connection.hasRowIDs(layout.table)
     let existing = try connection.foreignColumns(of: layout.table)
     let notNull = Set(existing.filter { !$0.isNullable }.map { SQLiteNaming.folded($0.name) })
     let (columns, isErasing) = Self.columns(of: change, stored, besides: existing.map(\.name))
@@ -63,7 +67,7 @@ struct SQLiteEvolution {
       !kept.contains($0.offset) && !unbuilt.contains($0.element)
     }.map(\.element)
     target = SQLiteLayout(schema: change.target, table: layout.table, columns: columns)
-    target.format = SQLiteLayout.evolvedFormat
+    target.format = isClustered ? SQLiteLayout.clusteredFormat : SQLiteLayout.evolvedFormat
     for (position, source) in change.sources.enumerated() {
       let (field, column) = (change.target.fields[position], columns[position])
       switch source {

@@ -60,7 +60,8 @@ extension SQLiteConnection {
     }
   }
 
-  private func hasKeyIndex(_ table: String) throws -> Bool {
+  /// Whether an index holds the key of a table; otherwise the key is the row ID, or there is none.
+  func hasKeyIndex(_ table: String) throws -> Bool {
     try !rows("SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'", [.text(table)]).isEmpty
   }
 

@@ -27,7 +27,8 @@ extension SQLiteConnection {
   private func access(_ lines: [String], of model: SQLiteModel) throws -> QueryPlan.Access {
     let own = lines.filter { !$0.contains(SQLiteDialect.listFunction) }
     guard own.count == 1, let line = own.first else { return .engine(lines.joined(separator: ", ")) }
-    if line.contains("USING INTEGER PRIMARY KEY") { return .primaryKey }
+    // A clustered table's key is no index of its own.
+    if line.contains("USING INTEGER PRIMARY KEY") || line.contains("USING PRIMARY KEY") { return .primaryKey }
     if line.hasPrefix("SCAN"), !line.contains(" USING ") { return .scan }
     let indexes = try rows("SELECT name, origin FROM pragma_index_list(?1)", [.text(model.table.name)])
     for row in indexes {

@@ -6,12 +6,12 @@ import PersistenceSQL
 /// The row IDs of a sorted result, in its order; the primary keys where the table has no row IDs.
 struct SQLiteSortedRowIDs {
   private var rowIDs: [Int64] = []
-  private var keys: [RecordKey] = []
+  private var keys: SQLiteSortedKeys?
 
   /// Whether these are all rows of the result.
   private(set) var isComplete = false
 
-  var count: Int { rowIDs.count + keys.count }
+  var count: Int { keys?.count ?? rowIDs.count }
 
   /// Has SQLite sort the rows, and keeps their IDs; `isAll` means that there are no rows beyond the limit.
   mutating func load(
@@ -19,19 +19,16 @@ struct SQLiteSortedRowIDs {
     isAll: Bool
   ) throws {
     let statement = query.select(.rowIDs, limit: limit, offset: offset)
-    var (rowIDs, keys): ([Int64], [RecordKey]) = ([], [])
-    try connection.withStatement(statement, of: model) { prepared in
-      while try prepared.step() {
-        if model.table.rowID != nil {
-          rowIDs.append(prepared.integer(0))
-        } else {
-          keys.append(RecordKey(try prepared.values(model.table.key)))
-        }
+    if model.table.rowID != nil {
+      var rowIDs: [Int64] = []
+      try connection.withStatement(statement, of: model) { prepared in
+        while try prepared.step() { rowIDs.append(prepared.integer(0)) }
       }
+      self.rowIDs = rowIDs
+    } else {
+      keys = try connection.withStatement(statement, of: model) { try SQLiteSortedKeys($0, of: model) }
     }
-    isComplete = isAll || rowIDs.count + keys.count < (limit ?? Int.max)
-    self.rowIDs = rowIDs
-    self.keys = keys
+    isComplete = isAll || count < (limit ?? Int.max)
   }
 
   /// Looks up a range of rows by their IDs.
@@ -44,11 +41,7 @@ struct SQLiteSortedRowIDs {
     let key = StatementKey(.rowByID, model: model.number, items: columns.items)
     return try connection.withStatement(key, of: model) { statement in
       for position in offset..<end {
-        if model.table.rowID != nil {
-          try statement.bind(.integer(rowIDs[position]), at: 1)
-        } else {
-          try statement.bind(keys[position])
-        }
+        try bind(position, to: statement)
         guard try statement.step() else {
           throw PersistenceError.damaged("a record of \(model.schema.name) that was found cannot be read")
             .at(model: model.schema.name, location: connection.store.location)
@@ -57,6 +50,39 @@ struct SQLiteSortedRowIDs {
         statement.reset()
       }
       return end - offset
+    }
+  }
+
+  /// Binds the ID of a row, or the columns of its key.
+  private func bind(_ position: Int, to statement: SQLiteStatement) throws {
+    guard let keys else { return try statement.bind(.integer(rowIDs[position]), at: 1) }
+    try keys.bind(position, to: statement)
+  }
+}
+
+/// The primary keys of a sorted result, side by side in memory.
+private final class SQLiteSortedKeys {
+  @exclusivity(unchecked) private var keys: RowArena
+
+  /// Keeps the keys that a statement yields.
+  init(_ statement: SQLiteStatement, of model: SQLiteModel) throws {
+    let columns = SQLiteColumns(model.table.key, and: [], of: model.cells)
+    keys = RowArena(width: columns.selectedCount, chunkSize: 16 << 10)
+    let cells = SQLiteStatement.makeCells(columns.selectedCount)
+    defer { cells.deallocate() }
+    while try statement.step() {
+      try statement.fill(cells, columns)
+      let row = Row(cells: UnsafeBufferPointer(cells))
+      keys.append(row, byteCount: RowArena.byteCount(of: row))
+    }
+  }
+
+  var count: Int { keys.count }
+
+  /// Binds the columns of a key, whose texts SQLite reads in place.
+  func bind(_ position: Int, to statement: SQLiteStatement) throws {
+    for column in 0..<keys.width {
+      try statement.bind(cell: keys[position, column], at: Int32(truncatingIfNeeded: column + 1))
     }
   }
 }

@@ -99,7 +99,7 @@ final class SQLiteStatement {
     return made
   }
 
-  private static func makeCells(_ count: Int) -> UnsafeMutableBufferPointer<RowCell> {
+  static func makeCells(_ count: Int) -> UnsafeMutableBufferPointer<RowCell> {
     let made = UnsafeMutableBufferPointer<RowCell>.allocate(capacity: count)
     made.initialize(repeating: .null)
     return made

@@ -9,7 +9,7 @@
   struct InspectCommand: ToolCommand {
     static let configuration = CommandConfiguration(
       commandName: "inspect",
-      abstract: "Describe a store: models, fields, keys, indexes, record counts and size.")
+      abstract: "Describe a store: models, fields, keys, indexes, layouts, record counts and size.")
 
     @Argument(help: "The store's URL.")
     var url: String
@@ -25,12 +25,13 @@
       let size = !stores.hasFiles(location) ? nil : StoreSize.bytes(atPath: location.path)
       return try stores.with(stores.openForReading(url, surveying: true, allowsIncomplete: true)) { store in
         let snapshot = try store.snapshot().hidingRemovedFields()
+        let layouts = store.innermost as? any RowLayoutReporting
         let references = try ReferenceLedger.references(snapshot)
         let models = try snapshot.catalog().filter { !$0.isReserved }.map { schema in
           Summary.Model(
             schema: schema, count: try snapshot.count(try FetchRequest(schema)),
             references: references.filter { StoredName($0.model) == StoredName(schema.name) }.map(
-              Summary.Reference.init))
+              Summary.Reference.init), layout: try layouts?.rowLayout(of: schema))
         }
         // The tool opens the store read-only; report what the URL specifies.
         var capabilities = store.capabilities
@@ -58,6 +59,8 @@
         var schema: ModelSchema
         var count: Int
         var references: [Reference]
+        /// How a SQL table keeps the rows; nil on other engines.
+        var layout: RowLayout?
       }
       struct Reference: Encodable {
         var field: String
@@ -103,6 +106,7 @@
       if schema.key.count > 1 {
         try output.line("key (\(TerminalText.safe(schema.key.joined(separator: ", "))))")
       }
+      if let layout = model.layout { try output.line(layout.text) }
       for index in schema.indexes {
         let words = TerminalText.safe(index.fields.joined(separator: ", "))
         try output.line("\(index.isUnique ? "unique " : "")index (\(words))")
