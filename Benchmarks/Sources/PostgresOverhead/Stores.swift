@@ -61,7 +61,7 @@ struct Stores {
   func makeEmpty(_ number: Int) throws -> (store: Repository, table: String) {
     let schema = "\(Self.few)_copy_\(number)"
     let repository = try Self.open(url(of: schema))
-    try repository.insert(Movie(number: -1))
+    try repository.insert(Movie(number: 1_000_000_000))
     let connection = try RawPostgres(url)
     let table = "\(Self.raw).copy_\(number)"
     try connection.run("CREATE TABLE \(table) (LIKE \(schema).\"Movie\" INCLUDING ALL)")
