@@ -149,7 +149,9 @@
       try repository.close()
     }
 
-    @Test("W3 W6 so they do while clients are killed, which leave nothing of an unfinished transaction")
+    @Test(
+      "W3 W6 so they do while clients are killed, which leave nothing of an unfinished transaction",
+      .enabled(if: Environment.wants("postgres")))
     func killedClients() throws {
       for _ in 0..<Self.rounds {
         try ContextUnderTest.postgres.withScratch { context in
