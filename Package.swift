@@ -352,7 +352,8 @@ let package = Package(
       name: "PersistencePostgresTests",
       dependencies: [
         "PersistenceDriver", "PersistenceDriverSupport", "PersistencePrimitives", "PersistenceCore",
-        "PersistenceSQL", "PersistenceMigration", "OurContexts", "PersistenceConformance", postgres,
+        "PersistenceSQL", "PersistenceMigration", "OurContexts", "PersistenceConformance", "ContextWorker",
+        postgres,
       ], swiftSettings: settings),
     .testTarget(
       name: "PersistenceKeyValueTests",

@@ -22,9 +22,10 @@ let package = Package(
     .target(
       name: "SilentLogging", dependencies: [.product(name: "Logging", package: "swift-log")],
       swiftSettings: settings),
+    .target(name: "Movies", dependencies: ["SeededRandom"] + persistence(["Core"]), swiftSettings: settings),
     .executableTarget(
       name: "FirstTen",
-      dependencies: ["SeededRandom", "SilentLogging"] + persistence(["Core", "SQLite", "LMDB"]),
+      dependencies: ["Movies", "SilentLogging"] + persistence(["Core", "SQLite", "LMDB"]),
       swiftSettings: settings),
     .executableTarget(
       name: "Endurance", dependencies: ["SeededRandom"] + persistence(["Core", "SQLite", "LMDB", "JSON"]),
@@ -50,6 +51,13 @@ let package = Package(
       ] + persistence(["Core", "SQLite"]),
       swiftSettings: settings),
 
+    // Stores in PostgreSQL beside libpq, on a private server.
+    .executableTarget(
+      name: "PostgresOverhead",
+      dependencies: ["Comparing", "CRawPostgres", "Movies", "SilentLogging"]
+        + persistence(["Core", "Postgres"]),
+      swiftSettings: settings),
+
     // A served store, and the limit of the framework.
     .executableTarget(
       name: "Serving",
@@ -62,6 +70,7 @@ let package = Package(
     // The reference is C, called from Swift; the module names differ from the library's.
     .systemLibrary(name: "CRawSQLite", pkgConfig: "sqlite3"),
     .systemLibrary(name: "CRawLMDB", pkgConfig: "lmdb"),
+    .systemLibrary(name: "CRawPostgres", pkgConfig: "libpq"),
     .systemLibrary(name: "CMemory"),
     .executableTarget(
       name: "Workloads",

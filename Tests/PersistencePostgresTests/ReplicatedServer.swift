@@ -12,17 +12,24 @@
   final class ReplicatedServer: Sendable {
     enum Role: String { case primary, standby }
 
+    /// The words before a command that the servers' user runs: a server refuses to run as root.
+    private static let user = geteuid() == 0 ? "runuser -u postgres --" : ""
+    /// The words before a folder that make the servers' user its owner.
+    private static let chown = geteuid() == 0 ? "chown postgres" : ":"
+
     private let folder: String
     private let programs: String
     /// The input of the shell that stops the servers.
     private let lifeline: Int32
 
     init(settings: String = "") throws {
-      guard let programs = PostgresCluster.programs else {
+      guard let programs = PostgresServer.programs else {
         throw PersistenceError(.unsupported, PostgresCluster.obstacle ?? "initdb is missing")
       }
       self.programs = programs
-      folder = try PostgresCluster.makeFolder()
+      folder = PostgresServer.newFolder()
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
       let stop = """
         cd \(folder)
         read -r _ || true
@@ -32,11 +39,11 @@
         sleep 1
         rm -rf \(folder)
         """
-      lifeline = try PostgresCluster.startShell(stop).input
+      lifeline = try PostgresServer.startShell(["-c", stop]).input
       try shell(
         """
-        \(PostgresCluster.chown) \(folder)
-        \(PostgresCluster.user) \(programs)/initdb -D primary -U postgres -A trust -E UTF8 --locale=C --no-sync
+        \(Self.chown) \(folder)
+        \(Self.user) \(programs)/initdb -D primary -U postgres -A trust -E UTF8 --locale=C --no-sync
         cat >>primary/postgresql.conf <<END
         listen_addresses = ''
         fsync = off
@@ -51,7 +58,7 @@
       try start(.primary)
       try shell(
         """
-        \(PostgresCluster.user) \(programs)/pg_basebackup -h \(socket(.primary)) -U postgres -D standby -R -X stream \
+        \(Self.user) \(programs)/pg_basebackup -h \(socket(.primary)) -U postgres -D standby -R -X stream \
           -c fast --no-sync
         """)
       try start(.standby)
@@ -79,7 +86,7 @@
       try shell(
         """
         mkdir -p \(socket(role))
-        \(PostgresCluster.chown) \(socket(role))
+        \(Self.chown) \(socket(role))
         for attempt in 1 2 3 4 5 6 7 8 9 10; do
           \(control(role)) -l \(folder)/\(role).log -o "-k \(socket(role)) \(options)" start && exit
           sleep 0.3
@@ -109,7 +116,7 @@
     }
 
     private func control(_ role: Role) -> String {
-      "\(PostgresCluster.user) \(programs)/pg_ctl -D \(folder)/\(role) -w -t 30"
+      "\(Self.user) \(programs)/pg_ctl -D \(folder)/\(role) -w -t 30"
     }
 
     private func shell(_ script: String) throws {

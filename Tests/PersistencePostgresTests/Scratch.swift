@@ -7,20 +7,28 @@
 
   @testable import PersistencePostgres
 
-  /// A new store on the tests' own server, and sessions beside it.
+  /// A new store on the tests' shared server or another one, and sessions beside it.
   struct Scratch {
     let configuration: PostgresConfiguration
     let url: String
 
     /// Names a store, which the first opening creates.
-    init(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws {
+    init(on server: String? = nil, _ change: (inout PostgresConfiguration) -> Void = { _ in }) throws {
       var configuration = PostgresConfiguration(
         schema: "test_" + UUID().uuidString.lowercased(), busyTimeout: .seconds(20))
       change(&configuration)
       self.configuration = configuration
       // The name tells the connections of one store from those of others.
-      url = try PostgresCluster.url() + "&application_name=\(configuration.schema)"
+      url = try (server ?? PostgresCluster.url()) + "&application_name=\(configuration.schema)"
     }
+
+    /// The same store by another URL of its server.
+    private init(_ scratch: Scratch, on server: String) {
+      configuration = scratch.configuration
+      url = server + "&application_name=\(configuration.schema)"
+    }
+
+    func on(_ server: String) -> Scratch { Scratch(self, on: server) }
 
     func open(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws -> PostgresContext {
       var configuration = configuration

@@ -6,6 +6,7 @@
 //   swift run -c release FirstTen [FOLDER]         makes the stores (once) and prints the table
 
 import Foundation
+import Movies
 import PersistenceCore
 import PersistenceLMDB
 import PersistenceSQLite

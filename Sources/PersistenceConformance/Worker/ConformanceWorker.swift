@@ -82,15 +82,16 @@ public enum ConformanceWorker {
     }
   }
 
-  /// `transfer accounts count seed`: makes `count` transfers, with occasional audits.
+  /// `transfer accounts count seed [replayable]`: makes `count` transfers, with occasional audits.
   @Sendable private static func transfer(_ store: WorkerStore, _ arguments: [String]) throws {
     let numbers = arguments.compactMap { Int($0) }
     guard numbers.count == 3 else { return say("error usage") }
     let repository = try store.open()
     var random = SeededGenerator(seed: UInt64(numbers[2]))
+    let isReplayable = arguments.last == "replayable"
     say("open")
     for number in 1...numbers[1] {
-      try Bank.transfer(in: repository, accounts: numbers[0], using: &random)
+      try Bank.transfer(in: repository, accounts: numbers[0], replayable: isReplayable, using: &random)
       say("ack \(number)")
       if number.isMultiple(of: 10) { try Bank.audit(repository, accounts: numbers[0]) }
     }
@@ -153,14 +154,15 @@ public enum ConformanceWorker {
     }
   }
 
-  /// `append number count`: appends `count` words to a list, and prints the list before each append.
+  /// `append number count [replayable]`: appends `count` words to a list, and prints the list before each append.
   @Sendable private static func append(_ store: WorkerStore, _ arguments: [String]) throws {
     let numbers = arguments.compactMap { Int($0) }
     guard numbers.count == 2 else { return say("error usage") }
     let repository = try store.open()
     say("open")
     for step in 0..<numbers[1] {
-      let before = try Withdrawals.append("\(numbers[0])-\(step)", in: repository)
+      let before = try Withdrawals.append(
+        "\(numbers[0])-\(step)", in: repository, replayable: arguments.last == "replayable")
       say("before " + before.joined(separator: " "))
     }
   }

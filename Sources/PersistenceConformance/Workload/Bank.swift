@@ -6,12 +6,13 @@ enum Bank {
   struct Torn: Error, CustomStringConvertible { var description: String }
 
   static func transfer(
-    in repository: any PersistentRepository, accounts: Int, using random: inout SeededGenerator
+    in repository: any PersistentRepository, accounts: Int, replayable: Bool = false,
+    using random: inout SeededGenerator
   ) throws {
     let from = random.int(1...accounts)
     let to = from % accounts + 1
     let sum = random.int(1...50)
-    try repository.transaction { store in
+    try repository.transaction(replayable: replayable) { store in
       try store.write(Account.self, id: from) { account in
         account.balance -= sum
         account.transfers += 1

@@ -36,8 +36,10 @@ enum Withdrawals {
   /// Appends to a list, which it reads and saves in one transaction.
   ///
   /// - Returns: The list before.
-  static func append(_ word: String, in repository: any PersistentRepository) throws -> [String] {
-    try repository.transaction { store in
+  static func append(
+    _ word: String, in repository: any PersistentRepository, replayable: Bool = false
+  ) throws -> [String] {
+    try repository.transaction(replayable: replayable) { store in
       var list = try store.find(Person.self, id: "list") ?? Person("list")
       let before = list.tags
       list.tags.append(word)

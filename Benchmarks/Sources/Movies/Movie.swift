@@ -1,21 +1,21 @@
-import Foundation
-import PersistenceCore
+package import Foundation
+package import PersistenceCore
 import SeededRandom
 
-/// The ten-field movie of the benchmarks, written by hand so that this package needs no macros.
-struct Movie: PersistentRecord {
-  var id: Int64
-  var uuid: UUID
-  var title: String
-  var genre: String
-  var budget: Double
-  var gross: Double?
-  var rating: String
-  var releasedAt: Date
-  var votes: Int
-  var overview: String
+/// The ten-field movie as a record, written by hand so that this package needs no macros.
+package struct Movie: PersistentRecord {
+  package var id: Int64
+  package var uuid: UUID
+  package var title: String
+  package var genre: String
+  package var budget: Double
+  package var gross: Double?
+  package var rating: String
+  package var releasedAt: Date
+  package var votes: Int
+  package var overview: String
 
-  static let schema = RecordSchema<Movie>(
+  package static let schema = RecordSchema<Movie>(
     "Movie",
     fields: [
       .field("id", \.id), .field("uuid", \.uuid), .field("title", \.title), .field("genre", \.genre),
@@ -23,9 +23,9 @@ struct Movie: PersistentRecord {
       .field("releasedAt", \.releasedAt), .field("votes", \.votes), .field("overview", \.overview),
     ], key: [\.id], indexes: [RecordIndex([\.title])])
 
-  var primaryKey: Int64 { id }
+  package var primaryKey: Int64 { id }
 
-  init(from row: borrowing Row) throws {
+  package init(from row: borrowing Row) throws {
     id = try row.decode(at: 0)
     uuid = try row.decode(at: 1)
     title = try row.decode(at: 2)
@@ -38,7 +38,7 @@ struct Movie: PersistentRecord {
     overview = try row.decode(at: 9)
   }
 
-  func encode(into row: RowBuffer) throws {
+  package func encode(into row: RowBuffer) throws {
     row.encode(id, at: 0)
     row.encode(uuid, at: 1)
     row.encode(title, at: 2)
@@ -51,8 +51,25 @@ struct Movie: PersistentRecord {
     row.encode(overview, at: 9)
   }
 
+  /// Makes a movie of its values.
+  package init(
+    id: Int64, uuid: UUID, title: String, genre: String, budget: Double, gross: Double?, rating: String,
+    releasedAt: Date, votes: Int, overview: String
+  ) {
+    self.id = id
+    self.uuid = uuid
+    self.title = title
+    self.genre = genre
+    self.budget = budget
+    self.gross = gross
+    self.rating = rating
+    self.releasedAt = releasedAt
+    self.votes = votes
+    self.overview = overview
+  }
+
   /// Returns the movie of a number, which is the same in every run.
-  init(number: Int) {
+  package init(number: Int) {
     var generator = SplitMix(state: UInt64(number))
     id = Int64(number)
     uuid = UUID(uuid: unsafeBitCast((generator.next(), generator.next()), to: uuid_t.self))

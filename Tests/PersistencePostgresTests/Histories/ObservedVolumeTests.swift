@@ -1,0 +1,189 @@
+#if Postgres
+  import Foundation
+  import OurContexts
+  import PersistenceConformance
+  import PersistenceCore
+  import PersistenceDriverSupport
+  import Synchronization
+  import Testing
+
+  @testable import PersistencePostgres
+
+  /// What an observer is told of many changes while connections are cut at random.
+  @Suite(.withServer, .serialized) struct ObservedVolumeTests {
+    private static let (changes, writers) = Environment.isSoak ? (1_000_000, 16) : (10_000, 6)
+
+    /// The records that the store holds, as an observer was told.
+    private struct Ledger {
+      var records: Set<RecordKey> = []
+      /// How often each record was told.
+      var told: [RecordKey: Int] = [:]
+      var needsReload = true
+      var faults: [String] = []
+
+      /// Adds what one look told, or reads the records again if it told no keys.
+      mutating func add(_ changes: KeyChanges, _ snapshot: any StorageSnapshot, _ request: FetchRequest)
+        throws
+      {
+        guard !changes.isUnknown, !needsReload else {
+          needsReload = true
+          var all: Set<RecordKey> = []
+          _ = try snapshot.fetch(request).read(from: 0, limit: .max) { row in
+            all.insert(try RecordKey(of: row, in: request.schema))
+          }
+          (records, needsReload) = (all, false)
+          return
+        }
+        for (key, entry) in changes.entries {
+          told[key, default: 0] += 1
+          if entry.matchedBefore != records.contains(key) {
+            faults.append("\(key) was there: \(entry.matchedBefore)")
+          }
+          if entry.matchesNow { records.insert(key) } else { records.remove(key) }
+        }
+        let count = try snapshot.count(request)
+        if records.count != count { faults.append("\(records.count) of \(count) records are told") }
+      }
+    }
+
+    /// Looks at a context, also after errors, until the writers have ended and all is told.
+    private func follow(_ context: PostgresContext, began: () -> Void, until isOver: () -> Bool) throws
+      -> Ledger
+    {
+      let request = try FetchRequest(Account.schema.model)
+      let observer = try CommitObserver(request, in: context, keyLimit: 100_000)
+      try context.observers.add(observer)
+      defer { context.observers.remove(observer) }
+      var ledger = Ledger()
+      var wasOver = false
+      while !wasOver {
+        wasOver = isOver()
+        do {
+          let look = try context.observers.look(observer, at: context)
+          try ledger.add(look.changes, look.snapshot, request)
+        } catch let error as PersistenceError where error.code == .unreachable {
+          wasOver = false
+        }
+        began()
+        usleep(5_000)
+      }
+      return ledger
+    }
+
+    /// Inserts, updates and deletes records of its own, and returns how often it wrote each.
+    private func write(_ number: Int, in repository: Repository) throws -> [Int: Int] {
+      var writes: [Int: Int] = [:]
+      var (own, next, done): ([Int], Int, Int) = ([], (number + 1) * 10_000_000, 0)
+      while done < Self.changes / Self.writers {
+        let new = Array(next..<next + Int.random(in: 1...16))
+        next += new.count
+        let place = own.indices.randomElement()
+        let old = place.map { own[$0] }
+        let deletes = Bool.random()
+        do {
+          try repository.transaction(replayable: true) { store in
+            try store.insert(contentsOf: new.map { Account($0, balance: 0) })
+            guard let old else { return }
+            if deletes {
+              try store.delete(Account.self, id: old)
+            } else {
+              try store.write(Account.self, id: old) { $0.balance += 1 }
+            }
+          }
+          if let place, deletes {
+            own.swapAt(place, own.count - 1)
+            own.removeLast()
+          }
+          own += new
+        } catch let error as PersistenceError where [.unreachable, .busy].contains(error.code) {
+          continue
+        } catch let error as PersistenceError where error.code == .outcomeUnknown {
+          // Nobody writes these records again, since they may be there or not.
+          if let place { own.remove(at: place) }
+        }
+        for id in new + [old].compactMap(\.self) { writes[id, default: 0] += 1 }
+        done += new.count + (old == nil ? 0 : 1)
+      }
+      return writes
+    }
+
+    @Test(
+      "U1 U2 of many changes, an observer whose connections are cut is told each once, or to read again",
+      .enabled(if: Environment.wants("postgres")), arguments: [false, true])
+    func cutObserver(besideAnotherProcess: Bool) throws {
+      try ContextUnderTest.postgres.withScratch { [self] context in
+        let place = try context.makeStore()
+        let scratch = try Scratch {
+          $0.schema = ContextUnderTest.storeName(at: place.path)
+          $0.busyTimeout = .seconds(60)
+          $0.poolSize = 16
+        }
+        let contexts = try [scratch.open(), scratch.open(), scratch.open()]
+        let repositories = contexts.map { Repository($0) }
+        try repositories[0].save(Account(1, balance: 1))
+        try repositories[0].save(Person("list"))
+        var options = OpeningOptions()
+        options.busyMilliseconds = 60_000
+        let worker =
+          besideAnotherProcess
+          ? try place.worker("append", "1", "100000000", "replayable", opening: options) : nil
+        try worker?.wait(for: "before")
+        let running = Atomic(Self.writers)
+        let isObserving = Atomic(false)
+        let isOver = Atomic(false)
+        let ledger = Mutex(Ledger())
+        let writes = try together(Self.writers + 2) { number -> [Int: Int] in
+          switch number {
+          case Self.writers:
+            let found = try follow(contexts[2]) {
+              isObserving.store(true, ordering: .sequentiallyConsistent)
+            } until: {
+              isOver.load(ordering: .sequentiallyConsistent)
+            }
+            ledger.withLock { $0 = found }
+            return [:]
+          case Self.writers + 1:
+            defer { isOver.store(true, ordering: .sequentiallyConsistent) }
+            while running.load(ordering: .sequentiallyConsistent) > 0 {
+              usleep(UInt32.random(in: 30_000...120_000))
+              try cutOne(scratch)
+              // The other process's list would grow for ever.
+              if worker != nil { _ = try? repositories[0].delete(Person.self, id: "list") }
+            }
+            worker?.kill()
+            // The last commit of the other process may still be under way; a plain transaction waits for it.
+            _ = try? repositories[0].transaction { try $0.save(Person("last")) }
+            return [:]
+          default:
+            defer { running.subtract(1, ordering: .sequentiallyConsistent) }
+            // Observers that begin during a transaction do not hear its keys.
+            while !isObserving.load(ordering: .sequentiallyConsistent) { usleep(1_000) }
+            return try write(number, in: repositories[number % 2])
+          }
+        }
+        let found = ledger.withLock(\.self)
+        #expect(found.faults == [])
+        var stored: Set<RecordKey> = []
+        try repositories[0].filter(Account.self).result().forEach {
+          stored.insert(RecordKey([.integer(Int64($0.id))]))
+        }
+        #expect(found.records == stored)
+        let known = writes.reduce(into: [Int: Int]()) { $0.merge($1) { $0 + $1 } }
+        let repeated = try found.told.filter { key, count in
+          try count > known[key.value(as: Int.self)] ?? 0
+        }
+        #expect(repeated.isEmpty, "told more often than written")
+        if worker == nil { #expect(!found.told.isEmpty) }
+        #expect(contexts[0].observers.pendingCount == 0)
+        for context in contexts { try context.close() }
+      }
+    }
+
+    /// Ends one of the store's connections.
+    private func cutOne(_ scratch: Scratch) throws {
+      try scratch.run(
+        "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+          + "AND application_name = '\(scratch.configuration.schema)' ORDER BY random() LIMIT 1) AS one")
+    }
+  }
+#endif
