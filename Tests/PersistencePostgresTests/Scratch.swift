@@ -120,7 +120,7 @@
 
     /// Runs a test that starts servers itself, also where another server is given.
     static var withPrograms: Self {
-      .enabled(if: PostgresCluster.programs != nil || Environment["CI"] != nil, "PostgreSQL is not installed")
+      .enabled(if: PostgresServer.programs != nil || Environment["CI"] != nil, "PostgreSQL is not installed")
     }
   }
 #endif
