@@ -4,8 +4,14 @@ import PersistenceSQL
 extension SQLiteConnection {
   /// How many rows a request has.
   func count(_ request: FetchRequest, of model: SQLiteModel) throws -> Int {
+    let order = try order(of: request, in: model)
+    return try count(
+      request, SQLQuery(request, includingAnchor: true, order: order, model: model.number), of: model)
+  }
+
+  /// The same of a request that is already lowered, with its anchor.
+  func count(_ request: FetchRequest, _ query: SQLQuery, of model: SQLiteModel) throws -> Int {
     if request.limit == 0 { return 0 }
-    let query = try SQLQuery(request, includingAnchor: true, model: model.number)
     // Counting stops at the end of the page.
     let (end, overflow) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
     let limit = request.limit == nil || overflow ? nil : end
