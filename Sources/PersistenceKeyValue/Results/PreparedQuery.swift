@@ -20,18 +20,23 @@ final class PreparedQuery: Sendable {
   private let intersections: [AccessPath]
 
   /// Plans a request with the statistics of the store.
+  ///
+  /// The store's cache says whether a kept sample is recent. A transaction passes none: its own writes do not count yet.
   convenience init(
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
-    needs: AccessNeeds = .rows
+    needs: AccessNeeds = .rows, cache: CatalogCache? = nil
   ) throws {
     let planner = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs)
     let plan: AccessPlan
     if let choose = reader.workspace.planChooser {
       let plans = planner.all()
       plan = plans[choose(plans.count)]
+    } else if request.isPlannedAnew {
+      plan = try planner.best(PathStatistics(binding: binding, reader: reader, location: location))
     } else {
       plan = try planner.best(
-        PathStatistics(binding: binding, reader: reader, location: location), knowing: binding.knownPlans)
+        PathStatistics(binding: binding, reader: reader, location: location, cache: cache),
+        knowing: binding.knownPlans)
     }
     try self.init(request, binding, plan, longestKey: reader.longestKey, location: location)
   }
