@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceDriverSupport
+import Synchronization
 
 /// The sample of a model's records that an earlier request read.
 ///
@@ -7,7 +8,7 @@ import PersistenceDriverSupport
 /// has the estimate that a new sample gives it, and its entries are counted as before. Only the content ages. A sample
 /// is read again at the latest after writes of a tenth of the records. They move a share by a tenth at most, while the
 /// standard error of 64 records is up to a sixteenth.
-final class KeptSample: Sendable {
+struct KeptSample: ~Copyable, Sendable {
   private struct State {
     var records: SampledRecords
     /// The number of records in the store.
@@ -15,7 +16,7 @@ final class KeptSample: Sendable {
     var mark: WriteTally.Mark
   }
 
-  private let state = Lock<State?>(nil)
+  private let state = Mutex<State?>(nil)
 
   /// The kept records, if they have these fields and the store has not changed much.
   func records(with fields: [Int], of total: Int, at version: Int, _ cache: CatalogCache) -> SampledRecords? {

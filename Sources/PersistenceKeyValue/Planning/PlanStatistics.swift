@@ -83,15 +83,16 @@ struct PathStatistics: PlanStatistics {
     let predicates = try conditions.map { try CompiledPredicate($0, in: binding.declared) }
     let fields = Set(predicates.flatMap { $0.positions }).sorted()
     guard let cache else { return try read(fields, predicates, copyingTo: nil) }
-    let (kept, total) = (binding.keptSample, try total())
-    if let known = kept.records(with: fields, of: total, at: reader.version, cache) {
+    let total = try total()
+    if let known = binding.keptSample.records(with: fields, of: total, at: reader.version, cache) {
       var sample = PlanSample(of: predicates.count)
       known.forEach { sample.add($0, predicates) }
       return sample
     }
-    let records = SampledRecords(kept.fields(adding: fields), width: binding.layout.count)
+    let records = SampledRecords(
+      binding.keptSample.fields(adding: fields), width: binding.layout.count)
     let sample = try read(records.fields, predicates, copyingTo: records)
-    kept.keep(records, of: total, at: reader.version, cache)
+    binding.keptSample.keep(records, of: total, at: reader.version, cache)
     return sample
   }
 
