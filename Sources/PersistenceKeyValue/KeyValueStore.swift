@@ -131,7 +131,8 @@ extension KeyValueStore {
   /// The number of rows of a request.
   package func count(_ request: FetchRequest, _ reader: any ByteReader) throws -> Int {
     guard let binding = try binding(request.schema, reader), request.limit != 0 else { return 0 }
-    return try PreparedQuery(request, binding, reader, location: location, needs: .count).count(reader)
+    return try PreparedQuery(request, binding, reader, location: location, needs: .count, cache: cache)
+      .count(reader)
   }
 
   /// The rows of a request, whole or with some of their fields.
@@ -144,7 +145,8 @@ extension KeyValueStore {
         return EmptyResults()
       }
       let needs = AccessNeeds(of: request, selecting: positions)
-      let query = try PreparedQuery(request, binding, reader, location: location, needs: needs)
+      let query = try PreparedQuery(
+        request, binding, reader, location: location, needs: needs, cache: cache)
       return try query.results(reader, source, selecting: positions)
     }
   }
@@ -154,8 +156,9 @@ extension KeyValueStore {
     guard let binding = try binding(request.rows.schema, reader), request.rows.limit != 0 else {
       return try AggregateFold(request).groups()
     }
-    return try AggregateReading(request: request, binding: binding, reader: reader, location: location)
-      .groups()
+    return try AggregateReading(
+      request: request, binding: binding, reader: reader, location: location, cache: cache
+    ).groups()
   }
 
   /// The plan of a request, for whole rows or some of their fields.
@@ -167,7 +170,7 @@ extension KeyValueStore {
       return AccessPlanner(request, indexes: []).all()[0].queryPlan(for: request, isIndexOnly: false)
     }
     let needs = AccessNeeds(of: request, selecting: positions)
-    return try PreparedQuery(request, binding, reader, location: location, needs: needs)
+    return try PreparedQuery(request, binding, reader, location: location, needs: needs, cache: cache)
       .queryPlan(selecting: positions)
   }
 }

@@ -22,11 +22,18 @@ package struct LoweredPredicate: Sendable {
 
   /// Lowers a condition; throws if it is too deep or too long for SQL, and reads too many fields for the evaluator.
   package init(_ predicate: PredicateNode?, in schema: ModelSchema, _ dialect: some SQLDialect) throws {
+    guard let predicate else {
+      (opcodes, bindings) = (Self.always, [])
+      return
+    }
     var lowering = PredicateLowering(schema, dialect)
-    if let predicate { try lowering.append(predicate) }
-    opcodes = predicate == nil ? [PredicateOpcode(.always)] : lowering.opcodes
+    try lowering.append(predicate)
+    opcodes = lowering.opcodes
     bindings = lowering.bindings
   }
+
+  /// The opcodes of a request without a condition.
+  private static let always = [PredicateOpcode(.always)]
 
   /// The conjunction of conditions that are already lowered.
   init(all opcodes: [PredicateOpcode], bindings: [SQLBinding]) {
@@ -51,6 +58,9 @@ struct PredicateLowering<Dialect: SQLDialect> {
   init(_ schema: ModelSchema, _ dialect: Dialect) {
     self.schema = schema
     self.dialect = dialect
+    // Room for the conditions of a small query: otherwise the arrays grow from one element.
+    opcodes.reserveCapacity(8)
+    bindings.reserveCapacity(4)
   }
 
   /// Appends a whole condition; as a call of the evaluator if its text would be too long.

@@ -1,37 +1,33 @@
 package import PersistenceDriver
 package import PersistenceDriverSupport
 
-/// A statement to run: the key of its text, and the bindings of its parameters.
-package struct SQLStatement: Sendable {
-  package let key: StatementKey
-  /// The bindings, in the order of the parameters.
-  package let bindings: [SQLBinding]
-}
-
 /// A lowered request, which makes the statements that answer it.
 package struct SQLQuery: Sendable {
   package let predicate: LoweredPredicate
 
-  /// The request's total order, by field position.
-  package let order: RowOrder
+  /// The request's total order.
+  package let order: SQLOrder
 
   private let model: UInt32
-  private let orderWords: [UInt64]
 
-  /// Lowers a request for SQLite; without the anchor, the caller seeks to it.
-  package init(_ request: FetchRequest, includingAnchor: Bool, model: UInt32) throws {
+  /// Whether the request's statements are neither taken from a cache nor kept.
+  private let isPlannedAnew: Bool
+
+  /// Lowers a request for SQLite, in an order that is already known; without the anchor, the caller seeks to it.
+  package init(_ request: FetchRequest, includingAnchor: Bool, order: SQLOrder? = nil, model: UInt32) throws {
     let predicate = includingAnchor ? request.predicateWithAnchor : request.predicate
     self.init(
       try LoweredPredicate(predicate, in: request.schema, SQLiteDialect()),
-      order: try RowOrder(request.totalOrder, in: request.schema), model: model)
+      order: try order ?? SQLOrder(request.totalOrder, in: request.schema), model: model,
+      isPlannedAnew: request.isPlannedAnew)
   }
 
   /// A query with a condition that is already lowered.
-  package init(_ predicate: LoweredPredicate, order: RowOrder, model: UInt32) {
+  package init(_ predicate: LoweredPredicate, order: SQLOrder, model: UInt32, isPlannedAnew: Bool = false) {
     self.model = model
     self.predicate = predicate
     self.order = order
-    orderWords = order.criteria.map { UInt64($0.position) << 1 | ($0.isDescending ? 1 : 0) }
+    self.isPlannedAnew = isPlannedAnew
   }
 
   /// A statement that yields rows, sort keys or row IDs in order, or changes such rows.
@@ -42,24 +38,24 @@ package struct SQLQuery: Sendable {
     _ kind: StatementKey.Kind, _ items: [SQLItem] = [], after seek: LoweredPredicate? = nil, limit: Int?,
     offset: Int = 0
   ) -> SQLStatement {
-    statement(kind, items, order: orderWords, after: seek, limit: limit, offset: offset, values: [])
+    statement(kind, items, order: order.words, after: seek, limit: limit, offset: offset)
   }
 
   /// A statement that yields fields of all rows that match the condition, in any order.
   package func unordered(_ items: [SQLItem]) -> SQLStatement {
-    statement(.rows, items, order: [], values: [])
+    statement(.rows, items, order: [])
   }
 
   /// A statement that counts rows, and stops at a limit if there is one.
   package func count(upTo limit: Int?) -> SQLStatement {
-    statement(limit == nil ? .count : .countUpTo, order: [], limit: limit, values: [])
+    statement(limit == nil ? .count : .countUpTo, order: [], limit: limit)
   }
 
   /// A statement that deletes the rows that match the condition, or a page of them.
   package func delete(limit: Int?, offset: Int) -> SQLStatement {
     isPage(limit, offset)
-      ? statement(.deletePage, order: orderWords, limit: limit, offset: offset, values: [])
-      : statement(.delete, order: [], values: [])
+      ? statement(.deletePage, order: order.words, limit: limit, offset: offset)
+      : statement(.delete, order: [])
   }
 
   /// A statement that sets fields of the rows that match the condition, or of a page of them.
@@ -67,10 +63,10 @@ package struct SQLQuery: Sendable {
     -> SQLStatement
   {
     let items = values.map { SQLItem(.field, $0.position) }
-    let bindings = values.map { SQLBinding.value($0.value) }
+    let values = values.map { $0.value }
     return isPage(limit, offset)
-      ? statement(.setPage, items, order: orderWords, limit: limit, offset: offset, values: bindings)
-      : statement(.set, items, order: [], values: bindings)
+      ? statement(.setPage, items, order: order.words, limit: limit, offset: offset, values: values)
+      : statement(.set, items, order: [], values: values)
   }
 
   /// A statement that computes aggregates over the rows that match the condition, or over a page of them.
@@ -78,33 +74,21 @@ package struct SQLQuery: Sendable {
   /// It groups and orders by the fields among the items; without fields it yields one row.
   package func aggregates(_ items: [SQLItem], limit: Int?, offset: Int) -> SQLStatement {
     isPage(limit, offset)
-      ? statement(.aggregatesOfPage, items, order: orderWords, limit: limit, offset: offset, values: [])
-      : statement(.aggregates, items, order: [], values: [])
+      ? statement(.aggregatesOfPage, items, order: order.words, limit: limit, offset: offset)
+      : statement(.aggregates, items, order: [])
   }
 
   private func isPage(_ limit: Int?, _ offset: Int) -> Bool { limit != nil || offset > 0 }
 
   private func statement(
     _ kind: StatementKey.Kind, _ items: [SQLItem] = [], order: [UInt64], after seek: LoweredPredicate? = nil,
-    limit: Int? = nil, offset: Int = 0, values: [SQLBinding]
+    limit: Int? = nil, offset: Int = 0, values: [PersistentValue] = []
   ) -> SQLStatement {
-    var bindings = values
-    bindings.reserveCapacity(values.count + predicate.bindings.count + (seek?.bindings.count ?? 0) + 2)
-    bindings += predicate.bindings
-    if let seek { bindings += seek.bindings }
-    var page: StatementKey.Page = []
-    if isPage(limit, offset) {
-      // SQL needs a limit before an offset; −1 means no limit.
-      page.insert(.limit)
-      bindings.append(.count(limit.map(Int64.init) ?? -1))
-    }
-    if offset > 0 {
-      page.insert(.offset)
-      bindings.append(.count(Int64(offset)))
-    }
-    let key = StatementKey(
-      kind, model: model, page: page, order: order, items: items, predicate: predicate, seek: seek)
-    return SQLStatement(key: key, bindings: bindings)
+    // SQL needs a limit before an offset; −1 means no limit.
+    SQLStatement(
+      kind, model: model, order: order, items: items, values: values, predicate: predicate, seek: seek,
+      limit: isPage(limit, offset) ? limit.map(Int64.init) ?? -1 : nil,
+      offset: offset > 0 ? Int64(offset) : nil, isPlannedAnew: isPlannedAnew)
   }
 
   /// The conditions that find the rows after a position in order, each by one seek, in the order of their rows.
@@ -113,14 +97,14 @@ package struct SQLQuery: Sendable {
   /// scan, and of a row value SQLite seeks by the first column only.
   package func seeks(after values: [PersistentValue], in table: SQLTable) -> [LoweredPredicate] {
     var seeks: [LoweredPredicate] = []
-    for last in order.criteria.indices.reversed() where last < values.count {
+    for last in order.rows.criteria.indices.reversed() where last < values.count {
       var opcodes: [PredicateOpcode] = []
       var bindings: [SQLBinding] = []
-      for (criterion, value) in zip(order.criteria[..<last], values) {
+      for (criterion, value) in zip(order.rows.criteria[..<last], values) {
         opcodes.append(PredicateOpcode(value.isNull ? .isNull : .equal, criterion.position))
         if !value.isNull { bindings.append(.value(value)) }
       }
-      let (criterion, value) = (order.criteria[last], values[last])
+      let (criterion, value) = (order.rows.criteria[last], values[last])
       func add(_ operation: PredicateOpcode.Operation, _ operands: [SQLBinding] = []) {
         seeks.append(
           LoweredPredicate(

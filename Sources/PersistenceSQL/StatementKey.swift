@@ -42,14 +42,10 @@ package struct StatementKey: Equatable, Sendable {
     left.hash == right.hash && left.words == right.words
   }
 
-  /// Mixes one word after the other, with the constants of SplitMix64.
   private static func hash(_ words: [UInt64]) -> UInt64 {
-    var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
-    for word in words {
-      hash = (hash ^ word) &* 0xBF58_476D_1CE4_E5B9
-      hash ^= hash >> 27
-    }
-    return hash
+    var hash = StatementHash()
+    for word in words { hash.mix(word) }
+    return hash.value
   }
 
   /// The key of a statement without a condition or an order; the index is that of ``Kind/holder``.
@@ -63,21 +59,13 @@ package struct StatementKey: Equatable, Sendable {
     hash = Self.hash(words)
   }
 
-  init(
-    _ kind: Kind, model: UInt32, page: Page, order: [UInt64], items: [SQLItem], predicate: LoweredPredicate,
-    seek: LoweredPredicate?
-  ) {
+  /// The key of a statement that no cache knows.
+  init(_ statement: SQLStatement) {
     var words: [UInt64] = []
-    words.reserveCapacity(
-      2 + order.count + items.count + predicate.opcodes.count + (seek?.opcodes.count ?? 0))
-    words.append(Self.head(kind, model, page.rawValue))
-    words.append(Self.counts(order: order.count, items: items.count, predicate: predicate.opcodes.count))
-    words.append(contentsOf: order)
-    for item in items { words.append(item.rawValue) }
-    for opcode in predicate.opcodes { words.append(opcode.rawValue) }
-    if let seek { for opcode in seek.opcodes { words.append(opcode.rawValue) } }
+    words.reserveCapacity(statement.wordCount)
+    statement.forEachWord { words.append($0) }
     self.words = words
-    hash = Self.hash(words)
+    hash = statement.hash
   }
 
   /// The parameters that limit a statement to a page.
@@ -87,11 +75,11 @@ package struct StatementKey: Equatable, Sendable {
     static let limit = Page(rawValue: 2)
   }
 
-  private static func counts(order: Int, items: Int, predicate: Int) -> UInt64 {
+  static func counts(order: Int, items: Int, predicate: Int) -> UInt64 {
     UInt64(order) << 48 | UInt64(items) << 32 | UInt64(predicate)
   }
 
-  private static func head(_ kind: Kind, _ model: UInt32, _ argument: UInt64) -> UInt64 {
+  static func head(_ kind: Kind, _ model: UInt32, _ argument: UInt64) -> UInt64 {
     UInt64(kind.rawValue) | argument << 8 | UInt64(model) << 32
   }
 
@@ -120,6 +108,17 @@ package struct StatementKey: Equatable, Sendable {
   /// The condition that rows come after a position; empty where there is none.
   var seek: [PredicateOpcode] {
     words.dropFirst(2 + orderCount + itemCount + predicateCount).map(PredicateOpcode.init(rawValue:))
+  }
+}
+
+/// The hash of a statement's words, mixed one after the other with the constants of SplitMix64.
+struct StatementHash {
+  private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  @inline(__always)
+  mutating func mix(_ word: UInt64) {
+    value = (value ^ word) &* 0xBF58_476D_1CE4_E5B9
+    value ^= value >> 27
   }
 }
 

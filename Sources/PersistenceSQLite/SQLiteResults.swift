@@ -43,18 +43,19 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
     self.source = source
     query = try source.withReader { connection in
       try connection.model(for: request.schema).map { model in
-        (model, try SQLQuery(request, includingAnchor: false, model: model.number))
+        let order = try connection.order(of: request, in: model)
+        return (model, try SQLQuery(request, includingAnchor: false, order: order, model: model.number))
       }
     }
-    let order = query?.ordered.order.criteria.map { $0.position } ?? []
-    let cells = query?.model.cells ?? []
-    if let selected, query != nil {
-      columns = SQLiteColumns(selected, and: order, of: cells)
+    orderPositions = query?.ordered.order.positions ?? []
+    if let selected, let query {
+      columns = SQLiteColumns(selected, and: orderPositions, of: query.model.cells)
+      orderColumns = columns.columns(of: orderPositions)
     } else {
       columns = query?.model.columns ?? SQLiteColumns(all: [])
+      // Each field is in the column of its position.
+      orderColumns = orderPositions
     }
-    orderPositions = order
-    orderColumns = columns.columns(of: order)
     if query == nil || request.limit == 0 { total = 0 }
   }
 
@@ -62,7 +63,7 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
     try source.withInterruptibleReader { connection in
       if let total { return total }
       guard let query else { return 0 }
-      let count = try connection.count(request, of: query.model)
+      let count = try connection.count(request, withAnchor(query), of: query.model)
       total = count
       return count
     }
@@ -74,23 +75,37 @@ final class SQLiteResults: StorageResults, @unchecked Sendable {  // used under 
     guard wanted > 0 else { return 0 }
     return try source.withInterruptibleReader { connection in
       if let total, offset >= total { return 0 }
-      if try !needsSort(connection, query),
+      if try !mustSort(connection, query, from: offset),
         let count = try readInOrder(connection, from: offset, wanted, body)
       {
         return count
       }
-      return try readSorted(connection, query.model, from: offset, wanted, body)
+      return try readSorted(connection, query, from: offset, wanted, body)
     }
   }
 
-  private func needsSort(
-    _ connection: SQLiteConnection, _ query: (model: SQLiteModel, ordered: SQLQuery)
+  /// Whether SQLite would sort the rows, as far as that must be known before a statement reads them.
+  ///
+  /// A statement from the first row on finds out itself. One that seeks, or reads sort keys only, may need no sort where
+  /// all rows need one.
+  private func mustSort(
+    _ connection: SQLiteConnection, _ query: (model: SQLiteModel, ordered: SQLQuery), from offset: Int
   ) throws -> Bool {
     if let isSorted { return isSorted }
+    if request.after == nil, request.offset <= Self.skipLimit, offset <= Self.skipLimit - request.offset {
+      return false
+    }
     let statement = query.ordered.select(.rows, columns.items, limit: 0)
-    let sorts = try connection.withStatement(statement.key, of: query.model) { try $0.planSorts() }
+    let sorts = try connection.withUnboundStatement(statement, of: query.model) { try $0.planSorts() }
     isSorted = sorts
     return sorts
+  }
+
+  /// The request with its anchor as a condition; most requests have none, and are not lowered again.
+  private func withAnchor(_ query: (model: SQLiteModel, ordered: SQLQuery)) throws -> SQLQuery {
+    guard request.after != nil else { return query.ordered }
+    return try SQLQuery(
+      request, includingAnchor: true, order: query.ordered.order, model: query.model.number)
   }
 }
 
@@ -176,10 +191,11 @@ extension SQLiteResults {
     for seek in seeks {
       let statement = query.ordered.select(
         kind, kind == .rows ? columns.items : [], after: seek, limit: left == Int.max ? nil : left)
-      let needsSort = try connection.withStatement(statement.key, of: query.model) { prepared in
+      let needsSort = try connection.withUnboundStatement(statement, of: query.model) { prepared in
         // Once rows have been delivered, a statement that sorts is accepted.
         if left == limit, try prepared.planSorts() { return true }
-        try prepared.bind(statement.bindings)
+        if kind == .rows, seek == nil { isSorted = false }
+        try prepared.bind(statement)
         try body(prepared, &left)
         return false
       }
@@ -196,11 +212,11 @@ extension SQLiteResults {
 /// Rows in an order that needs a sort.
 extension SQLiteResults {
   private func readSorted(
-    _ connection: SQLiteConnection, _ model: SQLiteModel, from offset: Int, _ wanted: Int,
-    _ body: (borrowing Row) throws -> Void
+    _ connection: SQLiteConnection, _ known: (model: SQLiteModel, ordered: SQLQuery), from offset: Int,
+    _ wanted: Int, _ body: (borrowing Row) throws -> Void
   ) throws -> Int {
     if let buffered { return try buffered.read(from: offset, wanted, body) }
-    let query = try SQLQuery(request, includingAnchor: true, model: model.number)
+    let (model, query) = (known.model, try withAnchor(known))
     if offset == 0, wanted == (request.limit ?? Int.max) {
       // The caller reads everything at once: SQLite sorts whole rows, and nothing is kept.
       return try readAll(query, connection, model, body)
@@ -223,7 +239,7 @@ extension SQLiteResults {
   private func buffer(_ query: SQLQuery, _ connection: SQLiteConnection, _ model: SQLiteModel) throws
     -> SQLiteBufferedRows?
   {
-    let rows = SQLiteBufferedRows(columns, in: query.order, at: orderColumns)
+    let rows = SQLiteBufferedRows(columns, in: query.order.rows, at: orderColumns)
     let statement = query.unordered(columns.items)
     exceedsBuffer = true
     try connection.withStatement(statement, of: model) { prepared in

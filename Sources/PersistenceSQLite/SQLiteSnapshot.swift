@@ -202,12 +202,14 @@ extension SQLiteReader {
   }
 
   /// How SQLite executes a request.
-  public func plan(for request: FetchRequest) throws -> QueryPlan {
+  public func plan(for request: FetchRequest) throws -> QueryPlan { try plan(request, selecting: nil) }
+
+  private func plan(_ request: FetchRequest, selecting positions: [Int]?) throws -> QueryPlan {
     try withReader { connection in
       guard let model = try connection.model(for: request.schema) else {
         return QueryPlan(access: .engine("the store does not hold the model"), ordering: .byEngine)
       }
-      return try connection.plan(for: request, of: model)
+      return try connection.plan(for: request, selecting: positions, of: model)
     }
   }
 
@@ -228,6 +230,7 @@ extension SQLiteReader {
 
   /// The plan for whole rows: selecting fields does not change it.
   public func plan(for request: FetchRequest, selecting positions: [Int]) throws -> QueryPlan {
-    try planForWholeRows(request, selecting: positions)
+    try request.schema.requirePositions(positions)
+    return try plan(request, selecting: positions)
   }
 }

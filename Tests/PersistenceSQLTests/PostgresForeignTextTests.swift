@@ -32,7 +32,7 @@ import Testing
   private func text(_ predicate: PredicateNode) throws -> String {
     let query = SQLQuery(
       try LoweredPredicate(predicate, in: schema, dialect),
-      order: try RowOrder(FetchRequest(schema).totalOrder, in: schema), model: 1)
+      order: try SQLOrder(FetchRequest(schema).totalOrder, in: schema), model: 1)
     return SQLQueryTranslator.text(of: query.count(upTo: nil).key, on: table, dialect)
       .replacing("SELECT count(*) FROM \"app\".\"film\" WHERE ", with: "")
   }
@@ -75,7 +75,7 @@ import Testing
   func groups() throws {
     let query = SQLQuery(
       try LoweredPredicate(nil, in: schema, dialect),
-      order: try RowOrder(FetchRequest(schema).totalOrder, in: schema), model: 1)
+      order: try SQLOrder(FetchRequest(schema).totalOrder, in: schema), model: 1)
     let items = [SQLItem(.field, 1), SQLItem(.field, 2), SQLItem(.minimum, 1), SQLItem(.sum, 0)]
     let statement = query.aggregates(items, limit: nil, offset: 0)
     #expect(

@@ -27,7 +27,7 @@ import Testing
   private func query(_ request: FetchRequest) throws -> SQLQuery {
     SQLQuery(
       try LoweredPredicate(request.predicateWithAnchor, in: schema, dialect),
-      order: try RowOrder(request.totalOrder, in: schema), model: 1)
+      order: try SQLOrder(request.totalOrder, in: schema), model: 1)
   }
 
   private func text(_ statement: SQLStatement) -> String {

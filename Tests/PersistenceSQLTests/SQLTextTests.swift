@@ -261,6 +261,38 @@ import Testing
     #expect(try key(one, [FieldOrder("title")]) != key(one, [FieldOrder("title", isDescending: true)]))
   }
 
+  @Test("a cache finds a statement by its parts exactly if their keys are equal")
+  func parts() throws {
+    let gross: [PersistentValue] = [.integer(1), .integer(2), .null]
+    var conditions: [PredicateNode?] = [nil, .constant(false)]
+    for comparison in [ComparisonOperator.equal, .notEqual, .less, .lessOrEqual] {
+      conditions += gross.map { .comparison(field: "gross", comparison, $0) }
+    }
+    conditions += [[], [gross[0]], [gross[0], gross[1]]].map { .isIn(field: "gross", $0) }
+    conditions += ["a", "a%_", ""].map {
+      .text(field: "title", .hasPrefix, $0, isCaseInsensitive: false)
+    }
+    var statements: [SQLStatement] = []
+    for condition in conditions {
+      for order in [[], [FieldOrder("title")], [FieldOrder("title", isDescending: true)]] {
+        let request = try FetchRequest(schema, where: condition, order: order)
+        let query = try SQLQuery(request, includingAnchor: true, model: 1)
+        statements += [
+          query.select(.rows, limit: 1), query.select(.rows, limit: nil), query.select(.rowIDs, limit: 1),
+          query.select(.rows, [SQLItem(.field, 0)], limit: 1, offset: 2), query.count(upTo: nil),
+        ]
+        statements += query.seeks(after: [.text("a"), .integer(1)], in: table).map {
+          query.select(.rows, after: $0, limit: 1)
+        }
+      }
+    }
+    let keys = statements.map { $0.key }
+    for (statement, key) in zip(statements, keys) {
+      #expect(statement.hash == key.hash)
+      for other in keys { try #require(statement.matches(other) == (key == other)) }
+    }
+  }
+
   @Test("the evaluator takes conditions that are too long or too deep for SQL, up to a number of fields")
   func beyondSQL() throws {
     let leaf = PredicateNode.comparison(field: "gross", .less, .integer(1))

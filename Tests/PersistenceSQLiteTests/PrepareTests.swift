@@ -42,6 +42,56 @@ import Testing
     #expect(prepared > 0)
   }
 
+  @Test("a request that is planned anew takes no cached statement, keeps none and yields the same rows")
+  func plannedAnew() throws {
+    let cheap = PredicateNode.comparison(field: "budget", .less, .integer(60))
+    for order in [[], [FieldOrder("title")], [FieldOrder("rating", isDescending: true)]] {
+      let page = try request(cheap, order, limit: 10)
+      let rows = try context.values(page)
+      let (prepared, texts) = (context.counters.prepares, context.counters.textsBuilt)
+      #expect(try context.values(page.plannedAnew) == rows)
+      #expect(context.counters.prepares > prepared)
+      #expect(context.counters.textsBuilt == texts)
+      let after = context.counters.prepares
+      #expect(try context.values(page) == rows)
+      #expect(context.counters.prepares == after)
+    }
+  }
+
+  /// Values of one condition, of which each may need a statement of its own.
+  private static let values: [[PredicateNode]] = [
+    [.null, .double(.nan), .double(-.infinity), .double(3), .double(-0.0)].map {
+      .comparison(field: "rating", .greaterOrEqual, $0)
+    },
+    [.null, .double(.nan), .double(3)].map { .not(.comparison(field: "rating", .equal, $0)) },
+    [[], [.integer(1)], [.integer(3), .integer(1)], (0..<300).map { .integer($0) }].map {
+      .isIn(field: "budget", $0)
+    },
+    ["", "title 1", "title 1%", "t_tle", "\u{10FFFF}", "TITLE 1"].map {
+      .text(field: "title", .hasPrefix, $0, isCaseInsensitive: false)
+    },
+    ["", "title 1", "title 1%", "t_tle", "TITLE 1"].map {
+      .text(field: "title", .contains, $0, isCaseInsensitive: true)
+    },
+    [(1, 5), (5, 1), (3, 3)].map {
+      .isBetween(field: "budget", lower: .integer($0.0), upper: .integer($0.1))
+    },
+  ]
+
+  @Test("a request yields the rows of its own values, whichever values its shape had before")
+  func valuesOfOneShape() throws {
+    for conditions in Self.values {
+      for first in conditions {
+        for second in conditions {
+          _ = try? context.values(request(first, [FieldOrder("title")], limit: 50))
+          let page = try? request(second, [FieldOrder("title")], limit: 50)
+          guard let page else { continue }
+          try #require(try context.values(page) == context.values(page.plannedAnew), "\(first), \(second)")
+        }
+      }
+    }
+  }
+
   private func request(
     _ predicate: PredicateNode? = nil, _ order: [FieldOrder] = [], limit: Int? = nil, offset: Int = 0,
     after: PageAnchor? = nil

@@ -62,6 +62,19 @@ extension PlantedDefectTests {
       #expect(related.program.relations.contains { $0.rule.rawValue == "setNil" })
     }
 
+    @Test("the fuzzer finds a plan that is kept across shapes, although one made anew is right")
+    func keptPlans() throws {
+      let name = "a kept plan compares by the operator of an earlier request"
+      let defect = try #require(PlantedDefect.all.first { $0.name == name })
+      var fuzzer = Fuzzer(seed: 1, operations: 12_000)
+      fuzzer.shrinkingTime = .zero
+      let report = try fuzzer.run(on: [defect.context])
+      #expect(!report.differences.isEmpty)
+      for difference in report.differences {
+        #expect(!difference.found.contains("by a plan made anew"), "\(difference)")
+      }
+    }
+
     private static func text(of report: FuzzReport) -> String {
       guard let difference = report.differences.first else { return "NOT FOUND" }
       return "after \(report.operations) operations: expected \(difference.expected.prefix(70)), "

@@ -196,16 +196,21 @@ extension FuzzSubject {
       outcomes.append(FuzzOutcome(path, "pages joined", .rows(try pages(of: sorted, pageSize, reader))))
     case .select(let query, let positions, let number):
       guard let reader = self.reader(reader, number) else { return }
-      let results = try reader.fetch(
-        try query.request(in: schemas, fewKeys: fewKeys, by: reader), selecting: positions)
+      let request = try query.request(in: schemas, fewKeys: fewKeys, by: reader)
+      let results = try reader.fetch(request, selecting: positions)
       outcomes.append(FuzzOutcome(path, "selected fields", .rows(try Self.rows(of: results))))
       outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
+      let anew = try reader.fetch(request.plannedAnew, selecting: positions)
+      outcomes.append(
+        FuzzOutcome(path, "selected fields by a plan made anew", .rows(try Self.rows(of: anew))))
     case .aggregate(let query, let grouping, let aggregates, let number):
       guard let reader = self.reader(reader, number) else { return }
       let rows = try query.request(in: schemas, fewKeys: fewKeys, by: reader)
-      let groups = try reader.aggregate(
-        try AggregateRequest(rows, grouping: grouping, aggregates: aggregates))
-      outcomes.append(FuzzOutcome(path, "groups", .rows(groups.map { $0.key + $0.values })))
+      for (label, rows) in [("groups", rows), ("groups by a plan made anew", rows.plannedAnew)] {
+        let groups = try reader.aggregate(
+          try AggregateRequest(rows, grouping: grouping, aggregates: aggregates))
+        outcomes.append(FuzzOutcome(path, label, .rows(groups.map { $0.key + $0.values })))
+      }
     default: break
     }
   }
@@ -276,6 +281,11 @@ extension FuzzSubject {
     outcomes.append(FuzzOutcome(path, "rows", .rows(try Self.rows(of: results))))
     outcomes.append(FuzzOutcome(path, "count of the result", .number(try results.count())))
     outcomes.append(FuzzOutcome(path, "count of the request", .number(try reader.count(request))))
+    // A plan that the context keeps for a shape may not show in the answer.
+    let anew = request.plannedAnew
+    outcomes.append(
+      FuzzOutcome(path, "rows by a plan made anew", .rows(try Self.rows(of: anew, from: reader))))
+    outcomes.append(FuzzOutcome(path, "count by a plan made anew", .number(try reader.count(anew))))
     outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(try evaluated(request, reader))))
   }
 

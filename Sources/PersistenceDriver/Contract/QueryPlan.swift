@@ -45,6 +45,10 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var sortedAtMost: Int?
   /// The requests for related records that come first; empty if the query asks of one model.
   public var related: [RelatedPlan]
+  /// Whether the context has the plan from an earlier request of the same shape, and makes none for this one.
+  ///
+  /// Requests have the same shape if they differ in values only. A change of the schema discards the plans.
+  public var isReused = false
 
   /// Creates a plan.
   public init(
@@ -113,6 +117,7 @@ extension QueryPlan: CustomStringConvertible {
       parts.append("sort keys sorted in memory" + (sortedAtMost.map { ", at most \($0) kept" } ?? ""))
     case .byEngine: parts.append("sorted by the engine")
     }
+    if isReused { parts.append("reused") }
     return (related.map(\.description) + parts).joined(separator: "; ")
   }
 }

@@ -107,11 +107,13 @@ public final class ContextMonitor: Sendable {
     let result = try body()
     let duration = ContinuousClock.now - start
     if duration > settings.slowRequest {
-      let plan = (try? plan().description) ?? "unknown"
+      var plan = try? plan()
+      // The request itself has left the plan.
+      plan?.isReused = false
       logger.warning(
         "slow request",
         metadata: [
-          "request": Self.bounded(request.shape), "plan": Self.bounded(plan),
+          "request": Self.bounded(request.shape), "plan": Self.bounded(plan?.description ?? "unknown"),
           "duration": .string("\(duration)"),
         ])
       logger.debug("slow request, with its values", metadata: ["request": Self.bounded(request.description)])

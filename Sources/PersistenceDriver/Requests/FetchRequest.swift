@@ -27,6 +27,11 @@ public struct FetchRequest: Sendable, Hashable {
   /// The page begins strictly after this anchor; nil for the first page.
   public let after: PageAnchor?
 
+  /// Whether the engine makes a plan for this request alone, and neither reuses nor keeps one.
+  ///
+  /// A test compares the answers to both: a plan that an engine keeps for a shape must not show in the rows.
+  package private(set) var isPlannedAnew = false
+
   /// Creates and validates a request.
   ///
   /// - Parameters:
@@ -50,8 +55,11 @@ public struct FetchRequest: Sendable, Hashable {
     }
     self.schema = schema
     self.predicate = try predicate?.validated(for: schema)
+    // Orders are short: a search of them is faster than a set, which allocates and hashes.
     var unique: [FieldOrder] = []
-    var seen: Set<StoredName> = []
+    func isOrdered(by field: String) -> Bool {
+      unique.contains { StoredName($0.field) == StoredName(field) }
+    }
     for criterion in order {
       let field = try schema.requiredField(named: criterion.field)
       guard field.kind.isOrdered else {
@@ -59,13 +67,14 @@ public struct FetchRequest: Sendable, Hashable {
           "\(schema.name) cannot be sorted by “\(field.name)”, which is a document; sort by another field")
       }
       // The second criterion of a field has no effect.
-      if seen.insert(StoredName(criterion.field)).inserted { unique.append(criterion) }
+      if !isOrdered(by: criterion.field) { unique.append(criterion) }
     }
     self.order = unique
     let direction = unique.last?.isDescending ?? false
-    totalOrder =
-      unique
-      + schema.key.filter { !seen.contains(StoredName($0)) }.map { FieldOrder($0, isDescending: direction) }
+    for field in schema.key where !isOrdered(by: field) {
+      unique.append(FieldOrder(field, isDescending: direction))
+    }
+    totalOrder = unique
     self.limit = limit
     self.offset = offset
     self.after = after
@@ -85,6 +94,15 @@ public struct FetchRequest: Sendable, Hashable {
           "the page anchor does not match the order; use an anchor of the same query")
       }
     }
+  }
+}
+
+extension FetchRequest {
+  /// The same request, for which engines make a plan of its own.
+  package var plannedAnew: FetchRequest {
+    var request = self
+    request.isPlannedAnew = true
+    return request
   }
 }
 

@@ -103,10 +103,11 @@ package final class SchemaMapping: Sendable {
       } ?? false
     let predicate = try (isAnchored ? request.predicateWithAnchor : request.predicate).map(condition)
     let order = request.totalOrder.filter { constant(of: $0.field) == nil }
-    return try FetchRequest(
+    let mapped = try FetchRequest(
       stored, where: predicate,
       order: order.map { FieldOrder(name($0.field), isDescending: $0.isDescending) },
       limit: request.limit, offset: request.offset, after: isAnchored ? nil : request.after)
+    return request.isPlannedAnew ? mapped.plannedAnew : mapped
   }
 
   /// The request with stored names; nil if it groups or aggregates a constant.

@@ -7,6 +7,8 @@ struct AggregateReading {
   let binding: ModelBinding
   let reader: any ByteReader
   let location: String
+  /// The store's cache; nil in a transaction.
+  var cache: CatalogCache?
 
   private var rows: FetchRequest { request.rows }
   private var isCut: Bool { rows.limit != nil || rows.offset != 0 }
@@ -24,7 +26,8 @@ struct AggregateReading {
       return groups
     }
     let needs = AccessNeeds(fields: names, isOrdered: isCut)
-    return try folded(PreparedQuery(rows, binding, reader, location: location, needs: needs))
+    return try folded(
+      PreparedQuery(rows, binding, reader, location: location, needs: needs, cache: cache))
   }
 
   /// The fields that the request names.
@@ -40,7 +43,8 @@ struct AggregateReading {
       if let query = try end(aggregate) {
         values.append(try first(of: query, aggregate))
       } else {
-        let query = try PreparedQuery(rows, binding, reader, location: location, needs: .count)
+        let query = try PreparedQuery(
+          rows, binding, reader, location: location, needs: .count, cache: cache)
         values.append(.integer(Int64(try query.count(reader))))
       }
     }

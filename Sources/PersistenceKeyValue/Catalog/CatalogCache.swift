@@ -22,6 +22,7 @@ final class CatalogCache: Sendable {
     var generation: UInt64 = 0
     /// The oldest and the newest version known to have that generation.
     var versions: ClosedRange<Int>?
+    var tally = WriteTally()
   }
 
   private static let bindingLimit = 512
@@ -73,12 +74,21 @@ final class CatalogCache: Sendable {
     }
   }
 
-  /// Records that the next version has the same generation.
-  func recordSuccessor(of version: Int) {
+  /// Records that the next version has the same generation, and a number of writes.
+  func recordSuccessor(of version: Int, writes: UInt64) {
     state.withLock { state in
+      state.tally.add(writes, after: version)
       guard let known = state.versions, known.contains(version) else { return }
       state.versions = known.lowerBound...max(known.upperBound, version + 1)
     }
+  }
+
+  /// A version as a moment to count writes from.
+  func mark(of version: Int) -> WriteTally.Mark { state.withLock { $0.tally.mark(of: version) } }
+
+  /// The largest number of writes between a mark and a version; nil if it is unknown.
+  func writes(since mark: WriteTally.Mark, to version: Int) -> UInt64? {
+    state.withLock { $0.tally.writes(since: mark, to: version) }
   }
 
   /// A cached model of the current generation.

@@ -33,6 +33,7 @@ package final class ModelBinding: Sendable {
   let entryPositions: [Int]
   /// The paths of earlier requests; a change of the indexes makes another binding.
   let knownPlans = KnownPlans()
+  let keptSample = KeptSample()
 
   package init(_ model: StoredModel, declared: ModelSchema) {
     self.model = model

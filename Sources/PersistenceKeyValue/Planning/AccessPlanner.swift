@@ -31,21 +31,31 @@ extension AccessPlanner {
 
   /// The best plan; it reads the statistics only if the request alone does not decide.
   package func best(_ statistics: some PlanStatistics) throws -> AccessPlan {
-    try best(statistics, knowing: nil)
+    let candidates = useful()
+    return try obvious(candidates)?.plan ?? estimated(candidates, statistics)
   }
 
-  /// The best plan; its path may be known from an earlier request of the same shape.
-  package func best(_ statistics: some PlanStatistics, knowing known: KnownPlans?) throws -> AccessPlan {
-    let shape = known == nil ? nil : RequestShape(request, needs)
-    if let shape, let path = known?.path(for: shape) { return uncompared(path).plan }
+  /// The best plan, and whether its path is known from an earlier request of the same shape.
+  package func best(_ statistics: some PlanStatistics, knowing known: KnownPlans) throws -> (
+    plan: AccessPlan, isReused: Bool
+  ) {
+    let shape = RequestShape(request, needs)
+    if let shape, let path = known.path(for: shape) { return (uncompared(path).plan, true) }
     let candidates = useful()
-    if let plan = obvious(candidates)?.plan {
-      // Without ranges, the values decided.
-      if let shape, !plan.ranges.isEmpty {
-        known?.keep(plan.path == .primaryKey ? .scan : plan.path, for: shape)
-      }
-      return plan
+    guard let plan = obvious(candidates)?.plan else {
+      return (try estimated(candidates, statistics), false)
     }
+    // Without ranges, the values decided.
+    if let shape, !plan.ranges.isEmpty {
+      known.keep(plan.path == .primaryKey ? .scan : plan.path, for: shape)
+    }
+    return (plan, false)
+  }
+
+  /// The best plan where the request alone does not decide.
+  private func estimated(_ candidates: [PlanCandidate], _ statistics: some PlanStatistics) throws
+    -> AccessPlan
+  {
     for candidate in candidates.filter({ $0.score > 0 }).sorted(by: { $0.score > $1.score }).prefix(2) {
       let entries = try statistics.entries(of: candidate.plan, upTo: Self.fewEntries + 1)
       if entries <= Self.fewEntries { return candidate.plan }

@@ -47,6 +47,21 @@ package struct PlanSample: Sendable, Hashable {
   }
 }
 
+extension PlanSample {
+  /// An empty sample for a number of conditions.
+  fileprivate init(of conditions: Int) {
+    self.init(size: 0, matches: [UInt64](repeating: 0, count: conditions))
+  }
+
+  /// Adds a record.
+  fileprivate mutating func add(_ row: borrowing Row, _ conditions: [CompiledPredicate]) {
+    for (number, condition) in conditions.enumerated() where (try? condition.matches(row)) ?? false {
+      matches[number] |= 1 << UInt64(size)
+    }
+    size += 1
+  }
+}
+
 /// The statistics of a model, read from the store.
 struct PathStatistics: PlanStatistics {
   /// The largest number of bytes that a sample reads.
@@ -55,6 +70,8 @@ struct PathStatistics: PlanStatistics {
   let binding: ModelBinding
   let reader: any ByteReader
   let location: String
+  /// The cache that knows how much the store has changed; nil to read a new sample and keep none.
+  var cache: CatalogCache?
 
   func total() throws -> Int { try Catalog.count(of: binding.model, reader) }
 
@@ -64,24 +81,40 @@ struct PathStatistics: PlanStatistics {
 
   func sample(_ conditions: [PredicateNode]) throws -> PlanSample {
     let predicates = try conditions.map { try CompiledPredicate($0, in: binding.declared) }
-    let positions = Set(predicates.flatMap { $0.positions }).sorted()
-    var sample = PlanSample(size: 0, matches: [UInt64](repeating: 0, count: conditions.count))
+    let fields = Set(predicates.flatMap { $0.positions }).sorted()
+    guard let cache else { return try read(fields, predicates, copyingTo: nil) }
+    let total = try total()
+    if let known = binding.keptSample.records(with: fields, of: total, at: reader.version, cache) {
+      var sample = PlanSample(of: predicates.count)
+      known.forEach { sample.add($0, predicates) }
+      return sample
+    }
+    let records = SampledRecords(
+      binding.keptSample.fields(adding: fields), width: binding.layout.count)
+    let sample = try read(records.fields, predicates, copyingTo: records)
+    binding.keptSample.keep(records, of: total, at: reader.version, cache)
+    return sample
+  }
+
+  private func read(_ fields: [Int], _ predicates: [CompiledPredicate], copyingTo records: SampledRecords?)
+    throws -> PlanSample
+  {
+    var sample = PlanSample(of: predicates.count)
     let access = RecordAccess(binding, reader, location: location)
-    let row = reader.workspace.acquireRow(binding.layout.count)
-    defer { reader.workspace.release(row) }
+    // A row of its own: in one that was used before, other fields point at memory that may be gone.
+    let row = RowBuffer(count: binding.layout.count)
     var left = Self.sampledBytes
     try KeyBisection.sample(of: binding.prefix, reader, limit: PlanSample.limit) { record in
       // Reading a field verifies the record's checksums, which is slow for long records. A query reports a
       // damaged record; an estimate skips it.
-      guard record.value.count <= left, (try? access.fill(row, from: record, only: positions)) != nil else {
+      guard record.value.count <= left, (try? access.fill(row, from: record, only: fields)) != nil else {
         return
       }
       left -= record.value.count
-      for (number, predicate) in predicates.enumerated()
-      where (try? row.withRow({ try predicate.matches($0) })) ?? false {
-        sample.matches[number] |= 1 << UInt64(sample.size)
+      row.withRow {
+        sample.add($0, predicates)
+        records?.append($0)
       }
-      sample.size += 1
     }
     return sample
   }

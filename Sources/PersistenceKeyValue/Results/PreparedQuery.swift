@@ -9,6 +9,8 @@ final class PreparedQuery: Sendable {
   let binding: ModelBinding
   let location: String
   let plan: AccessPlan
+  /// Whether the path is known from an earlier request.
+  private let isReused: Bool
   let path: AccessPath
   /// The fields in the keys of the path.
   let fields: EntryFields
@@ -20,29 +22,38 @@ final class PreparedQuery: Sendable {
   private let intersections: [AccessPath]
 
   /// Plans a request with the statistics of the store.
+  ///
+  /// The store's cache says whether a kept sample is recent. A transaction passes none: its own writes do not count yet.
   convenience init(
     _ request: FetchRequest, _ binding: ModelBinding, _ reader: any ByteReader, location: String,
-    needs: AccessNeeds = .rows
+    needs: AccessNeeds = .rows, cache: CatalogCache? = nil
   ) throws {
     let planner = AccessPlanner(request, indexes: binding.readableIndexes, needs: needs)
     let plan: AccessPlan
+    var isReused = false
     if let choose = reader.workspace.planChooser {
       let plans = planner.all()
       plan = plans[choose(plans.count)]
+    } else if request.isPlannedAnew {
+      plan = try planner.best(PathStatistics(binding: binding, reader: reader, location: location))
     } else {
-      plan = try planner.best(
-        PathStatistics(binding: binding, reader: reader, location: location), knowing: binding.knownPlans)
+      (plan, isReused) = try planner.best(
+        PathStatistics(binding: binding, reader: reader, location: location, cache: cache),
+        knowing: binding.knownPlans)
     }
-    try self.init(request, binding, plan, longestKey: reader.longestKey, location: location)
+    try self.init(
+      request, binding, plan, isReused: isReused, longestKey: reader.longestKey, location: location)
   }
 
   init(
-    _ request: FetchRequest, _ binding: ModelBinding, _ plan: AccessPlan, longestKey: Int, location: String
+    _ request: FetchRequest, _ binding: ModelBinding, _ plan: AccessPlan, isReused: Bool = false,
+    longestKey: Int, location: String
   ) throws {
     self.request = request
     self.binding = binding
     self.location = location
     self.plan = plan
+    self.isReused = isReused
     path = try AccessPath(plan, binding, longestKey: longestKey)
     fields = EntryFields(of: path, binding)
     intersections = try plan.intersected.map { try AccessPath($0, binding, longestKey: longestKey) }
@@ -68,7 +79,9 @@ final class PreparedQuery: Sendable {
   func queryPlan(selecting wanted: [Int]?) -> QueryPlan {
     let wanted = wanted ?? Array(binding.declared.fields.indices)
     // Sorted rows are looked up by their keys.
-    return plan.queryPlan(for: request, isIndexOnly: plan.isOrdered && isKeyOnly(wanted))
+    var plan = plan.queryPlan(for: request, isIndexOnly: plan.isOrdered && isKeyOnly(wanted))
+    plan.isReused = isReused
+    return plan
   }
 
   /// The intersection of the records of the other paths; nil if there are none.

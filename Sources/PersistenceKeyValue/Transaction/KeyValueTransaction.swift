@@ -71,7 +71,9 @@ package final class KeyValueTransaction: StorageTransaction {
     isOpen = false
     source.end()
     guard let version else { return }
-    if changes.generations == 0, version > writer.version { store.cache.recordSuccessor(of: writer.version) }
+    if changes.generations == 0, version > writer.version {
+      store.cache.recordSuccessor(of: writer.version, writes: source.generation)
+    }
     guard !changes.models.isEmpty else { return }
     store.cache.insert(Array(changes.models.values), of: generation)
   }

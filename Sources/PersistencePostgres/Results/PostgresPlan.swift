@@ -9,8 +9,9 @@ extension PostgresSession {
     let lines = (0..<result.count).compactMap { result.text($0, 0) }.map { line in
       String(line.drop { " ->".contains($0) })
     }
+    let native = PredicateNode.conjunction(of: query.native?.conjuncts ?? [])
     return QueryPlan(
-      access: access(lines, of: model), native: query.native?.shape, residual: query.rest?.shape,
+      access: access(lines, of: model), native: native?.shape, residual: query.rest?.shape,
       ordering: lines.contains { $0.hasPrefix("Sort ") || $0.hasPrefix("Incremental Sort") }
         ? .byEngine : .byAccess,
       isReversed: lines.contains { $0.contains("Scan Backward") })

@@ -20,8 +20,18 @@ struct PostgresQuery {
     self.request = request
     self.model = model
     let schema = request.schema
+    let condition = Self.condition(of: request)
+    let order = try SQLOrder(request.totalOrder, in: schema)
+    // Most conditions are native as a whole, and lowered once. Others are divided.
+    if model.foreign == nil, let whole = try? LoweredPredicate(condition, in: schema, dialect),
+      !whole.callsEvaluator, whole.bindings.count <= Self.parameterLimit
+    {
+      (native, rest, residual) = (condition, nil, nil)
+      lowered = SQLQuery(whole, order: order, model: model.number, isPlannedAnew: request.isPlannedAnew)
+      return
+    }
     var (natives, rests): ([PredicateNode], [PredicateNode]) = ([], [])
-    for node in Self.condition(of: request)?.conjuncts ?? [] {
+    for node in condition?.conjuncts ?? [] {
       // The evaluator takes any number of fields, so what SQL cannot express at all is a residual too.
       let native = model.foreign.map { PostgresForeignCondition(schema, $0).condition(node) } ?? node
       let isNative =
@@ -35,8 +45,7 @@ struct PostgresQuery {
     }
     (native, rest) = (PredicateNode.conjunction(of: natives), PredicateNode.conjunction(of: rests))
     residual = try rest.map { try CompiledPredicate($0, in: schema) }
-    lowered = SQLQuery(
-      predicate, order: try RowOrder(request.totalOrder, in: schema), model: model.number)
+    lowered = SQLQuery(predicate, order: order, model: model.number, isPlannedAnew: request.isPlannedAnew)
   }
 
   /// A statement has at most 65,535 parameters.

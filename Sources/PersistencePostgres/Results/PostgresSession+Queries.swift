@@ -67,6 +67,11 @@ extension PostgresSession {
   func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     try parameters.add(statement.bindings)
-    return PostgresCommand(store.text(of: statement.key, on: model.table).sql, parameters)
+    let key = statement.key
+    let sql =
+      statement.isPlannedAnew
+      ? SQLQueryTranslator.text(of: key, on: model.table, store.dialect)
+      : store.text(of: key, on: model.table).sql
+    return PostgresCommand(sql, parameters)
   }
 }

@@ -36,6 +36,9 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   /// The statement that last found a record by its key, and its declaration, one of ``models``.
   private var lastFind: (declared: ObjectIdentifier, statement: SQLiteStatement)?
 
+  /// The order of the last request, and the number of its declaration.
+  private var lastOrder: (model: UInt32, order: SQLOrder)?
+
   private var statements = StatementKeyTable<SQLiteStatement>()
   private var commands: [SQLiteStatement?]
 
@@ -141,10 +144,31 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
   func withStatement<Result>(
     _ statement: SQLStatement, of model: SQLiteModel, _ body: (SQLiteStatement) throws -> Result
   ) throws -> Result {
-    try withStatement(statement.key, of: model) { prepared in
-      try prepared.bind(statement.bindings)
+    try withUnboundStatement(statement, of: model) { prepared in
+      try prepared.bind(statement)
       return try body(prepared)
     }
+  }
+
+  /// The same without the bindings, for a closure that first looks at the plan.
+  func withUnboundStatement<Result>(
+    _ statement: SQLStatement, of model: SQLiteModel, _ body: (SQLiteStatement) throws -> Result
+  ) throws -> Result {
+    let prepared = try self.statement(statement, of: model)
+    defer { prepared.finish() }
+    return try body(prepared)
+  }
+
+  /// The total order of a request; of the same object for requests that follow each other.
+  func order(of request: FetchRequest, in model: SQLiteModel) throws -> SQLOrder {
+    if let lastOrder, lastOrder.model == model.number, lastOrder.order.criteria == request.totalOrder,
+      !request.isPlannedAnew
+    {
+      return lastOrder.order
+    }
+    let order = try SQLOrder(request.totalOrder, in: request.schema)
+    if !request.isPlannedAnew { lastOrder = (model.number, order) }
+    return order
   }
 
   /// Finds a record by its key in the open transaction.
@@ -192,7 +216,36 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
       lastStatement = known
       return known
     }
-    let text = text(of: key, on: model.table)
+    let made = try prepare(text(of: key, on: model.table), key, of: model)
+    if known == nil { keep(made, of: key) }
+    return made
+  }
+
+  /// The prepared statement of a lowered request; a known shape makes no key and no text.
+  private func statement(_ wanted: SQLStatement, of model: SQLiteModel) throws -> SQLiteStatement {
+    if wanted.isPlannedAnew {
+      let sql = SQLQueryTranslator.text(of: wanted.key, on: model.table, SQLiteDialect())
+      return try prepare(SQLiteStore.StatementText(sql: sql), wanted.key, of: model)
+    }
+    if let lastStatement, !lastStatement.isInUse, let key = lastStatement.key, wanted.matches(key) {
+      lastStatement.isInUse = true
+      return lastStatement
+    }
+    let known = statements[wanted]
+    if let known, !known.isInUse {
+      known.isInUse = true
+      lastStatement = known
+      return known
+    }
+    let key = wanted.key
+    let made = try prepare(text(of: key, on: model.table), key, of: model)
+    if known == nil { keep(made, of: key) }
+    return made
+  }
+
+  private func prepare(_ text: SQLiteStore.StatementText, _ key: StatementKey, of model: SQLiteModel) throws
+    -> SQLiteStatement
+  {
     let prepared: OpaquePointer
     do {
       prepared = try prepare(
@@ -203,15 +256,16 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     let made = SQLiteStatement(prepared, on: self, model: model, key: key)
     made.sorts = text.sorts
     made.isInUse = true
-    if known == nil {
-      if statements.count >= Self.statementLimit {
-        lastFind = nil
-        statements.removeAll()
-      }
-      statements[key] = made
-      lastStatement = made
-    }
     return made
+  }
+
+  private func keep(_ statement: SQLiteStatement, of key: StatementKey) {
+    if statements.count >= Self.statementLimit {
+      lastFind = nil
+      statements.removeAll()
+    }
+    statements[key] = statement
+    lastStatement = statement
   }
 
   /// The text of a statement key, which the store caches.

@@ -50,6 +50,9 @@ final class SQLiteStore: Sendable {
     return text
   }
 
+  /// Whether the text of a statement is in the cache.
+  func knows(_ statement: SQLStatement) -> Bool { texts.withLock { $0[statement] != nil } }
+
   func cache(sorts: Bool, _ key: StatementKey) {
     texts.withLock { $0[key]?.sorts = sorts }
   }
@@ -110,6 +113,17 @@ struct StatementKeyTable<Value> {
       if slots[slot] == nil { count += 1 }
       slots[slot] = (key, newValue)
     }
+  }
+
+  /// The value of a statement's key, which is not made; nil where there is none.
+  subscript(statement: SQLStatement) -> Value? {
+    guard !slots.isEmpty else { return nil }
+    var slot = Int(truncatingIfNeeded: statement.hash) & (slots.count - 1)
+    while let taken = slots[slot] {
+      if statement.matches(taken.key) { return taken.value }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    return nil
   }
 
   mutating func removeAll() {

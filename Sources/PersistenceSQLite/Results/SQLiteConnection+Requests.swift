@@ -4,8 +4,14 @@ import PersistenceSQL
 extension SQLiteConnection {
   /// How many rows a request has.
   func count(_ request: FetchRequest, of model: SQLiteModel) throws -> Int {
+    let order = try order(of: request, in: model)
+    return try count(
+      request, SQLQuery(request, includingAnchor: true, order: order, model: model.number), of: model)
+  }
+
+  /// The same of a request that is already lowered, with its anchor.
+  func count(_ request: FetchRequest, _ query: SQLQuery, of model: SQLiteModel) throws -> Int {
     if request.limit == 0 { return 0 }
-    let query = try SQLQuery(request, includingAnchor: true, model: model.number)
     // Counting stops at the end of the page.
     let (end, overflow) = request.offset.addingReportingOverflow(request.limit ?? Int.max)
     let limit = request.limit == nil || overflow ? nil : end
@@ -15,13 +21,33 @@ extension SQLiteConnection {
   }
 
   /// How SQLite executes a request, according to its query plan.
-  func plan(for request: FetchRequest, of model: SQLiteModel) throws -> QueryPlan {
+  func plan(for request: FetchRequest, selecting positions: [Int]?, of model: SQLiteModel) throws -> QueryPlan
+  {
+    let isReused = try isKnown(request, selecting: positions, of: model)
     let query = try SQLQuery(request, includingAnchor: true, model: model.number)
     let lines = try explain(text(of: query.select(.rows, limit: 1).key, on: model.table).sql)
     let table = lines.filter { $0.hasPrefix("SCAN") || $0.hasPrefix("SEARCH") || $0.hasPrefix("MULTI-INDEX") }
-    return QueryPlan(
+    var plan = QueryPlan(
       access: try access(table, of: model), native: request.predicateWithAnchor?.shape,
       ordering: lines.contains { $0.hasPrefix("USE TEMP B-TREE") } ? .byEngine : .byAccess)
+    plan.isReused = isReused
+    return plan
+  }
+
+  /// Whether the store has the statement of a request's first rows, with a limit or without.
+  private func isKnown(_ request: FetchRequest, selecting positions: [Int]?, of model: SQLiteModel) throws
+    -> Bool
+  {
+    guard !request.isPlannedAnew else { return false }
+    let query = try SQLQuery(request, includingAnchor: false, model: model.number)
+    let items = positions.map {
+      SQLiteColumns($0, and: query.order.positions, of: model.cells).items
+    }
+    let seeks = request.after.map { query.seeks(after: $0.values, in: model.table) }
+    let first: LoweredPredicate? = seeks?.first
+    return [1, nil].contains { limit in
+      store.knows(query.select(.rows, items ?? [], after: first, limit: limit))
+    }
   }
 
   private func access(_ lines: [String], of model: SQLiteModel) throws -> QueryPlan.Access {

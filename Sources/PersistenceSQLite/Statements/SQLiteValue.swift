@@ -115,9 +115,9 @@ struct SQLiteCellReader: Sendable, Hashable {
 
 extension SQLiteStatement {
   /// Binds the parameters of a lowered request.
-  func bind(_ bindings: [SQLBinding]) throws {
+  func bind(_ statement: SQLStatement) throws {
     var index: Int32 = 1
-    for binding in bindings {
+    try statement.forEachBinding { binding in
       switch binding {
       case .value(let value): try bind(value, at: index)
       case .count(let count): try check(sqlite3_bind_int64(handle, index, count))

@@ -94,12 +94,14 @@ struct FuzzReferenceRun {
         let rows = try reference.rows(query, schemas, selecting: positions)
         outcomes.append(FuzzOutcome(path, "selected fields", .rows(rows)))
         outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
+        outcomes.append(FuzzOutcome(path, "selected fields by a plan made anew", .rows(rows)))
       case .declared(let words, let inner):
         try declared(inner, words, at: path, isInside: isInside, &outcomes)
       case .aggregate(let query, let grouping, let aggregates, let number):
         guard let reference = store(number) else { return }
         let groups = try reference.groups(query, schemas, by: grouping, aggregates)
         outcomes.append(FuzzOutcome(path, "groups", .rows(groups)))
+        outcomes.append(FuzzOutcome(path, "groups by a plan made anew", .rows(groups)))
       }
     } catch {
       if case .saveMany = step, isInside {
@@ -177,6 +179,8 @@ struct FuzzReferenceRun {
     outcomes.append(FuzzOutcome(path, "rows", .rows(rows)))
     outcomes.append(FuzzOutcome(path, "count of the result", .number(rows.count)))
     outcomes.append(FuzzOutcome(path, "count of the request", .number(rows.count)))
+    outcomes.append(FuzzOutcome(path, "rows by a plan made anew", .rows(rows)))
+    outcomes.append(FuzzOutcome(path, "count by a plan made anew", .number(rows.count)))
     outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(rows)))
   }
 
