@@ -1,5 +1,5 @@
 #if Postgres
-  package import Foundation
+  import Foundation
   package import PersistenceConformance
   import PersistenceDriverSupport
   import PersistencePostgres

@@ -1,5 +1,5 @@
 #if Postgres
-  import Foundation
+  package import Foundation
   import PersistenceConformance
   import PersistenceDriverSupport
   import PersistencePostgres

@@ -138,7 +138,7 @@ struct ClusteredTableTests {
       return try ModelSchema(name: name, fields: [FieldSchema("id", key)] + fields, key: ["id"])
     }
     let doubles = (0..<30).map { FieldSchema("f\($0)", .double) }
-    let layouts: [(ModelSchema, RowLayout)] = try [
+    let layouts: [(ModelSchema, TableLayout)] = try [
       (model("Number", key: .int64, .double), .integerKey), (model("Text", key: .string, .string), .rowID),
       (model("Data", key: .uuid, .data), .rowID), (model("URL", key: .uuid, .url), .rowID),
       (model("Document", key: .string, .document), .rowID), (model("Small", key: .uuid, .uuid), .clustered),

@@ -25,7 +25,7 @@
       let size = !stores.hasFiles(location) ? nil : StoreSize.bytes(atPath: location.path)
       return try stores.with(stores.openForReading(url, surveying: true, allowsIncomplete: true)) { store in
         let snapshot = try store.snapshot().hidingRemovedFields()
-        let layouts = store.innermost as? any RowLayoutReporting
+        let layouts = store.innermost as? any TableLayoutReporting
         let references = try ReferenceLedger.references(snapshot)
         let models = try snapshot.catalog().filter { !$0.isReserved }.map { schema in
           Summary.Model(
@@ -60,7 +60,7 @@
         var count: Int
         var references: [Reference]
         /// How a SQL table keeps the rows; nil on other engines.
-        var layout: RowLayout?
+        var layout: TableLayout?
       }
       struct Reference: Encodable {
         var field: String

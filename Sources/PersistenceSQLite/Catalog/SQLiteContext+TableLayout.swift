@@ -1,8 +1,8 @@
 package import PersistenceDriver
 package import PersistenceDriverSupport
 
-extension SQLiteContext: RowLayoutReporting {
-  package func rowLayout(of schema: ModelSchema) throws -> RowLayout? {
+extension SQLiteContext: TableLayoutReporting {
+  package func rowLayout(of schema: ModelSchema) throws -> TableLayout? {
     try withReader { connection in
       guard let table = try connection.table(StoredName(schema.name))?.name else { return nil }
       let isTable = try connection.rows(

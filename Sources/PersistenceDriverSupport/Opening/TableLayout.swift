@@ -1,7 +1,7 @@
 package import PersistenceDriver
 
 /// How a SQL table keeps its rows.
-package enum RowLayout: String, Sendable, Hashable, Encodable {
+package enum TableLayout: String, Sendable, Hashable, Encodable {
   /// In one B-tree, in the order of the integer key.
   case integerKey
   /// In one B-tree, in the order of the key, which is not a single integer.
@@ -20,7 +20,7 @@ package enum RowLayout: String, Sendable, Hashable, Encodable {
 }
 
 /// A context that knows how its tables keep their rows.
-package protocol RowLayoutReporting: StorageContext {
+package protocol TableLayoutReporting: StorageContext {
   /// The layout of a model's table; nil where a view or a virtual table holds the model, or the store does not hold it.
-  func rowLayout(of schema: ModelSchema) throws -> RowLayout?
+  func rowLayout(of schema: ModelSchema) throws -> TableLayout?
 }
