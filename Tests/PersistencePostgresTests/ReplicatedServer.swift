@@ -81,18 +81,24 @@
       try PostgresContext(url: url + options)
     }
 
-    /// Starts a server, also after it was killed.
+    /// Starts a server, also after it was killed, and waits until it accepts connections.
     func start(_ role: Role, _ options: String = "") throws {
-      try shell(
+      // The server inherits the socket by which Foundation waits for the end of a process and of all its children.
+      let (_, input) = try PostgresServer.startShell([
+        "-c",
         """
+        cd \(folder)
+        exec >>shell.log 2>&1
         mkdir -p \(socket(role))
         \(Self.chown) \(socket(role))
         for attempt in 1 2 3 4 5 6 7 8 9 10; do
           \(control(role)) -l \(folder)/\(role).log -o "-k \(socket(role)) \(options)" start && exit
           sleep 0.3
         done
-        exit 1
-        """)
+        """,
+      ])
+      close(input)
+      try eventually("the \(role) server starts", within: .seconds(60)) { (try? connect(role)) != nil }
     }
 
     /// Stops a server that may tell its clients.
@@ -172,12 +178,12 @@
     }
   }
 
-  /// Repeats a check until it holds; throws after ten seconds.
-  func eventually(_ what: String, _ check: () throws -> Bool) throws {
-    let deadline = ContinuousClock.now + .seconds(10)
+  /// Repeats a check until it holds; throws after a time.
+  func eventually(_ what: String, within time: Duration = .seconds(30), _ check: () throws -> Bool) throws {
+    let deadline = ContinuousClock.now + time
     while try !check() {
       guard ContinuousClock.now < deadline else {
-        throw PersistenceError(.timedOut, "it takes more than ten seconds until \(what)")
+        throw PersistenceError(.timedOut, "it takes more than \(time) until \(what)")
       }
       Thread.sleep(forTimeInterval: 0.02)
     }

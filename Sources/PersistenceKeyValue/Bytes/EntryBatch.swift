@@ -11,7 +11,7 @@ package struct EntryBatch {
     var second: UInt64
     var start: Int
     var keyCount: UInt32
-    var count: UInt32
+    var valueCount: UInt32
   }
 
   private let limit: Int
@@ -43,7 +43,7 @@ package struct EntryBatch {
     items.append(
       Item(
         head: Self.word(key, 0), second: Self.word(key, 8), start: bytes.count,
-        keyCount: UInt32(key.count), count: UInt32(key.count + count)))
+        keyCount: UInt32(key.count), valueCount: UInt32(count)))
     bytes.append(key)
     return bytes.extend(by: count)
   }
@@ -92,7 +92,8 @@ package struct EntryBatch {
   }
 
   private static func value(_ item: Item, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: bytes[item.start + Int(item.keyCount)..<item.start + Int(item.count)])
+    let start = item.start + Int(item.keyCount)
+    return UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(item.valueCount)])
   }
 
   /// Eight bytes of a key as a number of the same order; missing bytes are zero.

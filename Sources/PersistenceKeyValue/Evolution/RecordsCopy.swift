@@ -1,5 +1,6 @@
 import PersistenceDriver
 import PersistenceDriverSupport
+import PersistencePrimitives
 
 /// The records of a model in the form after a change of schema, under a number to which no model refers yet.
 ///
@@ -58,6 +59,8 @@ private final class ChangedRecords {
   /// The fields that the change adds, if it keeps the others as they are, so that a record is copied without decoding it.
   private let appended: AppendedFields?
   private let row: RowBuffer
+  /// The fields from which the appended ones are computed; the others stay nil.
+  private let sources: RowBuffer
   /// The key from which on records are read.
   private let start = ByteBuffer()
   private var isAtEnd = false
@@ -68,6 +71,7 @@ private final class ChangedRecords {
     (self.old, self.new, self.location, self.change) = (old, new, location, RowChange(change))
     appended = AppendedFields(change, to: old.model.schema)
     row = RowBuffer(count: old.layout.count)
+    sources = RowBuffer(count: old.layout.count)
     start.append(old.prefix)
   }
 
@@ -100,8 +104,8 @@ private final class ChangedRecords {
   /// Adds a record in its new form.
   @inline(__always)
   private func add(_ record: OrderedEntry, to batch: inout EntryBatch, _ access: RecordAccess) throws {
-    if let appended, try access.fillChecked(row, from: record, only: appended.sources) {
-      return try row.withRow { stored in
+    if let appended, try access.fillChecked(sources, from: record, only: appended.sources) {
+      return try sources.withRow { stored in
         try appended.change.withRow(from: stored) { row in
           let (layout, positions) = (old.layout, appended.positions)
           let count = try new.layout.length(of: record.value, in: layout, with: positions, of: row)
@@ -129,9 +133,9 @@ private struct AppendedFields {
   /// The fields that a change of a stored schema appends; nil if it changes others.
   init?(_ change: SchemaChange, to stored: ModelSchema) {
     let count = stored.fields.count
-    guard change.stored.fields.map(\.name) == stored.fields.map(\.name), change.sources.count > count else {
-      return nil
-    }
+    guard change.stored.fields.map({ StoredName($0.name) }) == stored.fields.map({ StoredName($0.name) }),
+      change.sources.count > count
+    else { return nil }
     for (position, source) in change.sources.enumerated() {
       if position < count {
         guard source == .field(position) else { return nil }

@@ -1,3 +1,4 @@
+import CSQLite
 import PersistenceDriver
 
 /// Which new tables are clustered: SQLite keeps their rows in the B-tree of the key (`WITHOUT ROWID`).
@@ -11,12 +12,18 @@ enum SQLiteClustering {
   /// SQLite's documentation advises this limit (https://sqlite.org/withoutrowid.html).
   static let largestRecord = 200
 
+  /// The first version of SQLite with which new tables are clustered: earlier ones may not count the rows of a clustered
+  /// table that they empty.
+  private static let firstVersion: Int32 = 3_039_000
+
   /// Whether the table of a new model is clustered, given the names of the models that the app declares as such.
   ///
   /// The reserved models keep their row IDs: a store of models with integer keys stays readable for earlier versions of
   /// the package.
   static func suits(_ schema: ModelSchema, declared: [String]) -> Bool {
-    guard isPossible(for: schema), !schema.isReserved else { return false }
+    guard sqlite3_libversion_number() >= firstVersion, isPossible(for: schema), !schema.isReserved else {
+      return false
+    }
     let name = StoredName(schema.name)
     if declared.contains(where: { StoredName($0) == name }) { return true }
     guard let size = largestSize(of: schema) else { return false }
