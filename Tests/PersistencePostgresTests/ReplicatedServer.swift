@@ -158,7 +158,7 @@
     func catchUp() throws {
       let written = try run(.primary, "SELECT pg_current_wal_flush_lsn()::text")?.text(0, 0) ?? ""
       try eventually("the standby catches up") {
-        try run(.standby, "SELECT (pg_last_wal_replay_lsn() >= '\(written)')::int8")?.integer(0, 0) == 1
+        try run(.standby, "SELECT (pg_last_wal_replay_lsn() >= '\(written)')::int::int8")?.integer(0, 0) == 1
       }
     }
 
