@@ -38,8 +38,13 @@ extension PostgresConnection {
     if store.configuration.pooler == .session {
       // Just-in-time compilation takes longer than most requests, and rows that a policy hides must be an error.
       var settings = ["jit = off", "row_security = off", "client_min_messages = error"]
-      // A standby refuses SERIALIZABLE, which may be the default of a role.
-      if store.address.isOfStandbys { settings.append("default_transaction_isolation = 'repeatable read'") }
+      if store.address.isOfStandbys {
+        // A standby refuses SERIALIZABLE, which may be the default of a role. A replay that stalls keeps its locks.
+        settings += [
+          "default_transaction_isolation = 'repeatable read'",
+          "lock_timeout = \(Int64(PostgresStandbys.patience / .milliseconds(1)))",
+        ]
+      }
       _ = try connection.run(settings.map { PostgresCommand("SET " + $0) }, "prepare a connection")
       try connection.watchClient()
     }

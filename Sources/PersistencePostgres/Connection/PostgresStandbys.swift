@@ -127,7 +127,12 @@ extension PostgresSource {
     } catch is PostgresDetour {
       standbys.hasFailed()
     } catch let error as PersistenceError where error.code != .timedOut && error.code != .cancelled {
-      if error.isLostConnection { standbys.hasFailed() } else { standbys.hasSucceeded() }
+      // Reads would wait for a locked table one after another.
+      if error.isLostConnection || error.isPostgres("55P03") {
+        standbys.hasFailed()
+      } else {
+        standbys.hasSucceeded()
+      }
     }
     try ReadInterruption.check()
     return nil
