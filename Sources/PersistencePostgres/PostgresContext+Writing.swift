@@ -68,8 +68,8 @@ extension PostgresContext {
     } catch {
       transaction.abandon()
       session.end()
-      // The error may tell of records that a standby does not show yet.
-      if !session.connection.isBroken { replicas?.standbys?.doubt() }
+      // The closure may have read records that a standby does not show yet.
+      replicas?.standbys?.doubt()
       throw session.conflict ?? error
     }
     do {
@@ -190,9 +190,12 @@ extension PostgresContext {
   /// Commits after some statements, of which the last one reads the transaction's number.
   private func commit(_ session: PostgresSession, after commands: [PostgresCommand]) throws -> String? {
     let standbys = replicas?.standbys
+    var end: PostgresResult?
+    // Without an end, also after an error: the closure may have read records that a standby does not show yet. A doubt
+    // before the outcome is known could be settled by another thread with a position before the commit.
+    defer { standbys?.note(end) }
     guard session.hasWritten else {
       session.end()
-      standbys?.doubt()
       return nil
     }
     guard !session.connection.isBroken else {
@@ -214,9 +217,8 @@ extension PostgresContext {
           .engineFailure, "PostgreSQL rolled the transaction back instead of committing it; retry",
           location: location)
       }
-      standbys?.note(answers.query)
+      end = answers.query
     } catch let error as UnansweredCommit {
-      standbys?.doubt()
       try settle(number, session.connection.serverRun, error.reason)
     } catch let error as PersistenceError {
       if !session.connection.isBroken { session.end() }

@@ -121,8 +121,9 @@ public final class PostgresContext: ObservableContext, PostgresReader {
     guard ObserversLock.isHeld else { return try read { try $0.snapshot() } }
     do {
       // The numbers of commits belong to the primary server. Later reads must not be older than what an observer is told.
-      defer { replicas?.standbys?.doubt() }
-      return try primary.snapshot()
+      let snapshot = try primary.snapshot()
+      replicas?.standbys?.doubt()
+      return snapshot
     } catch let error as PersistenceError where error.isPostgres("55P03") {
       throw SnapshotWouldWait()
     }

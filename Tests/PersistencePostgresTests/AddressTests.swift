@@ -76,6 +76,30 @@
       #expect(try primary.ofStandbys().isOfStandbys && !primary.isOfStandbys)
     }
 
+    @Test("each server of a list is tried on its own, and a preferred role is sought at all of them first")
+    func attempts() throws {
+      func attempts(_ url: String, _ environment: [String: String] = [:]) throws -> [String] {
+        try PostgresAddress(StoreURL(url), isReadOnly: false).attempts(environment).map { parameters in
+          let values = Dictionary(uniqueKeysWithValues: parameters.map { ($0.keyword, $0.value) })
+          return ["host", "hostaddr", "port", "target_session_attrs"].map { values[$0] ?? "" }
+            .joined(separator: " ")
+        }
+      }
+      #expect(try attempts("postgres://a/x") == ["a   read-write"])
+      #expect(
+        try attempts("postgres://a,b:5433/x?hostaddr=1.1.1.1,2.2.2.2")
+          == ["a 1.1.1.1 5432 read-write", "b 2.2.2.2 5433 read-write"])
+      #expect(
+        try attempts("postgres:///x?host=a,b&port=5433") == ["a  5433 read-write", "b  5433 read-write"])
+      #expect(
+        try attempts("postgres://a,b/x?target_session_attrs=prefer-standby")
+          == ["a   standby", "b   standby", "a   any", "b   any"])
+      // libpq takes the list as a whole where it fills a gap, and where the environment has a part in it.
+      #expect(try attempts("postgres://a,b/x?hostaddr=,2.2.2.2").count == 1)
+      #expect(try attempts("postgres://a,b/x", ["PGHOSTADDR": "1.1.1.1,2.2.2.2"]).count == 1)
+      #expect(try attempts("postgres://a,b/x?service=movies").count == 1)
+    }
+
     @Test("a location lists each host with its own port")
     func location() throws {
       func location(_ url: String) throws -> String {

@@ -107,15 +107,20 @@
     /// Makes the standby a primary server.
     func promote() throws { try shell("\(control(.standby)) promote") }
 
-    /// Ends a server as a failure of its machine would.
-    func kill(_ role: Role) throws {
+    /// Sends a signal to a server's main process.
+    func signal(_ signal: Int32, _ role: Role) throws {
       let file = try String(contentsOfFile: "\(folder)/\(role)/postmaster.pid", encoding: .utf8)
       guard let process = file.split(separator: "\n").first.flatMap({ pid_t($0) }) else {
         throw PersistenceError(.engineFailure, "the file of the server's process is malformed")
       }
-      guard Foundation.kill(process, SIGKILL) == 0 else {
-        throw PersistenceError.system(errno, while: "kill", at: "a server")
+      guard Foundation.kill(process, signal) == 0 else {
+        throw PersistenceError.system(errno, while: "signal", at: "a server")
       }
+    }
+
+    /// Ends a server as a failure of its machine would.
+    func kill(_ role: Role) throws {
+      try signal(SIGKILL, role)
       try eventually("the server ends") { (try? connect(role)) == nil }
       // Its children notice the end of their parent. Where nobody reaps it, its number stays in use.
       try shell("sleep 0.3; rm -f \(role)/postmaster.pid \(socket(role))/.s.PGSQL*")

@@ -129,10 +129,10 @@ struct PostgresAddress: Sendable {
     parameters = values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  private static let role = "target_session_attrs"
+  static let role = "target_session_attrs"
 
   /// The role that a server must have; nil for any.
-  private var role: String? { parameters.first { $0.keyword == Self.role }?.value }
+  var role: String? { parameters.first { $0.keyword == Self.role }?.value }
 
   /// Whether connections use standbys only.
   var isOfStandbys: Bool { role == "standby" }

@@ -9,7 +9,8 @@ extension PostgresConnection {
   /// Sends statements and a commit at once, and calls a closure with the results of the statements before it waits for the
   /// commit, which it never cancels.
   ///
-  /// - Returns: The answers to the commit, and to a query that follows it at once; nil for one that fails.
+  /// - Returns: The answers to the commit, and to a query that follows it at once; nil for one that fails or is not
+  ///   answered within a second.
   /// - Throws: ``UnansweredCommit``, or the ``PersistenceError`` of a transaction that was certainly rolled back.
   func commit(
     after commands: [PostgresCommand], then query: PostgresCommand?, _ body: ([PostgresResult]) -> Void
@@ -33,7 +34,9 @@ extension PostgresConnection {
       }
       let answers = try readBatch(last, wait)
       if let refusal { throw refusal }
-      return (answers.last, next.flatMap { try? readBatch($0, wait) }?.last)
+      // The commit has succeeded, and its caller waits for nothing else.
+      let short = Wait(deadline: .now + .seconds(1), isReading: false, cancels: false, action: action)
+      return (answers.last, next.flatMap { try? readBatch($0, short) }?.last)
     } catch let error as PersistenceError {
       if let refusal { throw refusal }
       guard isBroken else { throw error }

@@ -14,6 +14,19 @@ extension PostgresConnection {
     return error
   }
 
+  /// The error of several servers, none of which could be used: one that refuses writes says more than one that is gone.
+  static func failure(_ errors: [PersistenceError], _ store: PostgresStore) -> PersistenceError {
+    guard var error = errors.first(where: { $0.code == .readOnly }) ?? errors.last else {
+      return failure(nil, store)
+    }
+    let messages = errors.compactMap { $0.engineError?.message }
+    if !messages.isEmpty {
+      error.engineError = PersistenceError.EngineError(
+        engine: "libpq", code: 0, message: messages.joined(separator: "; "))
+    }
+    return error
+  }
+
   /// The meaning of libpq's message; nil for a server that cannot be reached.
   ///
   /// The server's words depend on its language, so its SQLSTATE counts. libpq's own errors have words only.

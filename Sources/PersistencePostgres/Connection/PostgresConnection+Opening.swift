@@ -8,38 +8,18 @@ extension PostgresConnection {
   static func open(_ store: PostgresStore, _ check: (PostgresConnection) throws -> Void = { _ in }) throws
     -> PostgresConnection
   {
-    let deadline = ContinuousClock.now + store.configuration.connectTimeout
-    var keywords = store.address.parameters.map { strdup($0.keyword) }
-    var values = store.address.parameters.map { strdup($0.value) }
-    defer { for text in keywords + values { free(text) } }
-    keywords.append(nil)
-    values.append(nil)
-    let started = keywords.map { UnsafePointer($0) }.withUnsafeBufferPointer { keywords in
-      values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
-        keywords.baseAddress.flatMap { keywords in
-          values.baseAddress.flatMap { PQconnectStartParams(keywords, $0, 0) }
-        }
-      }
-    }
-    guard let handle = started else { throw failure(nil, store) }
-    let connection = PostgresConnection(handle, of: store)
-    guard PQstatus(handle) != CONNECTION_BAD else { throw failure(handle, store) }
-    // Nothing was sent yet, and so no password.
-    try requireTrust(handle, store)
-    // The messages tell the SQLSTATE, which no result has before the connection is made.
-    PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
-    try connect(handle, store, deadline)
-    PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
-    persistence_pq_ignore_notices(handle)
-    guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
-      throw failure(handle, store)
-    }
+    let connection = try connect(store)
     try check(connection)
     if store.configuration.pooler == .session {
       // Just-in-time compilation takes longer than most requests, and rows that a policy hides must be an error.
       var settings = ["jit = off", "row_security = off", "client_min_messages = error"]
-      // A standby refuses SERIALIZABLE, which may be the default of a role.
-      if store.address.isOfStandbys { settings.append("default_transaction_isolation = 'repeatable read'") }
+      if store.address.isOfStandbys {
+        // A standby refuses SERIALIZABLE, which may be the default of a role. A replay that stalls keeps its locks.
+        settings += [
+          "default_transaction_isolation = 'repeatable read'",
+          "lock_timeout = \(Int64(PostgresStandbys.patience / .milliseconds(1)))",
+        ]
+      }
       _ = try connection.run(settings.map { PostgresCommand("SET " + $0) }, "prepare a connection")
       try connection.watchClient()
     }
@@ -94,6 +74,56 @@ extension PostgresConnection {
     return nil
   }
 
+  /// Connects to the first server that accepts; each may take an equal share of the time that is left.
+  private static func connect(_ store: PostgresStore) throws -> PostgresConnection {
+    let deadline = ContinuousClock.now + store.configuration.connectTimeout
+    var failures: [PersistenceError] = []
+    for (place, parameters) in store.attempts.enumerated() {
+      let share = (deadline - .now) / (store.attempts.count - place)
+      do {
+        return try connect(parameters, store, .now + share)
+      } catch let error as PersistenceError where [.unreachable, .readOnly].contains(error.code) {
+        // As in libpq, a server that refuses the user or the database decides for all.
+        failures.append(error)
+      }
+    }
+    throw failure(failures, store)
+  }
+
+  /// Connects to one server, or to one of those that libpq finds itself.
+  private static func connect(
+    _ parameters: [(keyword: String, value: String)], _ store: PostgresStore,
+    _ deadline: ContinuousClock.Instant
+  ) throws -> PostgresConnection {
+    var keywords = parameters.map { strdup($0.keyword) }
+    var values = parameters.map { strdup($0.value) }
+    defer { for text in keywords + values { free(text) } }
+    keywords.append(nil)
+    values.append(nil)
+    let started = keywords.map { UnsafePointer($0) }.withUnsafeBufferPointer { keywords in
+      values.map { UnsafePointer($0) }.withUnsafeBufferPointer { values in
+        keywords.baseAddress.flatMap { keywords in
+          values.baseAddress.flatMap { PQconnectStartParams(keywords, $0, 0) }
+        }
+      }
+    }
+    guard let handle = started else { throw failure(nil, store) }
+    let connection = PostgresConnection(handle, of: store)
+    guard PQstatus(handle) != CONNECTION_BAD else { throw failure(handle, store) }
+    // Nothing was sent yet, and so no password.
+    try requireTrust(handle, store)
+    // The messages tell the SQLSTATE, which no result has before the connection is made.
+    PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+    try connect(handle, store, deadline)
+    PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
+    persistence_pq_ignore_notices(handle)
+    guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
+      throw failure(handle, store)
+    }
+    return connection
+  }
+
+  /// Waits until a server accepts the connection, or libpq gives up.
   private static func connect(
     _ handle: OpaquePointer, _ store: PostgresStore, _ deadline: ContinuousClock.Instant
   ) throws {

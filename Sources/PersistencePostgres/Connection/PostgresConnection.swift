@@ -75,11 +75,18 @@ extension PostgresConnection {
   ///
   /// After the first one that fails, the server skips the others.
   ///
+  /// - Parameters:
+  ///   - commands: The statements.
+  ///   - action: What they do, for messages.
+  ///   - isReading: Whether the calling thread's interruption cancels them.
+  ///   - limit: How long to wait at most, beside the statement time-out.
+  /// - Returns: The results of the statements.
   /// - Throws: ``PersistenceError`` of the first statement that failed.
-  func run(_ commands: [PostgresCommand], _ action: String, isReading: Bool = false) throws
-    -> [PostgresResult]
-  {
-    let deadline = store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
+  func run(
+    _ commands: [PostgresCommand], _ action: String, isReading: Bool = false, within limit: Duration? = nil
+  ) throws -> [PostgresResult] {
+    let time = [store.configuration.statementTimeout, limit].compactMap(\.self).min()
+    let deadline = time.map { ContinuousClock.now + $0 }
     // Earlier answers tell whether the transaction is healthy, in which statements can be deallocated.
     while prepared.count > Self.preparedLimit, unread > 0 {
       try skipBatch(Wait(deadline: deadline, isReading: false, action: action))

@@ -22,8 +22,10 @@ final class PostgresStandbys: Sendable {
   }
 
   private static let (shortestPause, longestPause) = (Duration.seconds(1), Duration.seconds(10))
-  /// How long a read waits for a standby that has not replayed a commit.
-  private static let patience = Duration.milliseconds(200)
+  /// How long a read waits for a standby that has not replayed a commit, and for the answer of one that may be frozen.
+  static let patience = Duration.milliseconds(200)
+  /// How long a read waits for the primary server's position: longer, since that server would answer the read otherwise.
+  private static let primaryPatience = Duration.seconds(1)
 
   private let primary: PostgresPool
   private let state: Mutex<State>
@@ -81,7 +83,9 @@ final class PostgresStandbys: Sendable {
     let deadline = ContinuousClock.now + Self.patience
     var pause = 0.0005
     while connection.replayed?.includes(wanted) != true {
-      let answer = try connection.run([PostgresPosition.ofStandby], "read what a standby has replayed")
+      let answer = try connection.run(
+        [PostgresPosition.ofStandby], "read what a standby has replayed", isReading: true,
+        within: Self.patience)
       connection.replayed = PostgresPosition(answer.first)
       if connection.replayed?.includes(wanted) == true { return }
       guard !connection.isOfPrimary, ContinuousClock.now < deadline else { throw PostgresDetour() }
@@ -97,7 +101,9 @@ final class PostgresStandbys: Sendable {
     guard doubts > settled else { return known }
     let connection = try primary.take()
     defer { primary.giveBack(connection) }
-    let answer = try connection.run([PostgresPosition.ofPrimary], "read the position of the log")
+    let answer = try connection.run(
+      [PostgresPosition.ofPrimary], "read the position of the log", isReading: true,
+      within: Self.primaryPatience)
     guard let position = PostgresPosition(answer.first) else { throw PostgresDetour() }
     return state.withLock { state in
       let newest = max(state.position ?? position, position)
@@ -121,7 +127,12 @@ extension PostgresSource {
     } catch is PostgresDetour {
       standbys.hasFailed()
     } catch let error as PersistenceError where error.code != .timedOut && error.code != .cancelled {
-      if error.isLostConnection { standbys.hasFailed() } else { standbys.hasSucceeded() }
+      // Reads would wait for a locked table one after another.
+      if error.isLostConnection || error.isPostgres("55P03") {
+        standbys.hasFailed()
+      } else {
+        standbys.hasSucceeded()
+      }
     }
     try ReadInterruption.check()
     return nil
@@ -148,7 +159,8 @@ extension PostgresSource {
       return connection
     } catch let error as PersistenceError {
       try ReadInterruption.check()
-      if error.isLostConnection { pool.discardIdle() }
+      // The other connections to a frozen standby would be waited for one after another.
+      if error.isLostConnection || error.code == .timedOut { pool.discardIdle() }
       throw PostgresDetour()
     }
   }

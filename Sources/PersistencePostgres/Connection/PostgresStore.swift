@@ -6,6 +6,8 @@ import Synchronization
 /// What all connections of one context share: the address, the configuration, and caches.
 final class PostgresStore: Sendable {
   let address: PostgresAddress
+  /// The keywords and values for libpq of each attempt to connect, in order.
+  let attempts: [[(keyword: String, value: String)]]
   let configuration: PostgresConfiguration
   let dialect: PostgresDialect
 
@@ -18,6 +20,7 @@ final class PostgresStore: Sendable {
 
   init(_ address: PostgresAddress, _ configuration: PostgresConfiguration) {
     self.address = address
+    attempts = address.attempts()
     self.configuration = configuration
     dialect = PostgresDialect(schema: configuration.schema)
   }

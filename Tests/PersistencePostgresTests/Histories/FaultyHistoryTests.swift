@@ -20,12 +20,13 @@
     /// The clients reach the store by one URL of the server, and the check by the scratch's.
     private func history(
       _ scratch: Scratch, by url: String? = nil, ready: () throws -> Void = {},
+      until isEnough: @escaping @Sendable () -> Bool = { true },
       disturbing disturb: @escaping @Sendable (Scratch) throws -> Void
     ) throws -> HotRows {
       let clients = url.map { scratch.on($0) } ?? scratch
       let contexts = try [clients.open(), clients.open()]
       let rows = try HotRows(contexts.map { Repository($0) }, for: Self.time)
-      try rows.run(clients: Self.clients) { try disturb(scratch) }
+      try rows.run(clients: Self.clients, until: isEnough) { try disturb(scratch) }
       try ready()
       // A commit that nobody waits for any more may still be under way.
       try scratch.endConnections()
@@ -110,7 +111,8 @@
       defer { cutter.stop() }
       for _ in 0..<Self.rounds {
         let ready = { cutter.cut(oneOf: 0) }
-        _ = try history(Self.scratch(on: server), by: cutter.url, ready: ready) { _ in
+        let isEnough = { @Sendable in cutter.cuts.count == CommitCutter.Cut.allCases.count }
+        _ = try history(Self.scratch(on: server), by: cutter.url, ready: ready, until: isEnough) { _ in
           cutter.cut(oneOf: 8)
           usleep(50_000)
         }

@@ -13,7 +13,7 @@
     private static let (lists, accounts, pairs) = (10, 10, 5)
 
     private let repositories: [Repository]
-    private let deadline: ContinuousClock.Instant
+    private let time: Duration
 
     /// What the clients have learned.
     private struct Notes {
@@ -26,10 +26,9 @@
 
     private let notes = Mutex(Notes())
 
-    /// Makes the records, through the first repository.
+    /// Makes the records, through the first repository, for clients that run for some time.
     init(_ repositories: [Repository], for time: Duration) throws {
-      self.repositories = repositories
-      deadline = .now + time
+      (self.repositories, self.time) = (repositories, time)
       guard let repository = repositories.first else { return }
       try repository.save(contentsOf: (0..<Self.lists).map { Person("list \($0)") })
       try repository.save(contentsOf: (0..<Self.accounts).map { Account($0, balance: 100) })
@@ -39,18 +38,22 @@
       try repository.applyOnce(UUID()) { _ in }
     }
 
-    /// Whether clients and their disturber go on.
-    var isRunning: Bool { .now < deadline }
-
     /// Runs clients, each on a thread, beside a closure that disturbs them.
-    func run(clients: Int, disturbing disturb: @escaping @Sendable () throws -> Void) throws {
+    ///
+    /// They go on after their time until enough has happened, but for no more than half a minute.
+    func run(
+      clients: Int, until isEnough: @escaping @Sendable () -> Bool = { true },
+      disturbing disturb: @escaping @Sendable () throws -> Void
+    ) throws {
+      let end = ContinuousClock.now + time
+      let isRunning = { @Sendable in .now < end || (!isEnough() && .now < end + .seconds(30)) }
       _ = try together(clients + 1) { [self] number in
         guard number < clients else {
-          while isRunning { try disturb() }
+          while isRunning() { try disturb() }
           return
         }
         let client = Client(number, repositories[number % repositories.count], self)
-        while isRunning { try client.step() }
+        while isRunning() { try client.step() }
       }
     }
 

@@ -135,6 +135,8 @@
         let writes = try together(Self.writers + 2) { number -> [Int: Int] in
           switch number {
           case Self.writers:
+            // The writers wait for an observer, and must not do so for one that has failed.
+            defer { isObserving.store(true, ordering: .sequentiallyConsistent) }
             let found = try follow(contexts[2]) {
               isObserving.store(true, ordering: .sequentiallyConsistent)
             } until: {
