@@ -114,13 +114,11 @@ bench-copies: setup
 	$(RELEASE)
 	.ci/bench-copies .build/release/persistence $(COPY_ROWS)
 
-# Reads and writes of PostgreSQL beside libpq, on a private server or that of POSTGRES_URL. The target fails if a goal is
-# missed.
-POSTGRES_URL ?=
-
+# Reads and writes of PostgreSQL beside libpq, on a private server or that of POSTGRES_URL, which the program reads from the
+# environment: its password is not printed. The target fails if a goal is missed.
 bench-postgres: setup
 	touch Benchmarks/Package.swift
-	swift run --package-path Benchmarks -c release PostgresOverhead $(if $(POSTGRES_URL),--url "$(POSTGRES_URL)")
+	swift run --package-path Benchmarks -c release PostgresOverhead
 
 # Costs for a thousand to a million rows, and reads by one to eight threads beside a writer. The target fails if they
 # exceed their limits. Then the costs of changed schemas, by default for fewer rows than the ten million of the goals.

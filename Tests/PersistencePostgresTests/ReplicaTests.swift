@@ -17,23 +17,38 @@
       try reader.find(RecordKey([.integer(id)]), in: Scratch.schema.get()) { _ in }
     }
 
-    /// Opens the store with notes, so that its next reads go to the standby.
-    private func open(_ server: ReplicatedServer, notes: Int64 = 1) throws -> PostgresContext {
-      let context = try server.open()
+    /// Opens a store with notes, so that its next reads go to the standby.
+    private func open(_ server: ReplicatedServer, _ schema: String = "test", notes: Int64 = 1) throws
+      -> PostgresContext
+    {
+      let context = try server.open(schema)
       try context.save((1...notes).map { Scratch.row($0, "note") })
-      try eventually("the context reads from the standby") {
-        try context.replicas?.attempt { try $0.results(request(), selecting: nil).count() } == Int(notes)
-      }
+      #expect(try countOnStandby(context) == Int(notes))
       #expect(try server.isRead())
       return context
     }
 
+    /// Fetches notes from the standby, when the context uses it again.
+    private func fetchFromStandby(_ context: PostgresContext) throws -> PostgresResults {
+      var results: PostgresResults?
+      try eventually("the context reads from the standby") {
+        results = try context.replicas?.attempt { try $0.results(request(), selecting: nil) }
+        return results != nil
+      }
+      return try #require(results)
+    }
+
+    private func countOnStandby(_ context: PostgresContext) throws -> Int {
+      try fetchFromStandby(context).count()
+    }
+
     @Test("reads go to a standby, and to the primary server inside of transactions and for observers")
     func reads() throws {
-      let server = try ReplicatedServer()
-      let context = try open(server)
-      let other = try server.open("")
-      try server.run(.standby, "SELECT pg_wal_replay_pause()")
+      let server = try ReplicatedServer.shared.get()
+      let context = try open(server, "reads")
+      let other = try server.openPrimary("reads")
+      defer { server.resumeReplay() }
+      try server.pauseReplay()
       try other.save([Scratch.row(2, "two")])
       // The standby lacks the second note, which shows who answers.
       #expect(try context.count(request()) == 1)
@@ -53,15 +68,19 @@
       context.observers.remove(observer)
       // The transaction and the observer have seen the note, so later reads must.
       #expect(try context.texts() == ["note", "two"])
-      try server.run(.standby, "SELECT pg_wal_replay_resume()")
       try other.close()
       try context.close()
     }
 
     @Test("C2 a read sees the commits of its own context at once", arguments: ["on", "off"])
     func ownCommits(_ synchronous: String) throws {
-      let server = try ReplicatedServer(settings: "synchronous_commit = \(synchronous)")
-      let context = try open(server)
+      let server = try ReplicatedServer.shared.get()
+      try server.run(.primary, "ALTER ROLE postgres SET synchronous_commit = \(synchronous)")
+      defer {
+        server.resumeReplay()
+        _ = try? server.run(.primary, "ALTER ROLE postgres RESET synchronous_commit")
+      }
+      let context = try open(server, "commits_\(synchronous)")
       for id in Int64(2)...201 {
         try context.save([Scratch.row(id, "note")])
         switch id % 3 {
@@ -71,7 +90,7 @@
         }
       }
       // A standby that stands still shows no new commit, so the primary server answers.
-      try server.run(.standby, "SELECT pg_wal_replay_pause()")
+      try server.pauseReplay()
       for id in Int64(202)...204 {
         try context.save([Scratch.row(id, "note")])
         #expect(try find(id, in: context))
@@ -79,29 +98,126 @@
       try context.close()
     }
 
+    /// How a transaction fails after its closure has read.
+    enum Failure: CaseIterable {
+      /// The connection is lost, and the closure notices it.
+      case lostInClosure
+      /// The connection is lost, and the commit notices it.
+      case lostBeforeCommit
+      /// The server refuses the commit.
+      case refusedCommit
+    }
+
+    @Test(
+      "C2 a read shows what a failed transaction of its own context has read", arguments: Failure.allCases)
+    func failedTransactions(_ failure: Failure) throws {
+      let server = try ReplicatedServer.shared.get()
+      let schema = "failed_\(failure)".lowercased()
+      let context = try open(server, schema)
+      let other = try server.openPrimary(schema)
+      try server.run(
+        .primary,
+        "CREATE FUNCTION \(schema).refuse() RETURNS trigger LANGUAGE plpgsql AS "
+          + "'BEGIN RAISE EXCEPTION ''refused''; END'",
+        "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON \(schema).\"Note\" DEFERRABLE INITIALLY DEFERRED "
+          + "FOR EACH ROW WHEN (NEW.id > 100) EXECUTE FUNCTION \(schema).refuse()")
+      try server.catchUp()
+      defer { server.resumeReplay() }
+      try server.pauseReplay()
+      try other.save([Scratch.row(2, "two")])
+      #expect(try context.texts() == ["note"])
+      let failed = code {
+        try context.transaction { transaction in
+          #expect(try transaction.count(request()) == 2)
+          if failure != .refusedCommit {
+            try server.run(
+              .primary,
+              "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                + "WHERE application_name = 'reader' AND state = 'idle in transaction'")
+          }
+          if failure == .lostInClosure { _ = try transaction.count(request()) }
+          try transaction.save(Scratch.row(101, "refused"))
+        }
+      }
+      #expect(failed != nil)
+      #expect(try context.texts() == ["note", "two"])
+      try other.close()
+      try context.close()
+    }
+
+    @Test("reads go to the primary server while the replay at the standby keeps a table locked")
+    func lockedTable() throws {
+      let server = try ReplicatedServer.shared.get()
+      let context = try open(server, "locked")
+      let writer = try server.connect(.primary)
+      let lock = PostgresCommand("LOCK TABLE locked.\"Note\" IN ACCESS EXCLUSIVE MODE")
+      _ = try writer.run([PostgresCommand("BEGIN"), lock], "lock a table")
+      // The log is flushed up to its switch.
+      try server.run(.primary, "SELECT pg_switch_wal()")
+      try eventually("the standby locks the table") {
+        let locks = "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = "
+        return try server.run(.standby, locks + "'locked.\"Note\"'::regclass")?.count == 1
+      }
+      defer { server.resumeReplay() }
+      try server.pauseReplay()
+      _ = try writer.run([PostgresCommand("COMMIT")], "unlock a table")
+      #expect(try context.replicas?.attempt { try $0.results(request(), selecting: nil) } == nil)
+      #expect(try context.texts() == ["note"])
+      try context.close()
+    }
+
+    @Test("a standby that freezes delays the read after a commit for a moment")
+    func frozenStandby() throws {
+      let server = try ReplicatedServer.shared.get()
+      let context = try open(server, "frozen")
+      let found = try #require(
+        try server.run(.standby, "SELECT pid::int8 FROM pg_stat_activity WHERE application_name = 'reader'"))
+      let processes = (0..<found.count).compactMap { found.integer($0, 0).flatMap(pid_t.init(exactly:)) }
+      defer { for process in processes { kill(process, SIGCONT) } }
+      try context.save([Scratch.row(2, "two")])
+      for process in processes { kill(process, SIGSTOP) }
+      let start = ContinuousClock.now
+      #expect(try context.texts() == ["note", "two"])
+      #expect(start.duration(to: .now) < .seconds(10))
+      try context.close()
+    }
+
+    @Test("a server that does not answer leaves the next one a share of the time to connect")
+    func frozenServer() throws {
+      let server = try ReplicatedServer.shared.get()
+      let context = try open(server, "share")
+      defer { try? server.signal(SIGCONT, .primary) }
+      try server.signal(SIGSTOP, .primary)
+      context.replicas?.pool.discardIdle()
+      #expect(try countOnStandby(context) == 1)
+      try server.signal(SIGCONT, .primary)
+      try context.close()
+    }
+
     @Test("C2 a read sees the deletion that its context made, also of what an open result shows")
     func deletions() throws {
-      let server = try ReplicatedServer()
-      let context = try open(server, notes: 3000)
-      let result = try context.fetch(request())
+      let server = try ReplicatedServer.shared.get()
+      let context = try open(server, "deletions", notes: 3000)
+      let result = try fetchFromStandby(context)
       #expect(try result.read(from: 0, limit: 10) { _ in } == 10)
       try context.transaction { _ = try $0.delete(RecordKey([.integer(1)]), in: Scratch.schema.get()) }
       #expect(try !find(1, in: context))
       #expect(try context.count(request()) == 2999)
+      #expect(try countOnStandby(context) == 2999)
       #expect(try result.count() == 3000)
       try context.close()
     }
 
     @Test("R2 results on a standby show different moments, although it writes both alike")
     func moments() throws {
-      let server = try ReplicatedServer()
-      let context = try open(server, notes: 3000)
+      let server = try ReplicatedServer.shared.get()
+      let context = try open(server, "moments", notes: 3000)
       let writers = try (1...3).map { number in
         let writer = try server.connect(.primary)
         _ = try writer.run(
           [
             PostgresCommand("BEGIN"),
-            PostgresCommand("INSERT INTO test.\"Note\" (id, text) VALUES (\(number + 5000), 'new')"),
+            PostgresCommand("INSERT INTO moments.\"Note\" (id, text) VALUES (\(number + 5000), 'new')"),
           ], "write")
         return writer
       }
@@ -111,9 +227,9 @@
       }
       // The first one stays open, and the last one is the newest.
       try commit(2)
-      let first = try context.fetch(request())
+      let first = try fetchFromStandby(context)
       try commit(1)
-      let second = try context.fetch(request())
+      let second = try fetchFromStandby(context)
       for (result, count) in [(first, 3001), (second, 3002)] {
         #expect(try result.read(from: 0, limit: .max) { _ in } == count)
         #expect(try result.count() == count)
@@ -159,7 +275,13 @@
     func lostPrimary() throws {
       let server = try ReplicatedServer()
       let context = try open(server)
+      let observer = try CommitObserver(request(), in: context, keyLimit: 10)
+      try context.observers.add(observer)
+      #expect(try context.texts() == ["note"])
       try server.kill(.primary)
+      // A look that fails has shown nothing.
+      #expect(code { _ = try context.observers.look(observer, at: context) } != nil)
+      context.observers.remove(observer)
       #expect(try context.texts() == ["note"])
       #expect(code { try context.save([Scratch.row(2, "two")]) } != nil)
       try server.promote()

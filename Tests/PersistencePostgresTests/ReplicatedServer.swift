@@ -22,6 +22,9 @@
     /// The input of the shell that stops the servers.
     private let lifeline: Int32
 
+    /// A pair for tests that neither end nor promote a server, each with a schema of its own.
+    static let shared = Result { try ReplicatedServer() }
+
     init(settings: String = "") throws {
       guard let programs = PostgresServer.programs else {
         throw PersistenceError(.unsupported, PostgresCluster.obstacle ?? "initdb is missing")
@@ -69,16 +72,20 @@
     /// The folder of a server's socket.
     private func socket(_ role: Role) -> String { "\(folder)/\(role)-socket" }
 
-    /// A URL with both servers.
-    var url: String { address(.primary, .standby) + "&connect=3s&schema=test" }
-
     private func address(_ roles: Role...) -> String {
       "postgres:///postgres?host=\(roles.map(socket).joined(separator: ","))&user=postgres"
     }
 
-    /// Opens the store of the tests by both servers.
-    func open(_ options: String = "&readers=replica&application_name=reader") throws -> PostgresContext {
-      try PostgresContext(url: url + options)
+    /// Opens a store by both servers, to read from the standby.
+    func open(_ schema: String = "test") throws -> PostgresContext {
+      try open(schema, "&readers=replica&application_name=reader")
+    }
+
+    /// Opens a store by both servers, to read from the primary server.
+    func openPrimary(_ schema: String) throws -> PostgresContext { try open(schema, "") }
+
+    private func open(_ schema: String, _ options: String) throws -> PostgresContext {
+      try PostgresContext(url: address(.primary, .standby) + "&connect=3s&schema=\(schema)" + options)
     }
 
     /// Starts a server, also after it was killed, and waits until it accepts connections.
@@ -166,6 +173,12 @@
         try run(.standby, "SELECT (pg_last_wal_replay_lsn() >= '\(written)')::int::int8")?.integer(0, 0) == 1
       }
     }
+
+    /// Stops the replay at the standby, which shows no new commit until the replay goes on.
+    func pauseReplay() throws { try run(.standby, "SELECT pg_wal_replay_pause()") }
+
+    /// Lets the replay go on, at the end of a test.
+    func resumeReplay() { _ = try? run(.standby, "SELECT pg_wal_replay_resume()") }
 
     /// Makes commits wait until the standby has them.
     func replicateSynchronously() throws {

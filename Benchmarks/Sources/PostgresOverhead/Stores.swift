@@ -85,5 +85,14 @@ struct Stores {
     for schema in [Self.few, Self.many, Self.raw] {
       try connection.run("DROP SCHEMA IF EXISTS \(schema) CASCADE")
     }
+    // A run that fails leaves stores of its rounds.
+    try connection.run(
+      """
+      DO $$ DECLARE name text; BEGIN
+        FOR name IN SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname ~ '^\(Self.few)_copy_[0-9]+$' LOOP
+          EXECUTE pg_catalog.format('DROP SCHEMA %I CASCADE', name);
+        END LOOP;
+      END $$
+      """)
   }
 }
