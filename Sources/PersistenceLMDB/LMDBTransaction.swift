@@ -201,7 +201,7 @@ extension LMDBTransaction {
     if code != MDB_NOTFOUND { try check(code, "delete records") }
   }
 
-  private func greatestKey(in space: KeySpace) -> ByteBuffer {
+  func greatestKey(in space: KeySpace) -> ByteBuffer {
     if let key = greatest[space.rawValue] { return key }
     let key = ByteBuffer()
     greatest[space.rawValue] = key
@@ -250,59 +250,5 @@ extension LMDBTransaction {
     closeCursors()
     transaction = parent
     try check(mdb_txn_commit(child), "finish a nested transaction")
-  }
-}
-
-extension LMDBTransaction {
-  /// Buffers index entries, to write them in key order.
-  func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws {
-    guard space == .indexes else {
-      try reserve(key, count: value.count, in: space, isReplacing: true)?.copyMemory(from: value)
-      return
-    }
-    pending.add(key, value)
-    if pending.isFull { try writePending() }
-  }
-
-  /// Flushes the buffered index entries.
-  func writePending() throws {
-    if let failure { throw failure }
-    guard !pending.isEmpty else { return }
-    defer { pending.removeAll() }
-    pending.sort()
-    do { try append(pending, in: .indexes) } catch {
-      failure = error
-      throw error
-    }
-  }
-
-  func write(_ batch: EntryBatch, in space: KeySpace) throws {
-    if space == .indexes { try writePending() }
-    try append(batch, in: space)
-  }
-
-  /// Writes sorted entries with one cursor, which need not search for the place of those behind all others.
-  private func append(_ batch: EntryBatch, in space: KeySpace) throws {
-    known &= ~(1 << space.rawValue)
-    var opened: OpaquePointer?
-    try check(mdb_cursor_open(try current(), handle.database(space), &opened), "write to the store")
-    guard let cursor = opened else { return }
-    defer { mdb_cursor_close(cursor) }
-    let last = greatestKey(in: space)
-    last.clear()
-    var (key, value) = (MDB_val(), MDB_val())
-    let code = mdb_cursor_get(cursor, &key, &value, MDB_LAST)
-    if code == MDB_SUCCESS {
-      last.append(key.bytes)
-    } else if code != MDB_NOTFOUND {
-      try check(code, "write to the store")
-    }
-    var isGreatest = false
-    try batch.forEach { wanted, content in
-      isGreatest = isGreatest || TotalOrder.compare(wanted, last.bytes) > 0
-      var (key, value) = (MDB_val(wanted), MDB_val(content))
-      try check(
-        mdb_cursor_put(cursor, &key, &value, isGreatest ? UInt32(MDB_APPEND) : 0), "write to the store")
-    }
   }
 }

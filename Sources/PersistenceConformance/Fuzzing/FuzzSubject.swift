@@ -22,7 +22,7 @@ final class FuzzSubject {
   let context: ContextUnderTest
   let schemas: [ModelSchema]
   /// The requests that read the whole store.
-  private let contentQueries: [FuzzQuery]
+  let contentQueries: [FuzzQuery]
   private let isVersioned: Bool
   /// The number of related keys above which conditions on related records are decided by record.
   let fewKeys: Int
@@ -287,22 +287,5 @@ extension FuzzSubject {
       FuzzOutcome(path, "rows by a plan made anew", .rows(try Self.rows(of: anew, from: reader))))
     outcomes.append(FuzzOutcome(path, "count by a plan made anew", .number(try reader.count(anew))))
     outcomes.append(FuzzOutcome(path, "rows by the raw evaluator", .rows(try evaluated(request, reader))))
-  }
-
-  private func content(_ reader: any StorageReader, _ path: [Int], _ outcomes: inout [FuzzOutcome]) {
-    func add(_ label: String, _ value: () throws -> FuzzOutcome.Value) {
-      do {
-        outcomes.append(FuzzOutcome(path, label, try value()))
-      } catch {
-        outcomes.append(FuzzOutcome(path, label, .code(Self.code(error))))
-      }
-    }
-    add("catalog") { .names(try reader.catalog().filter { !$0.isReserved }.map(FuzzReference.text)) }
-    for query in contentQueries {
-      add(FuzzContent.label) {
-        .rows(
-          try Self.rows(of: try reader.fetch(try query.request(in: schemas, fewKeys: fewKeys, by: reader))))
-      }
-    }
   }
 }

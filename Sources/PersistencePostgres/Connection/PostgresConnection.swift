@@ -11,13 +11,13 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   let handle: OpaquePointer
 
   /// Whether the connection broke, or its state is unknown; it does not return to the pool.
-  private(set) var isBroken = false
+  var isBroken = false
 
   /// How many batches were sent whose answers nobody has read.
   private(set) var unread = 0
 
   /// How often libpq said that nothing is left to read, although a batch has not ended.
-  private var emptyAnswers = 0
+  var emptyAnswers = 0
 
   /// What the server said of the last statement that it refused.
   private(set) var rejection: PostgresRejection?
@@ -245,71 +245,5 @@ extension PostgresConnection {
       }
       place += 1
     }
-  }
-}
-
-/// Waiting for the server.
-extension PostgresConnection {
-  /// The interruption of a read, after the server was told to cancel it.
-  private struct Interrupted: Error {
-    let reason: PersistenceError
-  }
-
-  /// The next result; nil between two statements.
-  func nextResult(_ wait: Wait) throws -> PostgresResult? {
-    try checkInterruption(wait)
-    while PQisBusy(handle) != 0 {
-      _ = try waitForSocket(Int16(POLLIN), wait)
-      guard PQconsumeInput(handle) != 0 else { throw broken(wait.action) }
-    }
-    guard let result = PQgetResult(handle) else {
-      emptyAnswers += 1
-      // One of them separates two statements; more mean that the end of the batch is lost.
-      guard PQstatus(handle) == CONNECTION_OK, emptyAnswers < 4 else { throw broken(wait.action) }
-      return nil
-    }
-    emptyAnswers = 0
-    return PostgresResult(result)
-  }
-
-  /// Waits until the socket is ready, and returns for what.
-  private func waitForSocket(_ events: Int16, _ wait: Wait) throws -> Int16 {
-    while true {
-      try checkInterruption(wait)
-      // Interruptions are noticed within this time.
-      var milliseconds: Int32 = wait.isReading || wait.isCancelling ? 50 : -1
-      if let deadline = wait.deadline {
-        let left = (deadline - .now).timeInterval * 1000
-        guard left > 0 else { throw timedOut(wait) }
-        let rounded = Int32(min(left.rounded(.up), 1_000_000))
-        milliseconds = milliseconds < 0 ? rounded : min(milliseconds, rounded)
-      }
-      var file = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-      let count = poll(&file, 1, milliseconds)
-      if count > 0 { return file.revents }
-      if count < 0, errno != EINTR { throw broken(wait.action) }
-      if count == 0, wait.isCancelling { cancel() }
-    }
-  }
-
-  /// Tells the server to cancel an interrupted read.
-  private func checkInterruption(_ wait: Wait) throws {
-    guard wait.isReading else { return }
-    do {
-      try ReadInterruption.check()
-    } catch let error as PersistenceError {
-      cancel()
-      throw Interrupted(reason: error)
-    }
-  }
-
-  private func timedOut(_ wait: Wait) -> PersistenceError {
-    // The answer may come at any time, so the connection is of no use any more.
-    isBroken = true
-    if wait.cancels { cancelLater() }
-    return PersistenceError(
-      .timedOut,
-      "PostgreSQL did not \(wait.action) within the statement time-out; retry, or raise the option timeout",
-      location: store.location)
   }
 }

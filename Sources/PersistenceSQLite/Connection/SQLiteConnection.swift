@@ -91,12 +91,6 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     return SQLiteErrorMapping.error(code, handle, action, store.location)
   }
 
-  /// Runs statements of this package that have no parameters and no results.
-  func execute(_ sql: String, _ action: String) throws {
-    let code = sqlite3_exec(handle, sql, nil, nil, nil)
-    guard code == SQLITE_OK else { throw error(code, action) }
-  }
-
   /// Whether no transaction is open.
   var isOutsideTransaction: Bool { sqlite3_get_autocommit(handle) != 0 }
 
@@ -301,20 +295,5 @@ final class SQLiteConnection: @unchecked Sendable {  // one thread at a time, as
     sqlite3_reset(statement.handle)
     if let failure { throw failure }
     return number
-  }
-
-  /// The lines of SQLite's query plan.
-  func explain(_ sql: String) throws -> [String] {
-    let statement = try prepare("EXPLAIN QUERY PLAN " + sql, persistent: false, "explain a statement")
-    defer { sqlite3_finalize(statement) }
-    var lines: [String] = []
-    while true {
-      let code = sqlite3_step(statement)
-      guard code == SQLITE_ROW else {
-        guard code == SQLITE_DONE else { throw error(code, "explain a statement") }
-        return lines
-      }
-      if let text = sqlite3_column_text(statement, 3) { lines.append(String(cString: text)) }
-    }
   }
 }

@@ -59,7 +59,8 @@
           usleep(UInt32.random(in: 10_000...100_000))
           try scratch.run(
             "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-              + "AND application_name = '\(scratch.configuration.schema)' ORDER BY random() LIMIT 2) AS chosen")
+              + "AND application_name = '\(scratch.configuration.schema)' ORDER BY random() LIMIT 2) AS chosen"
+          )
         }
       }
     }
