@@ -75,6 +75,7 @@ final class LMDBTransaction: ByteWriter {
 
   func checkpoint(undo: @escaping (any ByteWriter) throws -> Void) throws -> Bool {
     guard !isNested, let environment else { return false }
+    try requireSpaceToUndo()
     let earlier = self.undo
     do { try environment.commitEarly(self) } catch {
       self.undo = earlier
@@ -118,7 +119,7 @@ final class LMDBTransaction: ByteWriter {
     if code != MDB_SUCCESS { throw LMDBFailure(code: code, action: action()).error(mapSize: handle.mapSize) }
   }
 
-  private func closeCursors() {
+  func closeCursors() {
     for cursor in cursors { cursor.close() }
     cursors.removeAll()
   }
