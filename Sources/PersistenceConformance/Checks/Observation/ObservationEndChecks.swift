@@ -69,10 +69,12 @@ enum ObservationEndChecks {
 
   @Sendable private static func closed(_ repository: Repository) async throws {
     let observers = try observers(of: repository.storage)
+    // An observation that had not read its first result would end because it cannot.
+    let hasBegun = Lock(false)
     let task = CheckExecutor.task {
-      for try await _ in repository.updates(of: Account.self) {}
+      for try await _ in repository.updates(of: Account.self) { hasBegun.withLock { $0 = true } }
     }
-    while !observers.isObserved { await Task.yield() }
+    while !hasBegun.withLock({ $0 }) { await Task.yield() }
     try repository.close()
     try await expectAsyncError(.closed) { try await task.value }
     try expect(!observers.isObserved)
