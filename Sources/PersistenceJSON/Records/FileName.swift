@@ -103,11 +103,21 @@ enum FileName {
   ///
   /// Bytes are compared: some characters, such as U+06DD, form one character with the suffix's dot.
   static func stem(of file: String) -> Substring? {
-    let bytes = file.utf8
-    guard bytes.count >= suffix.utf8.count, bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) else {
-      return nil
+    var file = file
+    let hasSuffix = file.withUTF8 { bytes in
+      bytes.count >= suffixCount && isSuffix(bytes, from: bytes.count - suffixCount)
     }
-    return Substring(bytes.dropLast(suffix.utf8.count))
+    return hasSuffix ? Substring(file.utf8.dropLast(suffixCount)) : nil
+  }
+
+  private static let suffixCount = 5
+
+  /// Whether bytes are ``suffix`` from an index on.
+  @inline(__always)
+  private static func isSuffix(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
+    bytes[start] == UInt8(ascii: ".") && bytes[start + 1] == UInt8(ascii: "j")
+      && bytes[start + 2] == UInt8(ascii: "s") && bytes[start + 3] == UInt8(ascii: "o")
+      && bytes[start + 4] == UInt8(ascii: "n")
   }
 
   /// Whether a text is its own file name.
