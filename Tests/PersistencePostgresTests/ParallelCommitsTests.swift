@@ -12,44 +12,6 @@
   @Suite(.withServer) struct ParallelCommitsTests {
     private static let (writers, steps) = (8, 25)
 
-    /// The content of a store, as an observer's updates tell it.
-    private struct Ledger {
-      var told: [RecordKey: Int] = [:]
-      var keys: Set<RecordKey> = []
-      var faults: [String] = []
-
-      mutating func add(_ changes: KeyChanges, _ count: Int) {
-        if changes.isUnknown { faults.append("unknown changes") }
-        for (key, entry) in changes.entries {
-          told[key, default: 0] += 1
-          if entry.matchedBefore != keys.contains(key) {
-            faults.append("\(key) was there: \(entry.matchedBefore)")
-          }
-          if entry.matchesNow { keys.insert(key) } else { keys.remove(key) }
-        }
-        if keys.count != count { faults.append("\(keys.count) of \(count) records are told") }
-      }
-    }
-
-    /// Looks at a context until it has what the writers leave, and returns what its observer was told.
-    private func follow(_ context: PostgresContext, began: () -> Void, until isOver: () -> Bool) throws
-      -> Ledger
-    {
-      let request = try FetchRequest(Account.schema.model)
-      let observer = try CommitObserver(request, in: context, keyLimit: 100_000)
-      try context.observers.add(observer)
-      defer { context.observers.remove(observer) }
-      began()
-      var ledger = Ledger()
-      var wasOver = false
-      while !wasOver {
-        wasOver = isOver()
-        let look = try context.observers.look(observer, at: context)
-        ledger.add(look.changes, try look.snapshot.count(request))
-      }
-      return ledger
-    }
-
     @Test("U1 W6 observers in two contexts hear of each of many commits at the same time exactly once")
     func inserts() throws {
       let scratch = try Scratch { $0.busyTimeout = .seconds(60) }
@@ -57,10 +19,10 @@
       try contexts[0].transaction { try $0.define(Account.schema.model) }
       let running = Atomic(Self.writers)
       let observing = Atomic(0)
-      let ledgers = Mutex<[Ledger]>([])
-      _ = try together(Self.writers + contexts.count) { [self] number in
+      let ledgers = Mutex<[ChangeLedger]>([])
+      _ = try together(Self.writers + contexts.count) { number in
         guard number < Self.writers else {
-          let ledger = try follow(
+          let ledger = try ChangeLedger.follow(
             contexts[number - Self.writers], began: { observing.add(1, ordering: .sequentiallyConsistent) },
             until: { running.load(ordering: .sequentiallyConsistent) == 0 })
           return ledgers.withLock { $0.append(ledger) }
@@ -89,10 +51,10 @@
       try context.transaction { try $0.define(Account.schema.model) }
       let running = Atomic(Self.writers)
       let observing = Atomic(0)
-      let ledgers = Mutex<[Ledger]>([])
-      _ = try together(Self.writers + 1) { [self] number in
+      let ledgers = Mutex<[ChangeLedger]>([])
+      _ = try together(Self.writers + 1) { number in
         guard number < Self.writers else {
-          let ledger = try follow(
+          let ledger = try ChangeLedger.follow(
             context, began: { observing.add(1, ordering: .sequentiallyConsistent) },
             until: { running.load(ordering: .sequentiallyConsistent) == 0 })
           return ledgers.withLock { $0.append(ledger) }

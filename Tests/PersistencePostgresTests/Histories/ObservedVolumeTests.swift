@@ -13,63 +13,6 @@
   @Suite(.withServer, .serialized) struct ObservedVolumeTests {
     private static let (changes, writers) = Environment.isSoak ? (1_000_000, 16) : (10_000, 6)
 
-    /// The records that the store holds, as an observer was told.
-    private struct Ledger {
-      var records: Set<RecordKey> = []
-      /// How often each record was told.
-      var told: [RecordKey: Int] = [:]
-      var needsReload = true
-      var faults: [String] = []
-
-      /// Adds what one look told, or reads the records again if it told no keys.
-      mutating func add(_ changes: KeyChanges, _ snapshot: any StorageSnapshot, _ request: FetchRequest)
-        throws
-      {
-        guard !changes.isUnknown, !needsReload else {
-          needsReload = true
-          var all: Set<RecordKey> = []
-          _ = try snapshot.fetch(request).read(from: 0, limit: .max) { row in
-            all.insert(try RecordKey(of: row, in: request.schema))
-          }
-          (records, needsReload) = (all, false)
-          return
-        }
-        for (key, entry) in changes.entries {
-          told[key, default: 0] += 1
-          if entry.matchedBefore != records.contains(key) {
-            faults.append("\(key) was there: \(entry.matchedBefore)")
-          }
-          if entry.matchesNow { records.insert(key) } else { records.remove(key) }
-        }
-        let count = try snapshot.count(request)
-        if records.count != count { faults.append("\(records.count) of \(count) records are told") }
-      }
-    }
-
-    /// Looks at a context, also after errors, until the writers have ended and all is told.
-    private func follow(_ context: PostgresContext, began: () -> Void, until isOver: () -> Bool) throws
-      -> Ledger
-    {
-      let request = try FetchRequest(Account.schema.model)
-      let observer = try CommitObserver(request, in: context, keyLimit: 100_000)
-      try context.observers.add(observer)
-      defer { context.observers.remove(observer) }
-      var ledger = Ledger()
-      var wasOver = false
-      while !wasOver {
-        wasOver = isOver()
-        do {
-          let look = try context.observers.look(observer, at: context)
-          try ledger.add(look.changes, look.snapshot, request)
-        } catch let error as PersistenceError where error.code == .unreachable {
-          wasOver = false
-        }
-        began()
-        usleep(5_000)
-      }
-      return ledger
-    }
-
     /// Inserts, updates and deletes records of its own, and returns how often it wrote each.
     private func write(_ number: Int, in repository: Repository) throws -> [Int: Int] {
       var writes: [Int: Int] = [:]
@@ -131,13 +74,13 @@
         let running = Atomic(Self.writers)
         let isObserving = Atomic(false)
         let isOver = Atomic(false)
-        let ledger = Mutex(Ledger())
+        let ledger = Mutex<ChangeLedger?>(nil)
         let writes = try together(Self.writers + 2) { number -> [Int: Int] in
           switch number {
           case Self.writers:
             // The writers wait for an observer, and must not do so for one that has failed.
             defer { isObserving.store(true, ordering: .sequentiallyConsistent) }
-            let found = try follow(contexts[2]) {
+            let found = try ChangeLedger.follow(contexts[2], readsAgain: true) {
               isObserving.store(true, ordering: .sequentiallyConsistent)
             } until: {
               isOver.load(ordering: .sequentiallyConsistent)
@@ -163,7 +106,8 @@
             return try write(number, in: repositories[number % 2])
           }
         }
-        let found = ledger.withLock(\.self)
+        let last = ledger.withLock(\.self)
+        let found = try #require(last)
         #expect(found.faults == [])
         var stored: Set<RecordKey> = []
         try repositories[0].filter(Account.self).result().forEach {
