@@ -23,13 +23,17 @@ extension PostgresContext {
     _ body: (any StorageTransaction) throws -> Void
   ) throws {
     var (timeout, replay) = (timeout, PostgresReplay(until: deadline))
+    var isDeferred = true
     while true {
       do {
-        return try enter(.replayable, timeout: timeout, until: deadline, body)
+        return try enter(.replayable, isDeferred: isDeferred, timeout: timeout, until: deadline, body)
       } catch PostgresConflict.alone {
         return try enter(.exclusive, timeout: max(.zero, deadline - .now), until: deadline, body)
       } catch PostgresConflict.again(let error) {
         guard replay.pause() else { throw error.ofLastConflict(waited: store.configuration.busyTimeout) }
+        timeout = max(.zero, deadline - .now)
+      } catch PostgresConflict.stepByStep {
+        isDeferred = false
         timeout = max(.zero, deadline - .now)
       }
     }
@@ -37,26 +41,27 @@ extension PostgresContext {
 
   /// Runs a closure once, when the gate of this process admits it.
   private func enter(
-    _ mode: TransactionMode, timeout: Duration, until deadline: ContinuousClock.Instant,
-    _ body: (any StorageTransaction) throws -> Void
+    _ mode: TransactionMode, isDeferred: Bool = false, timeout: Duration,
+    until deadline: ContinuousClock.Instant, _ body: (any StorageTransaction) throws -> Void
   ) throws {
     // Observers of another program's tables hear of commits in their order, so writers take turns.
     if mode == .exclusive || store.isForeign {
       try shared.gate.withEntry(timeout: timeout, location: location) { try run(mode, until: deadline, body) }
     } else {
       try shared.gate.withSharedEntry(timeout: timeout, location: location) {
-        try run(mode, until: deadline, body)
+        try run(mode, isDeferred: isDeferred, until: deadline, body)
       }
     }
   }
 
   /// Runs a closure once; throws ``PostgresConflict`` if it is replayable and has to run again.
   private func run(
-    _ mode: TransactionMode, until deadline: ContinuousClock.Instant,
+    _ mode: TransactionMode, isDeferred: Bool = false, until deadline: ContinuousClock.Instant,
     _ body: (any StorageTransaction) throws -> Void
   ) throws {
     guard !pool.isClosed else { throw PersistenceError.closed("the store at \(location)") }
-    let session = try beginWriting(mode, until: deadline)
+    let deferred = isDeferred ? try deferredSession(until: deadline) : nil
+    let session = try deferred ?? beginWriting(mode, until: deadline)
     defer { pool.giveBack(session.connection) }
     let transaction: any PostgresWriter =
       store.isForeign
@@ -65,8 +70,13 @@ extension PostgresContext {
     do {
       try body(observed.transaction)
       try transaction.end()
+      // What the closure did without a statement relied on the cached catalog. The number of an observed transaction is
+      // known before anybody can see the commit. A connection that was idle for long may be broken.
+      if !session.hasWritten || session.isNumbered || !session.connection.isFresh { try session.sendBegin() }
     } catch {
       transaction.abandon()
+      // A stale catalog may have caused the error.
+      try? session.sendBegin()
       session.end()
       // The closure may have read records that a standby does not show yet.
       replicas?.standbys?.doubt()
@@ -79,8 +89,8 @@ extension PostgresContext {
       } else {
         try observers.commit(observed, session.numbered) { try commit(session) }
       }
-    } catch let error as PersistenceError where mode == .replayable && error.isConflict {
-      throw PostgresConflict.again(error)
+    } catch {
+      throw session.conflict ?? error
     }
     if transaction.hasDropped { removeDropped() }
   }
@@ -114,9 +124,7 @@ extension PostgresContext {
       results = try connection.run(
         opening(mode, until: deadline, isNumbered: isNumbered), "begin a transaction")
     } catch let error as PersistenceError where error.isPostgres("55P03") {
-      var busy = PersistenceError.busy(location, waited: store.configuration.busyTimeout)
-      busy.engineError = error.engineError
-      throw busy
+      throw error.ofGate(store)
     } catch let error as PersistenceError where !store.isForeign {
       throw error.ofMissingStore(location)
     }
@@ -132,6 +140,23 @@ extension PostgresContext {
       isNumbered ? NumberedTransaction(results.last?.text(0, 1), moment: results.last?.text(0, 2)) : nil
     session.begun(mode, numbered)
     return session
+  }
+
+  /// A session for a replayable transaction that begins with its first statement which needs an answer, or with its commit;
+  /// nil if the catalog is not known.
+  private func deferredSession(until deadline: ContinuousClock.Instant) throws -> PostgresSession? {
+    guard !store.isForeign, let catalog = store.catalog, store.canGuard(catalog.version) else { return nil }
+    let busyTimeout = store.configuration.busyTimeout
+    let left = deadline - .now
+    let gate = store.textOfGate(ifNewest: catalog.version)
+    var opening = [
+      PostgresCommand("BEGIN ISOLATION LEVEL SERIALIZABLE", prepared: -14),
+      left * 1.1 > busyTimeout
+        ? .lockTimeout(busyTimeout, prepared: -15) : .lockTimeout(max(.zero, left)),
+      PostgresCommand(gate.sql, prepared: gate.number),
+    ]
+    if observers.isObserved { opening.append(PostgresCommits.logWithMoment(store)) }
+    return .deferred(try pool.take(), catalog, opening: opening, isNumbered: observers.isObserved)
   }
 
   /// The statements that begin a transaction, and read the version of the catalog.
@@ -173,7 +198,8 @@ extension PostgresContext {
 
   /// Commits, and returns whether the transaction has written anything.
   private func commit(_ session: PostgresSession) throws -> Bool {
-    guard try commit(session, after: [PostgresCommits.log(store)]) != nil else { return false }
+    guard try commit(session, after: session.isNumbered ? [] : [PostgresCommits.log(store)]) != nil
+    else { return false }
     if Int.random(in: 0..<256) == 0 {
       // It reads all numbers, so as a part of a serializable transaction it would conflict with all others.
       try? session.connection.post([PostgresCommits.purge(store)], "remove old numbers of commits")
@@ -203,13 +229,17 @@ extension PostgresContext {
         .unreachable, "the connection broke before the commit, so the transaction was rolled back; retry",
         location: location)
     }
-    var number: String?
+    var number = session.numbered.map { "\($0.number)" }
+    let beginning = session.takeOpening()
+    var batch: [PostgresCommand] = []
     do {
       let position = standbys == nil ? nil : PostgresPosition.ofPrimary
-      let answers = try session.connection.commit(
-        after: session.takeQueue() + commands, then: position
-      ) {
-        number = $0.last?.text(0, 0)
+      let renaming =
+        session.catalog.version == session.firstVersion
+        ? [] : [PostgresVersionTable(session.firstVersion, store).renaming(to: session.catalog.version)]
+      batch = beginning + session.takeQueue() + renaming + commands
+      let answers = try session.connection.commit(after: batch, then: position) {
+        number = number ?? $0.last?.text(0, 0)
       }
       // The commit of a failed transaction succeeds, and rolls it back.
       guard answers.commit?.tag == "COMMIT" else {
@@ -222,7 +252,7 @@ extension PostgresContext {
       try settle(number, session.connection.serverRun, error.reason)
     } catch let error as PersistenceError {
       if !session.connection.isBroken { session.end() }
-      throw error.ofWriting
+      throw session.notingFailure(error.ofWriting, beginning: beginning.count, ahead: batch.count)
     }
     // An exclusive writer may have changed the catalog since a replayable transaction ended.
     if !session.isReplayable { store.catalog = session.catalog }

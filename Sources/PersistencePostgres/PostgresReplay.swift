@@ -7,6 +7,9 @@ enum PostgresConflict: Error {
   case again(PersistenceError)
   /// The closure does what no other writer may run beside.
   case alone
+  /// The server refused something of a transaction whose writes did not wait for their answers: with answers, the write
+  /// that is refused throws. Or the catalog of the closure was not the newest.
+  case stepByStep
 }
 
 /// The runs of a replayable transaction, until one meets no conflict or the time is over.
@@ -32,6 +35,27 @@ extension PostgresSession {
   /// Notes that a replayable transaction has met another one; returns the error for its closure.
   func notingConflict(_ error: PersistenceError) -> PersistenceError {
     if isReplayable, conflict == nil { conflict = .again(error) }
+    return error
+  }
+
+  /// Notes what the failure of a batch means for a transaction that writes.
+  ///
+  /// - Parameters:
+  ///   - error: Why the batch failed.
+  ///   - beginning: How many statements of the batch began the transaction.
+  ///   - ahead: How many of its statements were not written where it failed, with those.
+  /// - Returns: The error for the closure.
+  func notingFailure(_ error: PersistenceError, beginning: Int, ahead: Int) -> PersistenceError {
+    if error.isConflict { return notingConflict(error) }
+    guard isDeferred, error.code != .timedOut, error.code != .cancelled else { return error }
+    if error.isAnswer {
+      guard connection.refusedPlace < ahead else { return error }
+      if connection.refusedPlace < beginning {
+        if error.isPostgres("55P03") { return error.ofGate(store) }
+        store.noteFailure(error, ofGuard: firstVersion)
+      }
+    }
+    conflict = conflict ?? .stepByStep
     return error
   }
 

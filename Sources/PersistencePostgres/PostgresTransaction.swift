@@ -61,6 +61,11 @@ final class PostgresTransaction: PipelinedTransaction, PostgresWriter {
   var isPipelining: Bool { true }
 
   func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws {
+    if depth == 0 {
+      guard session.isDeferred else { return try insert(row, in: schema) }
+      let (model, parameters) = try prepare(row, schema)
+      return try enqueue(.insert, model, parameters)
+    }
     let model = try check(row, schema)
     session.hasWritten = true
     if model.canCopy { return try session.copy(row, into: model) }
@@ -83,13 +88,20 @@ final class PostgresTransaction: PipelinedTransaction, PostgresWriter {
 
   func save(_ row: borrowing Row, in schema: ModelSchema) throws {
     let (model, parameters) = try prepare(row, schema)
-    guard model.hasUnique else {
-      // Nothing can collide, so the transaction needs no answer for each record.
-      session.hasWritten = true
-      let command = session.command(model.key(.save), of: model, parameters)
-      return try session.enqueue(command, "write a \(schema.name)")
+    if !model.hasUnique || (session.isDeferred && depth == 0) {
+      // Nothing can collide, or a collision makes the transaction run again: it needs no answer for each record.
+      return try enqueue(.save, model, parameters)
     }
     _ = try writing(row, model) { try run(model.key(.save), model, parameters, mayCollide: model.hasUnique) }
+  }
+
+  /// Runs a write of one record, at the latest with the next statement or the commit.
+  private func enqueue(_ kind: StatementKey.Kind, _ model: PostgresModel, _ parameters: PostgresParameters)
+    throws
+  {
+    session.hasWritten = true
+    let command = session.command(model.key(kind), of: model, parameters)
+    try session.enqueue(command, "write a \(model.schema.name)")
   }
 
   /// Runs a write, and names the index that rejects it.
@@ -111,9 +123,12 @@ final class PostgresTransaction: PipelinedTransaction, PostgresWriter {
     session.hasWritten = true
     let command = session.command(key, of: model, parameters)
     let action = "write a \(model.schema.name)"
+    // If a deferred one collides, the whole transaction runs again.
+    let isGuarded = mayCollide && !(session.isDeferred && depth == 0)
     do {
-      return try (mayCollide ? guarded(command, action) : session.run(command, action)).changes
+      return try (isGuarded ? guarded(command, action) : session.run(command, action)).changes
     } catch let error as PersistenceError {
+      if mayCollide, !isGuarded, session.conflict == nil { session.conflict = .stepByStep }
       throw error.at(model: model.schema.name)
     }
   }
@@ -122,6 +137,7 @@ final class PostgresTransaction: PipelinedTransaction, PostgresWriter {
   func guarded(_ command: PostgresCommand, _ action: String) throws -> PostgresResult {
     let begin = PostgresCommand("SAVEPOINT one", prepared: -8)
     // A failure of these belongs to the whole transaction.
+    try session.sendBegin()
     try session.flush(action)
     do {
       let results = try session.run([begin, command, PostgresCommand("RELEASE one", prepared: -9)], action)

@@ -123,7 +123,12 @@ extension PersistentRecord {
           row.reset()
           try model.encode(into: row)
           do {
-            try row.withRow { try write(transaction, $0, schema) }
+            // The answer to the only write of a transaction may come with that to the commit.
+            if together, models.count == 1, access.isStore {
+              try row.withRow { try transaction.insertAhead($0, in: schema) }
+            } else {
+              try row.withRow { try write(transaction, $0, schema) }
+            }
           } catch let error as PersistenceError {
             throw error.at(model: schema.name, key: model.recordKey, location: access.root.location)
           }

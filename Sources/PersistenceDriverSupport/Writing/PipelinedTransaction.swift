@@ -12,7 +12,8 @@ package protocol PipelinedTransaction: StorageTransaction {
 
   /// Waits for the answers to ``insertAhead(_:in:)`` since the last call, and returns whether all were inserted.
   ///
-  /// A transaction that is not asked after a refusal does not commit.
+  /// A transaction that is not asked after a refusal does not commit. Its closure runs again if it may, and learns of the
+  /// refusal where it inserts the record.
   func waitForInsertions() throws -> Bool
 }
 
@@ -21,7 +22,9 @@ private struct Refusal: Error {}
 
 extension StorageTransaction {
   /// Forwards to a transaction that may be one of a pipeline; otherwise waits for the answer.
-  func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws {
+  ///
+  /// The commit throws if the insertion is refused, or the closure runs again.
+  package func insertAhead(_ row: borrowing Row, in schema: ModelSchema) throws {
     guard let pipeline else { return try insert(row, in: schema) }
     try pipeline.insertAhead(row, in: schema)
   }

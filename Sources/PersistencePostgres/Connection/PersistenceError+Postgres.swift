@@ -47,6 +47,13 @@ extension PersistenceError {
     return error
   }
 
+  /// The error of a transaction that waited in vain for the writers' gate.
+  func ofGate(_ store: PostgresStore) -> PersistenceError {
+    var error = PersistenceError.busy(store.location, waited: store.configuration.busyTimeout)
+    error.engineError = engineError
+    return error
+  }
+
   /// The error of a commit whose answer never came.
   var ofUnansweredCommit: PersistenceError {
     var error = self

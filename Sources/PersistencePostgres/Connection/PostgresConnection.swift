@@ -22,6 +22,12 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   /// What the server said of the last statement that it refused.
   private(set) var rejection: PostgresRejection?
 
+  /// The place of that statement in its batch.
+  private(set) var refusedPlace = 0
+
+  /// When the server last answered a batch.
+  private(set) var lastAnswer = ContinuousClock.now
+
   /// The statements that the server has prepared.
   private var prepared: Set<Int> = []
   private static let preparedLimit = 400
@@ -55,6 +61,9 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
 
   /// The server's process of the connection.
   var process: Int32 { PQbackendPID(handle) }
+
+  /// Whether the server has answered recently, so that it is most probably still there.
+  var isFresh: Bool { ContinuousClock.now - lastAnswer < .seconds(5) }
 
   /// Whether an idle connection is still usable, as far as this side knows.
   func isAlive() -> Bool {
@@ -92,7 +101,9 @@ extension PostgresConnection {
       try skipBatch(Wait(deadline: deadline, isReading: false, action: action))
     }
     let places = try send(commands, action, deadline)
-    let wait = Wait(deadline: deadline, isReading: isReading, action: action)
+    // A wait that nothing can interrupt needs no timer, which takes longer to set than most answers.
+    let wait = Wait(
+      deadline: deadline, isReading: isReading && ReadInterruption.isPossible, action: action)
     while unread > 1 { try skipBatch(Wait(deadline: deadline, isReading: false, action: action)) }
     return try readBatch(places, wait)
   }
@@ -224,6 +235,7 @@ extension PostgresConnection {
       switch PQresultStatus(result.handle) {
       case PGRES_PIPELINE_SYNC:
         unread -= 1
+        lastAnswer = .now
         if let failure { throw failure }
         return results
       case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
@@ -234,7 +246,7 @@ extension PostgresConnection {
       case PGRES_PIPELINE_ABORTED: break
       default:
         let error = PostgresErrorMapping.error(result.handle, handle, wait.action, store.location)
-        if failure == nil { rejection = PostgresRejection(result.handle) }
+        if failure == nil { (rejection, refusedPlace) = (PostgresRejection(result.handle), results.count) }
         // The server's prepared statements are not those that this side knows.
         let isConfused =
           error.isPostgres("42P05") || error.isPostgres("26000")

@@ -129,8 +129,9 @@ struct PostgresOpening {
     let schema = store.dialect.identifier(store.configuration.schema)
     var name = PostgresParameters()
     name.add(text: "persistence " + store.configuration.schema)
+    let version = Int64.random(in: 1 << 32..<1 << 61)
     var start = PostgresParameters()
-    start.add(Int64.random(in: 1 << 32..<1 << 61))
+    start.add(version)
     let timeout = PostgresCommand.lockTimeout(store.configuration.busyTimeout)
     do {
       // CREATE … IF NOT EXISTS fails if two sessions run it at the same time, so they take turns.
@@ -144,10 +145,15 @@ struct PostgresOpening {
       var commands: [PostgresCommand] = []
       var parameters = PostgresParameters()
       parameters.add(text: schema)
+      parameters.add(text: store.own("state"))
       let found = try connection.run(
-        [PostgresCommand("SELECT pg_catalog.to_regnamespace($1) IS NOT NULL", parameters)],
-        "look for the schema")
+        [
+          PostgresCommand(
+            "SELECT pg_catalog.to_regnamespace($1) IS NOT NULL, pg_catalog.to_regclass($2) IS NOT NULL",
+            parameters)
+        ], "look for the schema")
       if found.first?.integer(0, 0) != 1 { commands.append(PostgresCommand("CREATE SCHEMA \(schema)")) }
+      if found.first?.integer(0, 1) != 1 { commands.append(PostgresVersionTable(version, store).creation) }
       commands += [
         "CREATE TABLE IF NOT EXISTS \(store.own("catalog")) "
           + "(model text COLLATE \"C\" PRIMARY KEY, layout text NOT NULL)",
@@ -177,9 +183,9 @@ struct PostgresOpening {
 
 extension PostgresCommand {
   /// The statement that limits how long the statements of a transaction wait for locks.
-  static func lockTimeout(_ time: Duration) -> PostgresCommand {
+  static func lockTimeout(_ time: Duration, prepared: Int? = nil) -> PostgresCommand {
     // 0 would mean no limit.
     let milliseconds = max(1, min(Int64(time / .milliseconds(1)), Int64(Int32.max)))
-    return PostgresCommand("SET LOCAL lock_timeout = \(milliseconds)")
+    return PostgresCommand("SET LOCAL lock_timeout = \(milliseconds)", prepared: prepared)
   }
 }

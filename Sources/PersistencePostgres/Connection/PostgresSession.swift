@@ -47,6 +47,14 @@ final class PostgresSession {
 
   /// Whether the transaction runs beside others, and may run again.
   private(set) var isReplayable = false
+  /// Whether the transaction begins with its first statement that needs an answer, or with its commit.
+  ///
+  /// It writes without waiting for answers, and runs again step by step if the server refuses something.
+  private(set) var isDeferred = false
+  /// Whether the begin of a deferred transaction records its number.
+  private(set) var isNumbered = false
+  /// The version of the catalog when the transaction began.
+  let firstVersion: Int64
   /// Why the transaction has to run again, whatever its closure makes of the error.
   var conflict: PostgresConflict?
   /// The number of a transaction that writes, if it was read at the begin.
@@ -71,7 +79,17 @@ final class PostgresSession {
     self.connection = connection
     self.catalog = catalog
     self.opening = opening
+    firstVersion = catalog.version
     store = connection.store
+  }
+
+  /// A session for a replayable transaction that has not begun.
+  static func deferred(
+    _ connection: PostgresConnection, _ catalog: PostgresCatalog, opening: [PostgresCommand], isNumbered: Bool
+  ) -> PostgresSession {
+    let session = PostgresSession(.writing, connection, catalog, opening: opening)
+    (session.isReplayable, session.isDeferred, session.isNumbered) = (true, true, isNumbered)
+    return session
   }
 
   /// A session for the reads of one call.
@@ -115,14 +133,23 @@ final class PostgresSession {
       + (isGuarded ? [PostgresCommand("RELEASE read", prepared: -2)] : [])
     let results: [PostgresResult]
     wasSent = true
+    let beginning = opening.count
     do {
       results = try connection.run(batch, action, isReading: kind != .writing)
     } catch {
-      throw failed(error)
+      opening = kind == .writing ? [] : opening
+      throw failed(error, beginning: beginning, ahead: prefix.count)
     }
     if insertions.contains(where: { results[$0].changes == 0 }) { hasRefusal = true }
-    if !opening.isEmpty {
-      let state = results[opening.count - 1]
+    if beginning > 0, kind == .writing {
+      if isNumbered {
+        let recorded = results[beginning - 1]
+        numbered = NumberedTransaction(recorded.text(0, 0), moment: recorded.text(0, 1))
+      }
+      opening = []
+      isVerified = true
+    } else if beginning > 0 {
+      let state = results[beginning - 1]
       guard state.count == 1, let version = state.integer(0, 0) else {
         throw PersistenceError.damaged("the table persistence_state is empty").at(location: store.location)
       }
@@ -207,10 +234,19 @@ final class PostgresSession {
   }
 
   /// What follows from a batch that failed.
-  private func failed(_ error: any Error) -> any Error {
+  ///
+  /// - Parameters:
+  ///   - error: Why the batch failed.
+  ///   - beginning: How many statements of the batch began the transaction.
+  ///   - ahead: How many of its statements were not written where it failed, with those.
+  /// - Returns: The error for the caller.
+  private func failed(_ error: any Error, beginning: Int = 0, ahead: Int = 0) -> any Error {
     let known = error as? PersistenceError
     let error: any Error = (kind == .writing ? known?.ofWriting : known?.ofReading) ?? error
-    guard !connection.isBroken else { return error }
+    guard !connection.isBroken else {
+      guard kind == .writing, let known = error as? PersistenceError else { return error }
+      return notingFailure(known, beginning: beginning, ahead: ahead)
+    }
     // An interruption that came too late has undone nothing.
     if kind == .pinned, connection.isInTransaction { return error }
     cursorEpoch += 1
@@ -227,7 +263,7 @@ final class PostgresSession {
       failure =
         error as? PersistenceError
         ?? PersistenceError(.cancelled, "the transaction was cancelled", location: store.location)
-      if let failure, failure.isConflict { _ = notingConflict(failure) }
+      if let failure { return notingFailure(failure, beginning: beginning, ahead: ahead) }
     }
     return error
   }
@@ -241,7 +277,21 @@ final class PostgresSession {
   }
 
   /// Asks for the version of the catalog, if no statement was sent yet.
-  func verify() throws { if !isVerified { _ = try run([], "read the version of the catalog") } }
+  ///
+  /// A deferred transaction finds out when it begins, and runs again if the catalog is not the newest.
+  func verify() throws {
+    if !isVerified, !isDeferred { _ = try run([], "read the version of the catalog") }
+  }
+
+  /// Begins a deferred transaction, unless it has begun, and sends what it has written.
+  func sendBegin() throws { if !opening.isEmpty { _ = try run([], "begin a transaction") } }
+
+  /// The statements that begin the transaction, for the caller to run, unless it has begun.
+  func takeOpening() -> [PostgresCommand] {
+    defer { opening = [] }
+    if kind == .writing, !opening.isEmpty { wasSent = true }
+    return opening
+  }
 
   /// Ends a reading transaction without waiting for the answer.
   func end() {

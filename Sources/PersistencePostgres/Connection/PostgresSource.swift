@@ -69,26 +69,38 @@ extension PostgresSource {
     defer { pool.giveBack(connection) }
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
-    let text = store.text(of: model.key(.find), on: model.table)
-    // The version is read after the record: if it is still the known one, it was when the record was read.
-    let version = PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)
-    guard
-      let results = try? connection.run(
-        [PostgresCommand(text.sql, prepared: text.number, parameters), version], "find a \(schema.name)",
-        isReading: true), results.count == 2, results[1].count == 1,
-      results[1].integer(0, 0) == catalog.version
-    else {
-      // If the error recurs, the second attempt throws it.
+    let commands: [PostgresCommand]
+    let isGuarded = store.canGuard(catalog.version)
+    if isGuarded {
+      let text = store.text(of: model.key(.find), on: model.table, ifNewest: catalog.version)
+      commands = [PostgresCommand(text.sql, prepared: text.number, parameters)]
+    } else {
+      let text = store.text(of: model.key(.find), on: model.table)
+      // The version is read after the record: if it is still the known one, it was when the record was read.
+      commands = [
+        PostgresCommand(text.sql, prepared: text.number, parameters),
+        PostgresCommand("SELECT version FROM \(store.state)", prepared: -10),
+      ]
+    }
+    let results: [PostgresResult]
+    do {
+      results = try connection.run(commands, "find a \(schema.name)", isReading: true)
+    } catch {
+      // If it recurs, the second attempt throws it.
+      if isGuarded { store.noteFailure(error, ofGuard: catalog.version) }
       return nil
     }
-    if results[0].count > 0 {
+    guard let found = results.first, results.count == commands.count,
+      isGuarded || (results[1].count == 1 && results[1].integer(0, 0) == catalog.version)
+    else { return nil }
+    if found.count > 0 {
       do {
-        try results[0].fill(row, row: 0, model.columns)
+        try found.fill(row, row: 0, model.columns)
       } catch let error as PersistenceError {
         throw error.at(model: schema.name, key: key, location: store.location)
       }
     }
-    return results[0]
+    return found
   }
 
   /// Ends a session, and returns its connection.

@@ -17,6 +17,8 @@ final class PostgresStore: Sendable {
   private let foreignSchema = Lock<PostgresForeignSchema?>(nil)
   private let nextModel = Atomic<UInt32>(1)
   private let nextText = Atomic<Int>(1)
+  /// The version of the catalog whose table this user may not use, or which has none.
+  private let withoutTable = Atomic<Int64>(0)
 
   init(_ address: PostgresAddress, _ configuration: PostgresConfiguration) {
     self.address = address
@@ -37,10 +39,19 @@ final class PostgresStore: Sendable {
     let number: Int
   }
 
-  /// A statement key as a key of a dictionary.
-  private struct KeyedText: Hashable {
-    let key: StatementKey
-    func hash(into hasher: inout Hasher) { hasher.combine(key.hash) }
+  /// What the text of a statement is for.
+  private enum KeyedText: Hashable {
+    /// A statement of a table; where the version of the catalog is not nil, it fails unless that is the newest.
+    case statement(StatementKey, version: Int64?)
+    /// The statement that locks the writers' gate, if a version of the catalog is the newest.
+    case gate(version: Int64)
+
+    func hash(into hasher: inout Hasher) {
+      switch self {
+      case .statement(let key, _): hasher.combine(key.hash)
+      case .gate(let version): hasher.combine(version)
+      }
+    }
   }
 
   /// How many texts to cache; the cache is emptied when it is full, which is rare.
@@ -48,15 +59,29 @@ final class PostgresStore: Sendable {
 
   /// The text of a statement key, from the cache if possible.
   func text(of key: StatementKey, on table: SQLTable) -> Text {
-    if let known = texts.withLock({ $0[KeyedText(key: key)] }) { return known }
-    let text = Text(
-      sql: SQLQueryTranslator.text(of: key, on: table, dialect),
-      number: nextText.add(1, ordering: .relaxed).oldValue)
+    text(for: .statement(key, version: nil)) { SQLQueryTranslator.text(of: key, on: table, dialect) }
+  }
+
+  /// The text of a query that fails unless a version of the catalog is the newest.
+  func text(of key: StatementKey, on table: SQLTable, ifNewest version: Int64) -> Text {
+    text(for: .statement(key, version: version)) {
+      PostgresVersionTable(version, self).guarding(SQLQueryTranslator.text(of: key, on: table, dialect))
+    }
+  }
+
+  /// The text of the statement that locks the writers' gate, and fails unless a version of the catalog is the newest.
+  func textOfGate(ifNewest version: Int64) -> Text {
+    text(for: .gate(version: version)) { PostgresVersionTable(version, self).lockingGate }
+  }
+
+  private func text(for key: KeyedText, _ make: () -> String) -> Text {
+    if let known = texts.withLock({ $0[key] }) { return known }
+    let text = Text(sql: make(), number: nextText.add(1, ordering: .relaxed).oldValue)
     return texts.withLock { texts in
       // Two threads may have made the text; both use the first one's number.
-      if let known = texts[KeyedText(key: key)] { return known }
+      if let known = texts[key] { return known }
       if texts.count >= Self.textLimit { texts.removeAll() }
-      texts[KeyedText(key: key)] = text
+      texts[key] = text
       return text
     }
   }
@@ -65,6 +90,18 @@ final class PostgresStore: Sendable {
   var catalog: PostgresCatalog? {
     get { newest.withLock { $0 } }
     set { newest.withLock { $0 = newValue } }
+  }
+
+  /// Whether statements can fail unless a version of the catalog is the newest, as far as this side knows.
+  func canGuard(_ version: Int64) -> Bool { !isForeign && withoutTable.load(ordering: .relaxed) != version }
+
+  /// Notes why a statement failed that names the table of a version.
+  ///
+  /// A newer version has another table, so this concerns a table that is missing, or that the user may not use.
+  func noteFailure(_ error: any Error, ofGuard version: Int64) {
+    guard let error = error as? PersistenceError, error.isPostgres("42P01") || error.isPostgres("42501")
+    else { return }
+    withoutTable.store(version, ordering: .relaxed)
   }
 
   /// The schema of other programs that the opening found; nil for a store of this package.

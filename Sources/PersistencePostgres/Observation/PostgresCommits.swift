@@ -125,10 +125,19 @@ final class PostgresCommits: NumberedCommits {
   ///
   /// A restored backup may hold the number already.
   static func log(_ store: PostgresStore) -> PostgresCommand {
+    PostgresCommand(recording(in: store), prepared: -4)
+  }
+
+  /// The statement that records the number of the running transaction, and returns it with the moment that the transaction
+  /// reads.
+  static func logWithMoment(_ store: PostgresStore) -> PostgresCommand {
     PostgresCommand(
-      "INSERT INTO \(store.own("commits")) DEFAULT VALUES "
-        + "ON CONFLICT (xid) DO UPDATE SET at = pg_catalog.clock_timestamp() RETURNING xid::text",
-      prepared: -4)
+      recording(in: store) + ", pg_catalog.pg_current_snapshot()::text", prepared: -16)
+  }
+
+  private static func recording(in store: PostgresStore) -> String {
+    "INSERT INTO \(store.own("commits")) DEFAULT VALUES "
+      + "ON CONFLICT (xid) DO UPDATE SET at = pg_catalog.clock_timestamp() RETURNING xid::text"
   }
 
   func reset() { state.withLock { $0 = State() } }
