@@ -38,6 +38,14 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
     cursor = PostgresCursor(query, columns)
   }
 
+  /// Results whose rows are all here.
+  init(
+    _ request: FetchRequest, _ query: PostgresQuery, _ columns: PostgresColumns, whole rows: PostgresResult
+  ) {
+    (self.request, self.query, self.columns, cursor) = (request, query, columns, nil)
+    page = (rows, 0, true)
+  }
+
   deinit {
     guard let cursor, let source else { return }
     try? source.withSession { cursor.discard($0) }
@@ -55,8 +63,10 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
       let more = min(query.model.pageLimit, limit, PostgresModel.firstPageLimit)
       if more > count { (rows, isLast) = try cursor.page(at: 0, more, session) }
     }
-    page = (rows, 0, isLast || rows.count == query.page.limit)
-    return page?.isLast == true
+    let isWhole = isLast || rows.count == query.page.limit
+    page = (rows, 0, isWhole)
+    if isWhole { query.model.note(query.rows(columns, upTo: count).hash, fits: true) }
+    return isWhole
   }
 
   /// Sets where further pages come from, after ``begin(_:)`` in another session of the same moment.

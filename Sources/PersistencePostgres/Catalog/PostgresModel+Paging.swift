@@ -1,4 +1,5 @@
 import PersistenceDriver
+import PersistenceDriverSupport
 import Synchronization
 
 extension PostgresModel {
@@ -16,6 +17,26 @@ extension PostgresModel {
     let isLong = schema.fields.contains { [.text, .bytes, .document].contains($0.kind.tag) }
     return isLong ? 4 : Self.firstPageLimit
   }
+
+  /// How many rows at most a result holds of which the server holds nothing: about 2 MiB.
+  var wholeLimit: Int { 2 * pageLimit }
+
+  /// Whether the rows of statements of a shape may fit into ``wholeLimit``.
+  func mayFit(_ shape: UInt64) -> Bool { oversized.withLock { !$0.contains(shape) } }
+
+  /// Notes whether the rows of a statement did.
+  func note(_ shape: UInt64, fits: Bool) {
+    oversized.withLock { oversized in
+      if fits {
+        oversized.remove(shape)
+      } else {
+        if oversized.count >= Self.shapeLimit { oversized.removeAll() }
+        oversized.insert(shape)
+      }
+    }
+  }
+
+  private static let shapeLimit = 256
 
   /// Learns the size of rows from a page.
   func learn(rows: Int, bytes: Int) {

@@ -108,6 +108,14 @@ extension PostgresConnection {
     return try readBatch(places, wait)
   }
 
+  /// Reads the answers to statements that were sent, before others are.
+  func read(_ places: [Place], _ action: String, isReading: Bool) throws -> [PostgresResult] {
+    let deadline = store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
+    return try readBatch(
+      places,
+      Wait(deadline: deadline, isReading: isReading && ReadInterruption.isPossible, action: action))
+  }
+
   /// Sends statements, none of them to be prepared, whose results the next user of the connection reads and discards.
   func post(_ commands: [PostgresCommand], _ action: String) throws {
     _ = try send(commands, action, ContinuousClock.now + .seconds(5))

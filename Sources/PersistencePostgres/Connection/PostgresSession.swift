@@ -40,7 +40,8 @@ final class PostgresSession {
   /// Grows when cursors may have vanished: with a part of the transaction, or before a change of tables.
   private(set) var cursorEpoch = 0
   private var lastCursor = 0
-  private var unusedCursors: [String] = []
+  /// The cursors to close with the next batch.
+  private(set) var unusedCursors: [String] = []
 
   /// Whether the transaction has changed anything.
   var hasWritten = false
@@ -69,6 +70,9 @@ final class PostgresSession {
   private var waitingRows: PostgresCopy?
   /// Whether an insertion was refused since ``takeRefusal()``.
   private var hasRefusal = false
+
+  /// The statement that was sent, and whose answer nobody has read.
+  var ahead: PostgresAhead?
 
   /// How many writes a batch takes, and how many bytes.
   private static let (queueLimit, queueByteLimit) = (128, 1 << 20)
@@ -123,14 +127,14 @@ final class PostgresSession {
 
   /// Runs statements and returns their results.
   func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
+    // If it has failed, so does the read that wants it.
+    try? settleAhead()
     try sendCopy()
     try requireHealth()
     let insertions = queuedInsertions.map { $0 + opening.count }
     let prefix = opening + takeQueue() + closing()
     let isGuarded = kind == .pinned
-    let batch =
-      prefix + (isGuarded ? [PostgresCommand("SAVEPOINT read", prepared: -1)] : []) + commands
-      + (isGuarded ? [PostgresCommand("RELEASE read", prepared: -2)] : [])
+    let batch = prefix + guarded(commands)
     let results: [PostgresResult]
     wasSent = true
     let beginning = opening.count
@@ -159,6 +163,13 @@ final class PostgresSession {
       isVerified = true
     }
     return Array(results[(prefix.count + (isGuarded ? 1 : 0))..<(results.count - (isGuarded ? 1 : 0))])
+  }
+
+  /// Statements after whose failure a moment that is held lives on.
+  func guarded(_ commands: [PostgresCommand]) -> [PostgresCommand] {
+    guard kind == .pinned else { return commands }
+    return [PostgresCommand("SAVEPOINT read", prepared: -1)] + commands
+      + [PostgresCommand("RELEASE read", prepared: -2)]
   }
 
   /// Runs a write whose result nobody needs, at the latest with the next statement or the commit.
@@ -240,7 +251,7 @@ final class PostgresSession {
   ///   - beginning: How many statements of the batch began the transaction.
   ///   - ahead: How many of its statements were not written where it failed, with those.
   /// - Returns: The error for the caller.
-  private func failed(_ error: any Error, beginning: Int = 0, ahead: Int = 0) -> any Error {
+  func failed(_ error: any Error, beginning: Int = 0, ahead: Int = 0) -> any Error {
     let known = error as? PersistenceError
     let error: any Error = (kind == .writing ? known?.ofWriting : known?.ofReading) ?? error
     guard !connection.isBroken else {

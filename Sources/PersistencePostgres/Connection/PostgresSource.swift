@@ -160,7 +160,8 @@ extension PostgresSource {
 extension PostgresSource {
   /// The rows of a request, with selected fields or all, at one moment that lives as long as the results.
   func results(_ request: FetchRequest, selecting positions: [Int]?) throws -> PostgresResults {
-    try withNewSession { session in
+    if let whole = try wholeResults(request, selecting: positions) { return whole }
+    return try withNewSession { session in
       let results = try PostgresResults(request, selecting: positions, in: session)
       let isWhole = try results.begin(session)
       try session.verify()

@@ -12,6 +12,8 @@ final class PostgresCursor {
   private var declared: (name: String, epoch: Int)?
   /// How many rows precede the cursor; nil if that is unknown.
   private var position: Int?
+  /// The page that was requested before anybody wanted it: its first row, its size, and its rows when they are here.
+  private var ahead: (start: Int, count: Int, rows: PostgresResult?)?
 
   init(_ query: PostgresQuery, _ columns: PostgresColumns, isOrdered: Bool = true) {
     self.query = query
@@ -20,9 +22,53 @@ final class PostgresCursor {
   }
 
   /// Reads up to a number of rows, and says whether they are the last ones.
+  ///
+  /// Once pages are read one after the other, the server makes the next one while the client uses this one.
   func page(at start: Int, _ count: Int, _ session: PostgresSession) throws -> (
     rows: PostgresResult, isLast: Bool
   ) {
+    let isNext = start > 0 && (position == start || ahead?.start == start)
+    let (rows, isLast) = try takeAhead(at: start, session) ?? fetch(at: start, count, session)
+    if isNext, !isLast { request(at: start + rows.count, query.model.pageLimit, session) }
+    return (rows, isLast)
+  }
+
+  /// Requests a page without waiting for it.
+  private func request(at start: Int, _ count: Int, _ session: PostgresSession) {
+    guard let declared, declared.epoch == session.cursorEpoch else { return }
+    position = nil
+    ahead = (start, count, nil)
+    session.sendAhead(
+      PostgresCommand("FETCH FORWARD \(count) FROM \(declared.name)"),
+      "read from \(query.model.schema.name)"
+    ) { [weak self] rows in self?.receive(rows) }
+  }
+
+  /// Takes the rows of the page that was requested; nil if the cursor's place is unknown.
+  private func receive(_ rows: PostgresResult?) {
+    guard let requested = ahead else { return }
+    ahead = rows.map { (requested.start, requested.count, $0) }
+    if let rows, rows.count == requested.count { position = requested.start + rows.count }
+  }
+
+  /// The page that was requested, if it is this one.
+  private func takeAhead(at start: Int, _ session: PostgresSession) throws -> (
+    rows: PostgresResult, isLast: Bool
+  )? {
+    guard let requested = ahead else { return nil }
+    if requested.start == start, requested.rows == nil { try session.settleAhead() }
+    guard let arrived = ahead, arrived.start == start, let rows = arrived.rows else { return nil }
+    ahead = nil
+    query.model.learn(rows: rows.count, bytes: rows.byteCount)
+    return (rows, rows.count < arrived.count)
+  }
+
+  /// Reads up to a number of rows from a place.
+  private func fetch(at start: Int, _ count: Int, _ session: PostgresSession) throws -> (
+    rows: PostgresResult, isLast: Bool
+  ) {
+    try? session.settleAhead()
+    ahead = nil
     var commands: [PostgresCommand] = []
     let name = try declare(session, &commands)
     let isThere = position == start

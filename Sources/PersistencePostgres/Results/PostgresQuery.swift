@@ -73,6 +73,12 @@ struct PostgresQuery {
     return PostgresColumns(selected, and: residual?.positions ?? [], of: request.schema, model.foreign)
   }
 
+  /// The statement that yields the first rows in order, up to the request's limit and another one.
+  func rows(_ columns: PostgresColumns, upTo limit: Int) -> SQLStatement {
+    let items = columns.positions.map { SQLItem(.field, $0) }
+    return lowered.select(.rows, items, limit: min(request.limit ?? limit, limit), offset: request.offset)
+  }
+
   /// The statement that yields the rows in order.
   func rows(_ columns: PostgresColumns, isOrdered: Bool = true) -> SQLStatement {
     let items = columns.positions.map { SQLItem(.field, $0) }

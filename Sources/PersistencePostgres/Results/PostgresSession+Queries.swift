@@ -63,6 +63,13 @@ extension PostgresSession {
     return PostgresCommand(text.sql, prepared: text.number, parameters)
   }
 
+  /// A statement with conditions.
+  func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
+    try store.command(statement, of: model)
+  }
+}
+
+extension PostgresStore {
   /// A statement with conditions, which the server plans for their values.
   func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
@@ -70,8 +77,8 @@ extension PostgresSession {
     let key = statement.key
     let sql =
       statement.isPlannedAnew
-      ? SQLQueryTranslator.text(of: key, on: model.table, store.dialect)
-      : store.text(of: key, on: model.table).sql
+      ? SQLQueryTranslator.text(of: key, on: model.table, dialect)
+      : text(of: key, on: model.table).sql
     return PostgresCommand(sql, parameters)
   }
 }
