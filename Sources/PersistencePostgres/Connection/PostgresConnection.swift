@@ -49,9 +49,10 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   private var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 
   /// Whether the server is no standby, as it said with its last answer.
-  var isOfPrimary: Bool {
-    PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) } == "off"
-  }
+  var isOfPrimary: Bool { parameter("in_hot_standby") == "off" }
+
+  /// A setting of which the server reports every change; nil if this one does not.
+  func parameter(_ name: String) -> String? { PQparameterStatus(handle, name).map { String(cString: $0) } }
 
   /// The server's process of the connection.
   var process: Int32 { PQbackendPID(handle) }
@@ -95,6 +96,15 @@ extension PostgresConnection {
     let wait = Wait(deadline: deadline, isReading: isReading, action: action)
     while unread > 1 { try skipBatch(Wait(deadline: deadline, isReading: false, action: action)) }
     return try readBatch(places, wait)
+  }
+
+  /// Sends statements outside any transaction, and reads their results; nil if the server refuses one, which undoes all.
+  func attempt(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult]? {
+    do {
+      return try run(commands, action)
+    } catch where !isBroken {
+      return nil
+    }
   }
 
   /// Sends statements, none of them to be prepared, whose results the next user of the connection reads and discards.
