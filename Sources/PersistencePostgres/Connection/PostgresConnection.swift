@@ -102,8 +102,9 @@ extension PostgresConnection {
   func attempt(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult]? {
     do {
       return try run(commands, action)
-    } catch where !isBroken {
-      return nil
+    } catch {
+      guard isBroken else { return nil }
+      throw error
     }
   }
 

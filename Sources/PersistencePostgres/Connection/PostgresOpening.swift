@@ -23,7 +23,8 @@ struct PostgresOpening {
     if try store.belongsToOthers(connection, hasStore: found != nil) {
       try store.openForeignSchema(connection)
       identity = [
-        "foreign", try Self.database(connection), Self.cluster(connection) ?? "", store.location,
+        "foreign", try Self.database(connection), Self.cluster(connection).map { "\($0)" } ?? "",
+        store.location,
       ].joined(separator: " ")
       details = "PostgreSQL \(version), tables of other programs"
       return
@@ -52,17 +53,26 @@ struct PostgresOpening {
   /// The format of the stores that this version of the package reads.
   static let format: Int64 = 1
 
+  /// The number of the oldest version of the server that stores need.
+  static let oldestServer = 140_000
+
+  /// The program that calls itself by another name than PostgreSQL in its version, and why it cannot be used; nil if it
+  /// does not.
+  static func otherServer(in version: String) -> (name: String, reason: String)? {
+    [
+      ("CockroachDB", "it aborts transactions by design and has no cursors that move"),
+      ("YugabyteDB", "its definitions of tables are not transactional"), ("-YB-", "it is YugabyteDB"),
+      ("Redshift", "it enforces no unique keys"),
+    ].first { version.contains($0.0) }
+  }
+
   /// Refuses a server that is none, too old, or another program that speaks the protocol; returns its version.
   private static func requireSupport(_ connection: PostgresConnection, _ store: PostgresStore) throws
     -> String
   {
     let versions = try connection.run([PostgresCommand("SELECT version()")], "read the server's version")
     let version = versions.first?.text(0, 0) ?? ""
-    for (name, reason) in [
-      ("CockroachDB", "it aborts transactions by design and has no cursors that move"),
-      ("YugabyteDB", "its definitions of tables are not transactional"), ("-YB-", "it is YugabyteDB"),
-      ("Redshift", "it enforces no unique keys"),
-    ] where version.contains(name) {
+    if let (name, reason) = otherServer(in: version) {
       throw unsupported("a store on \(name) cannot be opened: \(reason); use PostgreSQL", store)
     }
     let facts = try connection.run(
@@ -76,7 +86,7 @@ struct PostgresOpening {
     guard let facts = facts.first, facts.count == 1 else {
       throw unsupported("the server did not answer as PostgreSQL does", store)
     }
-    guard (facts.integer(0, 1) ?? 0) >= 140_000 else {
+    guard (facts.integer(0, 1) ?? 0) >= oldestServer else {
       throw unsupported(
         "the server has version \(facts.text(0, 3) ?? "0"); use PostgreSQL 14 or later", store)
     }

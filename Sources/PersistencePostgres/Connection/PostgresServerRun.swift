@@ -1,8 +1,9 @@
 import Foundation
 import PersistenceDriver
 
-/// A run of a server: it ends when the server recovers from a crash, and when a standby is promoted. Then, the number of a
-/// lost transaction may become that of another one.
+/// A run of a server, which ends when the server recovers from a crash, and when a standby is promoted.
+///
+/// Then, the number of a lost transaction may become that of another one.
 enum PostgresServerRun {
   /// The columns that tell the run, and the function that has the second one: its view costs a new connection more.
   static let (columns, source) = (

@@ -3,25 +3,23 @@ import PersistenceDriver
 /// What a store's own table tells about it, and where the store is, since a restored copy tells the same.
 struct PostgresStoreState {
   let format: Int64
-  /// The version of the catalog.
-  let version: Int64
   private let store: [UInt8]
   private let database: String
   /// The number of the server's cluster; nil where the user may not read it.
   var cluster: Int64?
 
   /// The columns that ``init(_:)`` reads, from the table under the name `state`.
-  static let columns =
-    "state.format, state.version, state.store, pg_catalog.current_database()"
-  static let columnCount = 4
+  ///
+  /// Later formats keep the first two.
+  static let columns = "state.format, state.store, pg_catalog.current_database()"
+  static let columnCount = 3
 
   /// Reads the first row of a result; nil if there is none.
   init?(_ result: PostgresResult) {
-    guard result.count > 0, let format = result.integer(0, 0), let version = result.integer(0, 1),
-      let store = result.bytes(0, 2), let database = result.text(0, 3)
+    guard result.count > 0, let format = result.integer(0, 0), let store = result.bytes(0, 1),
+      let database = result.text(0, 2)
     else { return nil }
-    (self.format, self.version) = (format, version)
-    (self.store, self.database) = (Array(store), database)
+    (self.format, self.store, self.database) = (format, Array(store), database)
   }
 
   /// What contexts of one store have in common.
