@@ -15,17 +15,22 @@ extension PostgresStore {
     guard let state = results.first, let models = results.last, state.count == 1,
       let version = state.integer(0, 0)
     else { throw PersistenceError.damaged("the table persistence_state is empty").at(location: location) }
+    return PostgresCatalog(version: version, layouts: try layouts(models, at: 0))
+  }
+
+  /// The models' layouts in the rows of a result, of which two columns from a place on tell the name and the layout.
+  func layouts(_ models: PostgresResult, at column: Int) throws -> [StoredName: String] {
     var layouts: [StoredName: String] = [:]
     for row in 0..<models.count {
-      guard let name = models.bytes(row, 0), let text = PostgresText.unescaped(name),
-        let layout = models.text(row, 1)
+      guard let name = models.bytes(row, column), let text = PostgresText.unescaped(name),
+        let layout = models.text(row, column + 1)
       else {
         throw PersistenceError.damaged("the store's catalog has an entry without a name").at(
           location: location)
       }
       layouts[StoredName(String(decoding: text, as: UTF8.self))] = layout
     }
-    return PostgresCatalog(version: version, layouts: layouts)
+    return layouts
   }
 
   /// Reads the newest catalog by a connection outside any transaction, and caches it.

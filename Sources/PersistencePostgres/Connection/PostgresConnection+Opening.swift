@@ -4,33 +4,47 @@ import PersistenceDriver
 import PersistenceDriverSupport
 
 extension PostgresConnection {
-  /// Connects to the server, lets the caller check it, and prepares the connection.
-  static func open(_ store: PostgresStore, _ check: (PostgresConnection) throws -> Void = { _ in }) throws
-    -> PostgresConnection
-  {
+  /// Connects to the server, which another connection has checked, and prepares the connection.
+  static func open(_ store: PostgresStore) throws -> PostgresConnection {
     let connection = try connect(store)
-    try check(connection)
-    if store.configuration.pooler == .session {
-      // Just-in-time compilation takes longer than most requests, and rows that a policy hides must be an error.
-      var settings = ["jit = off", "row_security = off", "client_min_messages = error"]
-      if store.address.isOfStandbys {
-        // A standby refuses SERIALIZABLE, which may be the default of a role. A replay that stalls keeps its locks.
-        settings += [
-          "default_transaction_isolation = 'repeatable read'",
-          "lock_timeout = \(Int64(PostgresStandbys.patience / .milliseconds(1)))",
-        ]
-      }
-      _ = try connection.run(settings.map { PostgresCommand("SET " + $0) }, "prepare a connection")
-      try connection.watchClient()
-    }
-    connection.serverRun = try? connection.readServerRun()
+    try connection.prepare()
     return connection
+  }
+
+  /// Changes the settings, and reads the run of the server, in one round trip.
+  func prepare() throws {
+    let settings = settings
+    // A standby has no run, and may refuse the statement in a transaction that began before the settings.
+    let queries = store.address.isOfStandbys ? [] : [PostgresServerRun.query]
+    if let results = try attempt(settings + queries, "prepare a connection") {
+      serverRun = results.dropFirst(settings.count).first.flatMap(PostgresServerRun.text)
+    } else if !settings.isEmpty {
+      // Not every user may read the run.
+      _ = try run(settings, "prepare a connection")
+    }
+    try watchClient()
+  }
+
+  /// The statements that change the settings; a pooler may give each transaction another session.
+  var settings: [PostgresCommand] {
+    guard store.configuration.pooler == .session else { return [] }
+    // Just-in-time compilation takes longer than most requests, and rows that a policy hides must be an error.
+    var settings = ["jit = off", "row_security = off", "client_min_messages = error"]
+    if store.address.isOfStandbys {
+      // A standby refuses SERIALIZABLE, which may be the default of a role. A replay that stalls keeps its locks.
+      settings += [
+        "default_transaction_isolation = 'repeatable read'",
+        "lock_timeout = \(Int64(PostgresStandbys.patience / .milliseconds(1)))",
+      ]
+    }
+    return settings.map { PostgresCommand("SET " + $0) }
   }
 
   /// Makes the server notice within about a minute that this program is gone, with the locks that it holds.
   ///
   /// Nobody waits for the answers, and a server whose system lacks a setting refuses only that one.
-  private func watchClient() throws {
+  func watchClient() throws {
+    guard store.configuration.pooler == .session else { return }
     let host = PQhost(handle).map { String(cString: $0) } ?? ""
     guard !PostgresAddress.isSocket(host) else { return }
     for setting in [
@@ -41,41 +55,8 @@ extension PostgresConnection {
     }
   }
 
-  /// What changes when the server recovers from a crash, and when a standby is promoted: then, the number of a lost
-  /// transaction may become that of another one.
-  private static let runColumn =
-    "CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL ELSE "
-    + "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) || ' ' || "
-    + "(SELECT stats_reset::text FROM pg_catalog.pg_stat_wal) END"
-
-  private func readServerRun() throws -> String? {
-    try run([PostgresCommand("SELECT " + Self.runColumn)], "read the state of the server").first?.text(0, 0)
-  }
-
-  /// The outcome of a transaction of another connection, which was lost during its commit: true if it was committed, false
-  /// if not, nil if this server cannot tell.
-  func outcome(of transaction: String, begunIn run: String?) throws -> Bool? {
-    guard let run else { return nil }
-    var parameters = PostgresParameters()
-    parameters.add(text: transaction)
-    parameters.add(text: run)
-    // One statement reads both, since the server may have recovered after this connection was opened.
-    let status =
-      "SELECT CASE WHEN \(Self.runColumn) = $2 THEN pg_catalog.pg_xact_status($1::text::xid8) END"
-    for _ in 0..<50 {
-      let results = try self.run([PostgresCommand(status, parameters)], "look for a transaction")
-      switch results.first?.text(0, 0) {
-      case "committed": return true
-      case "aborted": return false
-      case "in progress": Thread.sleep(forTimeInterval: 0.1)
-      default: return nil
-      }
-    }
-    return nil
-  }
-
   /// Connects to the first server that accepts; each may take an equal share of the time that is left.
-  private static func connect(_ store: PostgresStore) throws -> PostgresConnection {
+  static func connect(_ store: PostgresStore) throws -> PostgresConnection {
     let deadline = ContinuousClock.now + store.configuration.connectTimeout
     var failures: [PersistenceError] = []
     for (place, parameters) in store.attempts.enumerated() {

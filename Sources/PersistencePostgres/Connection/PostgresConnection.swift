@@ -55,9 +55,10 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   private var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 
   /// Whether the server is no standby, as it said with its last answer.
-  var isOfPrimary: Bool {
-    PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) } == "off"
-  }
+  var isOfPrimary: Bool { parameter("in_hot_standby") == "off" }
+
+  /// A setting of which the server reports every change; nil if this one does not.
+  func parameter(_ name: String) -> String? { PQparameterStatus(handle, name).map { String(cString: $0) } }
 
   /// The server's process of the connection.
   var process: Int32 { PQbackendPID(handle) }
@@ -114,6 +115,16 @@ extension PostgresConnection {
     return try readBatch(
       places,
       Wait(deadline: deadline, isReading: isReading && ReadInterruption.isPossible, action: action))
+  }
+
+  /// Sends statements outside any transaction, and reads their results; nil if the server refuses one, which undoes all.
+  func attempt(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult]? {
+    do {
+      return try run(commands, action)
+    } catch {
+      guard isBroken else { return nil }
+      throw error
+    }
   }
 
   /// Sends statements, none of them to be prepared, whose results the next user of the connection reads and discards.

@@ -11,22 +11,29 @@ struct PostgresOpening {
   let connection: PostgresConnection
 
   init(_ store: PostgresStore) throws {
-    var version = ""
-    connection = try PostgresConnection.open(store) { version = try Self.requireSupport($0, store) }
-    var found = try Self.identity(connection, store)
+    connection = try PostgresConnection.connect(store)
+    if let state = try Self.openAtOnce(connection, store) {
+      identity = state.identity(store)
+      details = "PostgreSQL \(connection.parameter("server_version") ?? "")"
+      return
+    }
+    let version = try Self.requireSupport(connection, store)
+    try connection.prepare()
+    var found = try Self.state(connection, store)
     if try store.belongsToOthers(connection, hasStore: found != nil) {
       try store.openForeignSchema(connection)
       identity = [
-        "foreign", try Self.database(connection), Self.cluster(connection), store.location,
+        "foreign", try Self.database(connection), Self.cluster(connection).map { "\($0)" } ?? "",
+        store.location,
       ].joined(separator: " ")
       details = "PostgreSQL \(version), tables of other programs"
       return
     }
     if found == nil, !store.configuration.isReadOnly, store.configuration.createsMissingStore {
       try Self.create(connection, store)
-      found = try Self.identity(connection, store)
+      found = try Self.state(connection, store)
     }
-    guard let found else {
+    guard var found else {
       throw PersistenceError(
         .missingStore,
         "the schema “\(store.configuration.schema)” contains no store; check the option schema, or open it with create=true",
@@ -38,11 +45,26 @@ struct PostgresOpening {
         "the store was written in format \(found.format), but this version of the package reads format \(Self.format); use "
           + "a newer version", location: store.location)
     }
-    identity = [found.identity, Self.cluster(connection), store.configuration.schema].joined(separator: " ")
+    found.cluster = Self.cluster(connection)
+    identity = found.identity(store)
     details = "PostgreSQL \(version)"
   }
 
-  private static let format: Int64 = 1
+  /// The format of the stores that this version of the package reads.
+  static let format: Int64 = 1
+
+  /// The number of the oldest version of the server that stores need.
+  static let oldestServer = 140_000
+
+  /// The program that calls itself by another name than PostgreSQL in its version, and why it cannot be used; nil if it
+  /// does not.
+  static func otherServer(in version: String) -> (name: String, reason: String)? {
+    [
+      ("CockroachDB", "it aborts transactions by design and has no cursors that move"),
+      ("YugabyteDB", "its definitions of tables are not transactional"), ("-YB-", "it is YugabyteDB"),
+      ("Redshift", "it enforces no unique keys"),
+    ].first { version.contains($0.0) }
+  }
 
   /// Refuses a server that is none, too old, or another program that speaks the protocol; returns its version.
   private static func requireSupport(_ connection: PostgresConnection, _ store: PostgresStore) throws
@@ -50,11 +72,7 @@ struct PostgresOpening {
   {
     let versions = try connection.run([PostgresCommand("SELECT version()")], "read the server's version")
     let version = versions.first?.text(0, 0) ?? ""
-    for (name, reason) in [
-      ("CockroachDB", "it aborts transactions by design and has no cursors that move"),
-      ("YugabyteDB", "its definitions of tables are not transactional"), ("-YB-", "it is YugabyteDB"),
-      ("Redshift", "it enforces no unique keys"),
-    ] where version.contains(name) {
+    if let (name, reason) = otherServer(in: version) {
       throw unsupported("a store on \(name) cannot be opened: \(reason); use PostgreSQL", store)
     }
     let facts = try connection.run(
@@ -68,7 +86,7 @@ struct PostgresOpening {
     guard let facts = facts.first, facts.count == 1 else {
       throw unsupported("the server did not answer as PostgreSQL does", store)
     }
-    guard (facts.integer(0, 1) ?? 0) >= 140_000 else {
+    guard (facts.integer(0, 1) ?? 0) >= oldestServer else {
       throw unsupported(
         "the server has version \(facts.text(0, 3) ?? "0"); use PostgreSQL 14 or later", store)
     }
@@ -84,44 +102,38 @@ struct PostgresOpening {
     return facts.text(0, 3) ?? ""
   }
 
-  /// The number of the database.
+  /// The name of the database.
   private static func database(_ connection: PostgresConnection) throws -> String {
-    let command = PostgresCommand(
-      "SELECT oid::text FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()")
-    return try connection.run([command], "read the database's number").first?.text(0, 0) ?? ""
+    let command = PostgresCommand("SELECT pg_catalog.current_database()")
+    return try connection.run([command], "read the database's name").first?.text(0, 0) ?? ""
   }
 
-  /// The number of the server's cluster; empty where the user may not read it.
-  private static func cluster(_ connection: PostgresConnection) -> String {
-    let command = PostgresCommand("SELECT system_identifier::text FROM pg_catalog.pg_control_system()")
-    return (try? connection.run([command], "read the cluster's number"))?.first?.text(0, 0) ?? ""
+  /// The number of the server's cluster; nil where the user may not read it.
+  private static func cluster(_ connection: PostgresConnection) -> Int64? {
+    let command = PostgresCommand("SELECT system_identifier FROM pg_catalog.pg_control_system()")
+    return (try? connection.run([command], "read the cluster's number"))?.first?.integer(0, 0)
   }
 
   private static func unsupported(_ message: String, _ store: PostgresStore) -> PersistenceError {
     PersistenceError(.unsupported, message, location: store.location)
   }
 
-  /// The format and the identity of the store; nil if there is none.
-  private static func identity(_ connection: PostgresConnection, _ store: PostgresStore) throws -> (
-    format: Int64, identity: String
-  )? {
+  /// The state of the store; nil if there is none.
+  private static func state(_ connection: PostgresConnection, _ store: PostgresStore) throws
+    -> PostgresStoreState?
+  {
     var parameters = PostgresParameters()
     parameters.add(text: store.own("state"))
     let found = try connection.run(
       [PostgresCommand("SELECT pg_catalog.to_regclass($1) IS NOT NULL", parameters)], "look for the store")
     guard found.first?.integer(0, 0) == 1 else { return nil }
     let states = try connection.run(
-      [
-        PostgresCommand(
-          "SELECT format, store::text || ' ' || (SELECT oid::text FROM pg_catalog.pg_database "
-            + "WHERE datname = pg_catalog.current_database()) FROM \(store.own("state"))")
-      ], "read the store's state")
-    guard let state = states.first, state.count == 1, let format = state.integer(0, 0),
-      let identity = state.text(0, 1)
-    else {
+      [PostgresCommand("SELECT \(PostgresStoreState.columns) FROM \(store.own("state")) AS state")],
+      "read the store's state")
+    guard let result = states.first, result.count == 1, let state = PostgresStoreState(result) else {
       throw PersistenceError.damaged("the table persistence_state is empty").at(location: store.location)
     }
-    return (format, identity)
+    return state
   }
 
   /// Creates the schema and this package's own tables, unless another process does so at the same time.
