@@ -25,9 +25,8 @@ enum PostgresServerRun {
 
   /// What ``text(_:)`` makes of the columns, in SQL: a binary time counts the microseconds since 2000.
   static let sqlText =
-    "CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL ELSE "
-    + "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) || ' ' || "
-    + "(SELECT ((extract(epoch FROM stats_reset) - 946684800) * 1000000)::int8::text FROM \(source)) END"
+    "(SELECT pg_catalog.left(file, 8) || ' ' || ((extract(epoch FROM reset) - 946684800) * 1000000)::int8::text "
+    + "FROM (SELECT \(columns) FROM \(source)) AS run (file, reset))"
 }
 
 extension PostgresConnection {
