@@ -41,19 +41,21 @@ extension CommitObservers {
       throw error
     }
     guard hasWritten, isObserved else { return _ = take(number) }
+    // Another thread may have found the commit meanwhile.
+    if record == nil || isPending(number) { search.take { [self] in tellNews() } }
+  }
+
+  /// Notifies the observers of all commits that no check has found yet.
+  func tellNews() {
     notify { observers, woken in
-      // Another thread may have found the commit meanwhile.
-      guard record == nil || isPending(number), !observers.isEmpty else { return }
+      guard !observers.isEmpty else { return }
       do {
         _ = try check(observers, &woken)
-        if let own = take(number) { tell(observers, of: own.record, &woken) }
       } catch {
         // The observers meet this error too, because they check before they read.
-        _ = take(number)
         for observer in observers { woken += observer.discardKeys() }
       }
     }
-    _ = take(number)
   }
 
   /// The number of commits of this process that no check has found yet.

@@ -31,6 +31,9 @@ public final class CommitObservers: Sendable {
   /// The changes of this process's commits that no check has found yet, by the numbers of the transactions.
   let pending = Lock<[UInt64: PendingCommit]>([:])
 
+  /// The search for commits, which one thread makes for all that have committed.
+  let search = SharedTurn()
+
   /// Creates an empty list of observers.
   ///
   /// - Parameter outside: Detects commits of other processes; nil if there are none, or the engine cannot detect them.
@@ -135,6 +138,8 @@ extension CommitObservers {
       guard observers.isEmpty else { return }
       observed.store(false, ordering: .releasing)
       outside?.reset()
+      // What a running commit has registered, an observer that comes now takes for another process's.
+      pending.withLock { $0.removeAll() }
     }
   }
 

@@ -14,9 +14,12 @@ final class PostgresPool: Sendable {
   }
 
   /// Takes a connection, which the caller returns by ``giveBack(_:)``.
-  func take() throws -> PostgresConnection {
+  ///
+  /// A read that meets a broken connection can take another one, so it does not ask the system about one that answered a
+  /// moment ago.
+  func take(toRead: Bool = false) throws -> PostgresConnection {
     while let connection = idle.take() {
-      if connection.isAlive() { return connection }
+      if (toRead && connection.isFresh && !connection.isBroken) || connection.isAlive() { return connection }
     }
     guard !idle.isClosed else { throw PersistenceError.closed("the store at \(store.location)") }
     return try PostgresConnection.open(store)

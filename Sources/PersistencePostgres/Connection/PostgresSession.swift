@@ -61,21 +61,13 @@ final class PostgresSession {
   /// The number of a transaction that writes, if it was read at the begin.
   private(set) var numbered: NumberedTransaction?
 
-  /// Writes whose results nobody needs, which travel with the next batch.
-  private var queue: [PostgresCommand] = []
-  private var queuedBytes = 0
-  /// The places in the queue of insertions whose answers are awaited.
-  private var queuedInsertions: [Int] = []
-  /// The rows that wait to be copied, all written after those of the queue.
-  private var waitingRows: PostgresCopy?
+  /// The writes that travel with the next batch.
+  var waiting = PostgresWaitingWrites()
   /// Whether an insertion was refused since ``takeRefusal()``.
-  private var hasRefusal = false
+  var hasRefusal = false
 
   /// The statement that was sent, and whose answer nobody has read.
   var ahead: PostgresAhead?
-
-  /// How many writes a batch takes, and how many bytes.
-  private static let (queueLimit, queueByteLimit) = (128, 1 << 20)
 
   init(_ kind: Kind, _ connection: PostgresConnection, _ catalog: PostgresCatalog, opening: [PostgresCommand])
   {
@@ -131,7 +123,7 @@ final class PostgresSession {
     try? settleAhead()
     try sendCopy()
     try requireHealth()
-    let insertions = queuedInsertions.map { $0 + opening.count }
+    let insertions = waiting.insertions.map { $0 + opening.count }
     let prefix = opening + takeQueue() + closing()
     let isGuarded = kind == .pinned
     let batch = prefix + guarded(commands)
@@ -170,67 +162,6 @@ final class PostgresSession {
     guard kind == .pinned else { return commands }
     return [PostgresCommand("SAVEPOINT read", prepared: -1)] + commands
       + [PostgresCommand("RELEASE read", prepared: -2)]
-  }
-
-  /// Runs a write whose result nobody needs, at the latest with the next statement or the commit.
-  ///
-  /// If it fails, for example because the disk is full, so does the whole transaction.
-  func enqueue(_ command: PostgresCommand, _ action: String, isInsertion: Bool = false) throws {
-    try sendCopy()
-    try requireHealth()
-    if isInsertion { queuedInsertions.append(queue.count) }
-    queue.append(command)
-    queuedBytes += command.parameters.byteCount
-    if queue.count >= Self.queueLimit || queuedBytes >= Self.queueByteLimit { try flush(action) }
-  }
-
-  /// Adds a row to a table, at the latest with the next statement.
-  ///
-  /// If it is refused, the transaction fails.
-  func copy(_ row: borrowing Row, into model: PostgresModel) throws {
-    try requireHealth()
-    if let rows = waitingRows, rows.model !== model || rows.bytes.count >= PostgresCopy.byteLimit {
-      try sendCopy()
-    }
-    if waitingRows == nil { waitingRows = PostgresCopy(into: model) }
-    waitingRows?.append(row)
-  }
-
-  /// Sends the rows that wait to be copied, after the other writes that wait.
-  private func sendCopy() throws {
-    guard var rows = waitingRows else { return }
-    waitingRows = nil
-    let action = "insert records of \(rows.model.schema.name)"
-    try flush(action)
-    rows.finish()
-    do {
-      try connection.copy(rows.statement(store.dialect), rows.bytes, action)
-    } catch {
-      throw failed(error)
-    }
-  }
-
-  /// Forgets the writes that wait.
-  func discardWaiting() {
-    waitingRows = nil
-    _ = takeQueue()
-  }
-
-  /// Runs the writes that wait.
-  func flush(_ action: String) throws { if !queue.isEmpty { _ = try run([], action) } }
-
-  /// The writes that wait, for the caller to run.
-  func takeQueue() -> [PostgresCommand] {
-    defer { (queue, queuedBytes, queuedInsertions) = ([], 0, []) }
-    return queue
-  }
-
-  /// Waits for the answers to the queued insertions, and returns whether one was refused since the last call.
-  func takeRefusal() throws -> Bool {
-    try sendCopy()
-    if !queuedInsertions.isEmpty { try flush("insert records") }
-    defer { hasRefusal = false }
-    return hasRefusal
   }
 
   /// Runs one statement.

@@ -142,7 +142,7 @@ extension PostgresSource {
   ///
   /// - Throws: ``PostgresDetour`` if there is none to a standby.
   func take() throws -> PostgresConnection {
-    guard let standbys else { return try pool.take() }
+    guard let standbys else { return try pool.take(toRead: true) }
     do {
       var connection = try pool.take()
       if connection.isOfPrimary {

@@ -1,0 +1,33 @@
+import Foundation
+import Synchronization
+
+/// Work that many threads ask for at the same time, and that one of them does for all.
+package final class SharedTurn: Sendable {
+  /// Whether a thread does the work, and whether another one has asked since it began.
+  private let state = Mutex((isTaken: false, isWanted: false))
+  /// How often a thread does the work in a row, before it leaves it to one that nobody waits for.
+  private static let limit = 2
+
+  package init() {}
+
+  /// Does the work, unless a thread is doing it, which then does it once more.
+  package func take(_ work: @escaping @Sendable () -> Void) {
+    let isMine = state.withLock { state in
+      if state.isTaken { state.isWanted = true } else { state.isTaken = true }
+      return !state.isWanted
+    }
+    if isMine { serve(work) }
+  }
+
+  private func serve(_ work: @escaping @Sendable () -> Void) {
+    for _ in 0..<Self.limit {
+      work()
+      let isOver = state.withLock { state in
+        state = (isTaken: state.isWanted, isWanted: false)
+        return !state.isTaken
+      }
+      if isOver { return }
+    }
+    DispatchQueue.global().async { [self] in serve(work) }
+  }
+}
