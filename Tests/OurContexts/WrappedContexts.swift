@@ -17,11 +17,11 @@ extension ContextUnderTest {
     wrapping("sqlite", in: "LoggingContext", loggingEverything),
     wrapping("json", in: "ObservedContext") { context, _ in ObservedContext(context) },
     wrapping("lmdb", in: "LoggingContext", loggingEverything),
-    wrapping("sqlite", in: "ReadOnlyContext", readingThroughReadOnly),
+    wrapping("sqlite", in: "ReadOnlyContext", readsWritable: false, readingThroughReadOnly),
   ]
 
   private static func wrapping(
-    _ name: String, in wrapper: String,
+    _ name: String, in wrapper: String, readsWritable: Bool = true,
     _ wrap: @escaping @Sendable (any StorageContext, OpeningOptions) -> any StorageContext
   ) -> ContextUnderTest {
     let inner = ours.first { $0.name == name }
@@ -33,8 +33,8 @@ extension ContextUnderTest {
     ) { path, options, monitoring in
       guard let inner else { throw PersistenceError(.missingStore, "no context is named \(name)") }
       var innerOptions = options
-      if wrapper == "ReadOnlyContext", options.isReadOnly {
-        // The store is writable; the wrapper rejects writes.
+      if wrapper == "ReadOnlyContext", options.isReadOnly, readsWritable {
+        // The store is writable, and the wrapper rejects writes. An opening may repair it.
         innerOptions.isReadOnly = false
         innerOptions.creates = false
       }

@@ -205,10 +205,9 @@
       func count(_ results: any StorageResults) throws -> Int {
         try results.read(from: 0, limit: .max) { _ in }
       }
-      let size = try #require(
-        try context.store.table(StoredName("Note"), in: #require(context.store.catalog))
-      )
-      .model(for: schema, store: context.store)
+      let catalog = try #require(context.store.catalog)
+      let table = try #require(try context.store.table(StoredName("Note"), in: catalog))
+      let size = try table.model(for: schema, store: context.store)
       #expect(size.wholeLimit == 2_000)
       let whole = try (0..<3).map { number in
         try context.save([Scratch.row(1, "text \(number)")])
@@ -244,10 +243,9 @@
           try context.save([
             Scratch.row(8_999, "changed \(start)"), Scratch.row(Int64(20_000 + start), "new"),
           ])
-          #expect(
-            try snapshot.find(RecordKey([.integer(8_999)]), in: schema) { row in
-              #expect(try row.value(at: 1) == .text("text 8999"))
-            })
+          var text: PersistentValue?
+          _ = try snapshot.find(RecordKey([.integer(8_999)]), in: schema) { text = try $0.value(at: 1) }
+          #expect(text == .text("text 8999"))
           #expect(try snapshot.count(FetchRequest(schema)) == 9_000)
         }
       }
@@ -278,7 +276,7 @@
       try context.save([Scratch.row(1, "changed")])
       let backends = try scratch.run(
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = '\(scratch.configuration.schema)'")
-      #expect(try #require(backends.first?.integer(0, 0)) < 6)
+      #expect(backends.first?.integer(0, 0).map { $0 < 6 } == true)
       try context.close()
     }
   }
