@@ -10,11 +10,20 @@ extension PostgresModel {
 
   /// How many rows of a page to fetch at once: about 1 MiB, and few as long as their size is unknown.
   var pageLimit: Int {
-    let size = rowSize.load(ordering: .relaxed)
-    if size > 0 { return max(1, min(1_000, (1 << 20) / size)) }
+    if let count = count(atMost: 1_000) { return count }
     // A single value may take many MiB.
     let isLong = schema.fields.contains { [.text, .bytes, .document].contains($0.kind.tag) }
     return isLong ? 4 : Self.firstPageLimit
+  }
+
+  /// How many rows one statement reads without a cursor: about 1 MiB; nil as long as their size is unknown.
+  ///
+  /// A reader of a few rows pays for all of them, but pays for no transaction.
+  var wholeLimit: Int? { count(atMost: 1_500) }
+
+  private func count(atMost rows: Int) -> Int? {
+    let size = rowSize.load(ordering: .relaxed)
+    return size > 0 ? max(1, min(rows, (1 << 20) / size)) : nil
   }
 
   /// Learns the size of rows from a page.

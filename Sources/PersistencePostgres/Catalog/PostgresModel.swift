@@ -41,6 +41,9 @@ final class PostgresModel: Sendable {
   /// The average size of the rows that were read, in bytes; 0 before the first.
   let rowSize = Atomic<Int>(0)
 
+  /// The shapes of requests that need a cursor.
+  let longShapes = PostgresLongShapes()
+
   init(_ schema: ModelSchema, in table: PostgresTable, number: UInt32) {
     self.schema = schema
     self.number = number

@@ -62,33 +62,20 @@ extension PostgresSource {
   private func findNewest(_ key: RecordKey, in schema: ModelSchema, _ row: RowBuffer) throws
     -> PostgresResult?
   {
-    guard let catalog = store.catalog,
-      let model = try? store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
-    else { return nil }
-    let connection = try take()
-    defer { pool.giveBack(connection) }
+    guard let (model, version) = cachedModel(for: schema) else { return nil }
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
     let text = store.text(of: model.key(.find), on: model.table)
-    // The version is read after the record: if it is still the known one, it was when the record was read.
-    let version = PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)
-    guard
-      let results = try? connection.run(
-        [PostgresCommand(text.sql, prepared: text.number, parameters), version], "find a \(schema.name)",
-        isReading: true), results.count == 2, results[1].count == 1,
-      results[1].integer(0, 0) == catalog.version
-    else {
-      // If the error recurs, the second attempt throws it.
-      return nil
-    }
-    if results[0].count > 0 {
+    let query = PostgresCommand(text.sql, prepared: text.number, parameters)
+    guard let found = try answer(to: query, at: version, "find a \(schema.name)") else { return nil }
+    if found.count > 0 {
       do {
-        try results[0].fill(row, row: 0, model.columns)
+        try found.fill(row, row: 0, model.columns)
       } catch let error as PersistenceError {
         throw error.at(model: schema.name, key: key, location: store.location)
       }
     }
-    return results[0]
+    return found
   }
 
   /// Ends a session, and returns its connection.
@@ -148,8 +135,10 @@ extension PostgresSource {
 extension PostgresSource {
   /// The rows of a request, with selected fields or all, at one moment that lives as long as the results.
   func results(_ request: FetchRequest, selecting positions: [Int]?) throws -> PostgresResults {
-    try withNewSession { session in
-      let results = try PostgresResults(request, selecting: positions, in: session)
+    if let whole = try wholeResults(request, selecting: positions) { return whole }
+    return try withNewSession { session in
+      let results = try PostgresResults(
+        request, selecting: positions, of: session.model(for: request.schema), store.dialect)
       let isWhole = try results.begin(session)
       try session.verify()
       guard !isWhole else {

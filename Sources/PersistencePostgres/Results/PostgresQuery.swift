@@ -73,10 +73,10 @@ struct PostgresQuery {
     return PostgresColumns(selected, and: residual?.positions ?? [], of: request.schema, model.foreign)
   }
 
-  /// The statement that yields the rows in order.
-  func rows(_ columns: PostgresColumns, isOrdered: Bool = true) -> SQLStatement {
+  /// The statement that yields the rows in order, up to a number that is at most the limit of the page.
+  func rows(_ columns: PostgresColumns, isOrdered: Bool = true, upTo most: Int? = nil) -> SQLStatement {
     let items = columns.positions.map { SQLItem(.field, $0) }
     guard isOrdered || page.limit != nil || page.offset > 0 else { return lowered.unordered(items) }
-    return lowered.select(.rows, items, limit: page.limit, offset: page.offset)
+    return lowered.select(.rows, items, limit: most ?? page.limit, offset: page.offset)
   }
 }

@@ -65,13 +65,20 @@ extension PostgresSession {
 
   /// A statement with conditions, which the server plans for their values.
   func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
+    try store.command(statement, of: model)
+  }
+}
+
+extension PostgresStore {
+  /// A statement with conditions, which the server plans for their values.
+  func command(_ statement: SQLStatement, of model: PostgresModel) throws -> PostgresCommand {
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     try parameters.add(statement.bindings)
     let key = statement.key
     let sql =
       statement.isPlannedAnew
-      ? SQLQueryTranslator.text(of: key, on: model.table, store.dialect)
-      : store.text(of: key, on: model.table).sql
+      ? SQLQueryTranslator.text(of: key, on: model.table, dialect)
+      : text(of: key, on: model.table).sql
     return PostgresCommand(sql, parameters)
   }
 }
