@@ -92,9 +92,16 @@ extension PostgresConnection {
       try skipBatch(Wait(deadline: deadline, isReading: false, action: action))
     }
     let places = try send(commands, action, deadline)
-    let wait = Wait(deadline: deadline, isReading: isReading, action: action)
+    return try receive(places, action, deadline, isReading: isReading)
+  }
+
+  /// Reads the results of the batch that was sent last.
+  func receive(
+    _ places: [Place], _ action: String, _ deadline: ContinuousClock.Instant?, isReading: Bool
+  ) throws -> [PostgresResult] {
+    guard !isBroken else { throw PostgresErrorMapping.lost(handle, action, store.location) }
     while unread > 1 { try skipBatch(Wait(deadline: deadline, isReading: false, action: action)) }
-    return try readBatch(places, wait)
+    return try readBatch(places, Wait(deadline: deadline, isReading: isReading, action: action))
   }
 
   /// Sends statements, none of them to be prepared, whose results the next user of the connection reads and discards.
@@ -191,12 +198,15 @@ extension PostgresConnection {
 
   /// Reads and discards the answers of a batch.
   func skipBatch(_ wait: Wait) throws {
-    while true {
-      guard let result = try nextResult(wait) else { continue }
-      if PQresultStatus(result.handle) == PGRES_PIPELINE_SYNC { break }
-    }
-    unread -= 1
+    while try !endsBatch(nextResult(wait)) {}
+    endBatch()
   }
+
+  func endsBatch(_ result: PostgresResult?) -> Bool {
+    result.map { PQresultStatus($0.handle) == PGRES_PIPELINE_SYNC } ?? false
+  }
+
+  func endBatch() { unread -= 1 }
 
   func readBatch(_ places: [Place], _ wait: Wait) throws -> [PostgresResult] {
     var wait = wait

@@ -41,6 +41,8 @@ final class PostgresSession {
   private(set) var cursorEpoch = 0
   private var lastCursor = 0
   private var unusedCursors: [String] = []
+  /// The page that was requested before its reader asked for it.
+  var ahead: PostgresPageAhead?
 
   /// Whether the transaction has changed anything.
   var hasWritten = false
@@ -105,6 +107,7 @@ final class PostgresSession {
 
   /// Runs statements and returns their results.
   func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
+    try settleAhead(action)
     try sendCopy()
     try requireHealth()
     let insertions = queuedInsertions.map { $0 + opening.count }
@@ -207,7 +210,7 @@ final class PostgresSession {
   }
 
   /// What follows from a batch that failed.
-  private func failed(_ error: any Error) -> any Error {
+  func failed(_ error: any Error) -> any Error {
     let known = error as? PersistenceError
     let error: any Error = (kind == .writing ? known?.ofWriting : known?.ofReading) ?? error
     guard !connection.isBroken else { return error }
@@ -246,6 +249,8 @@ final class PostgresSession {
   /// Ends a reading transaction without waiting for the answer.
   func end() {
     guard wasSent, !connection.isBroken else { return }
+    abandonAhead()
+    guard !connection.isBroken else { return }
     do {
       try connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
     } catch {
