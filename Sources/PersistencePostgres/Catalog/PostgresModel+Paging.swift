@@ -26,11 +26,16 @@ extension PostgresModel {
     return size > 0 ? max(1, min(rows, (1 << 20) / size)) : nil
   }
 
+  /// The memory of a result with a few small rows: 128 pointers to rows, and a block of values.
+  private static let smallestResult = 1_024 + 2_048
+
   /// Learns the size of rows from a page.
+  ///
+  /// Without the memory that even one row takes, a few results of one row would make each row look large.
   func learn(rows: Int, bytes: Int) {
     guard rows > 0 else { return }
     let known = rowSize.load(ordering: .relaxed)
-    let size = max(1, bytes / rows)
+    let size = max(64, (bytes - Self.smallestResult) / rows)
     rowSize.store(known == 0 ? size : max(size, (known + size) / 2), ordering: .relaxed)
   }
 }
