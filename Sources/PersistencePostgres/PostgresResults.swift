@@ -2,10 +2,11 @@ import Foundation
 import PersistenceDriver
 import PersistenceDriverSupport
 import PersistenceSQL
+import PersistenceSQL
 
-/// The rows of a request, read a page at a time by a cursor of the server.
+/// The rows of a request, read by one statement, or a page at a time by a cursor of the server.
 ///
-/// If all rows fit into the first page, the result holds nothing of the server.
+/// If one statement or the first page reads all rows, the result holds nothing of the server.
 final class PostgresResults: StorageResults, @unchecked Sendable {  // state is used under the source's lock
   let usesRandomAccess = false
   private let request: FetchRequest
@@ -13,6 +14,8 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
   private let query: PostgresQuery?
   private let columns: PostgresColumns
   private let cursor: PostgresCursor?
+  /// The shape of the request, by which the model remembers whether it needs a cursor; nil for one that nothing remembers.
+  private let shape: UInt64?
   /// The snapshot or transaction with the rows; nil once all of them are here.
   private var source: (any PostgresReader)?
   /// Held by reads without a source.
@@ -23,27 +26,22 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
   /// The number of the server's row before each matching row, where a residual remains.
   private var bookmarks = KeysetBookmarks<Int>()
 
-  /// Results of a request in a session, with selected fields or all.
-  init(_ request: FetchRequest, selecting selected: [Int]?, in session: PostgresSession) throws {
+  /// Results of a request, with selected fields or all, of a model; nil where the store does not hold it.
+  init(
+    _ request: FetchRequest, selecting selected: [Int]?, of model: PostgresModel?, _ dialect: PostgresDialect
+  ) throws {
     if let selected { try request.schema.requirePositions(selected) }
     self.request = request
-    guard let model = try session.model(for: request.schema), request.limit != 0 else {
-      (query, cursor, total) = (nil, nil, 0)
+    guard let model, request.limit != 0 else {
+      (query, cursor, shape, total) = (nil, nil, nil, 0)
       columns = PostgresColumns([], of: request.schema)
       return
     }
-    let query = try PostgresQuery(request, of: model, session.store.dialect)
+    let query = try PostgresQuery(request, of: model, dialect)
     self.query = query
     columns = query.columns(selected)
     cursor = PostgresCursor(query, columns)
-  }
-
-  /// Results whose rows are all here.
-  init(
-    _ request: FetchRequest, _ query: PostgresQuery, _ columns: PostgresColumns, whole rows: PostgresResult
-  ) {
-    (self.request, self.query, self.columns, cursor) = (request, query, columns, nil)
-    page = (rows, 0, true)
+    shape = request.isPlannedAnew ? nil : query.rows(columns).hash
   }
 
   deinit {
@@ -63,10 +61,10 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
       let more = min(query.model.pageLimit, limit, PostgresModel.firstPageLimit)
       if more > count { (rows, isLast) = try cursor.page(at: 0, more, session) }
     }
-    let isWhole = isLast || rows.count == query.page.limit
-    page = (rows, 0, isWhole)
-    if isWhole { query.model.note(query.rows(columns, upTo: count).hash, fits: true) }
-    return isWhole
+    isLast = isLast || rows.count == query.page.limit
+    page = (rows, 0, isLast)
+    if isLast { note(rows: rows.count) }
+    return isLast
   }
 
   /// Sets where further pages come from, after ``begin(_:)`` in another session of the same moment.
@@ -115,6 +113,35 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
   }
 }
 
+/// Rows that one statement reads.
+extension PostgresResults {
+  /// The statement that reads all rows without a cursor, or one more than the number that it returns; nil where a cursor
+  /// is known to be better, or the size of rows is unknown.
+  func wholeStatement() -> (statement: SQLStatement, most: Int)? {
+    // A transaction keeps the functions of another program's view from writing.
+    guard let query, let shape, !query.model.isView, let most = query.model.wholeLimit else { return nil }
+    if let limit = query.page.limit, limit <= most { return (query.rows(columns, upTo: limit), limit) }
+    guard !query.model.longShapes.contains(shape) else { return nil }
+    return (query.rows(columns, upTo: most + 1), most)
+  }
+
+  /// Takes the rows of ``wholeStatement()``; returns false if there are more of them, and the result needs a cursor.
+  func begin(_ rows: PostgresResult, atMost most: Int) -> Bool {
+    guard let query else { return true }
+    query.model.learn(rows: rows.count, bytes: rows.byteCount)
+    note(rows: rows.count, atMost: most)
+    guard rows.count <= most else { return false }
+    page = (rows, 0, true)
+    return true
+  }
+
+  /// Notes whether a request of this shape needs a cursor.
+  private func note(rows: Int, atMost most: Int? = nil) {
+    guard let query, let shape, let most = most ?? query.model.wholeLimit else { return }
+    query.model.longShapes.note(shape, isLong: rows > most)
+  }
+}
+
 extension PostgresResults {
   /// Calls a closure with the server's rows from a number on, and returns how many it accepted.
   private func readPages(
@@ -127,7 +154,10 @@ extension PostgresResults {
     while count < wanted {
       guard let page = try page(at: position, wanted - count, session) else { break }
       for row in position - page.start..<page.rows.count {
-        if row & 0x3F == 0 { try ReadInterruption.check() }
+        if row & 0x3F == 0 {
+          try ReadInterruption.check()
+          session?.takeInAhead()
+        }
         position += 1
         if try body(reader, page.rows, row) { count += 1 }
         if count == wanted { break }
@@ -152,7 +182,10 @@ extension PostgresResults {
     let count = max(
       1, min(query.model.pageLimit, isNext || query.residual != nil ? Int.max : max(wanted, 64)))
     let (rows, isLast) = try cursor.page(at: position, count, session)
-    if isLast, query.residual == nil, rows.count > 0 || position == 0 { total = position + rows.count }
+    if isLast, rows.count > 0 || position == 0 {
+      if query.residual == nil { total = position + rows.count }
+      note(rows: position + rows.count)
+    }
     guard rows.count > 0 else { return nil }
     let next = (rows: rows, start: position, isLast: isLast)
     page = next

@@ -192,37 +192,6 @@
     }
 
     @Test(
-      "R1 rows that fit into two pages hold nothing of the server; with one more, a result holds its moment")
-    func wholeResults() throws {
-      let context = try scratch.open { $0.pinLimit = 1 }
-      let schema = try Scratch.schema.get()
-      try context.save((1...2_100).map { Scratch.row($0, "text") })
-      _ = try context.fetch(FetchRequest(schema, limit: 10))
-      func matching(_ limit: Int64) throws -> any StorageResults {
-        try context.fetch(
-          FetchRequest(schema, where: .comparison(field: "id", .lessOrEqual, .integer(limit))))
-      }
-      func count(_ results: any StorageResults) throws -> Int {
-        try results.read(from: 0, limit: .max) { _ in }
-      }
-      let catalog = try #require(context.store.catalog)
-      let table = try #require(try context.store.table(StoredName("Note"), in: catalog))
-      let size = try table.model(for: schema, store: context.store)
-      #expect(size.wholeLimit == 2_000)
-      let whole = try (0..<3).map { number in
-        try context.save([Scratch.row(1, "text \(number)")])
-        return try matching(2_000)
-      }
-      for results in whole { #expect(try results.count() == 2_000 && count(results) == 2_000) }
-      let held = try matching(2_001)
-      try context.save([Scratch.row(1, "changed")])
-      #expect(failure { _ = try matching(2_002) }?.code == .busy)
-      // The shape had too many rows, so it is read by a cursor until its rows fit again.
-      #expect(try count(held) == 2_001)
-      try context.close()
-    }
-
-    @Test(
       "R2 R3 pages that were requested ahead are those of the result's moment, whatever happens between them")
     func readAhead() throws {
       let schema = try Scratch.schema.get()

@@ -1,5 +1,4 @@
 import PersistenceDriver
-import PersistenceDriverSupport
 import Synchronization
 
 extension PostgresModel {
@@ -11,38 +10,32 @@ extension PostgresModel {
 
   /// How many rows of a page to fetch at once: about 1 MiB, and few as long as their size is unknown.
   var pageLimit: Int {
-    let size = rowSize.load(ordering: .relaxed)
-    if size > 0 { return max(1, min(1_000, (1 << 20) / size)) }
+    if let count = count(atMost: 1_000) { return count }
     // A single value may take many MiB.
     let isLong = schema.fields.contains { [.text, .bytes, .document].contains($0.kind.tag) }
     return isLong ? 4 : Self.firstPageLimit
   }
 
-  /// How many rows at most a result holds of which the server holds nothing: about 2 MiB.
-  var wholeLimit: Int { 2 * pageLimit }
+  /// How many rows one statement reads without a cursor: about 1 MiB; nil as long as their size is unknown.
+  ///
+  /// A reader of a few rows pays for all of them, but pays for no transaction.
+  var wholeLimit: Int? { count(atMost: 1_500) }
 
-  /// Whether the rows of statements of a shape may fit into ``wholeLimit``.
-  func mayFit(_ shape: UInt64) -> Bool { oversized.withLock { !$0.contains(shape) } }
-
-  /// Notes whether the rows of a statement did.
-  func note(_ shape: UInt64, fits: Bool) {
-    oversized.withLock { oversized in
-      if fits {
-        oversized.remove(shape)
-      } else {
-        if oversized.count >= Self.shapeLimit { oversized.removeAll() }
-        oversized.insert(shape)
-      }
-    }
+  private func count(atMost rows: Int) -> Int? {
+    let size = rowSize.load(ordering: .relaxed)
+    return size > 0 ? max(1, min(rows, (1 << 20) / size)) : nil
   }
 
-  private static let shapeLimit = 256
+  /// The memory of a result with a few small rows: 128 pointers to rows, and a block of values.
+  private static let smallestResult = 1_024 + 2_048
 
   /// Learns the size of rows from a page.
+  ///
+  /// Without the memory that even one row takes, a few results of one row would make each row look large.
   func learn(rows: Int, bytes: Int) {
     guard rows > 0 else { return }
     let known = rowSize.load(ordering: .relaxed)
-    let size = max(1, bytes / rows)
+    let size = max(64, (bytes - Self.smallestResult) / rows)
     rowSize.store(known == 0 ? size : max(size, (known + size) / 2), ordering: .relaxed)
   }
 }

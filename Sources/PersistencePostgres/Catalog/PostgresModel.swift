@@ -1,5 +1,4 @@
 import PersistenceDriver
-import PersistenceDriverSupport
 import PersistenceSQL
 import Synchronization
 
@@ -42,8 +41,8 @@ final class PostgresModel: Sendable {
   /// The average size of the rows that were read, in bytes; 0 before the first.
   let rowSize = Atomic<Int>(0)
 
-  /// The hashes of statements that had too many rows for one page.
-  let oversized = Lock<Set<UInt64>>([])
+  /// The shapes of requests that need a cursor.
+  let longShapes = PostgresLongShapes()
 
   init(_ schema: ModelSchema, in table: PostgresTable, number: UInt32) {
     self.schema = schema

@@ -58,6 +58,26 @@ extension PostgresConnection {
     }
   }
 
+  /// Reads and discards the answers that come within a time, and returns whether these were all.
+  func skipAnswers(within time: Duration, _ action: String) -> Bool {
+    let (end, wait) = (ContinuousClock.now + time, Wait(isReading: false, action: action))
+    while unread > 0 {
+      while PQisBusy(handle) != 0 {
+        let left = (end - .now).timeInterval * 1000
+        var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        guard left > 0, poll(&file, 1, Int32(left.rounded(.up))) > 0, PQconsumeInput(handle) != 0 else {
+          return false
+        }
+      }
+      do {
+        if try endsBatch(nextResult(wait)) { endBatch() }
+      } catch {
+        return false
+      }
+    }
+    return true
+  }
+
   private func timedOut(_ wait: Wait) -> PersistenceError {
     // The answer may come at any time, so the connection is of no use any more.
     isBroken = true

@@ -102,19 +102,19 @@ extension PostgresConnection {
       try skipBatch(Wait(deadline: deadline, isReading: false, action: action))
     }
     let places = try send(commands, action, deadline)
+    return try receive(places, action, deadline, isReading: isReading)
+  }
+
+  /// Reads the results of the batch that was sent last.
+  func receive(
+    _ places: [Place], _ action: String, _ deadline: ContinuousClock.Instant?, isReading: Bool
+  ) throws -> [PostgresResult] {
+    guard !isBroken else { throw PostgresErrorMapping.lost(handle, action, store.location) }
+    while unread > 1 { try skipBatch(Wait(deadline: deadline, isReading: false, action: action)) }
     // A wait that nothing can interrupt needs no timer, which takes longer to set than most answers.
     let wait = Wait(
       deadline: deadline, isReading: isReading && ReadInterruption.isPossible, action: action)
-    while unread > 1 { try skipBatch(Wait(deadline: deadline, isReading: false, action: action)) }
     return try readBatch(places, wait)
-  }
-
-  /// Reads the answers to statements that were sent, before others are.
-  func read(_ places: [Place], _ action: String, isReading: Bool) throws -> [PostgresResult] {
-    let deadline = store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
-    return try readBatch(
-      places,
-      Wait(deadline: deadline, isReading: isReading && ReadInterruption.isPossible, action: action))
   }
 
   /// Sends statements outside any transaction, and reads their results; nil if the server refuses one, which undoes all.
@@ -221,12 +221,15 @@ extension PostgresConnection {
 
   /// Reads and discards the answers of a batch.
   func skipBatch(_ wait: Wait) throws {
-    while true {
-      guard let result = try nextResult(wait) else { continue }
-      if PQresultStatus(result.handle) == PGRES_PIPELINE_SYNC { break }
-    }
-    unread -= 1
+    while try !endsBatch(nextResult(wait)) {}
+    endBatch()
   }
+
+  func endsBatch(_ result: PostgresResult?) -> Bool {
+    result.map { PQresultStatus($0.handle) == PGRES_PIPELINE_SYNC } ?? false
+  }
+
+  func endBatch() { unread -= 1 }
 
   func readBatch(_ places: [Place], _ wait: Wait) throws -> [PostgresResult] {
     var wait = wait

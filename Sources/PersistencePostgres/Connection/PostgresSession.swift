@@ -40,8 +40,9 @@ final class PostgresSession {
   /// Grows when cursors may have vanished: with a part of the transaction, or before a change of tables.
   private(set) var cursorEpoch = 0
   private var lastCursor = 0
-  /// The cursors to close with the next batch.
-  private(set) var unusedCursors: [String] = []
+  private var unusedCursors: [String] = []
+  /// The page that was requested before its reader asked for it.
+  var ahead: PostgresPageAhead?
 
   /// Whether the transaction has changed anything.
   var hasWritten = false
@@ -65,9 +66,6 @@ final class PostgresSession {
   var waiting = PostgresWaitingWrites()
   /// Whether an insertion was refused since ``takeRefusal()``.
   var hasRefusal = false
-
-  /// The statement that was sent, and whose answer nobody has read.
-  var ahead: PostgresAhead?
 
   init(_ kind: Kind, _ connection: PostgresConnection, _ catalog: PostgresCatalog, opening: [PostgresCommand])
   {
@@ -119,14 +117,15 @@ final class PostgresSession {
 
   /// Runs statements and returns their results.
   func run(_ commands: [PostgresCommand], _ action: String) throws -> [PostgresResult] {
-    // If it has failed, so does the read that wants it.
-    try? settleAhead()
+    try settleAhead(action)
     try sendCopy()
     try requireHealth()
     let insertions = waiting.insertions.map { $0 + opening.count }
     let prefix = opening + takeQueue() + closing()
     let isGuarded = kind == .pinned
-    let batch = prefix + guarded(commands)
+    let batch =
+      prefix + (isGuarded ? [PostgresCommand("SAVEPOINT read", prepared: -1)] : []) + commands
+      + (isGuarded ? [PostgresCommand("RELEASE read", prepared: -2)] : [])
     let results: [PostgresResult]
     wasSent = true
     let beginning = opening.count
@@ -155,13 +154,6 @@ final class PostgresSession {
       isVerified = true
     }
     return Array(results[(prefix.count + (isGuarded ? 1 : 0))..<(results.count - (isGuarded ? 1 : 0))])
-  }
-
-  /// Statements after whose failure a moment that is held lives on.
-  func guarded(_ commands: [PostgresCommand]) -> [PostgresCommand] {
-    guard kind == .pinned else { return commands }
-    return [PostgresCommand("SAVEPOINT read", prepared: -1)] + commands
-      + [PostgresCommand("RELEASE read", prepared: -2)]
   }
 
   /// Runs one statement.
@@ -238,6 +230,8 @@ final class PostgresSession {
   /// Ends a reading transaction without waiting for the answer.
   func end() {
     guard wasSent, !connection.isBroken else { return }
+    abandonAhead()
+    guard !connection.isBroken else { return }
     do {
       try connection.post([PostgresCommand("ROLLBACK")], "end a transaction")
     } catch {

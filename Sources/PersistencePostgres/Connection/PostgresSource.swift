@@ -62,36 +62,16 @@ extension PostgresSource {
   private func findNewest(_ key: RecordKey, in schema: ModelSchema, _ row: RowBuffer) throws
     -> PostgresResult?
   {
-    guard let catalog = store.catalog,
-      let model = try? store.table(StoredName(schema.name), in: catalog)?.model(for: schema, store: store)
-    else { return nil }
-    let connection = try take()
-    defer { pool.giveBack(connection) }
+    guard let (model, version) = cachedModel(for: schema) else { return nil }
     var parameters = PostgresParameters(isForeign: model.foreign != nil)
     for value in key.values { parameters.add(value) }
-    let commands: [PostgresCommand]
-    let isGuarded = store.canGuard(catalog.version)
-    if isGuarded {
-      let text = store.text(of: model.key(.find), on: model.table, ifNewest: catalog.version)
-      commands = [PostgresCommand(text.sql, prepared: text.number, parameters)]
-    } else {
-      let text = store.text(of: model.key(.find), on: model.table)
-      // The version is read after the record: if it is still the known one, it was when the record was read.
-      commands = [
-        PostgresCommand(text.sql, prepared: text.number, parameters),
-        PostgresCommand("SELECT version FROM \(store.state)", prepared: -10),
-      ]
-    }
-    let results: [PostgresResult]
-    do {
-      results = try connection.run(commands, "find a \(schema.name)", isReading: true)
-    } catch {
-      // If it recurs, the second attempt throws it.
-      if isGuarded { store.noteFailure(error, ofGuard: catalog.version) }
-      return nil
-    }
-    guard let found = results.first, results.count == commands.count,
-      isGuarded || (results[1].count == 1 && results[1].integer(0, 0) == catalog.version)
+    let isGuarded = store.canGuard(version)
+    let text =
+      isGuarded
+      ? store.text(of: model.key(.find), on: model.table, ifNewest: version)
+      : store.text(of: model.key(.find), on: model.table)
+    let query = PostgresCommand(text.sql, prepared: text.number, parameters)
+    guard let found = try answer(to: query, at: version, isGuarded: isGuarded, "find a \(schema.name)")
     else { return nil }
     if found.count > 0 {
       do {
@@ -162,7 +142,8 @@ extension PostgresSource {
   func results(_ request: FetchRequest, selecting positions: [Int]?) throws -> PostgresResults {
     if let whole = try wholeResults(request, selecting: positions) { return whole }
     return try withNewSession { session in
-      let results = try PostgresResults(request, selecting: positions, in: session)
+      let results = try PostgresResults(
+        request, selecting: positions, of: session.model(for: request.schema), store.dialect)
       let isWhole = try results.begin(session)
       try session.verify()
       guard !isWhole else {

@@ -12,8 +12,8 @@ final class PostgresCursor {
   private var declared: (name: String, epoch: Int)?
   /// How many rows precede the cursor; nil if that is unknown.
   private var position: Int?
-  /// The page that was requested before anybody wanted it: its first row, its size, and its rows when they are here.
-  private var ahead: (start: Int, count: Int, rows: PostgresResult?)?
+  /// The page that a session reads ahead.
+  private var ahead: PostgresPageAhead?
 
   init(_ query: PostgresQuery, _ columns: PostgresColumns, isOrdered: Bool = true) {
     self.query = query
@@ -21,69 +21,53 @@ final class PostgresCursor {
     self.isOrdered = isOrdered
   }
 
-  /// Reads up to a number of rows, and says whether they are the last ones.
+  private var action: String { "read from \(query.model.schema.name)" }
+
+  /// Reads about a number of rows, and says whether they are the last ones.
   ///
-  /// Once pages are read one after the other, the server makes the next one while the client uses this one.
+  /// A reader that goes on from one page to the next gets further pages sooner: each one is requested as soon as the one
+  /// before is here.
   func page(at start: Int, _ count: Int, _ session: PostgresSession) throws -> (
     rows: PostgresResult, isLast: Bool
   ) {
-    let isNext = start > 0 && (position == start || ahead?.start == start)
-    let (rows, isLast) = try takeAhead(at: start, session) ?? fetch(at: start, count, session)
-    if isNext, !isLast { request(at: start + rows.count, query.model.pageLimit, session) }
+    let isNext = start > 0 && (position ?? ahead?.start) == start
+    let (rows, wanted) = try takeAhead(at: start, session) ?? (fetch(at: start, count, session), count)
+    query.model.learn(rows: rows.count, bytes: rows.byteCount)
+    let isLast = rows.count < wanted
+    position = isLast ? nil : start + rows.count
+    if !isLast, isNext { readAhead(count, session) }
     return (rows, isLast)
   }
 
-  /// Requests a page without waiting for it.
-  private func request(at start: Int, _ count: Int, _ session: PostgresSession) {
-    guard let declared, declared.epoch == session.cursorEpoch else { return }
-    position = nil
-    ahead = (start, count, nil)
-    session.sendAhead(
-      PostgresCommand("FETCH FORWARD \(count) FROM \(declared.name)"),
-      "read from \(query.model.schema.name)"
-    ) { [weak self] rows in self?.receive(rows) }
-  }
-
-  /// Takes the rows of the page that was requested; nil if the cursor's place is unknown.
-  private func receive(_ rows: PostgresResult?) {
-    guard let requested = ahead else { return }
-    ahead = rows.map { (requested.start, requested.count, $0) }
-    if let rows, rows.count == requested.count { position = requested.start + rows.count }
-  }
-
-  /// The page that was requested, if it is this one.
-  private func takeAhead(at start: Int, _ session: PostgresSession) throws -> (
-    rows: PostgresResult, isLast: Bool
-  )? {
-    guard let requested = ahead else { return nil }
-    if requested.start == start, requested.rows == nil { try session.settleAhead() }
-    guard let arrived = ahead, arrived.start == start, let rows = arrived.rows else { return nil }
-    ahead = nil
-    query.model.learn(rows: rows.count, bytes: rows.byteCount)
-    return (rows, rows.count < arrived.count)
-  }
-
-  /// Reads up to a number of rows from a place.
-  private func fetch(at start: Int, _ count: Int, _ session: PostgresSession) throws -> (
-    rows: PostgresResult, isLast: Bool
-  ) {
-    try? session.settleAhead()
-    ahead = nil
+  private func fetch(at start: Int, _ count: Int, _ session: PostgresSession) throws -> PostgresResult {
     var commands: [PostgresCommand] = []
     let name = try declare(session, &commands)
     let isThere = position == start
     position = nil
     if !isThere { try jump(to: start, name, &commands, session) }
     commands.append(PostgresCommand("FETCH FORWARD \(count) FROM \(name)"))
-    let results = try session.run(commands, "read from \(query.model.schema.name)")
-    guard let rows = results.last else {
+    guard let rows = try session.run(commands, action).last else {
       throw PersistenceError(
         .engineFailure, "PostgreSQL did not answer a fetch", location: session.store.location)
     }
-    query.model.learn(rows: rows.count, bytes: rows.byteCount)
-    let isLast = rows.count < count
-    if !isLast { position = start + rows.count }
-    return (rows, isLast)
+    return rows
+  }
+
+  /// The page that was read ahead; nil if there is none, or it is another one.
+  private func takeAhead(at start: Int, _ session: PostgresSession) throws -> (PostgresResult, Int)? {
+    guard let page = ahead else { return nil }
+    ahead = nil
+    guard page.start == start else {
+      session.forget(page)
+      return nil
+    }
+    return try session.take(page, action).map { ($0, page.count) }
+  }
+
+  private func readAhead(_ count: Int, _ session: PostgresSession) {
+    guard let declared, declared.epoch == session.cursorEpoch, let start = position else { return }
+    ahead = session.readAhead(declared.name, at: start, count, action)
+    if ahead != nil { position = nil }
   }
 
   /// Declares the cursor in another session of the same moment; if that fails, it stays where it is.
@@ -93,7 +77,7 @@ final class PostgresCursor {
     var commands: [PostgresCommand] = []
     do {
       _ = try declare(session, &commands)
-      _ = try session.run(commands, "read from \(query.model.schema.name)")
+      _ = try session.run(commands, action)
     } catch {
       (declared, position) = before
       throw error
@@ -109,7 +93,7 @@ final class PostgresCursor {
     var (left, direction) = (start, "ABSOLUTE")
     while left > longest {
       commands.append(PostgresCommand("MOVE \(direction) \(longest) FROM \(name)"))
-      let results = try session.run(commands, "read from \(query.model.schema.name)")
+      let results = try session.run(commands, action)
       commands = []
       guard let moved = results.last?.changes, moved > 0 else { return }
       left -= longest
@@ -119,6 +103,8 @@ final class PostgresCursor {
   }
 
   private func declare(_ session: PostgresSession, _ commands: inout [PostgresCommand]) throws -> String {
+    // A failed read of a page ahead takes the cursors with it, so its answer comes first.
+    try session.settleAhead(action)
     if let declared, declared.epoch == session.cursorEpoch { return declared.name }
     let name = session.nextCursor()
     let select = try session.command(query.rows(columns, isOrdered: isOrdered), of: query.model)
@@ -130,6 +116,8 @@ final class PostgresCursor {
 
   /// Gives the cursor up.
   func discard(_ session: PostgresSession) {
+    if let ahead { session.forget(ahead) }
+    ahead = nil
     if let declared { session.discard(cursor: declared.name, epoch: declared.epoch) }
     declared = nil
   }

@@ -73,16 +73,10 @@ struct PostgresQuery {
     return PostgresColumns(selected, and: residual?.positions ?? [], of: request.schema, model.foreign)
   }
 
-  /// The statement that yields the first rows in order, up to the request's limit and another one.
-  func rows(_ columns: PostgresColumns, upTo limit: Int) -> SQLStatement {
-    let items = columns.positions.map { SQLItem(.field, $0) }
-    return lowered.select(.rows, items, limit: min(request.limit ?? limit, limit), offset: request.offset)
-  }
-
-  /// The statement that yields the rows in order.
-  func rows(_ columns: PostgresColumns, isOrdered: Bool = true) -> SQLStatement {
+  /// The statement that yields the rows in order, up to a number that is at most the limit of the page.
+  func rows(_ columns: PostgresColumns, isOrdered: Bool = true, upTo most: Int? = nil) -> SQLStatement {
     let items = columns.positions.map { SQLItem(.field, $0) }
     guard isOrdered || page.limit != nil || page.offset > 0 else { return lowered.unordered(items) }
-    return lowered.select(.rows, items, limit: page.limit, offset: page.offset)
+    return lowered.select(.rows, items, limit: most ?? page.limit, offset: page.offset)
   }
 }

@@ -23,7 +23,8 @@ extension PostgresReader {
 
   private func results(_ request: FetchRequest, selecting positions: [Int]?) throws -> PostgresResults {
     try withSession { session in
-      let results = try PostgresResults(request, selecting: positions, in: session)
+      let results = try PostgresResults(
+        request, selecting: positions, of: session.model(for: request.schema), session.store.dialect)
       try results.attach(to: self, movingTo: nil)
       return results
     }

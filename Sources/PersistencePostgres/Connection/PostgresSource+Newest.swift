@@ -1,0 +1,64 @@
+import PersistenceDriver
+import PersistenceDriverSupport
+import PersistenceSQL
+
+/// Reads by one statement outside a transaction, for which the cached catalog must be the newest one.
+extension PostgresSource {
+  /// A model of the cached catalog, and the catalog's version; nil where a transaction has to look for the model.
+  func cachedModel(for schema: ModelSchema) -> (model: PostgresModel, version: Int64)? {
+    guard let catalog = store.catalog,
+      let table = try? store.table(StoredName(schema.name), in: catalog),
+      let model = try? table.model(for: schema, store: store)
+    else { return nil }
+    return (model, catalog.version)
+  }
+
+  /// The answer to a query; nil if the catalog has another version, or the query fails.
+  ///
+  /// - Parameters:
+  ///   - query: The statement.
+  ///   - version: The version of the catalog that it was made for.
+  ///   - isGuarded: Whether the statement itself fails if the catalog has another version.
+  ///   - action: What it does, for messages.
+  /// - Returns: The rows.
+  /// - Throws: ``PersistenceError`` of a time-out or a lock, which a second attempt would wait for once more.
+  func answer(
+    to query: PostgresCommand, at version: Int64, isGuarded: Bool = false, _ action: String
+  ) throws -> PostgresResult? {
+    let connection = try take()
+    defer { pool.giveBack(connection) }
+    // The version is read after the rows: if it is still the known one, it was when the rows were read.
+    let check = PostgresCommand("SELECT version FROM \(store.state)", prepared: -10)
+    do {
+      let results = try connection.run(isGuarded ? [query] : [query, check], action, isReading: true)
+      if isGuarded { return results.first }
+      guard results.count == 2, results[1].count == 1, results[1].integer(0, 0) == version else { return nil }
+      return results[0]
+    } catch let error as PersistenceError
+      where [.timedOut, .cancelled].contains(error.code) || error.isPostgres("55P03")
+    {
+      throw error
+    } catch let error as PersistenceError {
+      if isGuarded { store.noteFailure(error, ofGuard: version) }
+      // If the error recurs, a transaction throws it.
+      return nil
+    }
+  }
+
+  /// The rows of a request, with selected fields or all, if one statement reads them; nil if a transaction has to.
+  ///
+  /// A cursor is planned for a tenth of its rows. For a filter with an index it may walk the whole key instead, since the
+  /// first rows in order come sooner then. A limit tells the server how many rows are read.
+  func wholeResults(_ request: FetchRequest, selecting positions: [Int]?) throws -> PostgresResults? {
+    guard let (model, version) = cachedModel(for: request.schema),
+      // A stale catalog may cause an error, so a transaction throws it.
+      let results = try? PostgresResults(request, selecting: positions, of: model, store.dialect),
+      let (statement, most) = results.wholeStatement()
+    else { return nil }
+    let query = try store.command(statement, of: model)
+    guard let rows = try answer(to: query, at: version, "read from \(request.schema.name)"),
+      results.begin(rows, atMost: most)
+    else { return nil }
+    return results
+  }
+}
