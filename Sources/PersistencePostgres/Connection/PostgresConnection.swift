@@ -70,8 +70,12 @@ final class PostgresConnection: @unchecked Sendable {  // one thread at a time, 
   func isAlive() -> Bool {
     guard !isBroken else { return false }
     var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-    // An idle server says nothing but that it closes the connection.
-    if poll(&file, 1, 0) > 0, PQconsumeInput(handle) == 0 { isBroken = true }
+    // An idle server says nothing but why it closes the connection, and then closes it.
+    var messages = 0
+    while !isBroken, messages < 16, poll(&file, 1, 0) > 0 {
+      if PQconsumeInput(handle) == 0 { isBroken = true }
+      messages += 1
+    }
     return !isBroken && PQstatus(handle) == CONNECTION_OK
   }
 
