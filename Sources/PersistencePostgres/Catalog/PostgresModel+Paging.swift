@@ -2,8 +2,8 @@ import PersistenceDriver
 import Synchronization
 
 extension PostgresModel {
-  /// The size of the first page of a model.
-  static let firstPageLimit = 64
+  /// The size of the first page of a model, which is that of the app's results.
+  static let firstPageLimit = 128
 
   /// Whether a page has told the size of rows.
   var knowsRowSize: Bool { rowSize.load(ordering: .relaxed) > 0 }

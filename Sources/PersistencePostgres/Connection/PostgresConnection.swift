@@ -156,10 +156,11 @@ extension PostgresConnection {
     var isResult = false
   }
 
-  func send(_ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?)
-    throws
-    -> [Place]
-  {
+  /// Sends statements; the caller may send others behind them in one message.
+  func send(
+    _ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?,
+    flushes: Bool = true
+  ) throws -> [Place] {
     guard !isBroken else { throw PostgresErrorMapping.lost(handle, action, store.location) }
     var places: [Place] = []
     var fresh: Set<Int> = []
@@ -185,7 +186,7 @@ extension PostgresConnection {
     }
     try check(PQpipelineSync(handle), action)
     unread += 1
-    try flush(Wait(deadline: deadline, isReading: false, action: action))
+    if flushes { try flush(Wait(deadline: deadline, isReading: false, action: action)) }
     return places
   }
 
