@@ -19,12 +19,11 @@ extension PostgresConnection {
       "commit a transaction", store.configuration.statementTimeout.map { ContinuousClock.now + $0 }
     )
     let wait = Wait(deadline: deadline, isReading: false, cancels: false, action: action)
-    let places = try send(commands, action, deadline, flushes: false)
+    let places = try send(commands, action, deadline)
     // The server does not commit after a statement that it has refused.
     var refusal: PersistenceError?
     do {
-      let last = try send(
-        [PostgresCommand("COMMIT", prepared: -5)], action, deadline, flushes: query == nil)
+      let last = try send([PostgresCommand("COMMIT", prepared: -5)], action, deadline)
       let next = try query.map { try send([$0], action, deadline) }
       let sent = next == nil ? 2 : 3
       while unread > sent { try skipBatch(wait) }

@@ -156,11 +156,10 @@ extension PostgresConnection {
     var isResult = false
   }
 
-  /// Sends statements; the caller may send others behind them in one message.
-  func send(
-    _ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?,
-    flushes: Bool = true
-  ) throws -> [Place] {
+  func send(_ commands: [PostgresCommand], _ action: String, _ deadline: ContinuousClock.Instant?)
+    throws
+    -> [Place]
+  {
     guard !isBroken else { throw PostgresErrorMapping.lost(handle, action, store.location) }
     var places: [Place] = []
     var fresh: Set<Int> = []
@@ -186,7 +185,7 @@ extension PostgresConnection {
     }
     try check(PQpipelineSync(handle), action)
     unread += 1
-    if flushes { try flush(Wait(deadline: deadline, isReading: false, action: action)) }
+    try flush(Wait(deadline: deadline, isReading: false, action: action))
     return places
   }
 
