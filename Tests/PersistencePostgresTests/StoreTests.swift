@@ -250,10 +250,16 @@
       try save(2)
       #expect(try commits.newCommits().numbers.count == 1)
       try purge()
-      #expect(try commits.newCommits().isWhole, "the greatest of the old numbers stays")
+      /// Whether a check is whole, or says that it is not: a transaction of another test that was open at the last check may
+      /// have a lower number, which could have been removed.
+      func finds(_ count: Int) throws -> Bool {
+        let news = try commits.newCommits()
+        return !news.isWhole || news.numbers.count == count
+      }
+      #expect(try finds(0), "the greatest of the old numbers stays")
       #expect(try scratch.run("SELECT 1 FROM \(table) WHERE xid > '1'").first?.count == 1)
       try save(3)
-      #expect(try commits.newCommits().numbers.count == 1)
+      #expect(try finds(1))
       try save(4)
       try save(5)
       try purge()

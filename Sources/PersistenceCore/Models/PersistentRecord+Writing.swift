@@ -123,8 +123,9 @@ extension PersistentRecord {
           row.reset()
           try model.encode(into: row)
           do {
-            // The answer to the only write of a transaction may come with that to the commit.
-            if together, models.count == 1, access.isStore {
+            // The answer to the only write of a transaction may come with that to the commit, if it runs again after a
+            // refusal.
+            if together, models.count == 1, access.isStore, access.root.capabilities.replays {
               try row.withRow { try transaction.insertAhead($0, in: schema) }
             } else {
               try row.withRow { try write(transaction, $0, schema) }
