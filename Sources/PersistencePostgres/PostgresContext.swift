@@ -113,7 +113,8 @@ public final class PostgresContext: ObservableContext, PostgresReader {
 
   /// Selected fields of a request's rows; it reads no others.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try read { try $0.results(request, selecting: positions) }
+    try request.schema.requirePositions(positions)
+    return try read { try $0.results(request, selecting: positions) }
   }
 
   /// A snapshot of the newest state; snapshots of one state share a connection.

@@ -30,7 +30,6 @@ final class PostgresResults: StorageResults, @unchecked Sendable {  // state is 
   init(
     _ request: FetchRequest, selecting selected: [Int]?, of model: PostgresModel?, _ dialect: PostgresDialect
   ) throws {
-    if let selected { try request.schema.requirePositions(selected) }
     self.request = request
     guard let model, request.limit != 0 else {
       (query, cursor, shape, total) = (nil, nil, nil, 0)

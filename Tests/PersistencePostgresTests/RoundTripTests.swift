@@ -92,6 +92,8 @@
         try transaction.drop(old)
         try transaction.define(new)
       }
+      // Wrong positions are wrong in every schema.
+      #expect(failure { _ = try context.fetch(FetchRequest(old), selecting: [-1]) }?.code == .invalidRequest)
       #expect(failure { _ = try find(old) }?.code == .schemaMismatch)
       #expect(try !find(new))
       #expect(failure { try save(1) }?.code == .schemaMismatch)

@@ -18,7 +18,8 @@ extension PostgresReader {
 
   /// Selected fields of a request's rows, read from this snapshot or transaction.
   public func fetch(_ request: FetchRequest, selecting positions: [Int]) throws -> any StorageResults {
-    try results(request, selecting: positions)
+    try request.schema.requirePositions(positions)
+    return try results(request, selecting: positions)
   }
 
   private func results(_ request: FetchRequest, selecting positions: [Int]?) throws -> PostgresResults {
