@@ -230,45 +230,6 @@
       try context.close()
     }
 
-    @Test("U1 no commit is missed whose number was removed, and none is told twice")
-    func removedNumbers() throws {
-      let scratch = try Scratch()
-      let context = try scratch.open()
-      let commits = PostgresCommits(context.store)
-      let table = "\(scratch.schemaName).persistence_commits"
-      let connection = try PostgresConnection.open(context.store)
-      func save(_ id: Int64) throws { try context.save([Scratch.row(id, "\(id)")]) }
-      func purge() throws {
-        _ = try connection.run([PostgresCommits.purge(context.store, keeping: .zero)], "remove old numbers")
-      }
-      #expect(try !commits.check(), "the first check")
-      #expect(try commits.newCommits().numbers.isEmpty, "nothing was committed")
-      try save(1)
-      let first = try commits.newCommits()
-      #expect(first.isWhole && first.numbers.count == 1)
-      #expect(try commits.newCommits().numbers.isEmpty, "told once")
-      try save(2)
-      #expect(try commits.newCommits().numbers.count == 1)
-      try purge()
-      /// Whether a check is whole, or says that it is not: a transaction of another test that was open at the last check may
-      /// have a lower number, which could have been removed.
-      func finds(_ count: Int) throws -> Bool {
-        let news = try commits.newCommits()
-        return !news.isWhole || news.numbers.count == count
-      }
-      #expect(try finds(0), "the greatest of the old numbers stays")
-      #expect(try scratch.run("SELECT 1 FROM \(table) WHERE xid > '1'").first?.count == 1)
-      try save(3)
-      #expect(try finds(1))
-      try save(4)
-      try save(5)
-      try purge()
-      #expect(
-        try !commits.newCommits().isWhole, "another process may have committed between those that are left")
-      #expect(try commits.newCommits().isWhole)
-      try context.close()
-    }
-
     @Test("U1 a commit is found although greater numbers were committed and removed before it")
     func lateNumbers() throws {
       let scratch = try Scratch()

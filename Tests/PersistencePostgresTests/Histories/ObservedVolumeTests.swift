@@ -50,6 +50,40 @@
       return writes
     }
 
+    /// It stands in this suite because nothing runs beside it: a check that another transaction was open for is not whole.
+    @Test("U1 no commit is missed whose number was removed, and none is told twice")
+    func removedNumbers() throws {
+      let scratch = try Scratch()
+      let context = try scratch.open()
+      let commits = PostgresCommits(context.store)
+      let table = "\(scratch.schemaName).persistence_commits"
+      let connection = try PostgresConnection.open(context.store)
+      func save(_ id: Int64) throws { try context.save([Scratch.row(id, "\(id)")]) }
+      func purge() throws {
+        _ = try connection.run([PostgresCommits.purge(context.store, keeping: .zero)], "remove old numbers")
+      }
+      #expect(try !commits.check(), "the first check")
+      #expect(try commits.newCommits().numbers.isEmpty, "nothing was committed")
+      try save(1)
+      let first = try commits.newCommits()
+      #expect(first.isWhole && first.numbers.count == 1)
+      #expect(try commits.newCommits().numbers.isEmpty, "told once")
+      try save(2)
+      #expect(try commits.newCommits().numbers.count == 1)
+      try purge()
+      #expect(try commits.newCommits().isWhole, "the greatest of the old numbers stays")
+      #expect(try scratch.run("SELECT 1 FROM \(table) WHERE xid > '1'").first?.count == 1)
+      try save(3)
+      #expect(try commits.newCommits().numbers.count == 1)
+      try save(4)
+      try save(5)
+      try purge()
+      #expect(
+        try !commits.newCommits().isWhole, "another process may have committed between those that are left")
+      #expect(try commits.newCommits().isWhole)
+      try context.close()
+    }
+
     @Test(
       "U1 U2 of many changes, an observer whose connections are cut is told each once, or to read again",
       .enabled(if: Environment.wants("postgres")), arguments: [false, true])
