@@ -1,15 +1,5 @@
 import PersistenceDriver
 
-/// The changes of a commit that no check has found yet.
-struct PendingCommit {
-  let record: CommitRecord
-  let transaction: NumberedTransaction
-
-  init(_ record: CommitRecord, of transaction: NumberedTransaction) {
-    (self.record, self.transaction) = (record, transaction)
-  }
-}
-
 /// Commits of transactions that run at the same time.
 extension CommitObservers {
   /// Commits a transaction beside others, and notifies the observers of it once.
@@ -25,24 +15,24 @@ extension CommitObservers {
   package func commit(
     _ transaction: ObservedTransaction, _ numbered: NumberedTransaction?, _ body: () throws -> Bool
   ) throws {
-    let number = numbered?.number
     let record = numbered == nil ? nil : transaction.record
-    if let numbered, let record {
-      pending.withLock { $0[numbered.number] = PendingCommit(record, of: numbered) }
-    }
+    if let numbered, let record { parallel?.register(record, of: numbered) }
+    let number = numbered?.number
     let hasWritten: Bool
     do {
       hasWritten = try body()
     } catch {
-      if let own = take(number), Self.mayHaveSucceeded(error) {
+      if let own = parallel?.take(number), Self.mayHaveSucceeded(error) {
         own.record.discardRecordedKeys()
         notify { tell($0, of: own.record, &$1) }
       }
       throw error
     }
-    guard hasWritten, isObserved else { return _ = take(number) }
+    guard hasWritten, isObserved else { return _ = parallel?.take(number) }
     // Another thread may have found the commit meanwhile.
-    if record == nil || isPending(number) { search.take { [self] in tellNews() } }
+    if record == nil || parallel?.isPending(number) == true {
+      parallel?.search.take { [self] in tellNews() }
+    }
   }
 
   /// Notifies the observers of all commits that no check has found yet.
@@ -59,22 +49,12 @@ extension CommitObservers {
   }
 
   /// The number of commits of this process that no check has found yet.
-  package var pendingCount: Int { pending.withLock { $0.count } }
+  package var pendingCount: Int { parallel?.pending.withLock { $0.count } ?? 0 }
 
   /// Whether a commit that failed may be in the store.
   private static func mayHaveSucceeded(_ error: any Error) -> Bool {
     guard let error = error as? PersistenceError else { return true }
     return error.code == .outcomeUnknown
-  }
-
-  private func isPending(_ number: UInt64?) -> Bool {
-    guard let number else { return false }
-    return pending.withLock { $0[number] != nil }
-  }
-
-  private func take(_ number: UInt64?) -> PendingCommit? {
-    guard let number else { return nil }
-    return pending.withLock { $0.removeValue(forKey: number) }
   }
 
   private func notify(_ body: ([CommitObserver], inout [CheckedContinuation<Void, Never>]) -> Void) {
@@ -85,9 +65,10 @@ extension CommitObservers {
 
   /// Notifies the observers of commits.
   func tell(
-    _ observers: [CommitObserver], of news: NewCommits, _ woken: inout [CheckedContinuation<Void, Never>]
+    _ observers: [CommitObserver], of news: NewCommits, in parallel: ParallelCommits,
+    _ woken: inout [CheckedContinuation<Void, Never>]
   ) {
-    let found = pending.withLock { pending in
+    let found = parallel.pending.withLock { pending in
       news.numbers.sorted().map { pending.removeValue(forKey: $0) }
     }
     let own = found.compactMap(\.self)
@@ -122,12 +103,12 @@ extension CommitObservers {
 
   /// Reads a snapshot, and the commits that it sees; nil if the numbers of its commits cannot be read.
   func look(
-    _ observer: CommitObserver, at context: any StorageContext, _ numbered: any NumberedCommits,
+    _ observer: CommitObserver, at context: any StorageContext, _ parallel: ParallelCommits,
     _ observers: [CommitObserver], _ woken: inout [CheckedContinuation<Void, Never>]
   ) throws -> (snapshot: any StorageSnapshot, changes: KeyChanges)? {
     let snapshot = try context.snapshot()
-    guard let news = try numbered.newCommits(seenBy: snapshot.innermost) else { return nil }
-    tell(observers, of: news, &woken)
+    guard let news = try parallel.numbered.newCommits(seenBy: snapshot.innermost) else { return nil }
+    tell(observers, of: news, in: parallel, &woken)
     try observer.settle(try snapshot.storedRequest(for: observer.request))
     return (snapshot, observer.takeChanges())
   }

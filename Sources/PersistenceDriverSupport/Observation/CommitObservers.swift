@@ -25,21 +25,15 @@ public final class CommitObservers: Sendable {
   /// Detects commits of other processes; nil if the engine cannot.
   let outside: (any OutsideCommits)?
 
-  /// Detects all commits by number; nil if one transaction of this process commits at a time.
-  let numbered: (any NumberedCommits)?
-
-  /// The changes of this process's commits that no check has found yet, by the numbers of the transactions.
-  let pending = Lock<[UInt64: PendingCommit]>([:])
-
-  /// The search for commits, which one thread makes for all that have committed.
-  let search = SharedTurn()
+  /// The commits of transactions that run at the same time; nil if one of this process commits at a time.
+  let parallel: ParallelCommits?
 
   /// Creates an empty list of observers.
   ///
   /// - Parameter outside: Detects commits of other processes; nil if there are none, or the engine cannot detect them.
   public init(outside: (any OutsideCommits)? = nil) {
     self.outside = outside
-    numbered = outside as? any NumberedCommits
+    parallel = outside.flatMap { $0 as? any NumberedCommits }.map { ParallelCommits($0) }
   }
 
   /// Whether the store has observers.
@@ -105,9 +99,9 @@ public final class CommitObservers: Sendable {
   {
     guard let outside else { return false }
     do {
-      if let numbered {
-        let news = try numbered.newCommits()
-        tell(observers, of: news, &woken)
+      if let parallel {
+        let news = try parallel.numbered.newCommits()
+        tell(observers, of: news, in: parallel, &woken)
         return !news.isEmpty
       }
       guard try outside.check() else { return false }
@@ -139,7 +133,7 @@ extension CommitObservers {
       observed.store(false, ordering: .releasing)
       outside?.reset()
       // What a running commit has registered, an observer that comes now takes for another process's.
-      pending.withLock { $0.removeAll() }
+      parallel?.pending.withLock { $0.removeAll() }
     }
   }
 
@@ -167,7 +161,7 @@ extension CommitObservers {
     var woken: [CheckedContinuation<Void, Never>] = []
     defer { for waiter in woken { waiter.resume() } }
     return try observers.withLock { observers in
-      if let numbered, let exact = try look(observer, at: context, numbered, observers, &woken) {
+      if let parallel, let exact = try look(observer, at: context, parallel, observers, &woken) {
         return exact
       }
       var attempts = 0
