@@ -10,7 +10,7 @@ extension ContextUnderTest {
     wrapping("memory", in: "ReadOnlyContext", readingThroughReadOnly),
     wrapping("lmdb", in: "ReadOnlyContext", readingThroughReadOnly),
     wrapping("memory", in: "ObservedContext") { context, _ in ObservedContext(context) },
-  ]
+  ].compactMap(\.self)
 
   /// Durable contexts inside wrappers, for the checks of kills, losses of power, faults and damage.
   package static let wrappedDurable: [ContextUnderTest] = [
@@ -18,12 +18,14 @@ extension ContextUnderTest {
     wrapping("json", in: "ObservedContext") { context, _ in ObservedContext(context) },
     wrapping("lmdb", in: "LoggingContext", loggingEverything),
     wrapping("sqlite", in: "ReadOnlyContext", readsWritable: false, readingThroughReadOnly),
-  ]
+  ].compactMap(\.self)
 
+  /// A context in a wrapper; nil if the tests do not run on the context.
   private static func wrapping(
     _ name: String, in wrapper: String, readsWritable: Bool = true,
     _ wrap: @escaping @Sendable (any StorageContext, OpeningOptions) -> any StorageContext
-  ) -> ContextUnderTest {
+  ) -> ContextUnderTest? {
+    guard Environment.wants(name) else { return nil }
     let inner = ours.first { $0.name == name }
     let title = "\(wrapper) over \(name)"
     // The other process opens the wrapper too, so that it is what is recorded and killed.

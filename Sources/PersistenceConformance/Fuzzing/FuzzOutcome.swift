@@ -33,7 +33,7 @@ struct FuzzOutcome: Sendable {
     case (.rows(let left), .rows(let right)):
       return left.elementsEqual(right) { $0.elementsEqual($1, by: FuzzValue.isSame) }
     case (.names(let left), .names(let right)):
-      return left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
+      return left.elementsEqual(right, by: FuzzValue.isSameName)
     default: return false
     }
   }

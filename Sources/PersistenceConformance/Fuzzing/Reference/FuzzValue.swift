@@ -12,7 +12,7 @@ enum FuzzValue {
     case (.double(let left), .double(let right)), (.date(let left), .date(let right)):
       left.bitPattern == right.bitPattern || (left.isNaN && right.isNaN)
     case (.text(let left), .text(let right)), (.document(let left), .document(let right)):
-      left.utf8.elementsEqual(right.utf8)
+      order(left, right) == 0
     case (.bytes(let left), .bytes(let right)): left == right
     case (.uuid(let left), .uuid(let right)): left == right
     case (.decimal(let left), .decimal(let right)): Decimal.oracle(left, right) == 0
@@ -31,16 +31,18 @@ enum FuzzValue {
     case (.double(let left), .double(let right)), (.date(let left), .date(let right)):
       Double.oracle(left, right)
     case (.text(let left), .text(let right)), (.document(let left), .document(let right)):
-      order(left.utf8, right.utf8)
-    case (.bytes(let left), .bytes(let right)): order(left, right)
-    case (.uuid(let left), .uuid(let right)): order(bytes(left), bytes(right))
+      order(left, right)
+    case (.bytes(let left), .bytes(let right)):
+      left.withUnsafeBytes { left in right.withUnsafeBytes { order(left, $0) } }
+    case (.uuid(let left), .uuid(let right)):
+      withUnsafeBytes(of: left.uuid) { left in withUnsafeBytes(of: right.uuid) { order(left, $0) } }
     case (.decimal(let left), .decimal(let right)): Decimal.oracle(left, right)
     default: 0
     }
   }
 
   /// Returns whether two names have the same bytes.
-  static func isSameName(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+  static func isSameName(_ left: String, _ right: String) -> Bool { order(left, right) == 0 }
 
   /// The value as it is stored: 0.0 for −0.0.
   static func stored(_ value: PersistentValue) -> PersistentValue {
@@ -51,10 +53,20 @@ enum FuzzValue {
     }
   }
 
-  private static func order(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Int {
-    if left.elementsEqual(right) { return 0 }
-    return left.lexicographicallyPrecedes(right) ? -1 : 1
+  private static func order(_ left: String, _ right: String) -> Int {
+    var (left, right) = (left, right)
+    return left.withUTF8 { left in
+      right.withUTF8 { order(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0)) }
+    }
   }
 
-  private static func bytes(_ id: UUID) -> [UInt8] { withUnsafeBytes(of: id.uuid) { Array($0) } }
+  /// Compares by `memcmp`: the suite is not optimized in tests, where generic sequences would take a third of its time.
+  private static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+    let count = min(left.count, right.count)
+    if count > 0, let left = left.baseAddress, let right = right.baseAddress {
+      let order = memcmp(left, right, count)
+      if order != 0 { return Int(order) }
+    }
+    return left.count - right.count
+  }
 }
