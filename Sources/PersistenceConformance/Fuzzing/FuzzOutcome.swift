@@ -31,7 +31,7 @@ struct FuzzOutcome: Sendable {
     case (.number(let left), .number(let right)): return left == right
     case (.truth(let left), .truth(let right)): return left == right
     case (.rows(let left), .rows(let right)):
-      return left.elementsEqual(right) { $0.elementsEqual($1, by: FuzzValue.isSame) }
+      return FuzzValue.isSame(left, right)
     case (.names(let left), .names(let right)):
       return left.elementsEqual(right, by: FuzzValue.isSameName)
     default: return false
@@ -49,7 +49,7 @@ struct FuzzOutcome: Sendable {
     case .rows(let rows):
       var start = 0
       if case .rows(let others)? = other?.value {
-        start = zip(rows, others).prefix { $0.elementsEqual($1, by: FuzzValue.isSame) }.map { _ in 1 }.count
+        start = zip(rows, others).prefix { FuzzValue.isSame($0, $1) }.map { _ in 1 }.count
       }
       let first = max(0, start - 2)
       var lines = ["\(label): \(rows.count) rows"]

@@ -62,7 +62,7 @@ struct ReleaseRecords {
       }
       let isTaken = zip(lineage.uniqueFields.indices, unique).contains { place, key in
         !key.contains(where: \.isNull)
-          && keys.contains { $0.elementsEqual([.integer(Int64(place))] + key, by: FuzzValue.isSame) }
+          && keys.contains { FuzzValue.isSame($0, [.integer(Int64(place))] + key) }
       }
       if isTaken { continue }
       do {

@@ -267,7 +267,7 @@ extension StoredContent {
   func isSame(as other: StoredContent) -> Bool {
     catalog == other.catalog
       && zip(rows, other.rows).allSatisfy { left, right in
-        left.elementsEqual(right) { $0.elementsEqual($1, by: FuzzValue.isSame) }
+        FuzzValue.isSame(left, right)
       }
   }
 }

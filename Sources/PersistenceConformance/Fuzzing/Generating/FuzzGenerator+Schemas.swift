@@ -113,7 +113,7 @@ extension FuzzGenerator {
         keyPositions.count == 1 && attempt < pools[position].count
           ? pools[position][attempt] : random.pick(pools[position])
       }
-      let isKnown = keys.contains { $0.elementsEqual(key, by: FuzzValue.isSame) }
+      let isKnown = keys.contains { FuzzValue.isSame($0, key) }
       if !isKnown { keys.append(key) }
     }
     return FuzzModel(schema: schema, keys: keys, pools: pools)

@@ -15,7 +15,13 @@ struct FuzzReference: Sendable {
   /// The rows of one model, sorted by key, with fields in the order of the definition.
   struct Table: Sendable {
     let schema: ModelSchema
-    var rows: [[PersistentValue]] = []
+    var rows: [[PersistentValue]]
+    /// The text of the schema.
+    let text: String
+
+    init(schema: ModelSchema, rows: [[PersistentValue]] = []) {
+      (self.schema, self.rows, text) = (schema, rows, FuzzReference.text(of: schema))
+    }
   }
 
   var tables: [Table] = []
@@ -28,14 +34,13 @@ struct FuzzReference: Sendable {
 
   /// The catalog as one text per model, independent of the order of fields and indexes.
   var catalog: [String] {
-    tables.map(\.schema).sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
-      .map { Self.text(of: $0) }
+    tables.sorted { FuzzValue.order($0.schema.name, $1.schema.name) < 0 }.map(\.text)
   }
 
   /// A schema's text, independent of the order of its fields and indexes.
   static func text(of schema: ModelSchema) -> String {
     func sorted(_ texts: [String]) -> String {
-      texts.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }.joined(separator: ",")
+      texts.sorted { FuzzValue.order($0, $1) < 0 }.joined(separator: ",")
     }
     func quoted(_ name: String) -> String { FuzzSource.text(name) }
     let fields = schema.fields.map { "\(quoted($0.name)):\($0.kind.rawValue)\($0.isOptional ? "?" : "")" }
@@ -55,7 +60,7 @@ struct FuzzReference: Sendable {
       return nil
     }
     let stored = tables[place].schema
-    guard stored.identity == schema.identity || Self.text(of: stored) == Self.text(of: schema) else {
+    guard stored.identity == schema.identity || tables[place].text == Self.text(of: schema) else {
       throw Refusal(.schemaMismatch)
     }
     return place

@@ -20,6 +20,30 @@ enum FuzzValue {
     }
   }
 
+  /// Returns whether two rows are identical to the bit.
+  ///
+  /// The suite is not optimized in tests, where a loop takes half of the time of generic sequences.
+  static func isSame(_ left: [PersistentValue], _ right: [PersistentValue]) -> Bool {
+    guard left.count == right.count else { return false }
+    var place = 0
+    while place < left.count {
+      if !isSame(left[place], right[place]) { return false }
+      place += 1
+    }
+    return true
+  }
+
+  /// Returns whether the rows of two lists are identical to the bit.
+  static func isSame(_ left: [[PersistentValue]], _ right: [[PersistentValue]]) -> Bool {
+    guard left.count == right.count else { return false }
+    var place = 0
+    while place < left.count {
+      if !isSame(left[place], right[place]) { return false }
+      place += 1
+    }
+    return true
+  }
+
   /// Returns a negative number, zero or a positive number if the left sorts before, with or after the right.
   static func order(_ left: PersistentValue, _ right: PersistentValue) -> Int {
     switch (left, right) {
@@ -53,7 +77,8 @@ enum FuzzValue {
     }
   }
 
-  private static func order(_ left: String, _ right: String) -> Int {
+  /// Returns the order of two texts by their bytes.
+  static func order(_ left: String, _ right: String) -> Int {
     var (left, right) = (left, right)
     return left.withUTF8 { left in
       right.withUTF8 { order(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0)) }
